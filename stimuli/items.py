@@ -1,0 +1,140 @@
+"""Regions, words, sentences, paradigms, items: values that everything else is computed from."""
+
+import itertools
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+CRITICAL = "critical"
+CUE = "cue"
+GRAMMATICAL = "grammatical"
+UNGRAMMATICAL = "ungrammatical"
+MINIMAL_PAIR: Mapping[str, tuple[str, ...]] = {"grammaticality": (GRAMMATICAL, UNGRAMMATICAL)}
+
+
+@dataclass(frozen=True)
+class Region:
+    """A named span of characters (code points) of a sentence, `end` excluded; it may be empty or nested."""
+
+    name: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True)
+class Word:
+    """A word of a sentence: position from 0, text, character span, and the innermost region that holds it."""
+
+    index: int
+    text: str
+    start: int
+    end: int
+    region: str | None
+
+
+@dataclass(frozen=True)
+class Sentence:
+    """A text with its regions; words are whitespace words unless `segmentation` gives the author's spans.
+
+    >>> s = Sentence("No student has ever complained.", (Region("cue", 0, 2), Region("critical", 15, 19)))
+    >>> [(w.text, w.region) for w in s.words()][:4]
+    [('No', 'cue'), ('student', None), ('has', None), ('ever', 'critical')]
+    """
+
+    text: str
+    regions: tuple[Region, ...] = ()
+    segmentation: tuple[tuple[int, int], ...] | None = None
+
+    def __post_init__(self) -> None:
+        faults = [
+            f"region {r.name!r} spans characters {r.start} to {r.end}, outside the sentence of {len(self.text)} characters"
+            for r in self.regions
+            if not 0 <= r.start <= r.end <= len(self.text)
+        ]
+        if not self.text.strip():
+            faults.append("the sentence is empty; expected text")
+        if faults:
+            raise ValueError("; ".join(faults))
+
+    def words(self) -> list[Word]:
+        """Return the words in order; a word belongs to the smallest region that overlaps it."""
+        spans = self.segmentation or [m.span() for m in re.finditer(r"\S+", self.text)]
+        return [Word(i, self.text[a:b], a, b, self._innermost(a, b)) for i, (a, b) in enumerate(spans)]
+
+    def region(self, name: str) -> Region | None:
+        """Return the first region of that name, or None."""
+        return next((r for r in self.regions if r.name == name), None)
+
+    def words_of(self, name: str) -> list[Word]:
+        """Return the words that overlap the region of that name, by position; empty where there is no such region."""
+        region = self.region(name)
+        return [w for w in self.words() if region and w.start < region.end and region.start < w.end]
+
+    def _innermost(self, start: int, end: int) -> str | None:
+        holding = [r for r in self.regions if r.start < end and start < r.end]
+        return min(holding, key=lambda r: r.end - r.start).name if holding else None
+
+
+@dataclass(frozen=True)
+class Paradigm:
+    """Items that make the same contrast; a condition is a combination of factor levels.
+
+    >>> Paradigm("npi_no", "npi_licensing").conditions()
+    {'grammatical': {'grammaticality': 'grammatical'}, 'ungrammatical': {'grammaticality': 'ungrammatical'}}
+    """
+
+    id: str
+    phenomenon: str
+    factors: Mapping[str, tuple[str, ...]] = field(default_factory=lambda: dict(MINIMAL_PAIR))
+    references: tuple[str, ...] = ()
+    waivers: Mapping[str, str] = field(default_factory=dict)
+
+    def conditions(self) -> dict[str, dict[str, str]]:
+        """Return each condition's name (its levels joined by a dot) and its level of every factor."""
+        combinations = itertools.product(*self.factors.values())
+        return {".".join(levels): dict(zip(self.factors, levels, strict=True)) for levels in combinations}
+
+    def is_minimal_pair(self) -> bool:
+        """Whether the contrast is grammatical against ungrammatical and nothing else."""
+        return set(self.conditions()) == {GRAMMATICAL, UNGRAMMATICAL}
+
+
+@dataclass(frozen=True)
+class Item:
+    """One item: a sentence for each condition of its paradigm."""
+
+    id: str
+    paradigm: str
+    sentences: Mapping[str, Sentence]
+    language: str = "en"
+    context: str | None = None
+    question: str | None = None
+    notes: str | None = None
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a sentence was read from."""
+
+    file: str
+    line: int
+
+    def __str__(self) -> str:
+        return f"{self.file}, line {self.line}"
+
+
+@dataclass(frozen=True)
+class Materials:
+    """Paradigms and items as read from files; `places` remembers file and line of each (item, condition)."""
+
+    paradigms: tuple[Paradigm, ...]
+    items: tuple[Item, ...]
+    places: Mapping[tuple[str, str], Place] = field(default_factory=dict, compare=False, repr=False)
+
+    def paradigm(self, name: str) -> Paradigm:
+        """Return the paradigm of that id."""
+        return next(p for p in self.paradigms if p.id == name)
+
+    def place(self, item: str, condition: str) -> Place:
+        """Return where a sentence was read from, or an unknown place."""
+        return self.places.get((item, condition), Place("(no file)", 0))

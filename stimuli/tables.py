@@ -1,0 +1,75 @@
+"""Materials as tables: sentences, the factor levels of conditions, and words with length and frequency."""
+
+import functools
+import json
+import logging
+
+import pandas as pd
+
+from gardenpath import study
+
+from .items import Materials
+
+log = logging.getLogger("gardenpath")
+
+
+def items_table(materials: Materials) -> pd.DataFrame:
+    """Return table `items`: one row for each item in each condition."""
+    phenomena = {p.id: p.phenomenon for p in materials.paradigms}
+    rows = [
+        (
+            item.id,
+            item.paradigm,
+            phenomena[item.paradigm],
+            condition,
+            item.language,
+            sentence.text,
+            json.dumps([[r.name, r.start, r.end] for r in sentence.regions], ensure_ascii=False),
+        )
+        for item in materials.items
+        for condition, sentence in item.sentences.items()
+    ]
+    return study.check(pd.DataFrame(rows, columns=study.TABLES["items"].names), "items")
+
+
+def conditions_table(materials: Materials) -> pd.DataFrame:
+    """Return table `conditions`: the level of each factor in each condition of each paradigm."""
+    rows = [
+        (paradigm.id, condition, factor, level)
+        for paradigm in materials.paradigms
+        for condition, levels in paradigm.conditions().items()
+        for factor, level in levels.items()
+    ]
+    return study.check(pd.DataFrame(rows, columns=study.TABLES["conditions"].names), "conditions")
+
+
+def words_table(materials: Materials) -> pd.DataFrame:
+    """Return table `words`: every word with its region, its length in letters and digits, and its Zipf frequency."""
+    rows = [
+        (item.id, condition, w.index, w.text, w.start, w.end, w.region, _length(w.text), _zipf(w.text, item.language))
+        for item in materials.items
+        for condition, sentence in item.sentences.items()
+        for w in sentence.words()
+    ]
+    return study.check(pd.DataFrame(rows, columns=study.TABLES["words"].names), "words")
+
+
+def _length(word: str) -> int:
+    return sum(character.isalnum() for character in word)
+
+
+@functools.cache
+def _zipf(word: str, language: str) -> float | None:
+    """Zipf frequency of a word (van Heuven et al. 2014, doi 10.1080/17470218.2013.850521), None without a list."""
+    import wordfreq
+
+    try:
+        return float(wordfreq.zipf_frequency(word, language))
+    except LookupError:
+        _no_list(language)
+        return None
+
+
+@functools.cache
+def _no_list(language: str) -> None:
+    log.warning("wordfreq has no frequency list for the language %r; zipf stays empty", language)

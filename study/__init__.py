@@ -1,0 +1,30 @@
+"""The ground every part stands on: table schemas, study.toml, sidecars, atomic writing, two exceptions."""
+
+from .config import Study, load, structure
+from .errors import DataError, MissingExtra, require
+from .files import atomic, read_sidecar, read_text, refuse_overwrite, sha256, versions, write_sidecar, write_text
+from .tables import TABLES, Column, Table, check, read, read_csv, write
+
+__all__ = [
+    "TABLES",
+    "Column",
+    "DataError",
+    "MissingExtra",
+    "Study",
+    "Table",
+    "atomic",
+    "check",
+    "load",
+    "read",
+    "read_csv",
+    "read_sidecar",
+    "read_text",
+    "refuse_overwrite",
+    "require",
+    "sha256",
+    "structure",
+    "versions",
+    "write",
+    "write_sidecar",
+    "write_text",
+]

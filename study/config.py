@@ -1,0 +1,162 @@
+"""study.toml: one file that states a study; its keys are the arguments of the Python functions."""
+
+import difflib
+import json
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, is_dataclass
+from pathlib import Path
+from typing import Any, TypeVar, get_args, get_type_hints
+
+from pydantic import TypeAdapter, ValidationError
+
+from .errors import DataError
+from .files import read_text
+
+T = TypeVar("T")
+
+STRICT: Any = {"extra": "forbid", "strict": True}  # a misspelt key is an error, and "3" is not 3
+
+
+@dataclass(frozen=True)
+class MaterialsSection:
+    """Where the items are: files in any format gardenpath reads, relative to study.toml."""
+
+    __pydantic_config__ = STRICT
+    files: list[str]
+
+
+@dataclass(frozen=True)
+class DesignSection:
+    """How paradigms are dealt to experiments and conditions to versions; arguments of `stimuli.Design`."""
+
+    __pydantic_config__ = STRICT
+    ratio: dict[str, int]
+    versions: int
+    items: int | None = None
+    experiments: int = 1
+    practice: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class OrderingSection:
+    """Rules of presentation order; arguments of `stimuli.Ordering`."""
+
+    __pydantic_config__ = STRICT
+    no_adjacent: str | None = None
+
+
+@dataclass(frozen=True)
+class RatingSection:
+    """The rating scale: 1 to `points`, answered by number key."""
+
+    __pydantic_config__ = STRICT
+    prompt: str
+    low: str
+    high: str
+    points: int = 7
+
+
+@dataclass(frozen=True)
+class ProcedureSection:
+    """What a participant does; arguments of `experiment.Procedure`. Texts left out come in the study's language."""
+
+    __pydantic_config__ = STRICT
+    rating: RatingSection
+    presentation: str = "centred"
+    breaks: int = 0
+    consent: str | None = None
+    instructions: list[str] | None = None
+    debriefing: str | None = None
+
+
+@dataclass(frozen=True)
+class OnlineSection:
+    """What `serve` needs beside the procedure."""
+
+    __pydantic_config__ = STRICT
+    completion_code: str
+    lease_minutes: int = 60
+
+
+@dataclass(frozen=True)
+class AnalysisSection:
+    """Exclusions and engine; arguments of `analysis.analyse`."""
+
+    __pydantic_config__ = STRICT
+    engine: str = "glmm"
+    min_rt: float = 100.0
+    max_rt: float = 3000.0
+    model: str = "pocket"
+
+
+@dataclass(frozen=True)
+class Study:
+    """A study as study.toml states it; `folder` is where its paths start."""
+
+    __pydantic_config__ = STRICT
+    name: str
+    language: str
+    seed: int
+    materials: MaterialsSection
+    design: DesignSection
+    procedure: ProcedureSection
+    online: OnlineSection
+    title: str = ""
+    ordering: OrderingSection = field(default_factory=OrderingSection)
+    analysis: AnalysisSection = field(default_factory=AnalysisSection)
+    folder: Path = Path()
+
+    def paths(self) -> list[Path]:
+        """Return the material files, resolved against the study's folder."""
+        return [self.folder / name for name in self.materials.files]
+
+
+def load(path: str | Path) -> Study:
+    """Return the study that a study.toml (or the folder it lies in) states.
+
+    Raises `DataError` with every unknown, missing and ill-typed key at once.
+    """
+    path = Path(path)
+    if path.is_dir():
+        path = path / "study.toml"
+    if not path.exists():
+        raise FileNotFoundError(f"{path}: there is no such file; expected a study.toml (see  gardenpath demo)")
+    try:
+        stated = tomllib.loads(read_text(path))
+    except tomllib.TOMLDecodeError as error:
+        raise DataError(f"{path}: not valid TOML: {error}") from None
+    stated.pop("folder", None)
+    return structure(Study, {**stated, "folder": path.parent}, where=str(path))
+
+
+def structure(kind: type[T], data: object, *, where: str) -> T:
+    """Return `data` as the dataclass `kind`, or raise `DataError` with every fault, each named by its key."""
+    try:
+        return TypeAdapter(kind).validate_json(json.dumps(data, default=str))  # JSON: strict, yet lists become tuples
+    except ValidationError as error:
+        faults = [_fault(kind, dict(fault), where) for fault in error.errors()]
+    raise DataError(faults)
+
+
+def _fault(kind: type, fault: Mapping[str, Any], where: str) -> str:
+    place = ".".join(str(part) for part in fault["loc"])
+    match fault["type"]:
+        case "unexpected_keyword_argument" | "extra_forbidden":
+            known = _keys(kind, fault["loc"][:-1])
+            near = difflib.get_close_matches(str(fault["loc"][-1]), known, n=1)
+            hint = f"did you mean {near[0]!r}?" if near else f"known keys: {', '.join(known)}"
+            return f"{where}: key {place!r} is not known; {hint}"
+        case "missing" | "missing_argument":
+            return f"{where}: key {place!r} is missing; expected it beside {', '.join(_keys(kind, fault['loc'][:-1]))}"
+        case _:
+            return f"{where}: key {place!r} is {fault['input']!r}: {fault['msg'][0].lower()}{fault['msg'][1:]}"
+
+
+def _keys(kind: Any, place: tuple[str | int, ...]) -> list[str]:
+    """Return the keys that the dataclass found at `place` inside `kind` knows."""
+    for part in place:
+        hints = get_type_hints(kind) if is_dataclass(kind) else {}
+        found = hints.get(str(part), kind)
+        kind = next((a for a in (found, *get_args(found)) if is_dataclass(a)), kind)
+    return [f.name for f in fields(kind) if f.name != "folder"] if is_dataclass(kind) else []

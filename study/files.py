@@ -1,0 +1,129 @@
+"""Reading text whatever its line ends, writing all or nothing, and the sidecar beside every output."""
+
+import hashlib
+import importlib.metadata
+import json
+import logging
+import os
+import platform
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+from .errors import DataError
+
+log = logging.getLogger("gardenpath")
+
+# Whatever of these is installed can change a number, so a sidecar names its version.
+RECORDED = ("gardenpath", "numpy", "pandas", "scipy", "glmm", "wordfreq", "torch", "transformers", "tokenizers")
+
+
+def read_text(path: str | Path) -> str:
+    """Return the text of a UTF-8 file with `\\n` line ends.
+
+    A byte-order mark and carriage-return line ends are read and reported on the log;
+    bytes that are not UTF-8 raise `DataError` with their line.
+    """
+    raw = Path(path).read_bytes()
+    if raw.startswith((b"\xff\xfe", b"\xfe\xff")):
+        raise DataError(f"{path}: the file is UTF-16, expected UTF-8; save it again as 'CSV UTF-8' or 'UTF-8'")
+    if raw.startswith(b"\xef\xbb\xbf"):
+        log.info("%s: starts with a byte-order mark, expected plain UTF-8; read without it", path)
+        raw = raw[3:]
+    if b"\r" in raw:
+        if b"\n" not in raw:
+            log.info("%s: lines end in CR only (old Macintosh), expected LF; read as line ends", path)
+        raw = raw.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+    try:
+        return raw.decode("utf-8")
+    except UnicodeDecodeError as error:
+        line = raw.count(b"\n", 0, error.start) + 1
+        guess = raw[error.start : error.start + 1].decode("latin-1")
+        raise DataError(
+            f"{path}, line {line}: byte 0x{raw[error.start]:02x} is not UTF-8 (in Latin-1 it would be {guess!r}); "
+            f"expected UTF-8: convert with  iconv -f latin1 -t utf-8 {Path(path).name}"
+        ) from None
+
+
+@contextmanager
+def atomic(path: str | Path) -> Iterator[Path]:
+    """Give a temporary path in the same folder; it becomes `path` only if the block ends without an error."""
+    target = Path(path)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
+    os.close(handle)
+    temporary = Path(name)
+    try:
+        yield temporary
+        temporary.chmod(0o666 & ~_umask())
+        os.replace(temporary, target)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
+def write_text(path: str | Path, text: str) -> None:
+    """Write `text` as UTF-8, all of it or nothing."""
+    with atomic(path) as temporary:
+        temporary.write_bytes(text.encode("utf-8"))
+
+
+def sha256(path: str | Path) -> str:
+    """Return the SHA-256 of a file's bytes, in hexadecimal."""
+    with open(path, "rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def versions() -> dict[str, str]:
+    """Return the version of Python and of each installed package that can change a number."""
+    found = {"python": platform.python_version()}
+    for name in RECORDED:
+        try:
+            found[name] = importlib.metadata.version(name)
+        except importlib.metadata.PackageNotFoundError:
+            continue
+    return found
+
+
+def write_sidecar(
+    output: str | Path,
+    *,
+    command: str,
+    inputs: Iterable[str | Path] = (),
+    seed: int | None = None,
+    notes: Mapping[str, object] | None = None,
+) -> Path:
+    """Write `<output>.meta.json` (command, versions, input hashes, seed, notes) and return its path."""
+    output = Path(output)
+    meta: dict[str, object] = {
+        "output": output.name,
+        "command": command,
+        "seed": seed,
+        "versions": versions(),
+        "inputs": {Path(path).name: sha256(path) for path in inputs},
+        **(notes or {}),
+    }
+    sidecar = output.with_name(f"{output.name}.meta.json")
+    write_text(sidecar, json.dumps(meta, indent=2, ensure_ascii=False) + "\n")
+    return sidecar
+
+
+def read_sidecar(output: str | Path) -> dict[str, object]:
+    """Return what the sidecar of `output` says, or an empty mapping where there is none."""
+    output = Path(output)
+    sidecar = output.with_name(f"{output.name}.meta.json")
+    found: dict[str, object] = json.loads(sidecar.read_text("utf-8")) if sidecar.exists() else {}
+    return found
+
+
+def refuse_overwrite(paths: Iterable[str | Path], force: bool) -> None:
+    """Raise `FileExistsError` naming the outputs that exist already, unless `force`."""
+    there = [str(path) for path in paths if Path(path).exists()]
+    if there and not force:
+        raise FileExistsError(f"{', '.join(there)}: exists already; give --force to overwrite, or another -o")
