@@ -1,0 +1,84 @@
+"""The command line: one file a command, loaded only when it is called; errors in one or two lines."""
+
+import importlib
+import logging
+import sys
+
+import click
+
+COMMANDS = (
+    "check",
+    "convert",
+    "design",
+    "simulate",
+    "serve",
+    "collect",
+    "score",
+    "evaluate",
+    "analyse",
+    "align",
+    "report",
+    "demo",
+)
+
+
+class Commands(click.Group):
+    """The commands of gardenpath, in the order of a study."""
+
+    def list_commands(self, context: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, context: click.Context, name: str) -> click.Command | None:
+        if name not in COMMANDS:
+            return None
+        command: click.Command = importlib.import_module(f"gardenpath.cli.{name}").command
+        return command
+
+
+@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(package_name="gardenpath")
+@click.option("--debug", is_flag=True, help="Show the traceback of an error.")
+def cli(debug: bool) -> None:
+    """Minimal pairs and factorial items: from materials to experiments, mixed models and surprisal."""
+
+
+def main() -> None:
+    """Run the command line and exit: 0 done, 1 the data are wrong, 2 the call is wrong."""
+    logging.basicConfig(stream=sys.stderr, level=logging.WARNING, format="%(message)s")
+    logging.getLogger("gardenpath").setLevel(logging.INFO)
+    debug = "--debug" in sys.argv
+    try:
+        sys.exit(cli.main(standalone_mode=False) or 0)
+    except click.exceptions.Exit as stop:
+        sys.exit(stop.exit_code)
+    except click.ClickException as error:
+        error.show()
+        sys.exit(error.exit_code if isinstance(error, click.UsageError) else 1)
+    except (KeyboardInterrupt, click.Abort):
+        click.echo("interrupted; outputs are written whole or not at all, so nothing is half done", err=True)
+        sys.exit(130)
+    except Exception as error:
+        if debug:
+            raise
+        sys.exit(_explain(error))
+
+
+def _explain(error: Exception) -> int:
+    """Print an error for the user and return the exit code."""
+    from gardenpath.study import DataError, MissingExtra
+
+    if isinstance(error, DataError):
+        click.echo(str(error), err=True)
+        return 1
+    if isinstance(error, OSError) and error.filename and error.strerror:
+        click.echo(f"{error.filename}: {error.strerror}", err=True)
+    elif isinstance(error, (ValueError, OSError, MissingExtra)):
+        click.echo(str(error), err=True)
+    else:
+        name = type(error).__name__
+        click.echo(f"unexpected {name}: {error}\nthis is a fault of gardenpath; please report it with what --debug prints", err=True)
+    return 2
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,24 @@
+"""Options that several commands share, and how a command talks."""
+
+import shlex
+import sys
+from pathlib import Path
+
+import click
+
+out = click.option("-o", "--out", type=click.Path(path_type=Path), required=True, help="Folder or file to write.")
+force = click.option("--force", is_flag=True, help="Overwrite what is there.")
+seed = click.option("--seed", type=int, default=None, help="Seed of everything drawn by chance; printed when not given.")
+parquet = click.option("--parquet", is_flag=True, help="Write tables as Parquet instead of CSV.")
+materials = click.argument("materials", nargs=-1, required=True, type=click.Path(path_type=Path))
+study_file = click.argument("study_file", metavar="STUDY.toml", type=click.Path(path_type=Path))
+
+
+def talk(message: str) -> None:
+    """Say something to the person at the terminal, on stderr."""
+    click.echo(message, err=True)
+
+
+def typed() -> str:
+    """Return the command as it was typed, for sidecars."""
+    return shlex.join(["gardenpath", *sys.argv[1:]])
