@@ -70,10 +70,10 @@ _COEFFICIENTS = """
 engine        string   program that fitted the model
 formula       string   model as fitted
 term          string   fixed effect
-estimate      float    coefficient, in units of the response
-se            float    standard error
+estimate      float?   coefficient, in units of the response; empty where it could not be estimated, and note says why
+se            float?   standard error
 df            float?   Satterthwaite degrees of freedom
-t             float    estimate / se
+t             float?   estimate / se
 p             float?   two-sided p-value
 ci_low        float?   lower end of the 95 % interval
 ci_high       float?   upper end of the 95 % interval
@@ -83,6 +83,15 @@ items         int      items in the model
 converged     bool     whether the optimizer reached its criterion
 singular      bool     whether a variance was estimated as zero, or a correlation as 1
 note          string?  what a reader has to know of this fit, in a sentence
+"""
+
+_LEDGER = """
+step          int      order of application, from 0
+table         string   table the rule is applied to
+rule          string   rule, in words
+before        int      rows before
+excluded      int      rows excluded
+after         int      rows after
 """
 
 TABLES: Mapping[str, Table] = {
@@ -234,19 +243,7 @@ wilson_high   float?   upper end
 """),
             ("model", "protocol", "phenomenon", "paradigm", "measure"),
         ),
-        Table(
-            "exclusions",
-            "a rule of exclusion, in the order applied",
-            _columns("""
-step          int      order of application, from 0
-table         string   table the rule is applied to
-rule          string   rule, in words
-before        int      rows before
-excluded      int      rows excluded
-after         int      rows after
-"""),
-            ("step", "table"),
-        ),
+        Table("exclusions", "a rule of exclusion, in the order applied", _columns(_LEDGER), ("step", "table")),
         Table(
             "rating_scores",
             "a rating, standardised",
@@ -314,6 +311,12 @@ log_trial     float    natural log of (trial + 1)
 token         string   item:condition:word, the unit that has a surprisal
 """),
             ("model", "protocol", "session", "trial", "word"),
+        ),
+        Table(
+            "alignment_exclusions",
+            "a rule of exclusion on the way to `aligned`, in the order applied",
+            _columns(_LEDGER),
+            ("step", "table"),
         ),
         Table(
             "alignment_models",
