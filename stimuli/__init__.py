@@ -1,5 +1,9 @@
 """Materials: items with marked regions, their formats, checks, and counterbalanced designs."""
 
+from .checks import RULES, check
+from .designs import Design, Trial, Version, design
+from .findings import Finding
+from .formats import examine, read, write
 from .items import (
     CRITICAL,
     CUE,
@@ -14,4 +18,35 @@ from .items import (
     Sentence,
     Word,
 )
+from .orders import Arrangements, Ordering
 from .tables import conditions_table, items_table, words_table
+
+__all__ = [
+    "CRITICAL",
+    "CUE",
+    "GRAMMATICAL",
+    "MINIMAL_PAIR",
+    "RULES",
+    "UNGRAMMATICAL",
+    "Arrangements",
+    "Design",
+    "Finding",
+    "Item",
+    "Materials",
+    "Ordering",
+    "Paradigm",
+    "Place",
+    "Region",
+    "Sentence",
+    "Trial",
+    "Version",
+    "Word",
+    "check",
+    "conditions_table",
+    "design",
+    "examine",
+    "items_table",
+    "read",
+    "words_table",
+    "write",
+]

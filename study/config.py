@@ -1,6 +1,7 @@
 """study.toml: one file that states a study; its keys are the arguments of the Python functions."""
 
 import difflib
+import functools
 import json
 import tomllib
 from collections.abc import Mapping
@@ -133,10 +134,15 @@ def load(path: str | Path) -> Study:
 def structure(kind: type[T], data: object, *, where: str) -> T:
     """Return `data` as the dataclass `kind`, or raise `DataError` with every fault, each named by its key."""
     try:
-        return TypeAdapter(kind).validate_json(json.dumps(data, default=str))  # JSON: strict, yet lists become tuples
+        return _adapter(kind).validate_json(json.dumps(data, default=str))  # JSON: strict, yet lists become tuples
     except ValidationError as error:
         faults = [_fault(kind, dict(fault), where) for fault in error.errors()]
     raise DataError(faults)
+
+
+@functools.cache
+def _adapter(kind: Any) -> Any:
+    return TypeAdapter(kind)
 
 
 def _fault(kind: type, fault: Mapping[str, Any], where: str) -> str:

@@ -1,0 +1,26 @@
+"""gardenpath convert: materials from one format to another."""
+
+from pathlib import Path
+
+import click
+
+from . import options
+
+
+@click.command("convert")
+@click.argument("source", type=click.Path(path_type=Path))
+@click.argument("target", type=click.Path(path_type=Path))
+@click.option("--from", "from_", metavar="F", help="Format of SOURCE; recognised from its content when left out.")
+@click.option("--to", metavar="F", help="Format of TARGET; named by its suffix when left out.")
+@options.force
+def command(source: Path, target: Path, from_: str | None, to: str | None, force: bool) -> None:
+    """Convert the materials SOURCE to TARGET and say what the target cannot hold."""
+    from gardenpath import stimuli, study
+
+    study.refuse_overwrite([target], force)
+    materials = stimuli.read(source, format=from_)
+    lost = stimuli.write(materials, target, format=to)
+    study.write_sidecar(target, command=options.typed(), inputs=[source], notes={"not held": lost})
+    options.talk(f"{target}: {len(materials.items)} items of {len(materials.paradigms)} paradigms")
+    for what in lost:
+        options.talk(f"not held by this format: {what}")

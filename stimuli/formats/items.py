@@ -1,0 +1,158 @@
+"""items.jsonl, the canonical format: one record a line, a paradigm before its items."""
+
+import dataclasses
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from gardenpath import study
+
+from ..items import MINIMAL_PAIR, Materials, Paradigm, Place, Region
+from .rows import Row, Rows
+
+NAME = "items"
+SUFFIX = ".jsonl"
+STRICT: Any = {"extra": "forbid", "strict": True}
+
+
+@dataclass(frozen=True)
+class ParadigmRecord:
+    """A line that declares a paradigm."""
+
+    __pydantic_config__ = STRICT
+    record: str
+    id: str
+    phenomenon: str
+    factors: dict[str, tuple[str, ...]] = field(default_factory=lambda: dict(MINIMAL_PAIR))
+    references: tuple[str, ...] = ()
+    waivers: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class SentenceRecord:
+    """A sentence inside an item's line; a region is [name, start, end]."""
+
+    __pydantic_config__ = STRICT
+    text: str
+    regions: tuple[tuple[str, int, int], ...] = ()
+    segmentation: tuple[tuple[int, int], ...] | None = None
+
+
+@dataclass(frozen=True)
+class ItemRecord:
+    """A line that holds an item."""
+
+    __pydantic_config__ = STRICT
+    record: str
+    id: str
+    paradigm: str
+    sentences: dict[str, SentenceRecord]
+    language: str = "en"
+    context: str | None = None
+    question: str | None = None
+    notes: str | None = None
+
+
+def recognises(text: str) -> bool:
+    """Whether the first line is a JSON object with a `record`."""
+    return text.lstrip().startswith("{") and '"record"' in text.partition("\n")[0]
+
+
+def read(text: str, file: str) -> Rows:
+    """Return the rows of an items.jsonl file; every broken line is named and the rest is read."""
+    rows = Rows()
+    for number, line in enumerate(text.split("\n"), start=1):
+        if line.strip():
+            _add(rows, Place(file, number), line)
+    return rows
+
+
+def _add(rows: Rows, place: Place, line: str) -> None:
+    try:
+        record = json.loads(line)
+        kind = record.get("record") if isinstance(record, dict) else None
+        if kind == "paradigm":
+            declared = study.structure(ParadigmRecord, record, where=str(place))
+            rows.paradigms[declared.id] = Paradigm(
+                declared.id, declared.phenomenon, declared.factors, declared.references, declared.waivers
+            )
+        elif kind == "item":
+            _add_item(rows, place, study.structure(ItemRecord, record, where=str(place)))
+        else:
+            rows.fault(place, f"record is {kind!r}; expected 'paradigm' or 'item'")
+    except json.JSONDecodeError as error:
+        rows.fault(place, f"not valid JSON: {error.msg} at character {error.pos}")
+    except study.DataError as error:
+        for fault in error.faults:
+            rows.fault(place, fault.removeprefix(f"{place}: "))
+
+
+def _add_item(rows: Rows, place: Place, record: ItemRecord) -> None:
+    if record.paradigm not in rows.paradigms:
+        declared = ", ".join(rows.paradigms) or "none"
+        message = f"paradigm {record.paradigm!r} is not declared above; declared: {declared}"
+        return rows.fault(place, message, record.paradigm, record.id)
+    for condition, sentence in record.sentences.items():
+        rows.rows.append(
+            Row(
+                place,
+                record.paradigm,
+                rows.paradigms[record.paradigm].phenomenon,
+                record.id,
+                condition,
+                sentence.text,
+                tuple(Region(*region) for region in sentence.regions),
+                record.language,
+                sentence.segmentation,
+                record.context,
+                record.question,
+                record.notes,
+            )
+        )
+    return None
+
+
+def write(materials: Materials) -> str:
+    """Return the materials as items.jsonl; what is empty is left out."""
+    lines = []
+    for paradigm in materials.paradigms:
+        lines.append(_line({"record": "paradigm", **dataclasses.asdict(paradigm)}))
+        lines += [_line(_item_record(item)) for item in materials.items if item.paradigm == paradigm.id]
+    return "".join(lines)
+
+
+def _item_record(item: Any) -> dict[str, Any]:
+    sentences = {
+        condition: _full(
+            {
+                "text": sentence.text,
+                "regions": [[r.name, r.start, r.end] for r in sentence.regions],
+                "segmentation": sentence.segmentation,
+            }
+        )
+        for condition, sentence in item.sentences.items()
+    }
+    return {
+        "record": "item",
+        "id": item.id,
+        "paradigm": item.paradigm,
+        "language": item.language,
+        "sentences": sentences,
+        "context": item.context,
+        "question": item.question,
+        "notes": item.notes,
+    }
+
+
+def _full(record: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in record.items() if value not in (None, [], (), {})}
+
+
+def _line(record: Mapping[str, Any]) -> str:
+    return json.dumps(_full(record), ensure_ascii=False) + "\n"
+
+
+def loses(materials: Materials) -> list[str]:
+    """Return what items.jsonl cannot hold: nothing."""
+    return []

@@ -1,0 +1,93 @@
+"""What every reader makes of a file: rows, one a sentence, and from them materials with every fault named."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from ..findings import Finding
+from ..items import MINIMAL_PAIR, Item, Materials, Paradigm, Place, Region, Sentence
+
+
+@dataclass(frozen=True)
+class Row:
+    """A sentence as a file states it; `paradigm` may be a declared Paradigm or the id of a minimal-pair paradigm."""
+
+    place: Place
+    paradigm: str
+    phenomenon: str
+    item: str
+    condition: str
+    text: str
+    regions: tuple[Region, ...] = ()
+    language: str = "en"
+    segmentation: tuple[tuple[int, int], ...] | None = None
+    context: str | None = None
+    question: str | None = None
+    notes: str | None = None
+
+
+@dataclass
+class Rows:
+    """What a reader found: rows, declared paradigms, and findings about what could not be read."""
+
+    rows: list[Row] = field(default_factory=list)
+    paradigms: dict[str, Paradigm] = field(default_factory=dict)
+    findings: list[Finding] = field(default_factory=list)
+
+    def fault(self, place: Place, message: str, paradigm: str = "", item: str = "", condition: str = "") -> None:
+        """Record that something at `place` could not be read."""
+        self.findings.append(Finding("format", "error", place.file, place.line, paradigm, item, condition, message))
+
+
+def assemble(rows: Rows) -> Materials:
+    """Return materials from rows; rows that do not fit are left out and named in `rows.findings`."""
+    paradigms = dict(rows.paradigms)
+    items: dict[str, dict[str, Row]] = {}
+    for row in rows.rows:
+        if row.paradigm not in paradigms:
+            paradigms[row.paradigm] = Paradigm(row.paradigm, row.phenomenon, dict(MINIMAL_PAIR))
+        fault = _misfit(row, paradigms[row.paradigm], items.get(row.item, {}))
+        if fault:
+            rows.fault(row.place, fault, row.paradigm, row.item, row.condition)
+            continue
+        items.setdefault(row.item, {})[row.condition] = row
+    built = [_item(members, paradigms, rows) for members in items.values()]
+    places = {(i, c): row.place for i, members in items.items() for c, row in members.items()}
+    whole = tuple(item for item in built if item)
+    used = {item.paradigm for item in whole}
+    return Materials(tuple(p for p in paradigms.values() if p.id in used), whole, places)
+
+
+def _misfit(row: Row, paradigm: Paradigm, members: Mapping[str, Row]) -> str | None:
+    known = paradigm.conditions()
+    if row.condition not in known:
+        return f"condition {row.condition!r} is not known in paradigm {paradigm.id}; expected {' or '.join(known)}"
+    if row.phenomenon != paradigm.phenomenon:
+        return f"phenomenon {row.phenomenon!r}, but paradigm {paradigm.id} belongs to {paradigm.phenomenon!r} above; use one"
+    if row.condition in members:
+        return f"item {row.item} has this condition already ({members[row.condition].place}); give each item its own id"
+    first = next(iter(members.values()), row)
+    if first.paradigm != row.paradigm:
+        return f"item {row.item} belongs to paradigm {first.paradigm} above; item ids are unique in a study"
+    return None
+
+
+def _item(members: Mapping[str, Row], paradigms: Mapping[str, Paradigm], rows: Rows) -> Item | None:
+    first = next(iter(members.values()))
+    conditions = paradigms[first.paradigm].conditions()
+    missing = [c for c in conditions if c not in members]
+    for condition in missing:
+        message = f"no sentence for condition {condition!r}; expected one for each of {', '.join(conditions)}"
+        rows.fault(first.place, message, first.paradigm, first.item, condition)
+    sentences = {}
+    for condition in conditions:
+        row = members.get(condition)
+        if row is None:
+            continue
+        try:
+            sentences[condition] = Sentence(row.text, row.regions, row.segmentation)
+        except ValueError as error:
+            rows.fault(row.place, str(error), row.paradigm, row.item, condition)
+    if len(sentences) < len(conditions):
+        return None
+    return Item(first.item, first.paradigm, sentences, first.language, first.context, first.question, first.notes)
+

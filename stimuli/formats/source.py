@@ -1,0 +1,194 @@
+"""The hand-written source format: a CSV file, one sentence a row, with the regions marked inside the sentence.
+
+    paradigm,phenomenon,item,condition,sentence
+    npi_no,npi_licensing,npi-01,grammatical,{No} student in the class has [ever] complained about it.
+    npi_no,npi_licensing,npi-01,ungrammatical,{The} student in the class has [ever] complained about it.
+
+`[ever]` is the critical region, `{No}` the cue, `[name|text]` any other region; regions may nest; a backslash
+makes the next character ordinary. Comma, semicolon or tab separates, whichever the header uses.
+"""
+
+import csv
+import io
+from collections.abc import Sequence
+
+from ..items import CRITICAL, CUE, Materials, Place, Region, Sentence
+from .rows import Row, Rows
+
+NAME = "source"
+SUFFIX = ".csv"
+REQUIRED = ("paradigm", "phenomenon", "item", "condition", "sentence")
+OPTIONAL = ("language", "context", "question", "notes")
+SPECIAL = "[]{}|\\"
+
+
+def recognises(text: str) -> bool:
+    """Whether the first line is a header that names a sentence and a condition."""
+    header = text.partition("\n")[0]
+    names = _split(header, _separator(header))
+    return "sentence" in names and ("condition" in names or "item" in names)
+
+
+def read(text: str, file: str) -> Rows:
+    """Return the rows of a source file; every broken row is named and the rest is read."""
+    rows = Rows()
+    header_line = text.partition("\n")[0]
+    separator = _separator(header_line)
+    header = _split(header_line, separator)
+    if faults := _header_faults(header):
+        for fault in faults:
+            rows.fault(Place(file, 1), fault)
+        return rows
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator)
+    next(reader)
+    line = reader.line_num + 1
+    for cells in reader:
+        place, line = Place(file, line), reader.line_num + 1
+        if any(cell.strip() for cell in cells):
+            _add(rows, place, header, cells)
+    return rows
+
+
+def _add(rows: Rows, place: Place, header: Sequence[str], cells: Sequence[str]) -> None:
+    if len(cells) != len(header):
+        message = (
+            f"{len(cells)} cells, expected {len(header)} ({', '.join(header)}); "
+            'a sentence that holds the separator stands in double quotes: "Yes, he did."'
+        )
+        return rows.fault(place, message)
+    row = {name: cell.strip() for name, cell in zip(header, cells, strict=True)}
+    empty = [name for name in REQUIRED if not row[name]]
+    if empty:
+        what = "the sentence is empty" if empty == ["sentence"] else f"{', '.join(empty)} is empty"
+        message = f"{what}; expected text in each of {', '.join(REQUIRED)}"
+        return rows.fault(place, message, row["paradigm"], row["item"], row["condition"])
+    try:
+        sentence, regions = parse(row["sentence"])
+    except ValueError as error:
+        return rows.fault(place, str(error), row["paradigm"], row["item"], row["condition"])
+    rows.rows.append(
+        Row(
+            place,
+            row["paradigm"],
+            row["phenomenon"],
+            row["item"],
+            row["condition"],
+            sentence,
+            regions,
+            language=row.get("language") or "en",
+            context=row.get("context") or None,
+            question=row.get("question") or None,
+            notes=row.get("notes") or None,
+        )
+    )
+    return None
+
+
+def parse(marked: str) -> tuple[str, tuple[Region, ...]]:
+    """Return the plain sentence and its regions from marked text.
+
+    >>> parse("{No} cat has [ever] slept.")
+    ('No cat has ever slept.', (Region(name='cue', start=0, end=2), Region(name='critical', start=11, end=15)))
+    """
+    plain: list[str] = []
+    found: list[Region] = []
+    opened: list[tuple[str, str, int]] = []  # closing mark, name, start
+    position = 0
+    while position < len(marked):
+        character = marked[position]
+        if character == "\\" and position + 1 < len(marked):
+            position += 1
+            plain.append(marked[position])
+        elif character == "[":
+            name, position = _name(marked, position)
+            opened.append(("]", name, len(plain)))
+        elif character == "{":
+            opened.append(("}", CUE, len(plain)))
+        elif character in "]}":
+            if not opened or opened[-1][0] != character:
+                raise ValueError(f"{character!r} at character {position} closes nothing in {marked!r}; write \\{character} for the sign itself")
+            _, name, start = opened.pop()
+            found.append(Region(name, start, len(plain)))
+        else:
+            plain.append(character)
+        position += 1
+    if opened:
+        raise ValueError(f"region {opened[-1][1]!r} is opened and never closed in {marked!r}; expected {opened[-1][0]!r}")
+    return "".join(plain), tuple(sorted(found, key=lambda r: (r.start, -r.end)))
+
+
+def _name(marked: str, position: int) -> tuple[str, int]:
+    """Return the region's name after `[` and where its text starts: `[name|text]`, or `[text]` for critical."""
+    bar = marked.find("|", position)
+    if bar != -1 and not any(sign in marked[position + 1 : bar] for sign in "[]{}\\"):
+        return marked[position + 1 : bar].strip(), bar
+    return CRITICAL, position
+
+
+def write(materials: Materials) -> str:
+    """Return the materials as a source file."""
+    phenomena = {p.id: p.phenomenon for p in materials.paradigms}
+    optional = [o for o in OPTIONAL if o != "language" and any(getattr(item, o) for item in materials.items)]
+    if any(item.language != "en" for item in materials.items):
+        optional.insert(0, "language")
+    stream = io.StringIO(newline="")
+    writer = csv.writer(stream, lineterminator="\n")
+    writer.writerow([*REQUIRED, *optional])
+    for item in materials.items:
+        for condition, sentence in item.sentences.items():
+            extra = [getattr(item, o) or "" for o in optional]
+            writer.writerow([item.paradigm, phenomena[item.paradigm], item.id, condition, mark(sentence), *extra])
+    return stream.getvalue()
+
+
+def mark(sentence: Sentence) -> str:
+    """Return the sentence with its regions marked, the inverse of `parse`."""
+    marks: list[tuple[int, int, int, str]] = []
+    for order, region in enumerate(sentence.regions):
+        opening, closing = {CRITICAL: ("[", "]"), CUE: ("{", "}")}.get(region.name, (f"[{region.name}|", "]"))
+        size = region.end - region.start
+        # At one place: close inner before outer, then empty regions whole, then open outer before inner.
+        marks.append((region.start, 2 if size else 1, -size if size else order, opening if size else opening + closing))
+        if size:
+            marks.append((region.end, 0, size, closing))
+    pieces, position = [], 0
+    for place, _, _, sign in sorted(marks):
+        pieces += [_escape(sentence.text[position:place]), sign]
+        position = place
+    return "".join([*pieces, _escape(sentence.text[position:])])
+
+
+def _escape(text: str) -> str:
+    return "".join(f"\\{c}" if c in SPECIAL else c for c in text)
+
+
+def loses(materials: Materials) -> list[str]:
+    """Return what a source file cannot hold of these materials."""
+    lost = [f"factors of paradigm {p.id}" for p in materials.paradigms if not p.is_minimal_pair()]
+    lost += [f"references or waivers of paradigm {p.id}" for p in materials.paradigms if p.references or p.waivers]
+    lost += [
+        f"segmentation of item {item.id} ({condition})"
+        for item in materials.items
+        for condition, sentence in item.sentences.items()
+        if sentence.segmentation
+    ]
+    return lost
+
+
+def _separator(header: str) -> str:
+    return max(",;\t", key=header.count)
+
+
+def _split(header: str, separator: str) -> list[str]:
+    return [name.strip() for name in next(csv.reader([header], delimiter=separator), [])]
+
+
+def _header_faults(header: Sequence[str]) -> list[str]:
+    expected = f"expected {', '.join(REQUIRED)}, and if wanted {', '.join(OPTIONAL)}"
+    faults = [f"column {name!r} is missing; {expected}" for name in REQUIRED if name not in header]
+    faults += [
+        f"column {name!r} is there {header.count(name)} times; expected once"
+        for name in dict.fromkeys(header)
+        if header.count(name) > 1
+    ]
+    return faults + [f"column {name!r} is not known; {expected}" for name in header if name not in REQUIRED + OPTIONAL]
