@@ -1,0 +1,58 @@
+// Bundles the page into dist/; with --tests, the tests into build/tests/ for `node --test`.
+import { build } from "esbuild";
+import { copyFile, mkdir, readFile, readdir, rm, writeFile } from "node:fs/promises";
+
+const bundled = ["jspsych", "auto-bind", "random-words", "seedrandom"];
+const jspsychLicence = "jspsych-LICENSE.txt"; // the npm package of jsPsych comes without its licence text
+
+async function licence(name) {
+  const folder = `node_modules/${name}`;
+  const { version } = JSON.parse(await readFile(`${folder}/package.json`, "utf8"));
+  const file = (await readdir(folder)).find((entry) => /^licen[cs]e/i.test(entry));
+  const text = file ? await readFile(`${folder}/${file}`, "utf8") : await written(name, folder);
+  return `${name} ${version}\n\n${text.trim()}\n`;
+}
+
+async function written(name, folder) {
+  if (name === "jspsych") return readFile(jspsychLicence, "utf8");
+  const readme = await readFile(`${folder}/README.md`, "utf8");
+  const start = readme.search(/^(#+ *)?licen[cs]e/im);
+  if (start < 0) throw new Error(`${name} says nowhere under which licence it may be shipped`);
+  return readme.slice(start);
+}
+
+async function page() {
+  await rm("dist", { recursive: true, force: true });
+  await mkdir("dist", { recursive: true });
+  await build({
+    entryPoints: { app: "src/main.ts" },
+    outdir: "dist",
+    bundle: true,
+    minify: true,
+    format: "iife",
+    target: ["es2022"],
+    legalComments: "none",
+    logLevel: "warning",
+  });
+  await copyFile("index.html", "dist/index.html");
+  const texts = await Promise.all(bundled.map(licence));
+  await writeFile("dist/LICENSES.txt", texts.join(`\n${"-".repeat(72)}\n\n`));
+}
+
+async function tests() {
+  await rm("build/tests", { recursive: true, force: true });
+  const files = (await readdir("tests")).filter((name) => name.endsWith(".test.ts"));
+  await build({
+    entryPoints: files.map((name) => `tests/${name}`),
+    outdir: "build/tests",
+    outExtension: { ".js": ".mjs" },
+    bundle: true,
+    platform: "node",
+    format: "esm",
+    packages: "external",
+    target: ["node20"],
+    logLevel: "warning",
+  });
+}
+
+await (process.argv.includes("--tests") ? tests() : page());

@@ -1,0 +1,51 @@
+// Leaving the window in the middle of a trial: it is recorded, the sentence is covered, and the reader comes back when ready.
+
+import { element, paint } from "./display";
+import type { Recorder } from "./events";
+import { keyName, wantsSpace } from "./guards";
+import { current, letGo, listen } from "./keys";
+
+let cover: HTMLElement | null = null;
+
+/** Hides the page until the space bar is pressed; that press ends no word. */
+function interrupt(text: string, record: Recorder, trial: number): void {
+  const below = current();
+  if (cover || !below?.exclusive) return;
+  const made = element("div", "cover");
+  made.append(element("p", "", text));
+  made.setAttribute("role", "alert");
+  cover = made;
+  const painted = paint(() => document.body.append(made));
+  const note = (t: number, code: string, reason: "other" | "held" | "early" | "modifier"): void =>
+    record("press", t, trial, { reason, code });
+  listen({
+    exclusive: true,
+    frame: () => painted.frame,
+    wants: wantsSpace,
+    accepted: (press) => {
+      note(press.t, keyName(press), "other");
+      made.remove();
+      cover = null;
+      listen(below);
+    },
+    ignored: (press, reason) => {
+      if (reason !== "repeat") note(press.t, keyName(press), reason);
+    },
+  });
+}
+
+/** Records each loss and return of the window from now on; `trial` says which trial is running, if any. */
+export function watchInterruptions(text: string, record: Recorder, trial: () => number | null): void {
+  const lost = (t: number, reason: "blur" | "hidden"): void => {
+    const running = trial();
+    letGo();
+    record("interruption", t, running, { reason });
+    if (running !== null) interrupt(text, record, running);
+  };
+  window.addEventListener("blur", (event) => lost(event.timeStamp, "blur"));
+  window.addEventListener("focus", (event) => record("interruption", event.timeStamp, trial(), { reason: "focus" }));
+  document.addEventListener("visibilitychange", (event) => {
+    if (document.visibilityState === "hidden") lost(event.timeStamp, "hidden");
+    else record("interruption", event.timeStamp, trial(), { reason: "visible" });
+  });
+}
