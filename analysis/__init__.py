@@ -2,19 +2,29 @@
 
 from .alignment import align, alignment_models
 from .contrasts import phenomenon_models
+from .document import report
 from .evaluation import accuracy
+from .figures import accuracy_figure, coefficient_figure, condition_figure, surprisal_figure, svg
 from .measures import condition_means, rating_scores, region_times
 from .mixed import fit
 from .results import analyse
+from .wording import apa
 
 __all__ = [
     "accuracy",
+    "accuracy_figure",
     "align",
     "alignment_models",
     "analyse",
+    "apa",
+    "coefficient_figure",
+    "condition_figure",
     "condition_means",
     "fit",
     "phenomenon_models",
     "rating_scores",
     "region_times",
+    "report",
+    "surprisal_figure",
+    "svg",
 ]

@@ -188,7 +188,8 @@ def _singular(found: Any, formula: str) -> str:
         why = "z-scoring takes out the participants' means, so none is left by construction"
     else:
         why = "these data show no more difference there than noise alone would"
-    return f"Singular fit: the {subject} of {whose} {verb} estimated as zero, because {why}; the model is kept as declared."
+    zero = f"the {subject} of {whose} {verb} estimated as zero"
+    return f"Singular fit: {zero}, because {why}; the model is kept as declared."
 
 
 ENGINES: Mapping[str, Callable[[Mapping[str, Cells], str], pd.DataFrame]] = {"glmm": _glmm}

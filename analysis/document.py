@@ -1,0 +1,346 @@
+"""The report: one HTML file that needs nothing else, every number of which stands in a table beside it."""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import pandas as pd
+from gardenpath.study import TABLES, DataError
+
+from . import figures, wording
+from .contrasts import TERM, minimal_pairs
+
+if TYPE_CHECKING:
+    from markupsafe import Markup
+
+Tables = Mapping[str, pd.DataFrame]
+
+LONG = 40  # rows of a result shown in the text; the file has all
+HEAD = 5  # rows of each table shown in the list of tables
+SIMULATED = ("robot", "simulation")
+MODEL = ["model", "protocol"]
+HIDDEN = ("engine", "formula", "note", "converged", "measure")  # of models: told in the caption, or in the notes
+
+
+@dataclass(frozen=True)
+class Exhibit:
+    """A figure or a table of the report, with its caption, the file that holds its numbers, and its warnings."""
+
+    caption: str
+    file: str
+    badges: tuple[str, ...] = ()
+    svg: str = ""
+    header: tuple[tuple[str, str], ...] = ()  # name and alignment
+    rows: tuple[tuple[str, ...], ...] = ()
+    total: int = 0
+
+
+@dataclass(frozen=True)
+class Section:
+    """A section: sentences read off the tables, exhibits, and notes on the models."""
+
+    title: str
+    badges: tuple[str, ...] = ()
+    sentences: Sequence[str] = ()
+    exhibits: Sequence[Exhibit] = ()
+    notes: Sequence[str] = ()
+
+
+@dataclass(frozen=True)
+class _Page:
+    """What every section asks: the tables, where each lies, and what has to be said of its numbers."""
+
+    tables: Tables
+    files: Mapping[str, str] = field(default_factory=dict)
+
+    def get(self, name: str) -> pd.DataFrame:
+        return self.tables.get(name, pd.DataFrame(columns=TABLES[name].names))
+
+    def file(self, name: str) -> str:
+        return self.files.get(name, f"{name}.csv")
+
+    def people(self) -> tuple[str, ...]:
+        """Return the warning that readers were simulated, where some were."""
+        sources = self.get("sessions")["source"]
+        simulated = int(sources.isin(SIMULATED).sum())
+        if not simulated:
+            return ()
+        return ("simulated data" if simulated == len(sources) else f"{simulated} of {len(sources)} sessions simulated",)
+
+    def toy(self, frame: pd.DataFrame) -> tuple[str, ...]:
+        toys = "model" in frame and frame["model"].astype("string").str.contains("(toy)", regex=False).any()
+        return ("toy language model",) if toys else ()
+
+    def badges(self, name: str) -> tuple[str, ...]:
+        frame = self.get(name)
+        return (*(self.people() if "participant" in frame or name in OF_PEOPLE else ()), *self.toy(frame))
+
+    def figure(self, name: str, key: str, caption: str, draw: Callable[[], object]) -> list[Exhibit]:
+        try:
+            drawn = draw()
+        except DataError:  # nothing to draw; the sentences and tables say so
+            return []
+        return [Exhibit(caption, self.file(name), self.badges(name), svg=figures.svg(drawn, key))]  # type: ignore[arg-type]
+
+    def table(self, name: str, caption: str, rows: pd.DataFrame | None = None, limit: int = LONG) -> list[Exhibit]:
+        frame = self.get(name) if rows is None else rows
+        if frame.empty:
+            return []
+        header, cells = cells_of(frame.head(limit))
+        return [Exhibit(caption, self.file(name), self.badges(name), header=header, rows=cells, total=len(frame))]
+
+
+# Tables about people that have no column participant.
+OF_PEOPLE = (
+    "exclusions",
+    "condition_means",
+    "phenomenon_models",
+    "alignment_models",
+    "alignment_exclusions",
+)
+
+
+def report(
+    tables: Tables,
+    *,
+    title: str,
+    facts: Mapping[str, str] | None = None,
+    files: Mapping[str, str] | None = None,
+    software: Mapping[str, str] | None = None,
+    absent: Sequence[str] = (),
+) -> str:
+    """Return the report of a study as one HTML document; the same input gives the same text.
+
+    `tables` holds whatever declared tables there are, `files` where each lies, seen from the report; `facts` and
+    `software` are printed as they are, and `absent` names what was not there to report.
+    """
+    import jinja2
+
+    unknown = [name for name in tables if name not in TABLES]
+    if unknown:
+        raise ValueError(f"table {', '.join(unknown)} is not known; expected one of {', '.join(TABLES)}")
+    if not tables:
+        raise DataError("there is no table to report; run  gardenpath analyse  first")
+    page = _Page(tables, files or {})
+    sections = [part for part in (make(page) for make in SECTIONS) if part.sentences or part.exhibits]
+    loader = jinja2.PackageLoader("gardenpath.analysis", "templates")
+    environment = jinja2.Environment(loader=loader, autoescape=True, trim_blocks=True, lstrip_blocks=True)
+    environment.filters["statistics"] = _statistics
+    warnings = list(dict.fromkeys(badge for section in sections for badge in section.badges))
+    return environment.get_template("report.html").render(
+        title=title,
+        warnings=warnings,
+        facts=dict(facts or {}),
+        sections=sections,
+        listed=_listed(page),
+        software=dict(software or {}),
+        absent=list(absent),
+    )
+
+
+def _statistics(sentence: str) -> "Markup":
+    """Return a sentence as HTML with its statistics set as APA has them: symbols in italics, no line break inside."""
+    from markupsafe import Markup, escape
+
+    text = re.sub(r"\bp_BH\b", "<i>p</i><sub>BH</sub>", str(escape(sentence)))
+    text = re.sub(r"\b([btzp])(?=\(\d| = | &lt; )", r"<i>\1</i>", text)
+    return Markup(re.sub(r" (=|&lt;) ", "\u00a0\\1\u00a0", text))
+
+
+def _run(page: _Page) -> Section:
+    """Who took part, and with which materials."""
+    items, sessions = page.get("items"), page.get("sessions")
+    sentences = []
+    exhibits: list[Exhibit] = []
+    if len(items):
+        counts = {name: items[name].nunique() for name in ("phenomenon", "paradigm", "item")}
+        sentences.append(
+            f"Materials: {len(items)} sentences, {counts['item']} items in {counts['paradigm']} paradigms of "
+            f"{counts['phenomenon']} phenomena."
+        )
+        exhibits += page.table("items", "Materials by phenomenon: counts of rows of the file.", _materials(items))
+    if len(sessions):
+        done = sessions[sessions["complete"]]
+        sentences.append(
+            f"Participants: {sessions['participant'].nunique()} began, {done['participant'].nunique()} completed a "
+            f"session; sessions came from: {', '.join(sorted(sessions['source'].unique()))}."
+        )
+        exhibits += page.table("sessions", "Sessions by version: counts of rows of the file.", _sessions(sessions))
+    return Section("What was run", page.people() if len(sessions) else (), sentences, exhibits)
+
+
+def _materials(items: pd.DataFrame) -> pd.DataFrame:
+    grouped = items.groupby("phenomenon", sort=False)
+    counts = grouped.agg(paradigms=("paradigm", "nunique"), items=("item", "nunique"), sentences=("sentence", "size"))
+    return counts.reset_index()
+
+
+def _sessions(sessions: pd.DataFrame) -> pd.DataFrame:
+    grouped = sessions.groupby(["experiment", "version", "source"])
+    return grouped.agg(sessions=("session", "size"), complete=("complete", "sum")).reset_index()
+
+
+COUNTED = {"sessions": "sessions", "rating_scores": "ratings", "region_times": "critical regions"}
+
+
+def _exclusions(page: _Page) -> Section:
+    rows, alignment = page.get("exclusions"), page.get("alignment_exclusions")
+    sentences = [
+        f"{r['excluded']} of {r['before']} {COUNTED[str(r['table'])]} left out: {r['rule']}."
+        for r in wording.records(rows[rows["table"].isin(COUNTED)])
+        if r["excluded"]
+    ]
+    if len(rows) and not sentences:
+        sentences = ["No session, rating or critical region was left out."]
+    read = alignment[alignment["table"] == "readings"]
+    if len(read):
+        first, last = read["before"].iloc[0], read["after"].iloc[-1]
+        sentences.append(
+            f"{last} of {first} words read stand beside their surprisal; the table says why others do not."
+        )
+    exhibits = page.table("exclusions", "Rules in the order applied, with the rows before, excluded and after.")
+    exhibits += page.table("alignment_exclusions", "The same for reading times beside surprisal.")
+    return Section("Exclusions", page.badges("exclusions") if sentences else (), sentences, exhibits)
+
+
+def _ratings(page: _Page) -> Section:
+    return _measured(
+        page,
+        "Ratings",
+        "z",
+        ("rating", "z"),
+        "Mean rating by phenomenon and condition (participants' means first); bars are one standard error over "
+        "participants. Look for blue circles to the right of orange diamonds: grammatical sentences rated higher.",
+    )
+
+
+def _times(page: _Page) -> Section:
+    return _measured(
+        page,
+        "Reading times of the critical region",
+        "log_rt",
+        ("rt",),
+        "Mean reading time of the critical region (sum over its words, ms) by phenomenon and condition; bars are one "
+        "standard error over participants. Look for blue circles to the left of orange diamonds: grammatical regions "
+        "read faster.",
+    )
+
+
+def _measured(page: _Page, title: str, measure: str, means: tuple[str, ...], caption: str) -> Section:
+    """Return the section of ratings or of reading times: means, then the effect of grammaticality on them."""
+    models, conditions = page.get("phenomenon_models"), page.get("condition_means")
+    rows = models[(models["measure"] == measure) & (models["term"] == TERM)]
+    unit = "standard deviations of a participant's ratings" if measure == "z" else "log ms"
+    coefficient = (
+        f"Coefficient of grammaticality (coded +.5 grammatical, −.5 ungrammatical, so that it is their difference, in "
+        f"{unit}) with its 95% interval. Intervals that leave out the line at zero show an effect; stars after "
+        "correction over phenomena (Benjamini-Hochberg): * p < .05, ** p < .01, *** p < .001."
+    )
+    exhibits = page.figure(
+        "condition_means", f"means-{measure}", caption, lambda: figures.condition_figure(conditions, means[0])
+    )
+    exhibits += page.figure(
+        "phenomenon_models", f"effects-{measure}", coefficient, lambda: figures.coefficient_figure(models, measure)
+    )
+    wanted = conditions[conditions["measure"].isin(means)]
+    exhibits += page.table("condition_means", "Means of participants' means and their standard errors.", wanted)
+    shown = rows.drop(columns=[column for column in HIDDEN if column in rows])
+    exhibits += page.table("phenomenon_models", _model_caption(rows, "the intercepts are in the file"), shown)
+    sentences = [*wording.effects(models, measure), *_left_out(page)] if len(rows) else []
+    badges = page.badges("condition_means") if exhibits else ()
+    return Section(title, badges, sentences, exhibits, wording.notes(rows, "phenomenon"))
+
+
+def _left_out(page: _Page) -> list[str]:
+    items = page.get("items")
+    others = sorted(set(items["paradigm"]) - set(minimal_pairs(items))) if len(items) else []
+    if not others:
+        return []
+    return [f"Not in these models, having other conditions than grammatical and ungrammatical: {', '.join(others)}."]
+
+
+def _model_caption(rows: pd.DataFrame, rest: str) -> str:
+    if rows.empty:
+        return ""
+    formulas, engines = "; ".join(rows["formula"].unique()), ", ".join(rows["engine"].unique())
+    return f"Mixed models, {formulas}: REML, Satterthwaite degrees of freedom (engine {engines}); {rest}."
+
+
+def _pairs(page: _Page) -> Section:
+    table = page.get("accuracy")
+    exhibits: list[Exhibit] = []
+    for names, rows in table.groupby(MODEL, sort=False):
+        model, protocol = map(str, names)
+        caption = (
+            f"{model} ({protocol}): share of pairs whose grammatical member has the higher score, by paradigm, with "
+            "95% Wilson intervals; a tie is half a success. Look for intervals to the right of the dashed line (chance)."
+        )
+        key = f"accuracy-{len(exhibits)}"
+        exhibits += page.figure("accuracy", key, caption, lambda rows=rows: figures.accuracy_figure(rows))  # type: ignore[misc]
+    caption = (
+        "Accuracy by paradigm and over all of them. The pooled interval takes pairs as independent: it speaks of "
+        "further pairs of these paradigms, not of further paradigms."
+    )
+    exhibits += page.table("accuracy", caption)
+    return Section("Language models on minimal pairs", page.badges("accuracy"), wording.accuracies(table), exhibits)
+
+
+def _alignment(page: _Page) -> Section:
+    aligned, models = page.get("aligned"), page.get("alignment_models")
+    exhibits: list[Exhibit] = []
+    for names, rows in aligned.groupby(MODEL, sort=True):
+        model, protocol = map(str, names)
+        caption = (
+            f"{model} ({protocol}): mean reading time of each word against its surprisal; a grey dot is a word (at "
+            f"most {figures.DRAWN} are drawn), a blue one a tenth of all words with its standard error. A rising line: "
+            "surprising words take longer. The line has no covariates; the table has the mixed model's coefficients."
+        )
+        key = f"surprisal-{len(exhibits)}"
+        exhibits += page.figure("aligned", key, caption, lambda rows=rows: figures.surprisal_figure(rows))  # type: ignore[misc]
+    rest = "surprisal in bits, length in characters, the word before as _previous"
+    shown = models.drop(columns=[column for column in HIDDEN if column in models])
+    exhibits += page.table("alignment_models", _model_caption(models, rest), shown)
+    badges = page.badges("aligned") if len(aligned) else page.badges("alignment_models") if len(models) else ()
+    told, noted = wording.slopes(models), wording.notes(models, "model")
+    return Section("Reading times and surprisal", badges, told, exhibits, noted)
+
+
+SECTIONS: Sequence[Callable[[_Page], Section]] = (_run, _exclusions, _ratings, _times, _pairs, _alignment)
+
+
+def _listed(page: _Page) -> list[Exhibit]:
+    """Return the head of every table there is, for the list at the end."""
+    exhibits = []
+    for name in TABLES:
+        if name in page.tables:
+            header, rows = cells_of(page.get(name).head(HEAD))
+            caption = f"{name}: one row is {TABLES[name].row}."
+            total = len(page.get(name))
+            exhibits.append(Exhibit(caption, page.file(name), page.badges(name), header=header, rows=rows, total=total))
+    return exhibits
+
+
+def cells_of(frame: pd.DataFrame) -> tuple[tuple[tuple[str, str], ...], tuple[tuple[str, ...], ...]]:
+    """Return a frame's columns (name, number or text) and its rows as text, with the decimals that people read."""
+    columns = [_texts(frame[name]) for name in frame.columns]
+    looks = ("number" if pd.api.types.is_numeric_dtype(frame[name]) else "text" for name in frame.columns)
+    return tuple(zip(map(str, frame.columns), looks, strict=True)), tuple(zip(*columns, strict=True))
+
+
+def _texts(cells: pd.Series) -> list[str]:
+    name = str(cells.name)
+    if pd.api.types.is_bool_dtype(cells):
+        return ["–" if pd.isna(cell) else "yes" if cell else "no" for cell in cells]
+    if pd.api.types.is_float_dtype(cells):
+        return ["–" if pd.isna(cell) else _number(float(cell), name) for cell in cells]
+    return ["–" if pd.isna(cell) else str(cell) for cell in cells]
+
+
+def _number(value: float, name: str) -> str:
+    if name in ("p", "p_bh"):
+        return wording.p_value(value).removeprefix("= ")
+    if name == "df" or abs(value) >= 100:
+        return f"{value:.1f}".replace("-", "−")
+    small = value != 0 and abs(value) < 0.01
+    return (f"{value:.2g}" if small else f"{value:.3f}").replace("-", "−")
