@@ -1,0 +1,81 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { Ajv2020 } from "ajv/dist/2020.js";
+
+import schema from "../../events.schema.json";
+import { type Event, type Kind, type Values, readingTimes, recorder, shown } from "../src/events";
+
+const validate = new Ajv2020({ strict: false, allErrors: true }).compile<Event>(schema);
+
+const display = shown({ request: 10.5, frame: 16.7, frame2: null }, 300.25, 2);
+const everyKind: { [K in Kind]: Values[K][] } = {
+  visit: [
+    {
+      time_origin: 1.7e12,
+      device: "Chrome on Linux",
+      refresh_hz: null,
+      timer_ms: 0.005,
+      width: 1280,
+      height: 800,
+      pixel_ratio: 1.5,
+      isolated: true,
+    },
+  ],
+  consent: [{ accepted: true, sha256: "0".repeat(64) }],
+  instructions: [{ page: 0 }, { page: "practice_over" }],
+  trial: [{ role: "target", item: "i1", condition: "grammatical" }],
+  start: [display],
+  word: [{ word: 0, ...display }],
+  press: (["early", "held", "modifier", "other"] as const).map((reason) => ({ reason, code: "Space" })),
+  response: [{ task: "rating", prompt: "acceptability", response: 7, ...display }],
+  trial_end: [{}],
+  break: [{ request: 5 }],
+  interruption: (["blur", "focus", "hidden", "visible"] as const).map((reason) => ({ reason })),
+  end: [{}],
+};
+const outsideTrials = new Set<Kind>(["visit", "consent", "instructions", "break", "end"]);
+
+for (const kind of Object.keys(everyKind) as Kind[]) {
+  test(`an event of kind ${kind} follows the schema`, () => {
+    const kept: Event[] = [];
+    const record = recorder({ visit: 1, next: 40 }, (event) => kept.push(event));
+    for (const value of everyKind[kind]) record(kind, 300.125, outsideTrials.has(kind) ? null : 3, value);
+    for (const event of kept) assert.ok(validate(event), JSON.stringify(validate.errors));
+    assert.deepEqual(kept.map((event) => event.seq), kept.map((_, index) => 40 + index));
+  });
+}
+
+test("the schema knows each of our kinds and no other", () => {
+  assert.deepEqual(Object.keys(everyKind).sort(), [...schema.properties.kind.enum].sort());
+});
+
+test("the schema refuses a word without its frame and a word outside a trial", () => {
+  const event = { seq: 0, visit: 0, t: 1, kind: "word", trial: 0, value: { word: 0, request: 1, handler: 2 } };
+  assert.equal(validate(event), false);
+  assert.equal(validate({ ...event, trial: null, value: { word: 0, ...display } }), false);
+});
+
+test("numbers go on after a new numbering", () => {
+  const kept: Event[] = [];
+  const numbering = { visit: 0, next: 0 };
+  const record = recorder(numbering, (event) => kept.push(event));
+  record("end", 1, null, {});
+  numbering.visit = 1;
+  numbering.next += 6;
+  record("end", 2, null, {});
+  assert.deepEqual(kept.map(({ seq, visit }) => [seq, visit]), [[0, 0], [7, 1]]);
+});
+
+test("what is recorded of a display does not change when its second frame comes later", () => {
+  const painted = { request: 1, frame: 2, frame2: null as number | null };
+  const value = shown(painted, 3, 0);
+  painted.frame2 = 18.7;
+  assert.equal(value.frame2, null);
+});
+
+test("reading times are the differences of successive presses, unrounded", () => {
+  assert.deepEqual(readingTimes([100, 350.25, 351]), [250.25, 0.75]);
+  assert.deepEqual(readingTimes([100]), []);
+  assert.deepEqual(readingTimes([]), []);
+});
