@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING
 
 import pandas as pd
@@ -13,6 +14,7 @@ from .contrasts import TERM, minimal_pairs
 
 if TYPE_CHECKING:
     from markupsafe import Markup
+    from matplotlib.figure import Figure
 
 Tables = Mapping[str, pd.DataFrame]
 
@@ -76,12 +78,12 @@ class _Page:
         frame = self.get(name)
         return (*(self.people() if "participant" in frame or name in OF_PEOPLE else ()), *self.toy(frame))
 
-    def figure(self, name: str, key: str, caption: str, draw: Callable[[], object]) -> list[Exhibit]:
+    def figure(self, name: str, key: str, caption: str, draw: Callable[[], "Figure"]) -> list[Exhibit]:
         try:
             drawn = draw()
         except DataError:  # nothing to draw; the sentences and tables say so
             return []
-        return [Exhibit(caption, self.file(name), self.badges(name), svg=figures.svg(drawn, key))]  # type: ignore[arg-type]
+        return [Exhibit(caption, self.file(name), self.badges(name), svg=figures.svg(drawn, key))]
 
     def table(self, name: str, caption: str, rows: pd.DataFrame | None = None, limit: int = LONG) -> list[Exhibit]:
         frame = self.get(name) if rows is None else rows
@@ -227,6 +229,12 @@ def _times(page: _Page) -> Section:
     )
 
 
+ROWS = (
+    "rows of the term grammaticality, the intercepts are in the file. There are no random slopes: where people or "
+    "sentences differ in the effect itself, such models find effects too easily"
+)
+
+
 def _measured(page: _Page, title: str, measure: str, means: tuple[str, ...], caption: str) -> Section:
     """Return the section of ratings or of reading times: means, then the effect of grammaticality on them."""
     models, conditions = page.get("phenomenon_models"), page.get("condition_means")
@@ -237,16 +245,14 @@ def _measured(page: _Page, title: str, measure: str, means: tuple[str, ...], cap
         f"{unit}) with its 95% interval. Intervals that leave out the line at zero show an effect; stars after "
         "correction over phenomena (Benjamini-Hochberg): * p < .05, ** p < .01, *** p < .001."
     )
-    exhibits = page.figure(
-        "condition_means", f"means-{measure}", caption, lambda: figures.condition_figure(conditions, means[0])
-    )
-    exhibits += page.figure(
-        "phenomenon_models", f"effects-{measure}", coefficient, lambda: figures.coefficient_figure(models, measure)
-    )
+    draw = partial(figures.condition_figure, conditions, means[0])
+    exhibits = page.figure("condition_means", f"means-{measure}", caption, draw)
+    draw = partial(figures.coefficient_figure, models, measure)
+    exhibits += page.figure("phenomenon_models", f"effects-{measure}", coefficient, draw)
     wanted = conditions[conditions["measure"].isin(means)]
     exhibits += page.table("condition_means", "Means of participants' means and their standard errors.", wanted)
-    shown = rows.drop(columns=[column for column in HIDDEN if column in rows])
-    exhibits += page.table("phenomenon_models", _model_caption(rows, "the intercepts are in the file"), shown)
+    shown = rows.drop(columns=[*(column for column in HIDDEN if column in rows), "term"])
+    exhibits += page.table("phenomenon_models", _model_caption(rows, ROWS), shown)
     sentences = [*wording.effects(models, measure), *_left_out(page)] if len(rows) else []
     badges = page.badges("condition_means") if exhibits else ()
     return Section(title, badges, sentences, exhibits, wording.notes(rows, "phenomenon"))
@@ -274,10 +280,10 @@ def _pairs(page: _Page) -> Section:
         model, protocol = map(str, names)
         caption = (
             f"{model} ({protocol}): share of pairs whose grammatical member has the higher score, by paradigm, with "
-            "95% Wilson intervals; a tie is half a success. Look for intervals to the right of the dashed line (chance)."
+            "95% Wilson intervals; a tie is half a success. Look for intervals right of the dashed line (chance)."
         )
         key = f"accuracy-{len(exhibits)}"
-        exhibits += page.figure("accuracy", key, caption, lambda rows=rows: figures.accuracy_figure(rows))  # type: ignore[misc]
+        exhibits += page.figure("accuracy", key, caption, partial(figures.accuracy_figure, rows))
     caption = (
         "Accuracy by paradigm and over all of them. The pooled interval takes pairs as independent: it speaks of "
         "further pairs of these paradigms, not of further paradigms."
@@ -297,7 +303,7 @@ def _alignment(page: _Page) -> Section:
             "surprising words take longer. The line has no covariates; the table has the mixed model's coefficients."
         )
         key = f"surprisal-{len(exhibits)}"
-        exhibits += page.figure("aligned", key, caption, lambda rows=rows: figures.surprisal_figure(rows))  # type: ignore[misc]
+        exhibits += page.figure("aligned", key, caption, partial(figures.surprisal_figure, rows))
     rest = "surprisal in bits, length in characters, the word before as _previous"
     shown = models.drop(columns=[column for column in HIDDEN if column in models])
     exhibits += page.table("alignment_models", _model_caption(models, rest), shown)
@@ -340,6 +346,8 @@ def _texts(cells: pd.Series) -> list[str]:
 def _number(value: float, name: str) -> str:
     if name in ("p", "p_bh"):
         return wording.p_value(value).removeprefix("= ")
+    if name == "t":
+        return f"{value:.2f}".replace("-", "−")
     if name == "df" or abs(value) >= 100:
         return f"{value:.1f}".replace("-", "−")
     small = value != 0 and abs(value) < 0.01

@@ -76,8 +76,8 @@ def coefficient_figure(phenomenon_models: pd.DataFrame, measure: str = "log_rt")
         for y, end, p in zip(at, rows["ci_high"].fillna(rows["estimate"]), rows["p_bh"], strict=True):
             text = _stars(p)
             axes.annotate(text, (end, y), (5, -3), textcoords="offset points", va="center", color="#1f2937")
-        unit = {"z": "rating (z)", "log_rt": "log reading time"}[measure]
-        axes.set_xlabel(f"grammatical minus ungrammatical, {unit}")
+        unit = {"z": "rating, z", "log_rt": "log reading time"}[measure]
+        axes.set_xlabel(f"grammatical minus ungrammatical\n({unit})")
     return figure
 
 
@@ -127,7 +127,7 @@ def accuracy_figure(accuracy: pd.DataFrame) -> "Figure":
             ends = [part["accuracy"] - part["wilson_low"], part["wilson_high"] - part["accuracy"]]
             _dots(axes, part["accuracy"], at, [end.clip(lower=0).fillna(0) for end in ends], k, measure)
         axes.set_xlim(-0.03, 1.03)
-        axes.set_xlabel("share of pairs with the grammatical member higher")
+        axes.set_xlabel("accuracy (share of pairs)")
         _legend(axes, len(measures) + 1)
     return figure
 

@@ -1,0 +1,96 @@
+"""gardenpath analyse: ratings and reading times become means and mixed models."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+from gardenpath.cli import options
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+TABLES = ("readings", "responses", "sessions", "items")
+RESULTS = ("exclusions", "rating_scores", "region_times", "condition_means", "phenomenon_models")
+
+study = click.option(
+    "--study", "study_file", type=click.Path(path_type=Path), help="STUDY.toml whose [analysis] holds the settings."
+)
+min_rt = click.option("--min-rt", type=float, help="Shortest reading time kept, ms.  [default: 100]")
+max_rt = click.option("--max-rt", type=float, help="Longest reading time kept, ms.  [default: 3000]")
+engine = click.option("--engine", help="Program that fits the mixed models.  [default: glmm]")
+
+
+@click.command("analyse")
+@click.argument("tables", type=click.Path(path_type=Path))
+@study
+@min_rt
+@max_rt
+@engine
+@options.out
+@options.parquet
+@options.force
+def command(
+    tables: Path,
+    study_file: Path | None,
+    min_rt: float | None,
+    max_rt: float | None,
+    engine: str | None,
+    out: Path,
+    parquet: bool,
+    force: bool,
+) -> None:
+    """Standardise ratings, sum reading times of critical regions, and fit a mixed model for each phenomenon.
+
+    TABLES is a folder with readings, responses, sessions and items. Writes the exclusions with their counts, the
+    scores, the means and the models to the folder given with -o.
+    """
+    from gardenpath import analysis
+    from gardenpath.analysis import wording
+    from gardenpath.study import read
+
+    refuse(out, RESULTS, force)
+    chosen = settings(study_file, min_rt=min_rt, max_rt=max_rt, engine=engine)
+    given = {name: read(tables, name) for name in TABLES}
+    found = analysis.analyse(**given, **chosen)  # type: ignore[arg-type]
+    write_all(found, out, [located(tables, name) for name in TABLES], chosen, parquet)
+    for measure in ("z", "log_rt"):
+        for sentence in wording.effects(found["phenomenon_models"], measure):
+            click.echo(sentence)
+
+
+def settings(study_file: Path | None, **given: float | str | None) -> dict[str, float | str]:
+    """Return min_rt, max_rt and engine: as given on the command line, else as in the study, else the defaults."""
+    from gardenpath.study import load
+
+    chosen: dict[str, float | str] = {"min_rt": 100.0, "max_rt": 3000.0, "engine": "glmm"}
+    if study_file is not None:
+        section = load(study_file).analysis
+        chosen |= {"min_rt": section.min_rt, "max_rt": section.max_rt, "engine": section.engine}
+    return chosen | {name: value for name, value in given.items() if value is not None}
+
+
+def located(folder: Path, name: str) -> Path:
+    """Return the file of a table: itself, or in the folder `<name>.parquet` if there is one, else `<name>.csv`."""
+    if not folder.is_dir():
+        return folder
+    parquet = folder / f"{name}.parquet"
+    return parquet if parquet.exists() else folder / f"{name}.csv"
+
+
+def refuse(out: Path, names: tuple[str, ...], force: bool) -> None:
+    """Refuse to overwrite any of the tables `names` in `out`, unless `force`."""
+    from gardenpath.study import refuse_overwrite
+
+    refuse_overwrite([out / f"{name}.{form}" for name in names for form in ("csv", "parquet")], force)
+
+
+def write_all(
+    found: Mapping[str, "pd.DataFrame"], out: Path, inputs: list[Path], chosen: Mapping[str, object], parquet: bool
+) -> None:
+    """Write each table with its sidecar, and say where on stderr."""
+    from gardenpath.study import write
+
+    for name, frame in found.items():
+        path = write(frame, name, out, command=options.typed(), inputs=inputs, notes=chosen, parquet=parquet)
+        options.talk(f"{path}: {len(frame)} rows")

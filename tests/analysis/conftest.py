@@ -1,0 +1,165 @@
+"""Seeded tables of a small study with known effects, and the minimum of everything around them."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+import pytest
+from gardenpath.study import check
+
+CONDITIONS = ("grammatical", "ungrammatical")
+PHENOMENA = {
+    "agreement": 1.2,
+    "islands": 0.6,
+    "null effect": 0.0,
+}  # latent rating units, grammatical minus ungrammatical
+SENTENCE = "the old {noun} of the garden {verb} every single morning"
+
+
+@dataclass(frozen=True)
+class Effects:
+    """What the simulated readers do; log ms, and log ms per bit."""
+
+    critical: float = -0.08  # grammatical minus ungrammatical on the critical word
+    bit: float = 0.02
+    lag: float = 0.008
+
+
+@pytest.fixture(scope="session")
+def simulate() -> Callable[..., dict[str, pd.DataFrame]]:
+    return simulated
+
+
+@pytest.fixture(scope="session")
+def tables(simulate: Callable[..., dict[str, pd.DataFrame]]) -> dict[str, pd.DataFrame]:
+    """One study of 24 readers that tests may share, but not change."""
+    return simulate()
+
+
+def simulated(
+    participants: int = 24, items: int = 8, seed: int = 11, effects: Effects | None = None
+) -> dict[str, pd.DataFrame]:
+    """Return the checked tables of a study: three phenomena of one paradigm each, plus practice and one lapse."""
+    rng = np.random.default_rng(seed)
+    effects = effects or Effects()
+    sentences, words = _materials(items)
+    # Both members of a pair share their surprisals, so that grammaticality keeps the effect it is given.
+    drawn = dict(zip(words["item"].unique(), rng.gamma(2.0, 3.0, (words["item"].nunique(), 10)).round(3), strict=True))
+    words["surprisal"] = [drawn[item][word] for item, word in zip(words["item"], words["word"], strict=True)]
+    before = words.groupby(["item", "condition"])["surprisal"].shift(1).fillna(0)
+    words["mean_log_rt"] = (
+        5.6 + effects.bit * words["surprisal"] + effects.lag * before + rng.normal(0, 0.03, len(words))
+    )
+    parts: dict[str, list[pd.DataFrame]] = {"readings": [], "responses": [], "sessions": []}
+    quality = dict(zip(sentences["item"].unique(), rng.normal(0, 0.4, sentences["item"].nunique()), strict=True))
+    for number in range(participants):
+        _one_session(number, participants, sentences, words, quality, effects, rng, parts)
+    found = {name: pd.concat(frames, ignore_index=True) for name, frames in parts.items()}
+    scores = words[["item", "condition", "word", "text", "region", "surprisal"]].assign(
+        model="little-lm (toy)", protocol="causal", surprisal_naive=words["surprisal"], entropy=4.0, tokens=1
+    )
+    plain = words.drop(columns=["surprisal", "mean_log_rt"])
+    found |= {"items": sentences, "words": plain, "surprisal": scores, "pairs": _pairs(sentences, rng)}
+    found["surprisal"] = scores[["model", "protocol", *[c for c in scores if c not in ("model", "protocol")]]]
+    return {name: check(frame, name) for name, frame in found.items()}
+
+
+def _materials(items: int) -> tuple[pd.DataFrame, pd.DataFrame]:
+    sentences, words = [], []
+    for phenomenon in PHENOMENA:
+        for k in range(items):
+            for condition in CONDITIONS:
+                text = SENTENCE.format(noun=f"noun{k}", verb="grows" if condition == "grammatical" else "grow")
+                item, paradigm = f"{phenomenon}-{k}", f"{phenomenon} 1"
+                sentences.append((item, paradigm, phenomenon, condition, "en", text, "[]"))
+                start = 0
+                for position, word in enumerate(text.split()):
+                    region = "critical" if position in (6, 7) else None
+                    zipf = 3 + (position * 7 + k) % 5 * 0.7
+                    words.append((item, condition, position, word, start, start + len(word), region, len(word), zipf))
+                    start += len(word) + 1
+    names = ["item", "paradigm", "phenomenon", "condition", "language", "sentence", "regions"]
+    columns = ["item", "condition", "word", "text", "start", "end", "region", "length", "zipf"]
+    return pd.DataFrame(sentences, columns=names), pd.DataFrame(words, columns=columns)
+
+
+def _one_session(number, participants, sentences, words, quality, effects, rng, parts) -> None:
+    """Append one reader's rows; the last reader leaves early, the first is robotically constant in nothing."""
+    name, slow, strict = f"P{number:02d}", rng.normal(0, 0.2), rng.normal(0, 0.5)
+    done = number < participants - 1
+    shown = sentences[
+        [
+            (CONDITIONS.index(c) + number + i) % 2 == 0
+            for i, c in zip(_place(sentences), sentences["condition"], strict=True)
+        ]
+    ]
+    shown = shown.sample(frac=1, random_state=int(rng.integers(2**31)))
+    shown = shown if done else shown.head(3)
+    place = {"participant": name, "session": f"s{number:02d}", "experiment": "E1", "version": f"V{number % 2 + 1}"}
+    trials = shown.assign(**place, trial=range(len(shown)), role="target")
+    trials.iloc[0, trials.columns.get_loc("role")] = "practice"
+    read = trials.merge(words, on=["item", "condition"])
+    sign = read["condition"].map({"grammatical": 0.5, "ungrammatical": -0.5}) * (read["region"] == "critical")
+    log_rt = read["mean_log_rt"] + slow + effects.critical * sign.fillna(0) + rng.normal(0, 0.25, len(read))
+    read["rt"] = np.exp(log_rt).round(1)
+    if number == 1:
+        read.loc[read["region"].eq("critical") & read["trial"].eq(2), "rt"] = 9000.0
+    keep = [*place, "trial", "role", "paradigm", "item", "condition", "word", "text", "region", "rt"]
+    parts["readings"].append(read[keep].assign(rt_onset=np.nan, flags=None))
+    latent = trials["phenomenon"].map(PHENOMENA) * trials["condition"].map({"grammatical": 0.5, "ungrammatical": -0.5})
+    rating = (4 + latent + trials["item"].map(quality) + strict + rng.normal(0, 0.9, len(trials))).round().clip(1, 7)
+    answers = trials[[*place, "trial", "role", "paradigm", "item", "condition"]].assign(
+        task="rating",
+        prompt="acceptability",
+        side=None,
+        response=rating.astype(int).astype(str),
+        correct=None,
+        rt=900.0,
+    )
+    parts["responses"].append(answers)
+    parts["sessions"].append(
+        pd.DataFrame([place]).assign(
+            slot=number // 2,
+            started="2025-01-01T00:00:00Z",
+            finished="2025-01-01T00:16:00Z" if done else None,
+            complete=done,
+            source="simulation",
+            trials=len(trials),
+            device=None,
+            refresh_hz=60.0,
+        )
+    )
+
+
+def _place(sentences: pd.DataFrame) -> list[int]:
+    return [int(item.rpartition("-")[2]) for item in sentences["item"]]
+
+
+def _pairs(sentences: pd.DataFrame, rng: np.random.Generator) -> pd.DataFrame:
+    good = sentences[sentences["condition"] == "grammatical"]
+    lp = -30 + rng.normal(0, 3, len(good))
+    gap = rng.normal(1.0, 1.5, len(good)).round(2)
+    pairs = good[["phenomenon", "paradigm", "item"]].assign(
+        model="little-lm (toy)",
+        protocol="causal",
+        measure="lp",
+        grammatical=lp,
+        ungrammatical=lp - gap,
+        correct=gap > 0,
+        tie=gap == 0,
+    )
+    return pairs[
+        [
+            "model",
+            "protocol",
+            "phenomenon",
+            "paradigm",
+            "item",
+            "measure",
+            "grammatical",
+            "ungrammatical",
+            "correct",
+            "tie",
+        ]
+    ]

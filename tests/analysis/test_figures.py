@@ -1,0 +1,119 @@
+"""Figures: what is drawn comes from the table, and the SVG text is the same each time."""
+
+import re
+import xml.etree.ElementTree as ET
+from collections.abc import Callable
+
+import numpy as np
+import pandas as pd
+import pytest
+from gardenpath.analysis import (
+    accuracy,
+    accuracy_figure,
+    align,
+    analyse,
+    coefficient_figure,
+    condition_figure,
+    figures,
+    surprisal_figure,
+    svg,
+)
+from gardenpath.study import DataError
+
+Tables = dict[str, pd.DataFrame]
+
+
+@pytest.fixture(scope="module")
+def results(tables: Tables) -> Tables:
+    found = analyse(*(tables[name] for name in ("readings", "responses", "sessions", "items")))
+    found |= align(*(tables[name] for name in ("readings", "sessions", "surprisal", "words")))
+    return found | {"accuracy": accuracy(tables["pairs"])}
+
+
+DRAW: dict[str, Callable[[Tables], object]] = {
+    "ratings": lambda t: condition_figure(t["condition_means"]),
+    "times": lambda t: condition_figure(t["condition_means"], "rt"),
+    "effects": lambda t: coefficient_figure(t["phenomenon_models"]),
+    "surprisal": lambda t: surprisal_figure(t["aligned"]),
+    "accuracy": lambda t: accuracy_figure(t["accuracy"]),
+}
+
+
+@pytest.mark.parametrize("name", DRAW)
+def test_the_svg_is_the_same_bytes_each_time_and_well_formed(results: Tables, name: str) -> None:
+    first, second = (svg(DRAW[name](results), name) for _ in range(2))
+    assert first == second
+    assert ET.fromstring(first).tag.endswith("svg")
+    assert "<metadata" not in first
+    assert all(found.startswith(f"{name}-") for found in re.findall(r'id="([^"]+)"', first))
+
+
+def test_references_inside_a_drawing_lead_to_its_own_ids(results: Tables) -> None:
+    text = svg(DRAW["surprisal"](results), "s")
+    ids = set(re.findall(r'id="([^"]+)"', text))
+    assert set(re.findall(r'href="#([^"]+)"|url\(#([^)]+)\)', text)) != set()
+    assert {a or b for a, b in re.findall(r'href="#([^"]+)"|url\(#([^)]+)\)', text)} <= ids
+
+
+def test_dots_are_the_tables_means_and_bars_one_standard_error(results: Tables) -> None:
+    means = results["condition_means"].query("measure == 'rating' and condition == 'grammatical'")
+    axes = condition_figure(results["condition_means"]).axes[0]
+    dots, _, bars = axes.containers[0]
+    np.testing.assert_allclose(dots.get_xdata(orig=False), means["mean"])
+    ends = np.array([segment[:, 0] for segment in bars[0].get_segments()])
+    np.testing.assert_allclose(ends[:, 1] - ends[:, 0], 2 * means["se"])
+
+
+def test_coefficients_carry_their_interval_and_stars_after_correction(results: Tables) -> None:
+    models = results["phenomenon_models"].copy()
+    is_term = models["term"].eq("grammaticality") & models["measure"].eq("log_rt")
+    models.loc[is_term, "p_bh"] = [0.0005, 0.03, 0.2]
+    models.loc[is_term, "p"] = 1e-9
+    axes = coefficient_figure(models).axes[0]
+    assert [text.get_text() for text in axes.texts] == ["***", "*", ""]
+    ends = np.array([segment[:, 0] for segment in axes.containers[0][2][0].get_segments()])
+    np.testing.assert_allclose(ends, models.loc[is_term, ["ci_low", "ci_high"]].to_numpy())
+
+
+def test_the_regression_line_is_least_squares_over_words(results: Tables) -> None:
+    words = results["aligned"].groupby("token").agg(x=("surprisal", "first"), y=("log_rt", "mean"))
+    slope, intercept = np.polyfit(words["x"], words["y"], 1)
+    line = surprisal_figure(results["aligned"]).axes[0].lines[0]
+    np.testing.assert_allclose(line.get_ydata(), intercept + slope * line.get_xdata())
+
+
+def test_a_large_study_draws_a_bounded_number_of_words(results: Tables, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(figures, "DRAWN", 50)
+    axes = surprisal_figure(results["aligned"]).axes[0]
+    assert len(axes.collections[0].get_offsets()) <= 50
+
+
+def test_chance_is_drawn_and_the_overall_rows_are_not(results: Tables) -> None:
+    axes = accuracy_figure(results["accuracy"]).axes[0]
+    assert [0.5, 0.5] in [list(line.get_xdata()) for line in axes.lines]
+    assert [label.get_text() for label in axes.get_yticklabels()] == ["agreement 1", "islands 1", "null effect 1"]
+
+
+def test_no_figure_has_a_title(results: Tables) -> None:
+    assert not any(draw(results).axes[0].get_title() for draw in DRAW.values())
+
+
+def test_text_stays_inside_the_drawing_however_long_names_are(results: Tables) -> None:
+    means = results["condition_means"].replace(
+        {"phenomenon": {"islands": "determiner_noun_agreement_with_adj_irregular_2"}}
+    )
+    figure = condition_figure(means)
+    figure.draw_without_rendering()
+    box = figure.axes[0].get_tightbbox()
+    assert box.x0 >= 0
+    assert box.x1 <= figure.bbox.width
+
+
+def test_nothing_to_draw_is_a_sentence(results: Tables) -> None:
+    with pytest.raises(DataError, match="no rows to draw"):
+        condition_figure(results["condition_means"].head(0))
+
+
+def test_one_word_or_one_surprisal_draws_no_line(results: Tables) -> None:
+    one = results["aligned"].assign(surprisal=2.0)
+    assert not [line for line in surprisal_figure(one).axes[0].lines if len(line.get_xdata()) == 60]

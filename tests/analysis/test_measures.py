@@ -1,0 +1,127 @@
+"""Scores, times and means, each against numbers worked out by hand."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from gardenpath.analysis import condition_means, rating_scores, region_times
+from gardenpath.analysis.ledger import Ledger
+from gardenpath.study import DataError, check
+
+PLACE = {"experiment": "E1", "version": "V1", "paradigm": "npi 1"}
+ITEMS = check(
+    pd.DataFrame(
+        [(f"i{k}", "npi 1", "npi", c, "en", "a b c", "[]") for k in range(4) for c in ("grammatical", "ungrammatical")],
+        columns=["item", "paradigm", "phenomenon", "condition", "language", "sentence", "regions"],
+    ),
+    "items",
+)
+
+
+def rated(rows: list[tuple[str, int, str, str, str]]) -> pd.DataFrame:
+    """Return responses from (participant, trial, role, condition, response)."""
+    frame = pd.DataFrame(rows, columns=["participant", "trial", "role", "condition", "response"])
+    frame = frame.assign(**PLACE, session=frame["participant"], item=[f"i{t % 4}" for t in frame["trial"]])
+    return check(
+        frame.assign(task="rating", prompt="p", side=None, correct=None, rt=1.0)[COLUMNS["responses"]], "responses"
+    )
+
+
+def read(rows: list[tuple[str, int, int, str | None, float | None]], role: str = "target") -> pd.DataFrame:
+    """Return readings from (participant, trial, word, region, rt)."""
+    frame = pd.DataFrame(rows, columns=["participant", "trial", "word", "region", "rt"])
+    frame = frame.assign(**PLACE, session=frame["participant"], role=role, condition="grammatical", text="w")
+    frame = frame.assign(item=[f"i{t % 4}" for t in frame["trial"]], rt_onset=None, flags=None)
+    return check(frame[COLUMNS["readings"]], "readings")
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _columns() -> None:
+    from gardenpath.study import TABLES
+
+    COLUMNS.update({name: TABLES[name].names for name in ("readings", "responses")})
+
+
+COLUMNS: dict[str, list[str]] = {}
+
+
+def test_z_is_over_target_and_filler_trials_with_the_sample_standard_deviation() -> None:
+    scores = rating_scores(
+        rated([("P1", 0, "practice", "grammatical", "7"), ("P1", 1, "target", "grammatical", "1"),
+               ("P1", 2, "filler", "grammatical", "2"), ("P1", 3, "target", "ungrammatical", "6")]), ITEMS
+    )  # fmt: skip
+    # mean 3, deviations -2 -1 3, sum of squares 14, s.d. sqrt(14 / 2) = 2.6458
+    np.testing.assert_allclose(scores["z"], np.array([-2, -1, 3]) / np.sqrt(7))
+    assert scores["role"].to_list() == ["target", "filler", "target"]
+
+
+def test_someone_who_rates_everything_the_same_has_no_z_and_is_counted() -> None:
+    ledger = Ledger()
+    rows = [("P1", t, "target", "grammatical", "4") for t in range(3)] + [("P2", 0, "target", "grammatical", "5")]
+    scores = rating_scores(rated(rows), ITEMS, ledger=ledger)
+    assert scores["z"].isna().all()
+    assert ledger.rows[-1]["excluded"] == 4  # P2's single rating has no standard deviation either
+
+
+def test_equal_ratings_with_decimals_have_no_z_either() -> None:
+    rows = [("P1", t, "target", "grammatical", "0.1") for t in range(7)]
+    assert rating_scores(rated(rows), ITEMS)["z"].isna().all()
+
+
+def test_a_rating_that_is_no_number_is_named_with_its_place() -> None:
+    with pytest.raises(DataError, match=r"session P1, trial 2: rating 'good'; expected a number"):
+        rating_scores(rated([("P1", 2, "target", "grammatical", "good")]), ITEMS)
+
+
+def test_a_sentence_that_items_lacks_is_named() -> None:
+    with pytest.raises(DataError, match="item i0, condition neither: shown to participants but not in table items"):
+        rating_scores(rated([("P1", 0, "target", "neither", "4")]), ITEMS)
+
+
+def test_region_times_sum_the_critical_words_then_take_the_log() -> None:
+    rows = [("P1", 0, 0, None, 300.0), ("P1", 0, 1, "critical", 250.0), ("P1", 0, 2, "critical", 350.0)]
+    times = region_times(read(rows), ITEMS)
+    assert times.loc[0, ["words", "rt"]].to_list() == [2, 600.0]
+    assert times.loc[0, "log_rt"] == pytest.approx(np.log(600))
+
+
+@pytest.mark.parametrize(("rt", "kept"), [(99.9, 0), (100.0, 1), (3000.0, 1), (3000.1, 0)])
+def test_a_region_is_dropped_when_one_word_is_out_of_the_band_whose_ends_are_in(rt: float, kept: int) -> None:
+    ledger = Ledger()
+    rows = [("P1", 0, 1, "critical", 250.0), ("P1", 0, 2, "critical", rt)]
+    assert len(region_times(read(rows), ITEMS, ledger=ledger)) == kept
+    last = [row for row in ledger.rows if row["step"] == 3]
+    assert [(row["table"], row["excluded"]) for row in last] == [("readings", 2 - 2 * kept), ("region_times", 1 - kept)]
+
+
+def test_a_word_out_of_the_band_elsewhere_in_the_sentence_drops_nothing() -> None:
+    rows = [("P1", 0, 0, None, 9000.0), ("P1", 0, 1, "critical", 250.0)]
+    assert len(region_times(read(rows), ITEMS)) == 1
+
+
+@pytest.mark.parametrize("second", [[("P1", 4, 2, "critical", None)], []])
+def test_a_region_with_a_word_unread_is_dropped_rather_than_summed_short(second: list) -> None:
+    whole = [("P2", 0, 1, "critical", 250.0), ("P2", 0, 2, "critical", 300.0)]
+    times = region_times(read([("P1", 4, 1, "critical", 250.0), *second, *whole]), ITEMS)
+    assert times["participant"].to_list() == ["P2"]
+
+
+def test_times_are_of_target_trials_only() -> None:
+    assert region_times(read([("P1", 0, 1, "critical", 250.0)], role="filler"), ITEMS).empty
+
+
+def test_a_band_upside_down_is_refused() -> None:
+    with pytest.raises(ValueError, match="expected 0 <= min_rt < max_rt"):
+        region_times(read([("P1", 0, 1, "critical", 250.0)]), ITEMS, min_rt=3000, max_rt=100)
+
+
+def test_condition_means_are_of_participants_means_with_their_standard_error() -> None:
+    rows = [("P1", 0, "target", "grammatical", "2"), ("P1", 1, "target", "grammatical", "4"),
+            ("P1", 2, "target", "ungrammatical", "1"), ("P2", 0, "target", "grammatical", "7"),
+            ("P2", 1, "filler", "ungrammatical", "1")]  # fmt: skip
+    scores = rating_scores(rated(rows), ITEMS)
+    table = condition_means(scores, region_times(read([]), ITEMS)).set_index(["measure", "condition"])
+    row = table.loc[("rating", "grammatical")]
+    # means 3 and 7: their mean 5 (not 13/3), s.d. 2.828, / sqrt(2) = 2
+    assert row[["participants", "n", "mean"]].to_list() == [2, 3, 5.0]
+    assert row["se"] == pytest.approx(2.0)
+    assert pd.isna(table.loc[("rating", "ungrammatical"), "se"])  # one participant has no standard error
