@@ -14,15 +14,16 @@ from . import options
 @options.force
 def command(study_file: Path, out: Path | None, force: bool) -> None:
     """Deal the materials of STUDY.toml to counterbalanced versions, one JSON file each."""
-    from gardenpath import experiment, stimuli, study
+    from gardenpath import experiment, study
 
     stated = study.load(study_file)
-    versions = stimuli.design(stated)
+    files = experiment.version_files(stated)
     folder = out or stated.folder / "versions"
-    study.refuse_overwrite([experiment.version_path(folder, version) for version in versions], force)
-    for version in versions:
-        path = experiment.write_version(folder, version, experiment.procedure(stated))
-        study.write_sidecar(path, command=options.typed(), inputs=[*stated.paths()], seed=stated.seed)
-        shown = Counter(condition for trial in version.trials if trial.role != "practice" for condition, _ in trial.shown)
-        click.echo(f"{path}\t" + "\t".join(f"{count} {condition}" for condition, count in shown.items()))
-    options.talk(f"{len(versions)} versions; each session's order is drawn from seed {stated.seed}, its version and its place")
+    study.refuse_overwrite([folder / f"{file.name}.json" for file in files], force)
+    for file in files:
+        path = file.write(folder)
+        study.write_sidecar(path, command=options.typed(), inputs=[study_file, *stated.paths()], seed=stated.seed)
+        trials = [trial for trial in file.version.trials if trial.role != "practice"]
+        shown = Counter(condition for trial in trials for condition, _ in trial.shown)
+        click.echo(f"{path}: {len(trials)} sentences, " + ", ".join(f"{n} {name}" for name, n in shown.items()))
+    options.talk(f"{len(files)} versions; each session's order is drawn from seed {stated.seed}, its version and its place")

@@ -2,6 +2,8 @@
 
 import shlex
 import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import click
@@ -22,3 +24,15 @@ def talk(message: str) -> None:
 def typed() -> str:
     """Return the command as it was typed, for sidecars."""
     return shlex.join(["gardenpath", *sys.argv[1:]])
+
+
+@contextmanager
+def progress(label: str, total: int) -> Iterator[Callable[[int, int], None]]:
+    """Show a progress bar on stderr and give the function that moves it: (done, total)."""
+    with click.progressbar(length=total, label=label, file=sys.stderr, show_pos=True) as bar:
+
+        def move(done: int, total: int) -> None:
+            bar.length = total
+            bar.update(done - bar.pos)
+
+        yield move

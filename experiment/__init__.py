@@ -1,1 +1,31 @@
+"""A version becomes a session: on the web, simulated, and later in the lab; events become tables."""
 
+from .collection import collect
+from .importers import ColumnMapping, import_readings, read_mapping
+from .procedures import Procedure, Rating, procedure
+from .robots import Effects, HttpTransport, Robot, robot, simulate, take
+from .sessions import Event, Record, Session, event_schema
+from .versions import VersionFile, read_versions, version_files
+
+__all__ = [
+    "Effects",
+    "Event",
+    "HttpTransport",
+    "ColumnMapping",
+    "Procedure",
+    "Rating",
+    "Record",
+    "Robot",
+    "Session",
+    "VersionFile",
+    "collect",
+    "event_schema",
+    "import_readings",
+    "procedure",
+    "read_mapping",
+    "read_versions",
+    "robot",
+    "simulate",
+    "take",
+    "version_files",
+]

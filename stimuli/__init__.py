@@ -19,7 +19,7 @@ from .items import (
     Word,
 )
 from .orders import Arrangements, Ordering
-from .tables import conditions_table, items_table, words_table
+from .tables import conditions_table, items_table, word_length, words_table, zipf
 
 __all__ = [
     "CRITICAL",
@@ -47,6 +47,8 @@ __all__ = [
     "examine",
     "items_table",
     "read",
+    "word_length",
     "words_table",
     "write",
+    "zipf",
 ]

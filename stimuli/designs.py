@@ -148,9 +148,9 @@ def _practice(number: int, text: str, materials: Materials) -> Trial:
     return Trial("practice", item, ((PRACTICE, sentence),))
 
 
-def design(stated: study.Study) -> list[Version]:
-    """Return the versions that a study.toml asks for, dealt from its materials."""
+def design(stated: study.Study, materials: Materials | None = None) -> list[Version]:
+    """Return the versions that a study.toml asks for, dealt from its materials (read from its files unless given)."""
     section = stated.design
     ordering = Ordering(no_adjacent=stated.ordering.no_adjacent)
     plan = Design(section.ratio, section.versions, section.items, section.experiments, section.practice)
-    return plan.deal(read(*stated.paths()), ordering=ordering, seed=stated.seed)
+    return plan.deal(materials or read(*stated.paths()), ordering=ordering, seed=stated.seed)

@@ -46,7 +46,7 @@ def conditions_table(materials: Materials) -> pd.DataFrame:
 def words_table(materials: Materials) -> pd.DataFrame:
     """Return table `words`: every word with its region, its length in letters and digits, and its Zipf frequency."""
     rows = [
-        (item.id, condition, w.index, w.text, w.start, w.end, w.region, _length(w.text), _zipf(w.text, item.language))
+        (item.id, condition, w.index, w.text, w.start, w.end, w.region, word_length(w.text), zipf(w.text, item.language))
         for item in materials.items
         for condition, sentence in item.sentences.items()
         for w in sentence.words()
@@ -54,13 +54,17 @@ def words_table(materials: Materials) -> pd.DataFrame:
     return study.check(pd.DataFrame(rows, columns=study.TABLES["words"].names), "words")
 
 
-def _length(word: str) -> int:
+def word_length(word: str) -> int:
+    """Return the letters and digits of a word, as characters."""
     return sum(character.isalnum() for character in word)
 
 
 @functools.cache
-def _zipf(word: str, language: str) -> float | None:
-    """Zipf frequency of a word (van Heuven et al. 2014, doi 10.1080/17470218.2013.850521), None without a list."""
+def zipf(word: str, language: str) -> float | None:
+    """Return a word's Zipf frequency: log10 of occurrences per billion words; None where the language has no list.
+
+    The scale is that of van Heuven et al. (2014, doi 10.1080/17470218.2013.850521), the counts are wordfreq's.
+    """
     import wordfreq
 
     try:

@@ -1,1 +1,1 @@
-
+"""Texts of the page, one file a language."""

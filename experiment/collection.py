@@ -1,0 +1,191 @@
+"""Tables from events: one reader for sessions of the server, of the lab and of simulations."""
+
+import logging
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from gardenpath import study
+from gardenpath.stimuli import Item, Materials, Paradigm, Trial, conditions_table, items_table, words_table
+
+from .folders import read_files, read_records
+from .sessions import Event, Record, Session
+from .versions import VersionFile
+
+log = logging.getLogger("gardenpath")
+TABLES = ("items", "conditions", "words", "readings", "responses", "sessions")
+
+
+def collect(data: str | Path) -> dict[str, pd.DataFrame]:
+    """Return the tables items, conditions, words, readings, responses and sessions of collected data.
+
+    `data` is the URL of a server's database, a SQLite file, or a folder of sessions.
+    """
+    files, records = _recorded(data)
+    if not records:
+        raise study.DataError(f"{data}: no sessions there; expected at least one")
+    materials = _materials(files.values())
+    readings = [row for record in records for row in _readings(record, files)]
+    responses = [row for record in records for row in _responses(record, files)]
+    sessions = [_session_row(record) for record in records]
+    return {
+        "items": items_table(materials),
+        "conditions": conditions_table(materials),
+        "words": words_table(materials),
+        "readings": _frame("readings", readings),
+        "responses": _frame("responses", responses),
+        "sessions": _frame("sessions", sessions),
+    }
+
+
+def _recorded(data: str | Path) -> tuple[Mapping[str, VersionFile], list[Record]]:
+    path = Path(data)
+    database = path / "study.sqlite" if path.is_dir() else path
+    if "://" in str(data) or database.is_file():
+        study.require("sqlalchemy", "online")
+        from .store import Store, sqlite_url
+
+        try:
+            store = Store(str(data) if "://" in str(data) else sqlite_url(database))
+            return store.files(), list(store.records())
+        except study.require("sqlalchemy.exc", "online").SQLAlchemyError as error:
+            reason = str(getattr(error, "orig", error)).partition("\n")[0]
+            raise study.DataError(f"{data}: not a database of gardenpath: {reason}") from None
+    if not path.is_dir():
+        raise FileNotFoundError(f"{data}: there is no such file or folder; expected a database or a folder of sessions")
+    return read_files(path), list(read_records(path))
+
+
+def _materials(files: Iterable[VersionFile]) -> Materials:
+    """Return every item that some version shows, targets and practice alike."""
+    paradigms: dict[str, Paradigm] = {}
+    items: dict[str, Item] = {}
+    for file in files:
+        for trial in file.version.trials:
+            item = items.setdefault(trial.item.id, trial.item)
+            if item != trial.item:
+                log.warning("item %s differs between versions of the study; the tables show the first", item.id)
+            paradigms.setdefault(item.paradigm, _paradigm(item, file))
+    return Materials(tuple(paradigms.values()), tuple(items.values()))
+
+
+def _paradigm(item: Item, file: VersionFile) -> Paradigm:
+    declared = next((p for p in file.paradigms if p.id == item.paradigm), None)
+    return declared or Paradigm(item.paradigm, item.paradigm, {"condition": tuple(item.sentences)})
+
+
+@dataclass(frozen=True)
+class _Run:
+    """One trial as it was run to its end, or as far as it went: the events of its last start."""
+
+    number: int
+    trial: Trial
+    events: tuple[Event, ...]
+
+
+def _runs(record: Record, file: VersionFile) -> Iterator[_Run]:
+    """Yield a session's trials in order; of one begun again after a reload only the last run counts."""
+    runs: dict[int, list[Event]] = {}
+    current: int | None = None
+    for event in record.events:
+        if event.kind == "trial" and event.trial is not None:
+            if event.trial in runs:
+                log.info("session %s: trial %d was begun again; its first run is left out", record.session.id, event.trial)
+            runs[event.trial] = []
+            current = event.trial
+        if current is not None:
+            runs[current].append(event)
+        if event.kind == "trial_end":
+            current = None
+    for number, events in sorted(runs.items()):
+        yield _Run(number, file.version.trials[record.session.order[number]], tuple(events))
+
+
+def _place(session: Session, run: _Run) -> dict[str, Any]:
+    experiment, version = session.version.split("-", 1)
+    return {
+        "participant": session.participant,
+        "session": session.id,
+        "experiment": experiment,
+        "version": version,
+        "trial": run.number,
+        "role": run.trial.role,
+        "paradigm": run.trial.item.paradigm,
+        "item": run.trial.item.id,
+        "condition": run.trial.shown[0][0],
+    }
+
+
+def _readings(record: Record, files: Mapping[str, VersionFile]) -> Iterator[dict[str, Any]]:
+    for run in _runs(record, files[record.session.version_sha256]):
+        words = run.trial.shown[0][1].words()
+        before: Event | None = None
+        flags: set[str] = set()
+        for event in run.events:
+            if event.kind == "interruption":
+                flags.add("interrupted")
+            if event.kind == "press":
+                flags.add(event.value["reason"])
+            if event.kind == "word" and before is not None:
+                word = words[event.value["word"]]
+                frame = event.value["frame"]
+                flags |= {"repeats"} if event.value.get("repeats") else set()
+                yield {
+                    **_place(record.session, run),
+                    "word": word.index,
+                    "text": word.text,
+                    "region": word.region,
+                    "rt": event.t - before.t,
+                    "rt_onset": None if frame is None else event.t - frame,
+                    "flags": " ".join(sorted(flags)),
+                }
+            if event.kind in ("start", "word"):
+                before, flags = event, set()
+
+
+def _responses(record: Record, files: Mapping[str, VersionFile]) -> Iterator[dict[str, Any]]:
+    for run in _runs(record, files[record.session.version_sha256]):
+        for event in run.events:
+            if event.kind == "response":
+                shown = event.value["frame"] if event.value["frame"] is not None else event.value["request"]
+                yield {
+                    **_place(record.session, run),
+                    "task": event.value["task"],
+                    "prompt": event.value["prompt"],
+                    "side": None,
+                    "response": event.value["response"],
+                    "correct": None,
+                    "rt": event.t - shown,
+                }
+
+
+def _session_row(record: Record) -> dict[str, Any]:
+    session = record.session
+    visit = next((event.value for event in record.events if event.kind == "visit"), {})
+    experiment, version = session.version.split("-", 1)
+    return {
+        "participant": session.participant,
+        "session": session.id,
+        "experiment": experiment,
+        "version": version,
+        "slot": session.slot,
+        "started": session.started,
+        "finished": session.finished,
+        "complete": session.finished is not None,
+        "source": session.source,
+        "trials": len({event.trial for event in record.events if event.kind == "trial"}),
+        "device": visit.get("device"),
+        "refresh_hz": visit.get("refresh_hz"),
+    }
+
+
+def _frame(name: str, rows: list[dict[str, Any]]) -> pd.DataFrame:
+    columns: dict[str, list[Any]] = defaultdict(list)
+    for row in rows:
+        for column, value in row.items():
+            columns[column].append(value)
+    return study.check(pd.DataFrame(columns, columns=study.TABLES[name].names), name)

@@ -1,0 +1,48 @@
+"""Sessions on disk, without a server: data/versions/<sha256>.json and data/<session>/{session.json,events.jsonl}."""
+
+import dataclasses
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+from gardenpath import study
+
+from .sessions import Event, Record, Session
+from .versions import VersionFile, parse_version
+
+
+def write_record(folder: Path, record: Record, file: VersionFile) -> None:
+    """Write a session with its events and, once, the version it ran."""
+    version = folder / "versions" / f"{file.sha256}.json"
+    if not version.exists():
+        study.write_text(version, file.text)
+    place = folder / record.session.id
+    study.write_text(place / "events.jsonl", "".join(_line(event) for event in record.events))
+    study.write_text(place / "session.json", json.dumps(dataclasses.asdict(record.session), indent=1) + "\n")
+
+
+def _line(event: Event) -> str:
+    return json.dumps(dataclasses.asdict(event), ensure_ascii=False) + "\n"
+
+
+def read_files(folder: Path) -> dict[str, VersionFile]:
+    """Return the versions that sessions of this folder ran, by SHA-256."""
+    found = [parse_version(study.read_text(path), str(path)) for path in sorted((folder / "versions").glob("*.json"))]
+    return {file.sha256: file for file in found}
+
+
+def read_records(folder: Path) -> Iterator[Record]:
+    """Yield the sessions of a folder, ordered by start."""
+    paths = folder.glob("*/session.json")
+    sessions = [study.structure(Session, json.loads(study.read_text(p)), where=str(p)) for p in paths]
+    for session in sorted(sessions, key=lambda s: (s.started, s.id)):
+        path = folder / session.id / "events.jsonl"
+        yield Record(session, tuple(_events(path)))
+
+
+def _events(path: Path) -> Iterator[Event]:
+    for number, line in enumerate(study.read_text(path).splitlines(), start=1):
+        try:
+            yield Event(**json.loads(line))
+        except (json.JSONDecodeError, TypeError) as error:
+            raise study.DataError(f"{path}, line {number}: not an event ({error}); expected one JSON object a line") from None

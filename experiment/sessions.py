@@ -1,0 +1,130 @@
+"""Sessions and events: who runs which version in which order, and what happened."""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+from gardenpath import study
+
+from .versions import VersionFile
+
+Json = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Session:
+    """One sitting of one participant with one version; `order` holds positions in the version's trials."""
+
+    id: str
+    participant: str
+    version: str
+    slot: int
+    order: tuple[int, ...]
+    version_sha256: str
+    procedure_sha256: str
+    started: str
+    finished: str | None
+    source: str
+
+
+@dataclass(frozen=True)
+class Event:
+    """One thing that happened: numbered over the session, timed in ms on the clock of one visit."""
+
+    seq: int
+    visit: int
+    t: float
+    kind: str
+    trial: int | None
+    value: Json
+
+
+@dataclass(frozen=True)
+class Record:
+    """A session with all its events, in order of seq."""
+
+    session: Session
+    events: tuple[Event, ...]
+
+
+def open_session(
+    file: VersionFile, slot: int, *, id: str, participant: str, started: str, source: str
+) -> Session:
+    """Return a new session of a version: its order is drawn from the version's seed and the slot, never from who comes."""
+    order = tuple(file.version.order(slot))
+    return Session(id, participant, file.name, slot, order, file.sha256, file.procedure_sha256, started, None, source)
+
+
+def payload(session: Session, file: VersionFile, *, token: str, visit: int, next_seq: int, done: Iterable[int]) -> Json:
+    """Return what the page or a robot needs to run a session (docs/api.md)."""
+    import hashlib
+
+    procedure = file.procedure
+    consent = "\n\n".join(procedure.texts["consent"])
+    return {
+        "session": session.id,
+        "token": token,
+        "visit": visit,
+        "next_seq": next_seq,
+        "done": sorted(done),
+        "study": {"name": file.study, "title": file.title, "language": procedure.language},
+        "procedure": {
+            "presentation": procedure.presentation,
+            "rating": {
+                "name": procedure.rating.name,
+                "prompt": procedure.rating.prompt,
+                "low": procedure.rating.low,
+                "high": procedure.rating.high,
+                "points": procedure.rating.points,
+            },
+        },
+        "texts": dict(procedure.texts),
+        "consent_sha256": hashlib.sha256(consent.encode()).hexdigest(),
+        "trials": list(_trials(session, file)),
+    }
+
+
+def _trials(session: Session, file: VersionFile) -> Iterator[Json]:
+    """Yield the trials as presented; breaks part those after the practice into equal blocks."""
+    trials = [file.version.trials[position] for position in session.order]
+    counted = [n for n, trial in enumerate(trials) if trial.role != "practice"]
+    blocks = file.procedure.breaks + 1
+    breaks = {counted[len(counted) * b // blocks] for b in range(1, blocks)} if counted else set()
+    for n, trial in enumerate(trials):
+        condition, sentence = trial.shown[0]
+        yield {
+            "trial": n,
+            "role": trial.role,
+            "item": trial.item.id,
+            "condition": condition,
+            "words": [word.text for word in sentence.words()],
+            "break_before": n in breaks,
+        }
+
+
+@cache
+def event_schema() -> Mapping[str, Any]:
+    """Return the JSON schema of an event (experiment/events.schema.json)."""
+    text = (files("gardenpath.experiment") / "events.schema.json").read_text("utf-8")
+    schema: Mapping[str, Any] = json.loads(text)
+    return schema
+
+
+@cache
+def _validator() -> Any:
+    return study.require("jsonschema", "online").Draft202012Validator(event_schema())
+
+
+def check_events(events: object) -> list[Event]:
+    """Return events checked against the schema; raises `ValueError` naming the first fault and its place."""
+    if not isinstance(events, list):
+        raise ValueError(f"events is {type(events).__name__}, expected a list")
+    for n, event in enumerate(events):
+        fault = next(_validator().iter_errors(event), None)
+        if fault is not None:
+            place = "/".join(str(part) for part in ("events", n, *fault.absolute_path))
+            raise ValueError(f"{place}: {fault.message[:200]}")
+    return [Event(**event) for event in events]
