@@ -1,0 +1,237 @@
+"""A name becomes a model ready to score, or one line that says why it cannot be one."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from gardenpath import study
+
+from . import pocket
+from .encoding import Encoder, vocabulary
+from .models import Model, Progress
+
+if TYPE_CHECKING:
+    import torch
+
+EXPECTED = (
+    "a folder written by save_pretrained, the id of a causal model on the Hugging Face hub such as gpt2, or pocket"
+)
+
+
+def load(
+    name: str | Path,
+    *,
+    device: str = "auto",
+    dtype: str = "float32",
+    revision: str | None = None,
+    prefix: str | None = None,
+    progress: Progress | None = None,
+) -> Model:
+    """Return the causal model of that Hugging Face id or folder, or the pocket model for `pocket`.
+
+    `device` is auto (a GPU when there is one), cpu, cuda, cuda:1 ...; `prefix` names the token fed before every text:
+    by default the tokenizer's BOS, else the config's, else the end-of-text token. No code from a repository is run.
+    Raises `ValueError` in one line for what is not a causal model that can be scored.
+    """
+    torch = study.require("torch", "lm")
+    study.require("transformers", "lm")
+    place = _device(device)
+    if not isinstance(getattr(torch, dtype, None), torch.dtype) or not getattr(torch, dtype).is_floating_point:
+        raise ValueError(f"dtype {dtype!r} is not known; expected float32, bfloat16, float16 or float64")
+    is_pocket = str(name) == pocket.NAME
+    source = str(pocket.pocket_folder(progress)) if is_pocket else str(name)
+    with pocket.quiet():
+        config = _config(source, revision)
+        network = _network(source, revision, getattr(torch, dtype)).to(place).eval()
+        tokenizer = _tokenizer(source, revision)
+    size = int(network.get_output_embeddings().weight.shape[0])
+    encoder = Encoder(
+        tokenizer=tokenizer,
+        vocabulary=vocabulary(tokenizer, size),
+        prefix=_prefix(source, tokenizer, config, prefix, size),
+        ends=_ends(tokenizer, network, size),
+        window=getattr(config, "max_position_embeddings", None),
+    )
+    begins = torch.from_numpy(encoder.vocabulary.begins)
+    ends = torch.zeros(size, dtype=torch.bool)
+    ends[sorted(encoder.ends)] = True
+    _check_causal(source, network, encoder.prefix)
+    return Model(
+        name=pocket.LABEL if is_pocket else str(name),
+        encoder=encoder,
+        network=network,
+        device=place,
+        dtype=dtype,
+        revision=revision,
+        packed=_is_packed(network, encoder.prefix),
+        boundary=(begins | ends).to(place),
+        text=(~begins | ends).to(place),
+    )
+
+
+def _device(device: str) -> str:
+    import torch
+
+    if device == "auto":
+        return "cuda" if torch.cuda.is_available() else "cpu"
+    try:
+        torch.zeros(1, device=device)
+    except (RuntimeError, AssertionError) as error:
+        first = str(error).splitlines()[0]
+        raise ValueError(
+            f"device {device!r} cannot be used here ({first}); expected auto, cpu or a GPU such as cuda"
+        ) from error
+    return device
+
+
+def _one_line(error: Exception) -> str:
+    """Return the first sentence of another library's message."""
+    text = str(error).strip() or type(error).__name__
+    return " ".join(text.splitlines()[0].split())[:200].rstrip(".:")
+
+
+def _config(source: str, revision: str | None) -> Any:
+    """Return the model's configuration, of its text part where there are several."""
+    from transformers import AutoConfig
+    from transformers.models.auto.modeling_auto import MODEL_FOR_CAUSAL_LM_MAPPING_NAMES as CAUSAL
+
+    folder = Path(source)
+    if folder.is_dir() and not (folder / "config.json").exists():
+        raise ValueError(f"model {source}: the folder has no config.json; expected {EXPECTED}")
+    if folder.is_file():
+        raise ValueError(f"model {source}: a file, not a model; expected {EXPECTED}")
+    try:
+        config = AutoConfig.from_pretrained(source, revision=revision, trust_remote_code=False)
+    except Exception as error:
+        where = "cannot be read" if folder.is_dir() else "is neither a folder here nor a model that the hub gives"
+        raise ValueError(
+            f"model {source!r} {where} ({_one_line(error)}); expected {EXPECTED}: check "
+            "the spelling, and for the hub the network and the right to read it"
+        ) from error
+    if config.is_encoder_decoder:
+        raise ValueError(
+            f"model {source!r}: an encoder-decoder ({config.model_type}); expected a causal model such as gpt2"
+        )
+    architectures = config.architectures or []
+    causal = {name for names in CAUSAL.values() for name in ([names] if isinstance(names, str) else names)}
+    if architectures and not causal & set(architectures):
+        masked = any("MaskedLM" in name for name in architectures)
+        kind = "a masked model" if masked else "no head that predicts the next token"
+        raise ValueError(
+            f"model {source!r}: {', '.join(architectures)}, {kind}; expected a causal language model, "
+            "whose config names an architecture such as GPT2LMHeadModel"
+        )
+    return config.get_text_config()
+
+
+def _network(source: str, revision: str | None, dtype: "torch.dtype") -> Any:
+    from transformers import AutoModelForCausalLM
+
+    try:
+        loaded: Any = AutoModelForCausalLM.from_pretrained(
+            source, revision=revision, dtype=dtype, trust_remote_code=False, output_loading_info=True
+        )
+    except Exception as error:
+        raise ValueError(f"model {source!r} cannot be loaded ({_one_line(error)}); expected {EXPECTED}") from error
+    network, loading = loaded
+    missing = sorted(loading["missing_keys"])
+    if missing:
+        raise ValueError(
+            f"model {source!r}: {len(missing)} weights are not in its files, first {missing[0]}, and would be random; "
+            "expected the complete weights of a causal language model"
+        )
+    if network.get_output_embeddings() is None:
+        raise ValueError(
+            f"model {source!r}: {type(network).__name__} has no head that predicts the next token; expected one"
+        )
+    return network
+
+
+def _tokenizer(source: str, revision: str | None) -> Any:
+    from transformers import AutoTokenizer
+
+    try:
+        tokenizer = AutoTokenizer.from_pretrained(source, revision=revision, trust_remote_code=False)
+    except Exception as error:
+        raise ValueError(
+            f"model {source!r}: its tokenizer cannot be loaded ({_one_line(error)}); "
+            "expected tokenizer.json beside the weights"
+        ) from error
+    if not tokenizer.is_fast:
+        raise ValueError(
+            f"model {source!r}: its tokenizer ({type(tokenizer).__name__}) gives no character offsets; "
+            "expected a fast tokenizer (tokenizer.json), which transformers' converters can often make"
+        )
+    return tokenizer
+
+
+def _prefix(source: str, tokenizer: Any, config: Any, prefix: str | None, size: int) -> int:
+    """Return the id fed before every text."""
+    if prefix is not None:
+        found = tokenizer.get_vocab().get(prefix)
+        if found is None:
+            raise ValueError(
+                f"prefix token {prefix!r} is not a token of {source!r}; its BOS is {tokenizer.bos_token!r}"
+            )
+        return int(found)
+    # The config's BOS goes before the tokenizer's EOS, which in chat models is a turn marker.
+    for candidate in (tokenizer.bos_token_id, getattr(config, "bos_token_id", None), tokenizer.eos_token_id):
+        if isinstance(candidate, int) and candidate < size:
+            return candidate
+    raise ValueError(
+        f"model {source!r} has no BOS or EOS token to feed before a text; name a token as prefix (--prefix-token)"
+    )
+
+
+def _ends(tokenizer: Any, network: Any, size: int) -> frozenset[int]:
+    """Return every id that ends a text, by the tokenizer, the config or the generation settings."""
+    named = [tokenizer.eos_token_id, network.config.get_text_config().eos_token_id]
+    named.append(getattr(getattr(network, "generation_config", None), "eos_token_id", None))
+    ids = {i for entry in named for i in (entry if isinstance(entry, (list, tuple)) else [entry])}
+    return frozenset(int(i) for i in ids if i is not None and i < size)
+
+
+def _probe(network: Any, prefix: int) -> "torch.Tensor":
+    """Return two short rows of ids that differ only at their end."""
+    import torch
+
+    size = network.get_output_embeddings().weight.shape[0]
+    row = [prefix, 1 % size, 2 % size, 3 % size]
+    return torch.tensor([row, [*row[:-1], 4 % size]], device=network.device)
+
+
+def _close(network: Any, one: "torch.Tensor", other: "torch.Tensor") -> bool:
+    import torch
+
+    tolerance = 1e-4 if network.dtype in (torch.float32, torch.float64) else 2e-2
+    scale = float(one.abs().max()) + 1e-12
+    return bool((one - other).abs().max() <= tolerance * scale)
+
+
+def _check_causal(source: str, network: Any, prefix: int) -> None:
+    """Raise `ValueError` where a later token changes what is predicted before it."""
+    import torch
+
+    with torch.inference_mode():
+        logits = network(input_ids=_probe(network, prefix)).logits.float()
+    if not _close(network, logits[0, :-1], logits[1, :-1]):
+        raise ValueError(
+            f"model {source!r}: {type(network).__name__} looks at later words (a masked or bidirectional model); "
+            "expected a causal model such as gpt2"
+        )
+
+
+def _is_packed(network: Any, prefix: int) -> bool:
+    """Whether the head applied to the trunk's last states equals the model's own logits.
+
+    It does not where a model scales or caps its logits; such a model computes all its logits itself.
+    """
+    import torch
+
+    if network.base_model is network or getattr(network.config.get_text_config(), "final_logit_softcapping", None):
+        return False
+    ids = _probe(network, prefix)
+    with torch.inference_mode():
+        states = getattr(network.base_model(input_ids=ids), "last_hidden_state", None)
+        if states is None or states.shape[-1] != network.get_output_embeddings().weight.shape[-1]:
+            return False
+        return _close(network, network(input_ids=ids).logits.float(), network.get_output_embeddings()(states).float())

@@ -1,0 +1,42 @@
+"""The token table: what a causal model says of a sentence, token by token; everything else is computed from it."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from .encoding import Encoded
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True)
+class TokenTable:
+    """A row for each of n tokens and one for the end; row j describes the distribution that predicts token j.
+
+    `logprob` is the token's log-probability; in the last row, of the end of the text. `log_boundary` is the log of the
+    mass of what begins a new word or ends the text; in the first row, where nothing marks the first word, of whatever
+    can open a text. `entropy` is the distribution's. All in nats.
+    """
+
+    encoded: Encoded
+    logprob: np.ndarray
+    log_boundary: np.ndarray
+    entropy: np.ndarray
+
+    def frame(self) -> "pd.DataFrame":
+        """Return the n + 1 rows as a data frame: token, start, end, logprob, log_boundary, entropy (nats)."""
+        import pandas as pd
+
+        starts, ends = zip(*self.encoded.spans, strict=True)
+        return pd.DataFrame(
+            {
+                "token": pd.array([*self.encoded.ids, None], dtype="Int64"),
+                "start": pd.array([*starts, ends[-1]], dtype="Int64"),
+                "end": pd.array([*ends, ends[-1]], dtype="Int64"),
+                "logprob": self.logprob,
+                "log_boundary": self.log_boundary,
+                "entropy": self.entropy,
+            }
+        )
