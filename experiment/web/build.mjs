@@ -49,7 +49,8 @@ async function tests() {
     bundle: true,
     platform: "node",
     format: "esm",
-    packages: "external",
+    external: ["ajv"],
+    banner: { js: "globalThis.window ??= {};" }, // jsPsych looks for it as it loads
     target: ["node20"],
     logLevel: "warning",
   });
