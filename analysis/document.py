@@ -63,7 +63,9 @@ class _Page:
         return self.files.get(name, f"{name}.csv")
 
     def people(self) -> tuple[str, ...]:
-        """Return the warning that readers were simulated, where some were."""
+        """Return the warning that readers were simulated, where some were, or that nobody can tell."""
+        if "sessions" not in self.tables:
+            return ("source of the data unknown",)
         sources = self.get("sessions")["source"]
         simulated = int(sources.isin(SIMULATED).sum())
         if not simulated:
@@ -71,19 +73,24 @@ class _Page:
         return ("simulated data" if simulated == len(sources) else f"{simulated} of {len(sources)} sessions simulated",)
 
     def toy(self, frame: pd.DataFrame) -> tuple[str, ...]:
-        toys = "model" in frame and frame["model"].astype("string").str.contains("(toy)", regex=False).any()
-        return ("toy language model",) if toys else ()
+        if "model" not in frame or frame.empty:
+            return ()
+        toys = frame["model"].astype("string").str.contains("(toy)", regex=False)
+        return ("toy language model" if toys.all() else "a toy language model among them",) if toys.any() else ()
 
-    def badges(self, name: str) -> tuple[str, ...]:
-        frame = self.get(name)
+    def badges(self, name: str, rows: pd.DataFrame | None = None) -> tuple[str, ...]:
+        """Return the warnings that the numbers of a table, or of some rows of it, have to carry."""
+        frame = self.get(name) if rows is None else rows
         return (*(self.people() if "participant" in frame or name in OF_PEOPLE else ()), *self.toy(frame))
 
-    def figure(self, name: str, key: str, caption: str, draw: Callable[[], "Figure"]) -> list[Exhibit]:
+    def figure(
+        self, name: str, key: str, caption: str, draw: Callable[[], "Figure"], rows: pd.DataFrame | None = None
+    ) -> list[Exhibit]:
         try:
             drawn = draw()
         except DataError:  # nothing to draw; the sentences and tables say so
             return []
-        return [Exhibit(caption, self.file(name), self.badges(name), svg=figures.svg(drawn, key))]
+        return [Exhibit(caption, self.file(name), self.badges(name, rows), svg=figures.svg(drawn, key))]
 
     def table(self, name: str, caption: str, rows: pd.DataFrame | None = None, limit: int = LONG) -> list[Exhibit]:
         frame = self.get(name) if rows is None else rows
@@ -283,7 +290,7 @@ def _pairs(page: _Page) -> Section:
             "95% Wilson intervals; a tie is half a success. Look for intervals right of the dashed line (chance)."
         )
         key = f"accuracy-{len(exhibits)}"
-        exhibits += page.figure("accuracy", key, caption, partial(figures.accuracy_figure, rows))
+        exhibits += page.figure("accuracy", key, caption, partial(figures.accuracy_figure, rows), rows)
     caption = (
         "Accuracy by paradigm and over all of them. The pooled interval takes pairs as independent: it speaks of "
         "further pairs of these paradigms, not of further paradigms."
@@ -303,7 +310,7 @@ def _alignment(page: _Page) -> Section:
             "surprising words take longer. The line has no covariates; the table has the mixed model's coefficients."
         )
         key = f"surprisal-{len(exhibits)}"
-        exhibits += page.figure("aligned", key, caption, partial(figures.surprisal_figure, rows))
+        exhibits += page.figure("aligned", key, caption, partial(figures.surprisal_figure, rows), rows)
     rest = "surprisal in bits, length in characters, the word before as _previous"
     shown = models.drop(columns=[column for column in HIDDEN if column in models])
     exhibits += page.table("alignment_models", _model_caption(models, rest), shown)

@@ -1,0 +1,129 @@
+"""gardenpath analyse, align and report, from files to files."""
+
+import json
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from click.testing import CliRunner, Result
+from gardenpath.analysis import accuracy
+from gardenpath.cli.main import cli
+from gardenpath.study import DataError, MissingExtra, read, write
+
+STUDY = """
+name = "garden"
+title = "Three phenomena"
+language = "en"
+seed = 11
+[materials]
+files = ["items.csv"]
+[design]
+ratio = { grammatical = 1, ungrammatical = 1 }
+versions = 2
+[procedure.rating]
+prompt = "How good?"
+low = "bad"
+high = "good"
+[online]
+completion_code = "X"
+[analysis]
+min_rt = 200.0
+"""
+
+
+@pytest.fixture
+def study(tables: dict[str, pd.DataFrame], tmp_path: Path) -> Path:
+    for name in ("items", "words", "readings", "responses", "sessions"):
+        write(tables[name], name, tmp_path / "tables", command="gardenpath collect", seed=11)
+    write(tables["surprisal"], "surprisal", tmp_path / "scores", command="gardenpath score")
+    write(tables["pairs"], "pairs", tmp_path / "results", command="gardenpath evaluate")
+    write(accuracy(tables["pairs"]), "accuracy", tmp_path / "results", command="gardenpath evaluate")
+    (tmp_path / "study.toml").write_text(STUDY, encoding="utf-8")
+    return tmp_path
+
+
+def run(*arguments: object) -> Result:
+    return CliRunner().invoke(cli, [str(argument) for argument in arguments])
+
+
+def test_a_study_goes_from_tables_to_a_report(study: Path) -> None:
+    told = run("analyse", study / "tables", "--study", study / "study.toml", "-o", study / "results")
+    assert told.exit_code == 0, told.output
+    assert "Ratings differ between grammatical and ungrammatical sentences in" in told.stdout
+    told = run("align", study / "tables", study / "scores", "-o", study / "results")
+    assert told.exit_code == 0, told.output
+    assert "for each bit of its surprisal" in told.stdout
+    told = run("report", study / "study.toml", "-o", study / "report.html")
+    assert told.exit_code == 0, told.output
+    page = (study / "report.html").read_text("utf-8")
+    assert "<h1>Three phenomena</h1>" in page
+    assert 'href="results/phenomenon_models.csv"' in page
+    assert "scores/sentence_scores.csv, which comes from" in told.stderr
+    assert (study / "report.html.meta.json").exists()
+
+
+def test_settings_come_from_the_study_unless_given(study: Path) -> None:
+    for number, given in enumerate([[], ["--min-rt", "150"]]):
+        out = study / str(number)
+        assert run("analyse", study / "tables", "--study", study / "study.toml", *given, "-o", out).exit_code == 0
+        rules = read(out, "exclusions")["rule"]
+        assert rules.str.contains(f"less than {(200, 150)[number]} or more than 3000 ms").any()
+
+
+def test_sidecars_name_the_inputs_and_the_settings(study: Path) -> None:
+    run("analyse", study / "tables", "-o", study / "results")
+    meta = json.loads((study / "results" / "condition_means.csv.meta.json").read_text("utf-8"))
+    assert sorted(meta["inputs"]) == ["items.csv", "readings.csv", "responses.csv", "sessions.csv"]
+    assert (meta["min_rt"], meta["max_rt"], meta["engine"]) == (100.0, 3000.0, "glmm")
+
+
+def test_nothing_is_overwritten_without_force(study: Path) -> None:
+    assert run("analyse", study / "tables", "-o", study / "r").exit_code == 0
+    again = run("analyse", study / "tables", "-o", study / "r", "--parquet")
+    assert isinstance(again.exception, FileExistsError)
+    assert run("analyse", study / "tables", "-o", study / "r", "--force").exit_code == 0
+    assert run("report", study / "study.toml", "-o", study / "r.html").exit_code == 0
+    assert isinstance(run("report", study / "study.toml", "-o", study / "r.html").exception, FileExistsError)
+
+
+def test_parquet_gives_the_same_tables(study: Path) -> None:
+    pytest.importorskip("pyarrow")
+    run("analyse", study / "tables", "-o", study / "c")
+    run("analyse", study / "tables", "-o", study / "p", "--parquet")
+    pd.testing.assert_frame_equal(read(study / "c", "condition_means"), read(study / "p", "condition_means"))
+
+
+def test_the_same_study_gives_the_same_report(study: Path) -> None:
+    run("analyse", study / "tables", "-o", study / "results")
+    for name in ("a", "b"):
+        run("report", study / "study.toml", "-o", study / f"{name}.html")
+    assert (study / "a.html").read_bytes() == (study / "b.html").read_bytes()
+
+
+def test_a_missing_table_is_named(study: Path) -> None:
+    (study / "tables" / "responses.csv").unlink()
+    told = run("analyse", study / "tables", "-o", study / "r")
+    assert isinstance(told.exception, FileNotFoundError)
+    assert "responses.csv: there is no such file" in str(told.exception)
+
+
+def test_an_engine_that_is_absent_names_its_extra(study: Path) -> None:
+    assert isinstance(run("analyse", study / "tables", "--engine", "lme4", "-o", study / "r").exception, MissingExtra)
+    assert not (study / "r").exists()
+
+
+def test_a_word_without_a_score_stops_the_alignment(study: Path) -> None:
+    scores = read(study / "scores", "surprisal")
+    write(scores[scores["item"] != "islands-1"], "surprisal", study / "other", command="c")
+    told = run("align", study / "tables", study / "other", "-o", study / "r")
+    assert isinstance(told.exception, DataError)
+    assert "item islands-1" in str(told.exception)
+
+
+def test_a_study_without_any_table_cannot_be_reported(study: Path, tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    bare = tmp_path / "empty" / "study.toml"
+    bare.write_text(STUDY, encoding="utf-8")
+    told = run("report", bare, "-o", tmp_path / "r.html")
+    assert isinstance(told.exception, FileNotFoundError)
+    assert "run  gardenpath collect  first" in str(told.exception)

@@ -1,0 +1,166 @@
+"""The report: self-contained, the same bytes each time, and plain about what is simulated, absent or not fitted."""
+
+import html
+import re
+from html.parser import HTMLParser
+
+import pandas as pd
+import pytest
+from gardenpath.analysis import accuracy, align, analyse, report
+from gardenpath.study import DataError
+
+Tables = dict[str, pd.DataFrame]
+
+
+@pytest.fixture(scope="module")
+def everything(tables: Tables) -> Tables:
+    found = analyse(*(tables[name] for name in ("readings", "responses", "sessions", "items")))
+    found |= align(*(tables[name] for name in ("readings", "sessions", "surprisal", "words")))
+    return tables | found | {"accuracy": accuracy(tables["pairs"])}
+
+
+@pytest.fixture(scope="module")
+def page(everything: Tables) -> str:
+    return report(everything, title="Reading & rating", facts={"seed": "11"}, absent=["scores/sentence_scores.csv"])
+
+
+class Balance(HTMLParser):
+    """Collects tags left open, and every address a browser would load by itself."""
+
+    VOID = ("meta", "br", "link", "img")
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.loaded: list[str] = []
+
+    def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
+        if tag not in self.VOID:
+            self.open.append(tag)
+        if tag in ("script", "link", "img", "iframe"):
+            self.loaded += [str(value) for name, value in attributes if name in ("src", "href")]
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+
+def test_the_page_is_one_balanced_document_that_loads_nothing(page: str) -> None:
+    parser = Balance()
+    parser.feed(page)
+    assert parser.open == []
+    assert parser.loaded == []
+    assert "@import" not in page
+    assert "<script" not in page
+
+
+def test_the_same_tables_give_the_same_bytes(everything: Tables, page: str) -> None:
+    again = report(everything, title="Reading & rating", facts={"seed": "11"}, absent=["scores/sentence_scores.csv"])
+    assert again == page
+
+
+def test_it_fits_a_phone_and_tables_scroll_in_their_own_box(page: str) -> None:
+    assert '<meta name="viewport" content="width=device-width, initial-scale=1">' in page
+    assert page.count("<table>") == page.count('<div class="scroll"')
+
+
+def test_each_figure_and_table_names_its_file(page: str) -> None:
+    figures = re.findall(r"<figure>.*?</figure>", page, re.DOTALL)
+    assert len(figures) > 10
+    assert all(re.search(r'Numbers: <a href="\w+\.csv">', figure) for figure in figures)
+
+
+def test_no_id_is_there_twice(page: str) -> None:
+    ids = re.findall(r'\bid="([^"]+)"', page)
+    assert len(ids) == len(set(ids))
+
+
+def test_text_from_data_cannot_become_markup(everything: Tables) -> None:
+    evil = everything | {"items": everything["items"].replace({"phenomenon": {"islands": "<script>alert(1)</script>"}})}
+    evil["condition_means"] = evil["condition_means"].replace({"phenomenon": {"islands": "<b id=x>"}})
+    page = report(evil, title="<i>title</i>", facts={"<u>": "</style>"})
+    assert "<script>" not in page
+    assert "<b id" not in page
+    assert html.escape("<i>title</i>") in page
+
+
+def test_what_is_simulated_or_a_toy_is_marked_at_every_number_of_it(page: str, everything: Tables) -> None:
+    figures = re.findall(r"<figure>.*?</figure>", page, re.DOTALL)
+    for figure in figures:
+        file = re.search(r'href="(\w+)\.csv"', figure)
+        assert file is not None
+        assert ('<span class="badge">simulated data</span>' in figure) == (file[1] not in ("items", "accuracy"))
+        assert ('<span class="badge">toy language model</span>' in figure) == (
+            file[1] in ("accuracy", "aligned", "alignment_models")
+        )
+
+
+def test_real_readers_and_a_real_model_carry_no_mark(everything: Tables) -> None:
+    real = {name: frame.replace({"little-lm (toy)": "gpt2"}) for name, frame in everything.items()}
+    real["sessions"] = real["sessions"].assign(source="server")
+    assert '<span class="badge">' not in report(real, title="t")
+
+
+def test_a_real_model_beside_a_toy_carries_no_mark_in_its_own_figure(everything: Tables) -> None:
+    table = everything["accuracy"]
+    page = report({"accuracy": pd.concat([table, table.assign(model="gpt2")])}, title="t")
+    figures = re.findall(r"<figure>.*?</figure>", page, re.DOTALL)
+    assert ["toy language model</span>" in figure for figure in figures[:2]] == [True, False]
+    assert "a toy language model among them" in figures[2]
+
+
+def test_robots_among_readers_are_counted(everything: Tables) -> None:
+    mixed = everything["sessions"].copy()
+    mixed["source"] = ["robot", *["server"] * (len(mixed) - 1)]
+    assert "1 of 24 sessions simulated" in report(everything | {"sessions": mixed}, title="t")
+
+
+def test_results_without_their_sessions_are_marked_as_of_unknown_source(everything: Tables) -> None:
+    page = report({"condition_means": everything["condition_means"]}, title="t")
+    assert "source of the data unknown" in page
+
+
+def test_singular_fits_are_explained_and_exclusions_counted(page: str) -> None:
+    assert "Singular fit: the variance of the intercepts by participant is estimated as zero" in page
+    assert "1 of 24 sessions left out: session not complete." in page
+    assert "1 of 529 critical regions left out" in page
+
+
+def test_a_phenomenon_without_a_fit_says_so(everything: Tables) -> None:
+    models = everything["phenomenon_models"].copy()
+    models.loc[models["phenomenon"] == "islands", ["estimate", "se", "df", "t", "p", "p_bh"]] = float("nan")
+    models.loc[models["phenomenon"] == "islands", "note"] = "Not fitted: there is only one item (i1)."
+    page = report(everything | {"phenomenon_models": models}, title="t")
+    assert "islands: Not fitted: there is only one item (i1)." in page
+
+
+def test_many_phenomena_are_read_one_by_one_below_the_figures(everything: Tables) -> None:
+    rows = everything["phenomenon_models"].query("measure == 'z' and phenomenon == 'islands'")
+    many = pd.concat([rows.assign(phenomenon=f"phenomenon {k}") for k in range(12)])
+    page = report({"phenomenon_models": many}, title="t")
+    assert page.index("in 12 of 12 phenomena") < page.index("<svg") < page.index("phenomenon 11: grammatical sentences")
+
+
+def test_long_tables_show_their_head_and_their_count(page: str, everything: Tables) -> None:
+    assert f"First 5 of {len(everything['readings'])} rows." in page
+
+
+def test_what_is_absent_is_listed_and_its_section_left_out(everything: Tables) -> None:
+    page = report({"exclusions": everything["exclusions"]}, title="t", absent=["results/pairs.csv"])
+    assert "<li>results/pairs.csv</li>" in page
+    assert "Language models on minimal pairs" not in page
+
+
+def test_every_table_may_stand_alone(everything: Tables) -> None:
+    for name, frame in everything.items():
+        assert f"{name}.csv" in report({name: frame}, title="t")
+
+
+def test_empty_tables_make_no_figures_and_no_error(everything: Tables) -> None:
+    assert "<svg" not in report({name: frame.head(0) for name, frame in everything.items()}, title="t")
+
+
+def test_nothing_to_report_and_unknown_tables_are_sentences() -> None:
+    with pytest.raises(DataError, match="no table to report"):
+        report({}, title="t")
+    with pytest.raises(ValueError, match="table raitings is not known"):
+        report({"raitings": pd.DataFrame()}, title="t")
