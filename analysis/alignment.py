@@ -39,8 +39,8 @@ def align(
     [read] = ledger.step("role is neither target nor filler", readings=(read, read["role"].isin(RATED)))
     if read.empty:
         raise DataError("table readings: no word of a target or filler trial of a complete session; nothing to align")
-    scores = predictors(surprisal, words)
-    _agree(read, scores, words)
+    scores = predictors(_of_read(surprisal, read), words)
+    _agree(read, scores)
     read = _usable(read, words, min_rt, max_rt, ledger)
     joined = read.drop(columns=["text", "region"]).merge(scores, on=WORD, how="inner", validate="m:m")
     aligned = declared(_described(joined), "aligned")
@@ -58,28 +58,32 @@ def predictors(surprisal: pd.DataFrame, words: pd.DataFrame) -> pd.DataFrame:
     """
     properties = words[[*WORD, "text", "length", "zipf"]].rename(columns={"text": "in_words"})
     scored = surprisal.merge(properties, on=WORD, how="left", validate="m:1")
-    differing = scored[scored["in_words"].isna() | (scored["in_words"] != scored["text"]).fillna(True)]
-    _raise(
-        differing,
-        "scored as {r.text!r} by {r.model}, but {r.in_words!r} in table words",
-    )
+    _raise(scored[scored["in_words"].isna()], "scored as {r.text!r} by {r.model}, but not in table words")
+    differing = scored[scored["in_words"] != scored["text"]]
+    _raise(differing, "scored as {r.text!r} by {r.model}, but {r.in_words!r} in table words")
     previous = scored[[*MODEL, *WORD, "surprisal", "length", "zipf"]].assign(word=scored["word"] + 1)
     return scored.drop(columns="in_words").merge(
         previous, on=[*MODEL, *WORD], how="left", suffixes=("", "_previous"), validate="1:1"
     )
 
 
-def _agree(read: pd.DataFrame, scores: pd.DataFrame, words: pd.DataFrame) -> None:
+def _of_read(surprisal: pd.DataFrame, read: pd.DataFrame) -> pd.DataFrame:
+    """Return the scores of sentences that were read; materials may hold others, which no reading has to match."""
+    sentences = read[["item", "condition"]].drop_duplicates()
+    return surprisal.merge(sentences, on=["item", "condition"], how="inner", validate="m:1")
+
+
+def _agree(read: pd.DataFrame, scores: pd.DataFrame) -> None:
     """Raise `DataError` naming every word that was read but not scored, or read in another form than was scored."""
     seen = read[[*WORD, "text"]].drop_duplicates()
+    if scores.empty:
+        raise DataError("table surprisal has no score of any sentence that was read; expected one for each word")
     for (model, protocol), part in scores.groupby(MODEL):
         both = seen.merge(part[[*WORD, "text"]], on=WORD, how="left", suffixes=("", "_scored"), validate="m:1")
         unscored = both[both["text_scored"].isna()]
         _raise(unscored, f"read as {{r.text!r}}, but {model} ({protocol}) has no surprisal for it")
         differing = both[both["text"].notna() & (both["text"] != both["text_scored"]).fillna(False)]
         _raise(differing, f"read as {{r.text!r}}, but {model} ({protocol}) scored {{r.text_scored!r}}")
-    if scores.empty:
-        raise DataError("table surprisal has no rows; expected one for each word, model and protocol")
 
 
 def _raise(rows: pd.DataFrame, fault: str) -> None:

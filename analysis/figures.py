@@ -11,6 +11,7 @@ import pandas as pd
 from gardenpath.study import DataError
 
 from .contrasts import TERM
+from .wording import label
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -182,7 +183,7 @@ def _rows(names: Sequence[str], each: float = 0.42) -> tuple["Figure", "Axes"]:
 def _wrapped(name: str, width: int = 22) -> str:
     import textwrap
 
-    return "\n".join(textwrap.wrap(name.replace("_", " "), width)[:2])
+    return "\n".join(textwrap.wrap(label(name), width)[:2])
 
 
 def _ordered(names: "pd.Series[str]") -> list[str]:

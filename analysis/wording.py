@@ -78,9 +78,18 @@ def _signed(value: float, places: int) -> str:
     return text.replace("-", "−")
 
 
+def label(name: object) -> str:
+    """Return a name as people write it.
+
+    >>> label("anaphor_agreement")
+    'anaphor agreement'
+    """
+    return str(name).replace("_", " ")
+
+
 def effect(row: Row) -> str:
     """Return what a grammaticality coefficient means for ratings (measure z) or reading times (measure log_rt)."""
-    name = str(row["phenomenon"])
+    name = label(row["phenomenon"])
     if pd.isna(row["estimate"]):
         return f"{name}: {row['note']}"
     what = "rated" if row["measure"] == "z" else "read"
@@ -150,6 +159,6 @@ def notes(models: pd.DataFrame, by: str) -> list[str]:
     grouped: dict[str, list[str]] = {}
     for name, note in zip(noted[by], noted["note"], strict=True):
         names = grouped.setdefault(str(note), [])
-        if name not in names:
-            names.append(name)
+        if label(name) not in names:
+            names.append(label(name))
     return [f"{', '.join(names)}: {note}" for note, names in grouped.items()]

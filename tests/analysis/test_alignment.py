@@ -106,6 +106,12 @@ def test_a_score_whose_word_is_another_in_words_is_named(tables: Tables) -> None
         aligned(tables, words=words)
 
 
+def test_a_score_whose_word_is_missing_from_words_is_named(tables: Tables) -> None:
+    words = tables["words"].query("not (item == 'islands-2' and condition == 'grammatical' and word == 5)")
+    with pytest.raises(DataError, match=r"grammatical, word 5: scored as 'garden' by little-lm .* not in table words"):
+        aligned(tables, words=words)
+
+
 def test_readings_without_texts_align_by_place(tables: Tables, found: Tables) -> None:
     bare = aligned(tables, readings=tables["readings"].assign(text=pd.NA))
     pd.testing.assert_frame_equal(bare["aligned"], found["aligned"])
@@ -113,7 +119,7 @@ def test_readings_without_texts_align_by_place(tables: Tables, found: Tables) ->
 
 def test_scores_of_sentences_nobody_read_do_no_harm(tables: Tables, found: Tables) -> None:
     unread = tables["readings"].query("item != 'islands-2'")
-    less = aligned(tables, readings=unread)
+    less = aligned(tables, readings=unread, words=tables["words"].query("item != 'islands-2'"))
     assert len(less["aligned"]) == (found["aligned"]["item"] != "islands-2").sum()
 
 
