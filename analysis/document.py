@@ -11,6 +11,7 @@ from gardenpath.study import TABLES, DataError
 
 from . import figures, wording
 from .contrasts import TERM, minimal_pairs
+from .measures import RATED
 
 if TYPE_CHECKING:
     from markupsafe import Markup
@@ -160,6 +161,7 @@ def _statistics(sentence: str) -> "Markup":
 def _run(page: _Page) -> Section:
     """Who took part, and with which materials."""
     items, sessions = page.get("items"), page.get("sessions")
+    items = items[~items["paradigm"].isin(_practised(page))]
     sentences = []
     exhibits: list[Exhibit] = []
     if len(items):
@@ -168,15 +170,22 @@ def _run(page: _Page) -> Section:
             f"Materials: {len(items)} sentences, {counts['item']} items in {counts['paradigm']} paradigms of "
             f"{counts['phenomenon']} phenomena."
         )
-        exhibits += page.table("items", "Materials by phenomenon: counts of rows of the file.", _materials(items))
+        exhibits += page.table("items", "Materials by phenomenon, without practice: counts of rows.", _materials(items))
     if len(sessions):
         done = sessions[sessions["complete"]]
         sentences.append(
             f"Participants: {sessions['participant'].nunique()} began, {done['participant'].nunique()} completed a "
             f"session; sessions came from: {', '.join(sorted(sessions['source'].unique()))}."
         )
-        exhibits += page.table("sessions", "Sessions by version: counts of rows of the file.", _sessions(sessions))
+        exhibits += page.table("sessions", "Sessions by version: counts of rows.", _sessions(sessions))
     return Section("What was run", page.people() if len(sessions) else (), sentences, exhibits)
+
+
+def _practised(page: _Page) -> set[str]:
+    """Return the paradigms that participants met in practice or attention trials only."""
+    shown = pd.concat([page.get(name)[["paradigm", "role"]] for name in ("readings", "responses")])
+    rated = shown["role"].isin(RATED)
+    return set(shown.loc[~rated, "paradigm"]) - set(shown.loc[rated, "paradigm"])
 
 
 def _materials(items: pd.DataFrame) -> pd.DataFrame:
@@ -260,14 +269,19 @@ def _measured(page: _Page, title: str, measure: str, means: tuple[str, ...], cap
     exhibits += page.table("condition_means", "Means of participants' means and their standard errors.", wanted)
     shown = rows.drop(columns=[*(column for column in HIDDEN if column in rows), "term"])
     exhibits += page.table("phenomenon_models", _model_caption(rows, ROWS), shown)
-    sentences = [*wording.effects(models, measure), *_left_out(page)] if len(rows) else []
+    sentences = (
+        [*wording.effects(models, measure), *_left_out(page, "rating_scores" if measure == "z" else "region_times")]
+        if len(rows)
+        else []
+    )
     badges = page.badges("condition_means") if exhibits else ()
     return Section(title, badges, sentences, exhibits, wording.notes(rows, "phenomenon"))
 
 
-def _left_out(page: _Page) -> list[str]:
-    items = page.get("items")
-    others = sorted(set(items["paradigm"]) - set(minimal_pairs(items))) if len(items) else []
+def _left_out(page: _Page, measured: str) -> list[str]:
+    items, rows = page.get("items"), page.get(measured)
+    targets = set(rows.loc[rows["role"] == "target", "paradigm"])
+    others = sorted(targets - set(minimal_pairs(items))) if len(items) else []
     if not others:
         return []
     return [f"Not in these models, having other conditions than grammatical and ungrammatical: {', '.join(others)}."]

@@ -140,6 +140,31 @@ def test_many_phenomena_are_read_one_by_one_below_the_figures(everything: Tables
     assert page.index("in 12 of 12 phenomena") < page.index("<svg") < page.index("phenomenon 11: grammatical sentences")
 
 
+def test_practice_is_neither_counted_as_material_nor_as_left_out(everything: Tables) -> None:
+    practice = (
+        everything["items"].head(2).assign(item="p", paradigm="practice", phenomenon="practice", condition=["a", "b"])
+    )
+    trial = (
+        everything["responses"].query("role == 'practice'").head(1).assign(paradigm="practice", item="p", condition="a")
+    )
+    more = {
+        "items": pd.concat([everything["items"], practice]),
+        "responses": pd.concat([everything["responses"], trial]),
+    }
+    page = report(everything | more, title="t")
+    assert "48 sentences, 24 items in 3 paradigms of 3 phenomena" in page
+    assert "Not in these models" not in page
+
+
+def test_paradigms_with_other_conditions_are_said_to_be_out(everything: Tables) -> None:
+    factorial = {"grammatical": "subject", "ungrammatical": "object"}
+    items = everything["items"].copy()
+    islands = items["paradigm"] == "islands 1"
+    items.loc[islands, "condition"] = items.loc[islands, "condition"].replace(factorial)
+    page = report(everything | {"items": items}, title="t")
+    assert "having other conditions than grammatical and ungrammatical: islands 1." in page
+
+
 def test_long_tables_show_their_head_and_their_count(page: str, everything: Tables) -> None:
     assert f"First 5 of {len(everything['readings'])} rows." in page
 
