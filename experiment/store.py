@@ -169,7 +169,7 @@ class Store:
         counted = sa.select(SESSIONS.c.version, sa.func.count()).where(
             SESSIONS.c.finished.is_not(None) | (SESSIONS.c.seen > oldest)
         )
-        filled = dict(connection.execute(counted.group_by(SESSIONS.c.version)).tuples().all())
+        filled = dict(connection.execute(counted.group_by(SESSIONS.c.version)).all())
         _, sha256 = min(active, key=lambda version: filled.get(version[0], 0))
         return self._file(connection, sha256)
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from .errors import DataError
+from .errors import DataError, require
 from .files import atomic, read_text, write_sidecar
 
 SHOWN = 5  # so many rows are named in one fault; the rest is counted
@@ -416,6 +416,7 @@ def read(source: str | Path, name: str) -> pd.DataFrame:
     if not path.exists():
         raise FileNotFoundError(f"{path}: there is no such file; expected the table '{name}' ({TABLES[name].row})")
     if path.suffix == ".parquet":
+        require("pyarrow", "parquet")
         return check(pd.read_parquet(path), name, where=str(path))
     return check(read_csv(path), name, where=str(path))
 
@@ -451,6 +452,8 @@ def write(
     parquet: bool = False,
 ) -> Path:
     """Check `frame`, write it whole to `<folder>/<name>.csv` (or `.parquet`) with its sidecar, and return the path."""
+    if parquet:
+        require("pyarrow", "parquet")
     checked = check(frame, name)
     path = Path(folder) / f"{name}.{'parquet' if parquet else 'csv'}"
     with atomic(path) as temporary:

@@ -1,0 +1,147 @@
+"""Tables are derived from events alone, the same for server and folder."""
+
+import json
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from gardenpath import experiment, study
+from gardenpath.experiment.folders import write_record
+from gardenpath.experiment.sessions import Event, Record, open_session
+
+from .conftest import Running
+
+
+@pytest.fixture
+def simulated(versions: list[experiment.VersionFile], tmp_path: Path) -> Path:
+    experiment.simulate(versions, tmp_path / "sim", participants=6, seed=3)
+    return tmp_path / "sim"
+
+
+def test_a_reading_time_is_press_to_press_and_onset_frame_to_press(simulated: Path) -> None:
+    """Every rt against a hand-written loop over the events file."""
+    tables = experiment.collect(simulated)
+    readings = tables["readings"].set_index(["session", "trial", "word"])
+    checked = 0
+    for path in simulated.glob("s-*/events.jsonl"):
+        previous = 0.0
+        for line in path.read_text().splitlines():
+            event = json.loads(line)
+            if event["kind"] == "word":
+                row = readings.loc[(path.parent.name, event["trial"], event["value"]["word"])]
+                assert row["rt"] == pytest.approx(event["t"] - previous, abs=1e-9)
+                assert row["rt_onset"] == pytest.approx(event["t"] - event["value"]["frame"], abs=1e-9)
+                checked += 1
+            if event["kind"] in ("start", "word"):
+                previous = event["t"]
+    assert checked == len(readings) == 6 * sum(len(t.shown[0][1].words()) for t in _trials(simulated)) / 6
+
+
+def _trials(folder: Path):  # type: ignore[no-untyped-def]
+    from gardenpath.experiment.folders import read_files, read_records
+
+    files = read_files(folder)
+    for record in read_records(folder):
+        yield from files[record.session.version_sha256].version.trials
+
+
+def test_tables_hold_every_word_and_every_rating(simulated: Path) -> None:
+    tables = experiment.collect(simulated)
+    assert set(tables) == {"items", "conditions", "words", "readings", "responses", "sessions"}
+    assert len(tables["responses"]) == 6 * 39
+    assert tables["sessions"]["complete"].all()
+    assert set(tables["sessions"]["source"]) == {"simulation"}
+    joined = tables["readings"].merge(tables["words"], on=["item", "condition", "word"], validate="many_to_one")
+    assert len(joined) == len(tables["readings"])
+    assert (joined["text_x"] == joined["text_y"]).all()
+
+
+def test_the_server_and_a_folder_give_the_same_tables(
+    running: Running, versions: list[experiment.VersionFile], tmp_path: Path
+) -> None:
+    robot = experiment.robot(versions, seed=1)
+    for name in ("r1", "r2"):
+        experiment.take(robot, experiment.HttpTransport(running.address), name)
+    files = running.store.files()
+    for record in running.store.records():
+        write_record(tmp_path / "copy", record, files[record.session.version_sha256])
+    served, copied = experiment.collect(running.folder), experiment.collect(tmp_path / "copy")
+    for name, table in served.items():
+        key = list(study.TABLES[name].key)
+        pd.testing.assert_frame_equal(
+            table.sort_values(key, ignore_index=True), copied[name].sort_values(key, ignore_index=True)
+        )
+
+
+def test_simulating_twice_gives_the_same_bytes(versions: list[experiment.VersionFile], tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        experiment.simulate(versions, tmp_path / name, participants=2, seed=3)
+    for path in (tmp_path / "a").rglob("*.json*"):
+        assert path.read_bytes() == (tmp_path / "b" / path.relative_to(tmp_path / "a")).read_bytes()
+
+
+def test_of_a_trial_begun_again_only_the_last_run_counts(versions: list[experiment.VersionFile], tmp_path: Path) -> None:
+    file = versions[0]
+    session = open_session(file, 0, id="s-1", participant="p", started="2026-01-01T00:00:00.000+00:00", source="server")
+    trial = file.version.trials[session.order[0]]
+    place = {"role": trial.role, "item": trial.item.id, "condition": "practice"}
+
+    def run(seq: int, visit: int, start: float) -> list[Event]:
+        shown = {"request": start, "frame": start + 5, "handler": start + 1}
+        return [
+            Event(seq, visit, start, "trial", 0, place),
+            Event(seq + 1, visit, start, "start", 0, shown),
+            Event(seq + 2, visit, start + 300, "word", 0, {**shown, "word": 0}),
+        ]
+
+    write_record(tmp_path, Record(session, tuple(run(0, 0, 100.0) + run(3, 1, 7000.0))), file)
+    readings = experiment.collect(tmp_path)["readings"]
+    assert list(zip(readings["word"], readings["rt"], readings["rt_onset"], strict=True)) == [(0, 300.0, 295.0)]
+    assert not experiment.collect(tmp_path)["sessions"]["complete"].any()
+
+
+def test_interruptions_and_presses_that_did_not_count_are_flagged(versions: list[experiment.VersionFile], tmp_path: Path) -> None:
+    file = versions[0]
+    session = open_session(file, 0, id="s-1", participant="p", started="2026-01-01T00:00:00.000+00:00", source="server")
+    shown = {"request": 0, "frame": 5, "handler": 6}
+    kinds = [
+        ("trial", {"role": "practice", "item": "practice-1", "condition": "practice"}),
+        ("start", shown),
+        ("interruption", {"reason": "blur"}),
+        ("press", {"reason": "early", "code": "Space"}),
+        ("word", {**shown, "word": 0, "repeats": 2}),
+        ("word", {**shown, "word": 1}),
+    ]
+    events = tuple(Event(n, 0, 100.0 * n, kind, 0, value) for n, (kind, value) in enumerate(kinds))
+    write_record(tmp_path, Record(session, events), file)
+    assert experiment.collect(tmp_path)["readings"]["flags"].fillna("").tolist() == ["early interrupted repeats", ""]
+
+
+def test_robots_show_the_effects_they_were_given(versions: list[experiment.VersionFile], tmp_path: Path) -> None:
+    """The planted difference of ratings and of log reading times comes back within its sampling error."""
+    import numpy as np
+
+    effects = experiment.Effects(critical=0.3, rating=2.0, residual_sd=0.1)
+    experiment.simulate(versions, tmp_path / "x", participants=12, seed=5, effects=effects)
+    tables = experiment.collect(tmp_path / "x")
+    readings = tables["readings"]
+    critical = readings[(readings["region"] == "critical") & (readings["role"] == "target")]
+    means = np.log(critical["rt"]).groupby(critical["condition"]).mean()
+    assert means["ungrammatical"] - means["grammatical"] == pytest.approx(0.3, abs=0.04)
+    ratings = tables["responses"].query("role == 'target'")
+    means = ratings["response"].astype(float).groupby(ratings["condition"]).mean()
+    assert 2.0 < means["grammatical"] - means["ungrammatical"] < 3.5
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda p: p / "nothing", "there is no such file or folder"),
+        (lambda p: p, "no sessions there"),
+        (lambda p: (p / "x.txt").write_text("hello") and p / "x.txt", "not a database of gardenpath"),
+    ],
+)
+def test_data_that_are_none_are_named(tmp_path: Path, make, message: str) -> None:  # type: ignore[no-untyped-def]
+    with pytest.raises((FileNotFoundError, study.DataError), match=message):
+        experiment.collect(make(tmp_path))

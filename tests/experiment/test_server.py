@@ -1,0 +1,134 @@
+"""The API answers as docs/api.md says, over real HTTP."""
+
+import socket
+from collections import Counter
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+
+import httpx2
+import pytest
+
+from gardenpath import experiment
+from gardenpath.experiment import server
+
+from .conftest import Running
+
+
+@pytest.fixture
+def client(running: Running) -> Iterator[httpx2.Client]:
+    with httpx2.Client(base_url=running.address) as client:
+        yield client
+
+
+def opened(client: httpx2.Client, participant: str | None = None) -> tuple[str, dict[str, str], dict[str, object]]:
+    payload = client.post("api/sessions", json={"participant": participant}).json()
+    return f"api/sessions/{payload['session']}", {"Authorization": f"Bearer {payload['token']}"}, payload
+
+
+def end(seq: int, t: float = 1.0) -> dict[str, object]:
+    return {"seq": seq, "visit": 0, "t": t, "kind": "end", "trial": None, "value": {}}
+
+
+def test_robots_take_sessions_and_all_their_events_are_stored(running: Running, versions: list[experiment.VersionFile]) -> None:
+    robot = experiment.robot(versions, seed=1)
+    transport = experiment.HttpTransport(running.address)
+    assert experiment.take(robot, transport, "r1") == "GARDEN-PATH-1"
+    payload = running.store.records().__next__()
+    session = payload.session
+    expected = list(robot.events(_payload(versions, session), "r1"))
+    assert [vars(event) for event in payload.events] == expected
+
+
+def _payload(versions: list[experiment.VersionFile], session: experiment.Session) -> dict[str, object]:
+    from gardenpath.experiment.sessions import payload
+
+    file = next(file for file in versions if file.name == session.version)
+    return payload(session, file, token="", visit=0, next_seq=0, done=())
+
+
+def test_arrivals_at_once_are_dealt_evenly_with_slots_of_their_own(running: Running) -> None:
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(lambda n: httpx2.post(f"{running.address}api/sessions", json={}).raise_for_status(), range(30)))
+    sessions = [record.session for record in running.store.records()]
+    assert Counter(session.version for session in sessions) == {"E1-V1": 10, "E1-V2": 10, "E1-V3": 10}
+    assert len({(session.version, session.slot) for session in sessions}) == 30
+    assert len({session.order for session in sessions}) == 30
+
+
+def test_sending_twice_is_harmless_and_changing_is_refused(client: httpx2.Client) -> None:
+    path, token, _ = opened(client)
+    for _ in range(2):
+        assert client.put(f"{path}/events", json={"events": [end(0), end(1)]}, headers=token).json() == {"stored": 2}
+    changed = client.put(f"{path}/events", json={"events": [end(1, t=2.0)]}, headers=token)
+    assert (changed.status_code, changed.json()["error"]) == (409, "event 1 is stored already and differs; events are never changed")
+
+
+def test_the_code_comes_once_every_event_is_stored(client: httpx2.Client) -> None:
+    path, token, _ = opened(client)
+    client.put(f"{path}/events", json={"events": [end(0), end(2)]}, headers=token)
+    early = client.post(f"{path}/complete", json={"events": 4}, headers=token)
+    assert (early.status_code, early.json()) == (409, {"missing": [1, 3]})
+    client.put(f"{path}/events", json={"events": [end(1), end(3)]}, headers=token)
+    assert client.post(f"{path}/complete", json={"events": 4}, headers=token).json() == {"code": "GARDEN-PATH-1"}
+
+
+def test_a_participant_who_comes_back_resumes_and_one_who_finished_is_refused(client: httpx2.Client) -> None:
+    path, token, first = opened(client, "anna")
+    client.put(f"{path}/events", json={"events": [end(0)]}, headers=token)
+    _, _, again = opened(client, "anna")
+    assert (again["session"], again["visit"], again["next_seq"]) == (first["session"], 1, 1)
+    client.post(f"{path}/complete", json={"events": 1}, headers=token)
+    assert client.post("api/sessions", json={"participant": "anna"}).status_code == 409
+
+
+def test_a_platforms_id_is_stored_only_as_a_keyed_hash(client: httpx2.Client, running: Running) -> None:
+    opened(client, "5f3c9a-prolific-id")
+    (record,) = running.store.records()
+    assert record.session.participant == server.hash_participant("5f3c9a-prolific-id", b"key")
+    running.store.engine.dispose()
+    stored = b"".join(path.read_bytes() for path in running.folder.iterdir())
+    assert b"prolific-id" not in stored
+
+
+BROKEN = {
+    "no token": ("PUT", "events", {}, b'{"events": []}', 401),
+    "another token": ("PUT", "events", {"Authorization": "Bearer x"}, b'{"events": []}', 401),
+    "not JSON": ("PUT", "events", None, b"{", 400),
+    "not UTF-8": ("PUT", "events", None, b'{"events": "\xff"}', 400),
+    "not an object": ("PUT", "events", None, b"[]", 400),
+    "not a list": ("PUT", "events", None, b'{"events": 3}', 400),
+    "too large": ("PUT", "events", None, b" " * 1_000_001, 413),
+    "no number": ("POST", "complete", None, b'{"events": "all"}', 400),
+    "true is no number": ("POST", "complete", None, b'{"events": true}', 400),
+}
+
+
+@pytest.mark.parametrize(("method", "call", "headers", "body", "status"), BROKEN.values(), ids=BROKEN.keys())
+def test_a_broken_request_gets_one_sentence(
+    client: httpx2.Client, method: str, call: str, headers: dict[str, str] | None, body: bytes, status: int
+) -> None:
+    path, token, _ = opened(client)
+    answer = client.request(method, f"{path}/{call}", content=body, headers=token if headers is None else headers)
+    assert answer.status_code == status
+    assert "\n" not in answer.json()["error"]
+
+
+def test_an_unknown_session_is_not_found(client: httpx2.Client) -> None:
+    answer = client.put("api/sessions/none/events", json={"events": []}, headers={"Authorization": "Bearer x"})
+    assert answer.status_code == 404
+
+
+def test_every_answer_forbids_foreign_scripts_and_isolates_the_page(client: httpx2.Client) -> None:
+    headers = client.get("api/nothing").headers
+    assert "default-src 'none'" in headers["content-security-policy"]
+    assert headers["cross-origin-opener-policy"] == "same-origin"
+    assert headers["cross-origin-embedder-policy"] == "require-corp"
+
+
+def test_a_port_in_use_is_named() -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        with pytest.raises(ValueError, match=f"port {port} on 127.0.0.1: .* give another with --port"):
+            server.listen("127.0.0.1", port)

@@ -1,0 +1,42 @@
+"""A version file holds all that a session needs, in the same bytes every time."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from gardenpath import experiment, study
+
+
+def test_a_version_is_the_same_after_writing_and_reading(versions: list[experiment.VersionFile], tmp_path: Path) -> None:
+    for file in versions:
+        file.write(tmp_path)
+    read = experiment.read_versions(tmp_path)
+    assert read == versions
+    assert [file.sha256 for file in read] == [study.sha256(tmp_path / f"{file.name}.json") for file in versions]
+
+
+def test_another_schema_is_refused(versions: list[experiment.VersionFile], tmp_path: Path) -> None:
+    path = versions[0].write(tmp_path)
+    path.write_text(json.dumps({**json.loads(path.read_text()), "schema": 99}))
+    with pytest.raises(study.DataError, match="schema is 99, expected 1; write it again"):
+        experiment.read_versions(tmp_path)
+
+
+def test_a_folder_without_versions_says_what_to_do(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError, match="gardenpath design"):
+        experiment.read_versions(tmp_path)
+
+
+def test_a_language_without_texts_is_refused(study_folder: Path) -> None:
+    path = study_folder / "study.toml"
+    path.write_text(path.read_text().replace('language = "en"', 'language = "tlh"'))
+    with pytest.raises(ValueError, match="language is 'tlh': there are no texts .* expected one of en"):
+        experiment.version_files(study.load(path))
+
+
+def test_a_scale_without_keys_is_refused(study_folder: Path) -> None:
+    path = study_folder / "study.toml"
+    path.write_text(path.read_text().replace("points = 7", "points = 11"))
+    with pytest.raises(ValueError, match="rating.points is 11; expected 2 to 9"):
+        experiment.version_files(study.load(path))

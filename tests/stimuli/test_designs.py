@@ -1,0 +1,98 @@
+"""Versions are balanced: counts, exposure of each sentence, and orders of their own."""
+
+import itertools
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from gardenpath import stimuli, study
+from gardenpath.stimuli import MINIMAL_PAIR, Design, Item, Materials, Ordering, Paradigm, Sentence, Version
+
+
+def materials(paradigms: int, items: int) -> Materials:
+    sentences = {"grammatical": Sentence("x"), "ungrammatical": Sentence("y")}
+    return Materials(
+        tuple(Paradigm(f"p{p}", f"f{p % 22}", MINIMAL_PAIR) for p in range(paradigms)),
+        tuple(Item(f"p{p}-{i}", f"p{p}", sentences) for p in range(paradigms) for i in range(items)),
+    )
+
+
+RATIO = {"grammatical": 2, "ungrammatical": 1}
+
+
+def conditions(version: Version) -> Counter[str]:
+    return Counter(trial.shown[0][0] for trial in version.trials if trial.role == "target")
+
+
+def test_blimp_nl_is_dealt_as_published() -> None:
+    """84 paradigms, 7 experiments of 3 versions, 108 sentences each, 36 of them ungrammatical."""
+    versions = Design(RATIO, versions=3, items=9, experiments=7).deal(materials(84, 10), seed=1)
+    assert len(versions) == 21
+    assert all(conditions(v) == {"grammatical": 72, "ungrammatical": 36} for v in versions)
+    for version in versions:
+        per_paradigm = Counter((t.item.paradigm, t.shown[0][0]) for t in version.trials)
+        assert set(per_paradigm.values()) == {3, 6}
+        assert len({t.item.paradigm for t in version.trials}) == 12
+    dealt = Counter(t.item.paradigm for v in versions for t in v.trials)
+    assert set(dealt.values()) == {27}
+
+
+def test_each_sentence_is_in_as_many_versions_as_its_share() -> None:
+    versions = Design(RATIO, versions=3, items=9).deal(materials(4, 10), seed=1)
+    exposure = Counter((t.item.id, t.shown[0][0]) for v in versions for t in v.trials)
+    assert {condition: n for (_, condition), n in exposure.items()} == {"grammatical": 2, "ungrammatical": 1}
+    assert len(exposure) == 2 * 4 * 9
+
+
+def test_no_version_holds_both_members_of_a_pair(example: study.Study) -> None:
+    for version in stimuli.design(example):
+        assert max(Counter(t.item.id for t in version.trials).values()) == 1
+
+
+def test_every_slot_has_a_valid_order_of_its_own(example: study.Study) -> None:
+    version = stimuli.design(example)[0]
+    orders = [version.order(slot) for slot in range(40)]
+    assert len({tuple(order) for order in orders}) == 40
+    for order in orders:
+        assert sorted(order) == list(range(len(version.trials)))
+        assert [version.trials[i].role for i in order[:3]] == ["practice"] * 3
+        paradigms = [version.trials[i].item.paradigm for i in order[3:]]
+        assert all(a != b for a, b in itertools.pairwise(paradigms))
+
+
+def test_the_same_seed_gives_the_same_order_on_every_machine(example: study.Study) -> None:
+    """Pinned: drawn once and written down."""
+    assert stimuli.design(example)[0].order(0)[:12] == PINNED
+
+
+PINNED = [0, 1, 2, 16, 37, 19, 29, 15, 3, 18, 5, 12]
+
+REFUSED = {
+    "a ratio that does not divide": (Design(RATIO, 3, 10), "10 items of paradigm p0 cannot be split 2:1: 10 / 3 is not whole; use items = 9"),
+    "too few items": (Design(RATIO, 3, 12), "paradigm p0 has 10 items, fewer than the 12 asked for"),
+    "versions that cannot rotate": (Design(RATIO, 2, 9), "2 versions cannot rotate; take 3 versions"),
+    "an unknown condition": (Design({"gramatical": 2, "ungrammatical": 1}, 3, 9), "'gramatical', which paradigm p0 has not; it has grammatical, ungrammatical"),
+    "experiments that do not divide": (Design(RATIO, 3, 9, experiments=3), "4 paradigms cannot be dealt equally to 3 experiments"),
+}
+
+
+@pytest.mark.parametrize(("design", "message"), REFUSED.values(), ids=REFUSED.keys())
+def test_an_impossible_design_is_refused_with_the_arithmetic(design: Design, message: str) -> None:
+    with pytest.raises(ValueError) as caught:  # noqa: PT011
+        design.deal(materials(4, 10), seed=1)
+    assert message in str(caught.value)
+
+
+def test_one_paradigm_alone_cannot_be_kept_apart() -> None:
+    (version, *_) = Design(RATIO, 3, 9).deal(materials(1, 9), ordering=Ordering("paradigm"), seed=1)
+    with pytest.raises(ValueError, match="no order keeps the 9 trials of 'p0' apart"):
+        version.order(0)
+
+
+@pytest.mark.data
+def test_nine_pairs_of_four_blimp_paradigms_are_dealt(real_data: Path) -> None:
+    names = ("adjunct_island", "npi_present_1", "passive_1", "wh_island")
+    read = stimuli.read(*(real_data / "blimp" / f"{name}.jsonl" for name in names))
+    versions = Design(RATIO, 3, 9).deal(read, ordering=Ordering("paradigm"), seed=1)
+    assert [conditions(v) for v in versions] == [{"grammatical": 24, "ungrammatical": 12}] * 3

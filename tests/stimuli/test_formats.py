@@ -1,0 +1,129 @@
+"""Materials are read from each format with every fault named by file and line, and written back the same."""
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gardenpath import stimuli, study
+from gardenpath.stimuli import Region, Sentence
+from gardenpath.stimuli.formats import source
+
+HEADER = "paradigm,phenomenon,item,condition,sentence\n"
+PAIR = 'npi,n,i1,grammatical,"{No} one, I say, has [ever] come here."\nnpi,n,i1,ungrammatical,{The} one has [ever] come here.\n'
+
+
+def write(tmp_path: Path, text: str, name: str = "items.csv", encoding: str = "utf-8") -> Path:
+    path = tmp_path / name
+    path.write_bytes(text.encode(encoding))
+    return path
+
+
+def test_marks_show_the_regions_inside_the_sentence(tmp_path: Path) -> None:
+    item = stimuli.read(write(tmp_path, HEADER + PAIR)).items[0]
+    assert item.sentences["grammatical"] == Sentence(
+        "No one, I say, has ever come here.", (Region("cue", 0, 2), Region("critical", 19, 23))
+    )
+
+
+FAULTS = {
+    "a missing column": ("paradigm,phenomenon,item,sentence\n", ["line 1: column 'condition' is missing"]),
+    "a doubled column": (HEADER.replace("item,", "item,item,") + PAIR, ["line 1: column 'item' is there 2 times"]),
+    "an unknown column": (HEADER.replace("item,", "item,itm,"), ["line 1: column 'itm' is not known"]),
+    "an unknown condition": (
+        HEADER + PAIR + PAIR.replace("i1,ung", "i2,ung").replace("i1", "i2").replace("ungrammatical", "ungramatical"),
+        ["line 5: i2 (ungramatical): condition 'ungramatical' is not known in paradigm npi", "line 4: i2 (ungrammatical): no sentence"],
+    ),
+    "an empty sentence": (HEADER + "npi,n,i1,grammatical,\n" + PAIR.splitlines()[1], ["line 2: i1 (grammatical): the sentence is empty"]),
+    "an unquoted comma": (HEADER + "npi,n,i1,grammatical,Yes, he did.\n", ["line 2: 6 cells, expected 5"]),
+    "an unclosed region": (HEADER + PAIR.replace("[ever]", "[ever", 1), ["region 'critical' is opened and never closed"]),
+    "a doubled item": (HEADER + PAIR + PAIR, ["line 4: i1 (grammatical): item i1 has this condition already"]),
+    "two phenomena": (HEADER + PAIR.replace("npi,n,i1,u", "npi,m,i1,u"), ["phenomenon 'm', but paradigm npi belongs to 'n' above"]),
+    "no rows": (HEADER, ["line 1: no sentences"]),
+}
+
+
+@pytest.mark.parametrize(("text", "messages"), FAULTS.values(), ids=FAULTS.keys())
+def test_a_fault_is_named_with_file_line_and_item(tmp_path: Path, text: str, messages: list[str]) -> None:
+    path = write(tmp_path, text)
+    with pytest.raises(study.DataError) as caught:
+        stimuli.read(path)
+    for message in messages:
+        assert message in str(caught.value)
+    assert all(fault.startswith(str(path)) for fault in caught.value.faults)
+
+
+def test_one_broken_row_does_not_hide_the_others(tmp_path: Path) -> None:
+    materials, findings = stimuli.examine(write(tmp_path, HEADER + "npi,n,i0,grammatical,\n" + PAIR))
+    assert [item.id for item in materials.items] == ["i1"]
+    assert len(findings) == 1
+
+
+@pytest.mark.parametrize("separator", [";", "\t"])
+def test_semicolons_and_tabs_separate_as_well(tmp_path: Path, separator: str) -> None:
+    lines = (HEADER + "p,f,i,grammatical,A [b] c.\np,f,i,ungrammatical,A [c] c.\n").replace(",", separator)
+    assert len(stimuli.read(write(tmp_path, lines)).items) == 1
+
+
+@pytest.mark.parametrize("change", [lambda t: t.replace("\n", "\r"), lambda t: "\ufeff" + t, lambda t: t.replace("\n", "\r\n")])
+def test_old_line_ends_and_byte_order_marks_are_read(tmp_path: Path, change) -> None:  # type: ignore[no-untyped-def]
+    assert stimuli.read(write(tmp_path, change(HEADER + PAIR))) == stimuli.read(write(tmp_path, HEADER + PAIR, "b.csv"))
+
+
+def test_a_format_that_is_not_recognised_is_asked_for_by_name(tmp_path: Path) -> None:
+    with pytest.raises(study.DataError, match="the format is not recognised .* name it: items, source, blimp"):
+        stimuli.read(write(tmp_path, "just some text\n"))
+
+
+def test_materials_are_the_same_after_each_round_trip(study_folder: Path) -> None:
+    materials = stimuli.read(study_folder / "items.csv")
+    for name in ("again.jsonl", "again.csv"):
+        assert stimuli.write(materials, study_folder / name) == []
+        assert stimuli.read(study_folder / name) == materials
+
+
+def test_what_a_format_cannot_hold_is_listed(study_folder: Path) -> None:
+    lost = stimuli.write(stimuli.read(study_folder / "items.csv"), study_folder / "b.jsonl", format="blimp")
+    assert lost == ["regions of 80 sentences"]
+
+
+RECORDS = {
+    "broken JSON": ('{"record": "item"', "not valid JSON"),
+    "an unknown record": ('{"record": "list"}', "record is 'list'; expected 'paradigm' or 'item'"),
+    "an undeclared paradigm": (
+        '{"record": "item", "id": "i", "paradigm": "p", "sentences": {"a": {"text": "x"}}}',
+        "paradigm 'p' is not declared above",
+    ),
+    "a region outside": (
+        '{"record": "paradigm", "id": "p", "phenomenon": "f", "factors": {"c": ["a"]}}\n'
+        '{"record": "item", "id": "i", "paradigm": "p", "sentences": {"a": {"text": "x", "regions": [["critical", 0, 5]]}}}',
+        "region 'critical' spans characters 0 to 5, outside the sentence of 1 characters",
+    ),
+    "a misspelt key": ('{"record": "paradigm", "id": "p", "phenomenom": "f"}', "did you mean 'phenomenon'?"),
+}
+
+
+@pytest.mark.parametrize(("text", "message"), RECORDS.values(), ids=RECORDS.keys())
+def test_a_broken_record_is_named_with_its_line(tmp_path: Path, text: str, message: str) -> None:
+    with pytest.raises(study.DataError, match=r"items.jsonl, line \d") as caught:
+        stimuli.read(write(tmp_path, text + "\n", "items.jsonl"), format="items")
+    assert message in str(caught.value)
+
+
+@given(st.text(alphabet="ab []{}|\\é", min_size=1, max_size=20).filter(str.strip), st.data())
+def test_marking_and_parsing_are_inverse(text: str, data: st.DataObject) -> None:
+    """Nested spans, any characters: what `mark` writes `parse` reads back."""
+    cuts = sorted(data.draw(st.lists(st.integers(0, len(text)), min_size=4, max_size=4)))
+    outer, inner = (cuts[0], cuts[3]), (cuts[1], cuts[2])
+    regions = tuple(Region(n, *span) for n, span in (("outer", outer), ("critical", inner)) if span[0] < span[1])
+    regions = tuple(sorted(regions, key=lambda r: (r.start, -r.end)))
+    assert source.parse(source.mark(Sentence(text, regions))) == (text, regions)
+
+
+@pytest.mark.data
+def test_blimp_is_read_with_its_counts_and_critical_words(real_data: Path) -> None:
+    materials = stimuli.read(*sorted((real_data / "blimp").glob("*.jsonl")))
+    assert (len(materials.items), len(materials.paradigms)) == (67_000, 67)
+    marked = {item.paradigm for item in materials.items if item.sentences["grammatical"].regions}
+    assert len(marked) == 40, "20 one-prefix and 20 two-prefix paradigms have a critical word"

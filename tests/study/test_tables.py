@@ -1,0 +1,75 @@
+"""Tables are checked column by column, and every fault of a table is named at once."""
+
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from gardenpath import study
+
+GOOD = {"paradigm": ["npi", "npi"], "condition": ["a", "b"], "factor": ["f", "f"], "level": ["x", "y"]}
+
+FAULTS = {
+    "a missing column": ({k: v for k, v in GOOD.items() if k != "level"}, "column 'level' is missing"),
+    "an unknown column": ({**GOOD, "colour": ["r", "g"]}, "column 'colour' is not known"),
+    "an empty cell": ({**GOOD, "level": ["x", ""]}, "column 'level', line 3: empty, expected string"),
+    "two rows with one key": ({**GOOD, "condition": ["a", "a"]}, "2 rows share a key with another, first lines 2, 3"),
+}
+
+
+@pytest.mark.parametrize(("cells", "message"), FAULTS.values(), ids=FAULTS.keys())
+def test_a_fault_is_named_with_its_place(cells: dict[str, list[str]], message: str) -> None:
+    with pytest.raises(study.DataError, match=message):
+        study.check(pd.DataFrame(cells), "conditions")
+
+
+def test_a_doubled_column_is_named() -> None:
+    frame = pd.DataFrame([["npi", "a", "f", "x", "y"]], columns=["paradigm", "condition", "factor", "level", "level"])
+    with pytest.raises(study.DataError, match="column 'level' is there 2 times; expected once"):
+        study.check(frame, "conditions")
+
+
+def test_all_faults_of_a_table_come_at_once() -> None:
+    frame = pd.DataFrame({"item": ["i"], "condition": ["c"], "word": ["one"], "text": ["x"], "start": [0.5]})
+    frame = frame.assign(end=[1], region=[""], length=["?"], zipf=[""])
+    with pytest.raises(study.DataError) as caught:
+        study.check(frame, "words")
+    assert len(caught.value.faults) == 3
+    assert "'one', expected int" in str(caught.value)
+    assert "'0.5', expected int" in str(caught.value)
+
+
+def test_columns_come_back_in_declared_order_and_type() -> None:
+    frame = study.check(pd.DataFrame(dict(reversed(GOOD.items()))), "conditions")
+    assert list(frame.columns) == study.TABLES["conditions"].names
+
+
+@pytest.mark.parametrize("parquet", [False, True])
+def test_a_table_is_the_same_after_writing_and_reading(tmp_path: Path, parquet: bool) -> None:
+    frame = study.check(pd.DataFrame(GOOD), "conditions")
+    study.write(frame, "conditions", tmp_path, command="test", parquet=parquet)
+    pd.testing.assert_frame_equal(study.read(tmp_path, "conditions"), frame)
+
+
+def test_the_sidecar_names_command_versions_inputs_and_seed(tmp_path: Path) -> None:
+    source = tmp_path / "source.csv"
+    source.write_text("x")
+    path = study.write(pd.DataFrame(GOOD), "conditions", tmp_path, command="gardenpath x", inputs=[source], seed=3)
+    meta = study.read_sidecar(path)
+    assert meta["command"] == "gardenpath x"
+    assert meta["seed"] == 3
+    assert meta["inputs"] == {"source.csv": study.sha256(source)}
+    assert isinstance(meta["versions"], dict)
+    assert {"python", "pandas", "numpy"} <= meta["versions"].keys()
+
+
+def test_a_ragged_row_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "conditions.csv"
+    path.write_text("paradigm,condition,factor,level\nnpi,a,f,x\nnpi,b,f,y,z\n")
+    with pytest.raises(study.DataError, match=r"conditions.csv, line 3: 5 cells, expected 4 as in the header"):
+        study.read(tmp_path, "conditions")
+
+
+def test_a_missing_table_is_named_with_what_a_row_of_it_is(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError, match="expected the table 'words' \\(a word of a sentence\\)"):
+        study.read(tmp_path, "words")
