@@ -25,8 +25,8 @@ class Model:
     """A causal language model ready to score.
 
     `name` is the name as given ('pocket (toy)' for the pocket model), `packed` whether the head may be applied to
-    single positions; `boundary` and `text` are masks over the vocabulary: what begins a word or ends the text, and what can
-    open a text.
+    single positions; `boundary` and `text` are masks over the vocabulary: what begins a word or ends the text, and what
+    can open a text.
     """
 
     name: str

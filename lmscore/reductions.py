@@ -85,12 +85,12 @@ def region_lp(table: TokenTable, sentence: Sentence, name: str = CRITICAL) -> fl
     Whitespace before the region's first letter belongs to it. A region edge inside a token raises `ValueError`.
     """
     region = sentence.region(name)
-    if region is None:
+    if region is None or region.start == region.end:
         return None
     within = []
     for j, (start, end) in enumerate(cores(table.encoded.spans, sentence.text)):
         for edge in (region.start, region.end):
-            if start < edge < end and region.start < region.end:
+            if start < edge < end:
                 raise ValueError(
                     f"region {name!r} (characters {region.start} to {region.end}) has an edge inside the token "
                     f"{sentence.text[start:end]!r} (characters {start} to {end}); move the edge to the token's, "

@@ -1,0 +1,104 @@
+"""Text becomes tokens with code-point spans; every token belongs to exactly one word."""
+
+import pytest
+from gardenpath.lmscore import encode
+from gardenpath.lmscore.encoding import BOUNDARY, CERTAIN, TEXT, owners
+from gardenpath.stimuli import Sentence
+
+from .conftest import whitespace_marks
+
+pytestmark = pytest.mark.lm
+
+TEXTS = {
+    "contraction": "The cat didn't sit on the mat, did it?",
+    "double space": "The  cat sat  on the mat.",
+    "tab and newline": "The cat\tsat\non the mat.",
+    "leading and trailing space": " The cat sat. ",
+    "emoji": "The 😀 cat 👩‍👩‍👧 sat.",
+    "Chinese": "The 猫 sat on 垫子.",
+    "composed accent": "Müller's café",
+    "decomposed accent": "Mu\u0308ller's cafe\u0301",
+    "no-break space": "The\u00a0cat sat.",
+    "one token": "a",
+    "special token": "The <|endoftext|> cat </s> sat.",
+}
+
+
+@pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS.keys())
+def test_the_spans_of_a_word_are_its_characters(model, text):
+    encoded, sentence = encode(model.encoder, text), Sentence(text)
+    owning = owners(encoded, sentence)
+    assert owning == sorted(owning)
+    assert set(owning) == {word.index for word in sentence.words()}
+    for word in sentence.words():
+        spans = [span for span, owner in zip(encoded.spans, owning, strict=True) if owner == word.index]
+        assert min(start for start, _ in spans) <= word.start
+        assert max(end for _, end in spans) >= word.end
+        assert text[min(a for a, _ in spans) : max(b for _, b in spans)].strip() == word.text
+
+
+@pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS.keys())
+def test_no_special_token_comes_from_the_text(model, text):
+    special = {model.encoder.prefix, *model.encoder.ends}
+    assert not special & set(encode(model.encoder, text).ids)
+
+
+def test_the_prefix_token_is_fed_once_whatever_the_tokenizer_adds(model):
+    encoded = encode(model.encoder, "The cat sat.")
+    assert encoded.fed == (model.encoder.prefix,)
+    assert model.encoder.prefix not in encoded.ids
+
+
+def test_the_prefix_is_bos_where_there_is_one_and_else_the_end_of_text(folders):
+    from gardenpath import lmscore
+
+    names = {}
+    for kind, folder in folders.items():
+        encoder = lmscore.load(folder, device="cpu").encoder
+        names[kind] = encoder.tokenizer.convert_ids_to_tokens(encoder.prefix)
+    assert names == {"gpt2": "<|endoftext|>", "llama": "<s>", "metaspace": "<s>"}
+
+
+def test_a_first_word_is_marked_only_by_a_tokenizer_that_prepends_whitespace(model):
+    marked = encode(model.encoder, "The cat").begins[0]
+    assert encode(model.encoder, "The cat").opening == (BOUNDARY if marked else TEXT)
+    assert marked == (model.encoder.tokenizer.bos_token == "<s>")
+    assert encode(model.encoder, " cat").opening == BOUNDARY
+
+
+def test_a_context_is_fed_and_its_spans_are_not_counted(byte_model):
+    alone = encode(byte_model.encoder, "the cat")
+    after = encode(byte_model.encoder, "the cat", context="I saw")
+    assert len(after.fed) > 1
+    assert after.opening == BOUNDARY
+    assert after.begins[0]
+    assert not alone.begins[0]
+    assert after.spans[0][0] == 0
+    assert encode(byte_model.encoder, "the cat", context="I saw\n").opening == CERTAIN
+    assert encode(byte_model.encoder, "猫 cat", context="I saw").spans[0] == (0, 0)
+
+
+def test_characters_split_into_bytes_stay_whole(byte_model):
+    encoded = encode(byte_model.encoder, "a 猫 b")
+    assert encoded.spans == ((0, 1), (1, 2), (2, 3), (2, 3), (2, 3), (3, 5))
+    assert owners(encoded, Sentence("a 猫 b")) == [0, 1, 1, 1, 1, 2]
+
+
+def test_a_token_that_spans_two_of_the_authors_words_is_an_error_that_names_both(byte_model):
+    text = "the cat"
+    assert len(encode(byte_model.encoder, " the").ids) == 1
+    cut = Sentence(f"see {text}", (), ((0, 3), (4, 5), (5, 7), (8, 11)))
+    with pytest.raises(ValueError, match=r"the token 'the' \(characters 4 to 7\) spans the words 't' and 'he'"):
+        owners(encode(byte_model.encoder, cut.text), cut)
+
+
+def test_a_text_over_the_window_is_an_error_with_both_numbers(byte_model):
+    with pytest.raises(ValueError, match=r"\d+ tokens and the prefix token exceed the model's window of 64"):
+        encode(byte_model.encoder, "the cat " * 100)
+
+
+def test_the_vocabulary_knows_what_begins_and_ends_with_whitespace(model):
+    marks = whitespace_marks(model)
+    for piece, i in model.encoder.tokenizer.get_vocab().items():
+        assert model.encoder.vocabulary.begins[i] == piece.startswith(marks), piece
+        assert model.encoder.vocabulary.ends[i] == piece.endswith(marks), piece

@@ -1,0 +1,144 @@
+"""What is no causal model with a fast tokenizer is refused in one line."""
+
+import json
+import shutil
+
+import pytest
+from gardenpath import lmscore
+
+pytestmark = pytest.mark.lm
+
+
+def refusal(source, **options) -> str:
+    with pytest.raises(ValueError) as caught:  # noqa: PT011  the message is looked at by the caller
+        lmscore.load(source, device="cpu", **options)
+    assert "\n" not in str(caught.value)
+    return str(caught.value)
+
+
+def test_a_name_that_is_no_model_is_refused_with_what_is_expected(tmp_path, monkeypatch):
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
+    assert "expected a folder written by save_pretrained" in refusal("no-such/model-anywhere")
+    assert "expected a folder written by save_pretrained" in refusal("not a model")
+    assert "the folder has no config.json" in refusal(tmp_path)
+    file = tmp_path / "model.bin"
+    file.write_bytes(b"x")
+    assert "a file, not a model" in refusal(file)
+
+
+def test_a_broken_config_is_refused(tmp_path):
+    (tmp_path / "config.json").write_text("{")
+    assert "cannot be read" in refusal(tmp_path)
+
+
+def test_an_unknown_device_dtype_or_prefix_is_refused(folders):
+    assert "dtype 'float8'" in refusal(folders["gpt2"], dtype="float8")
+    assert "device 'cuda:99' cannot be used" in refusal_device(folders["gpt2"])
+    assert "prefix token '<bos>' is not a token" in refusal(folders["gpt2"], prefix="<bos>")
+
+
+def refusal_device(source) -> str:
+    with pytest.raises(ValueError) as caught:  # noqa: PT011
+        lmscore.load(source, device="cuda:99")
+    return str(caught.value)
+
+
+def test_a_prefix_can_be_named(folders):
+    model = lmscore.load(folders["llama"], device="cpu", prefix="</s>")
+    assert lmscore.encode(model.encoder, "The cat").fed == (2,)
+
+
+def small(kind: str):
+    import transformers as hf
+
+    if kind == "masked":
+        return hf.BertForMaskedLM(
+            hf.BertConfig(
+                vocab_size=400, hidden_size=16, num_hidden_layers=1, num_attention_heads=2, intermediate_size=16
+            )
+        )
+    if kind == "bidirectional":
+        return hf.BertLMHeadModel(
+            hf.BertConfig(
+                vocab_size=400, hidden_size=16, num_hidden_layers=1, num_attention_heads=2, intermediate_size=16
+            )
+        )
+    if kind == "headless":
+        return hf.GPT2Model(hf.GPT2Config(vocab_size=400, n_embd=16, n_layer=1, n_head=2))
+    if kind == "classifier":
+        return hf.GPT2ForSequenceClassification(hf.GPT2Config(vocab_size=400, n_embd=16, n_layer=1, n_head=2))
+    return hf.T5ForConditionalGeneration(
+        hf.T5Config(vocab_size=400, d_model=16, d_kv=8, d_ff=16, num_layers=1, num_heads=2)
+    )
+
+
+@pytest.mark.parametrize(
+    ("kind", "words"),
+    [
+        ("masked", "BertForMaskedLM, a masked model"),
+        ("bidirectional", "looks at later words"),
+        ("headless", "GPT2Model, no head that predicts the next token"),
+        ("classifier", "GPT2ForSequenceClassification, no head"),
+        ("encoder-decoder", "an encoder-decoder (t5)"),
+    ],
+)
+def test_other_kinds_of_model_are_refused(folders, tmp_path, kind, words):
+    from gardenpath.lmscore import pocket
+
+    with pocket.quiet():
+        small(kind).save_pretrained(tmp_path)
+    for name in ("tokenizer.json", "tokenizer_config.json"):
+        shutil.copy(folders["gpt2"] / name, tmp_path / name)
+    assert words in refusal(tmp_path)
+
+
+def test_missing_weights_are_refused_instead_of_drawn_at_random(folders, tmp_path):
+    from safetensors.torch import load_file, save_file
+
+    shutil.copytree(folders["llama"], tmp_path, dirs_exist_ok=True)
+    weights = load_file(tmp_path / "model.safetensors")
+    del weights["lm_head.weight"]
+    save_file(weights, tmp_path / "model.safetensors", metadata={"format": "pt"})
+    assert "first lm_head.weight, and would be random" in refusal(tmp_path)
+
+
+def test_a_model_without_a_tokenizer_is_refused(folders, tmp_path):
+    shutil.copytree(folders["llama"], tmp_path, dirs_exist_ok=True)
+    for path in tmp_path.glob("tokenizer*"):
+        path.unlink()
+    assert "tokenizer" in refusal(tmp_path)
+
+
+def test_a_tokenizer_without_offsets_is_refused(folders, monkeypatch):
+    import transformers
+
+    class Slow:
+        is_fast = False
+
+    monkeypatch.setattr(transformers.AutoTokenizer, "from_pretrained", lambda *a, **k: Slow())
+    assert "(Slow) gives no character offsets" in refusal(folders["gpt2"])
+
+
+def test_capped_logits_are_left_to_the_model(tmp_path):
+    import transformers as hf
+
+    from .conftest import save, sentencepiece
+
+    tokenizer = sentencepiece()
+    config = hf.Gemma2Config(
+        vocab_size=len(tokenizer), hidden_size=16, intermediate_size=16, num_hidden_layers=1, num_attention_heads=2,
+        num_key_value_heads=1, head_dim=8, bos_token_id=1, eos_token_id=2, pad_token_id=0, final_logit_softcapping=1.0,
+    )  # fmt: skip
+    model = lmscore.load(save(tmp_path, tokenizer, hf.Gemma2ForCausalLM(config)), device="cpu", dtype="float64")
+    assert not model.packed
+    table = lmscore.forward(model, [lmscore.encode(model.encoder, "The cat")])[0]
+    assert table.logprob.min() > -2 - __import__("math").log(len(tokenizer))
+
+
+def test_a_model_describes_itself_for_the_sidecar(folders):
+    facts = lmscore.load(folders["gpt2"], device="cpu").describe()
+    assert facts["prefix_token"] == "<|endoftext|>"
+    assert facts["architecture"] == "GPT2LMHeadModel"
+    assert (facts["dtype"], facts["device"]) == ("float32", "cpu")
+    assert set(facts["sha256"]) == {"model.safetensors", "tokenizer.json"}
+    json.dumps(facts)
