@@ -42,8 +42,8 @@ def _fit(rows: pd.DataFrame, formula: str, engine: str) -> pd.DataFrame:
 
 def minimal_pairs(items: pd.DataFrame) -> list[str]:
     """Return the paradigms whose conditions are `grammatical` and `ungrammatical`, and no others."""
-    conditions = items.groupby("paradigm")["condition"].agg(set)
-    return [str(paradigm) for paradigm, found in conditions.items() if found == set(CODES)]
+    # Not .agg(set): with text stored by pyarrow, that gives text again, not sets.
+    return [str(paradigm) for paradigm, rows in items.groupby("paradigm") if set(rows["condition"]) == set(CODES)]
 
 
 def adjusted(models: pd.DataFrame) -> pd.DataFrame:

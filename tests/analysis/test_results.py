@@ -90,3 +90,15 @@ def test_when_every_reading_time_is_out_the_ratings_remain(tables: Tables) -> No
     found = analyse(*(tables[name] for name in GIVEN), min_rt=1, max_rt=2)
     assert found["region_times"].empty
     assert set(found["condition_means"]["measure"]) == {"rating", "z"}
+
+
+@pytest.mark.parametrize("storage", ["python", "pyarrow"])
+def test_how_pandas_stores_text_changes_no_result(tables: Tables, found: Tables, storage: str) -> None:
+    if storage == "pyarrow":
+        pytest.importorskip("pyarrow")
+    with pd.option_context("mode.string_storage", storage):
+        stored = [check(tables[name].astype(object), name) for name in GIVEN]
+        again = analyse(*stored)
+        assert stored[3]["item"].dtype.storage == storage
+    for name, frame in again.items():
+        pd.testing.assert_frame_equal(frame.astype(object), found[name].astype(object))
