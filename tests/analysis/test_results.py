@@ -101,4 +101,4 @@ def test_how_pandas_stores_text_changes_no_result(tables: Tables, found: Tables,
         again = analyse(*stored)
         assert stored[3]["item"].dtype.storage == storage
     for name, frame in again.items():
-        pd.testing.assert_frame_equal(frame.astype(object), found[name].astype(object))
+        assert frame.to_csv(index=False) == found[name].to_csv(index=False)
