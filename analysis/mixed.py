@@ -66,7 +66,7 @@ def _engine(name: str) -> Callable[[Mapping[str, Cells], str], pd.DataFrame]:
     if name in PLANNED:
         raise MissingExtra(
             f"engine {name!r} is not built yet; it will come with the extra 'r' (pip install 'gardenpath[r]'); "
-            "until then use engine 'glmm', which gives the same estimates"
+            "until then use engine 'glmm'"
         )
     raise ValueError(f"engine {name!r} is not known; expected one of {', '.join(ENGINES)}")
 
