@@ -33,8 +33,14 @@ async function call<Answer>(path: string, method: string, body: unknown, options
   return answer as Answer;
 }
 
-export const openSession = (participant: string | null): Promise<Payload> =>
-  call("api/sessions", "POST", { participant, source: "server" });
+export const openSession = (participant: string | null, source: Source): Promise<Payload> =>
+  call("api/sessions", "POST", { participant, source });
+
+/** Who sits at the page: a robot says so in the address, and its data are marked. */
+export type Source = "server" | "robot";
+
+export const sourceOf = (search: string): Source =>
+  new URLSearchParams(search).get("source") === "robot" ? "robot" : "server";
 
 type Ticket = Pick<Payload, "session" | "token">;
 

@@ -2,7 +2,7 @@
 
 import { type JsPsych, initJsPsych } from "jspsych";
 
-import { Refused, completeSession, isPassing, openSession, participantOf, storeEvents } from "./api";
+import { Refused, completeSession, isPassing, openSession, participantOf, sourceOf, storeEvents } from "./api";
 import { check } from "./checks";
 import { element, fittingSize, paragraphs } from "./display";
 import { type Recorder, recorder } from "./events";
@@ -20,6 +20,7 @@ import "./style.css";
 type Timeline = Extract<Parameters<JsPsych["run"]>[0], readonly unknown[]>;
 
 const participant = participantOf(window.location.search);
+const source = sourceOf(window.location.search);
 const stage = document.getElementById("stage") as HTMLElement;
 const bar = document.getElementById("progress") as HTMLProgressElement;
 
@@ -42,7 +43,7 @@ function show(heading: string, texts: readonly string[], ...more: HTMLElement[])
 async function open(): Promise<Payload> {
   for (let attempt = 1; ; attempt += 1) {
     try {
-      return await openSession(participant);
+      return await openSession(participant, source);
     } catch (error) {
       if (!isPassing(error)) throw error;
       show("", [unreachable]);
@@ -177,7 +178,7 @@ async function session(payload: Payload): Promise<void> {
       if (ending) show("", [attempt > 2 ? texts.error : texts.saving]);
     },
     renumber: async () => {
-      const fresh = await openSession(participant);
+      const fresh = await openSession(participant, source);
       numbering.next += fresh.next_seq - ticket.next_seq;
       numbering.visit = fresh.visit;
       Object.assign(ticket, fresh);

@@ -1,0 +1,56 @@
+# make demo   set everything up and run the example study from end to end
+# make test   set up what the tests need and run them
+# make lint   style, types
+# make web    build the page that participants see
+.PHONY: demo test lint web packages pins clean
+.DELETE_ON_ERROR:
+
+# The first Python from 3.11 on that is there.
+PYTHON ?= $(shell for p in python3.11 python3.12 python3.13 python3; do $$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
+# On a machine without a GPU, the CPU build of torch saves some gigabytes:
+#   make demo TORCH="torch==2.13.0 --index-url https://download.pytorch.org/whl/cpu"
+TORCH ?= torch==2.13.0
+VENV := .venv
+BIN := $(VENV)/bin
+WEB := experiment/web
+PAGE := $(WEB)/dist/index.html
+PAGE_SOURCES := $(WEB)/package.json $(WEB)/package-lock.json $(WEB)/build.mjs $(WEB)/index.html $(wildcard $(WEB)/src/*)
+
+demo: $(VENV)/.installed $(PAGE)
+	$(BIN)/gardenpath demo --force
+
+test: $(VENV)/.installed $(PAGE) packages
+	cd $(WEB) && npm test --silent
+	$(BIN)/python -m pytest $(PYTEST)
+
+lint: $(VENV)/.installed $(PAGE)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	mkdir -p .types && ln -sfn .. .types/gardenpath
+	for package in study stimuli experiment lmscore analysis cli; do MYPYPATH=.types $(BIN)/mypy -p gardenpath.$$package || exit 1; done
+	cd $(WEB) && npm run --silent check
+
+web: $(PAGE)
+
+$(PAGE): $(PAGE_SOURCES)
+	@command -v npm >/dev/null || { echo "npm is not installed; expected Node.js 20 or newer with npm (Debian: apt-get install nodejs npm)"; exit 1; }
+	cd $(WEB) && npm ci --no-audit --no-fund && npm run --silent build
+
+$(VENV)/.installed: pyproject.toml
+	@test -n "$(PYTHON)" || { echo "no Python from 3.11 on was found; install one, or say  make PYTHON=/path/to/python3.11"; exit 1; }
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --upgrade pip
+	$(BIN)/python -m pip install --quiet $(TORCH)
+	$(BIN)/python -m pip install --quiet --editable '.[lm,online,dev]'
+	touch $@
+
+# What the tests need beside Python and Node.js: a browser.
+packages:
+	@bash .ci/packages
+
+# Write the pinned contracts (names, tables, help texts, the demo's tables) anew, to be read in the diff.
+pins: $(VENV)/.installed
+	$(BIN)/python -m pytest tests/contract --update-pins
+
+clean:
+	rm -rf $(VENV) $(WEB)/dist $(WEB)/node_modules demo .types build *.egg-info

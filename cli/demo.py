@@ -1,0 +1,127 @@
+"""gardenpath demo: the example study from materials to report, each step by the command a user would type."""
+
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib.resources import as_file, files
+from pathlib import Path
+
+import click
+
+from . import options
+
+STUDY = "minimal-pairs"
+
+
+@click.command("demo")
+@click.option("-o", "--out", type=click.Path(path_type=Path), default=Path("demo"), show_default=True, help="Folder to make.")
+@click.option("--robots", type=click.IntRange(min=3), default=36, show_default=True, help="Robots that take the study over HTTP.")
+@click.option("--seed", type=int, default=1, show_default=True, help="Seed of what the robots do.")
+@click.option("--force", is_flag=True, help="Make the folder anew.")
+def command(out: Path, robots: int, seed: int, force: bool) -> None:
+    """Run the example study from end to end with robots as participants, and write report.html."""
+    from gardenpath import study
+
+    study.refuse_overwrite([out], force)
+    if out.exists():
+        _remove_demo(out)
+    with as_file(files("gardenpath.examples") / STUDY) as example:
+        shutil.copytree(example, out)
+    folder = Folder(out)
+    folder.step("check", "items.csv", "--rules", "blimp-nl")
+    folder.step("convert", "items.csv", "items.jsonl")
+    folder.step("design", "study.toml")
+    with folder.serving() as address:
+        scoring = folder.begin("score", "items.csv", "--model", "pocket", "-o", "scores")
+        _participants(out, address, robots, seed)
+        folder.end(scoring)
+    folder.step("collect", "data", "-o", "tables")
+    folder.step("analyse", "tables", "--study", "study.toml", "-o", "results")
+    folder.step("evaluate", "items.csv", "--model", "pocket", "-o", "results")
+    folder.step("align", "tables", "scores", "--study", "study.toml", "-o", "results")
+    folder.step("report", "study.toml", "-o", "report.html")
+    click.echo(
+        f"\nDone. Look at {out / 'report.html'} in a browser: what was run, ratings, reading times, surprisal, accuracy.\n"
+        f"Every number in it stands in a table under {out / 'tables'}, {out / 'scores'} or {out / 'results'}.\n"
+        "The readers were robots with known effects and the model is a toy: the numbers show the path, not a language.\n"
+        f"To be a participant yourself:  gardenpath serve {out / 'study.toml'}"
+    )
+
+
+def _remove_demo(out: Path) -> None:
+    """Remove an earlier demo, and nothing that is not one."""
+    if not (out / "study.toml").exists():
+        raise ValueError(f"{out}: not an earlier demo, so it is not removed; expected a study.toml in it; give another -o")
+    shutil.rmtree(out)
+
+
+class Folder:
+    """The demo's folder, in which commands run as they would when typed."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def begin(self, *words: str) -> "subprocess.Popen[str]":
+        """Start a command and show it."""
+        click.secho(f"\n$ gardenpath {' '.join(words)}", bold=True)
+        call = [sys.executable, "-m", "gardenpath.cli.main", *words]
+        piped = subprocess.PIPE if words[0] == "serve" else None
+        return subprocess.Popen(call, cwd=self.path, stdout=piped, text=True)
+
+    def end(self, process: "subprocess.Popen[str]") -> None:
+        """Wait for a command; a failure ends the demo with its exit code."""
+        if process.wait():
+            click.get_current_context().exit(process.returncode)
+
+    def step(self, *words: str) -> None:
+        """Run a command to its end."""
+        self.end(self.begin(*words))
+
+    @contextmanager
+    def serving(self) -> Iterator[str]:
+        """Serve the study on a free port while the block runs, and give its address."""
+        server = self.begin("serve", "study.toml", "--port", "0")
+        try:
+            assert server.stdout is not None
+            for line in server.stdout:
+                click.echo(line, nl=False)
+                if found := re.search(r"http://\S+/", line):
+                    yield found.group()
+                    break
+            else:
+                self.end(server)
+        finally:
+            server.terminate()
+            server.wait()
+
+
+def _participants(out: Path, address: str, robots: int, seed: int) -> None:
+    """Let robots take the study over HTTP, and one in Chromium where there is one."""
+    from concurrent.futures import ThreadPoolExecutor
+
+    from gardenpath import experiment
+    from gardenpath.experiment.browser import find_chromium, take_in_browser
+
+    machine = experiment.robot(experiment.read_versions(out / "versions"), seed=seed)
+    chromium = find_chromium() if _has_playwright() else None
+    with ThreadPoolExecutor(1) as beside, options.progress(f"{robots} robots over HTTP", robots) as move:
+        at_page = chromium and beside.submit(
+            take_in_browser, machine, address, "robot-at-the-page", chromium=chromium, pace=2.5, pictures=out / "pictures"
+        )
+        for n in range(robots):
+            experiment.take(machine, experiment.HttpTransport(address), f"robot-{n + 1:03}")
+            move(n + 1, robots)
+    if at_page:
+        at_page.result()
+        click.echo(f"one more session in Chromium, key by key; its pages: {out / 'pictures'}")
+    else:
+        click.echo("no session in a browser: Chromium or playwright is not installed; all else is the same")
+
+
+def _has_playwright() -> bool:
+    from importlib.util import find_spec
+
+    return find_spec("playwright") is not None
