@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+
 from gardenpath.stimuli import Sentence, Word
 
 if TYPE_CHECKING:

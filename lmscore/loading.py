@@ -99,6 +99,8 @@ def _config(source: str, revision: str | None) -> Any:
         raise ValueError(f"model {source}: the folder has no config.json; expected {EXPECTED}")
     if folder.is_file():
         raise ValueError(f"model {source}: a file, not a model; expected {EXPECTED}")
+    if not folder.is_dir() and (source.startswith((".", "~")) or folder.is_absolute() or source.count("/") > 1):
+        raise ValueError(f"model {source}: there is no such folder; expected {EXPECTED}")
     try:
         config = AutoConfig.from_pretrained(source, revision=revision, trust_remote_code=False)
     except Exception as error:

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
 from gardenpath import study
 
 from . import pocket
@@ -43,7 +44,7 @@ class Model:
         """Return what a sidecar records of the model, to tell it from any other."""
         source = self.network.config.name_or_path
         facts: dict[str, object] = {
-            "model": self.name,
+            "name": self.name,
             "architecture": type(self.network).__name__,
             "parameters": self.network.num_parameters(),
             "revision": getattr(self.network.config, "_commit_hash", None) or self.revision,

@@ -40,7 +40,7 @@ log = logging.getLogger("gardenpath")
 class Training:
     """How a pocket model is made; the defaults are the pocket model, tests make smaller ones."""
 
-    sentences: int = 26_000
+    sentences: int = 22_000
     vocabulary: int = 1536
     width: int = 160
     layers: int = 2
@@ -111,11 +111,15 @@ def quiet() -> Iterator[None]:
     from transformers.utils import logging as talk
 
     level, bars = talk.get_verbosity(), talk.is_progress_bar_enabled()
+    hub = logging.getLogger("huggingface_hub")
+    hub_level = hub.level
     talk.set_verbosity_error()
     talk.disable_progress_bar()
+    hub.setLevel(logging.CRITICAL)
     try:
         yield
     finally:
+        hub.setLevel(hub_level)
         talk.set_verbosity(level)
         if bars:
             talk.enable_progress_bar()

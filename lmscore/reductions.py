@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+
 from gardenpath.stimuli import CRITICAL, Sentence, Word
 
 from .encoding import cores, owners

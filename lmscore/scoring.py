@@ -83,6 +83,7 @@ def evaluate(
     import pandas as pd
 
     reductions.check_measures(measures)
+    measures = list(dict.fromkeys(measures))
     materials = _minimal_pairs(materials)
     model = model if isinstance(model, Model) else load(model)
     scored = token_tables(materials, model, batch_tokens=batch_tokens, progress=progress)

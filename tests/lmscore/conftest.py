@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
+
 from gardenpath.stimuli import Item, Materials, Paradigm, Region, Sentence
 
 torch = pytest.importorskip("torch", reason="the extra lm is not installed")

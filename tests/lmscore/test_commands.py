@@ -6,6 +6,7 @@ import sys
 
 import pytest
 from click.testing import CliRunner
+
 from gardenpath import study
 from gardenpath.cli.evaluate import command as evaluate
 from gardenpath.cli.score import command as score

@@ -1,8 +1,9 @@
 """Text becomes tokens with code-point spans; every token belongs to exactly one word."""
 
 import pytest
+
 from gardenpath.lmscore import encode
-from gardenpath.lmscore.encoding import BOUNDARY, CERTAIN, TEXT, owners
+from gardenpath.lmscore.encoding import BOUNDARY, CERTAIN, TEXT, _whole_spans, owners, vocabulary
 from gardenpath.stimuli import Sentence
 
 from .conftest import whitespace_marks
@@ -102,3 +103,37 @@ def test_the_vocabulary_knows_what_begins_and_ends_with_whitespace(model):
     for piece, i in model.encoder.tokenizer.get_vocab().items():
         assert model.encoder.vocabulary.begins[i] == piece.startswith(marks), piece
         assert model.encoder.vocabulary.ends[i] == piece.endswith(marks), piece
+
+
+@pytest.mark.parametrize(
+    ("text", "offsets", "spans"),
+    [
+        ("cafe\u0301 x", [(0, 3), (3, 4), (5, 7)], [(0, 3), (3, 5), (5, 7)]),  # the accent was composed away
+        ("a  b ", [(0, 1), (3, 4)], [(0, 1), (1, 5)]),  # offsets without whitespace
+        ("ab", [(0, 1), (0, 2)], [(0, 1), (0, 2)]),  # a mark before the first letter
+        (" a", [(1, 2)], [(0, 2)]),
+        ("猫", [(0, 1), (0, 1), (0, 1)], [(0, 1), (0, 1), (0, 1)]),
+    ],
+)
+def test_spans_are_made_whole(text, offsets, spans):
+    assert _whole_spans(text, offsets) == spans
+
+
+@pytest.mark.parametrize(
+    ("model", "decoder", "begins", "ends"),
+    [
+        ("WordPiece", "WordPiece", {"the": True, "##s": False, "a": True}, {"the": False, "##s": False, "a": False}),
+        ("BPE", "BPEDecoder", {"the</w>": False, "s": False}, {"the</w>": True, "s": False}),
+    ],
+)
+def test_pieces_with_marks_inside_or_at_the_end_of_words_are_known(model, decoder, begins, ends):
+    import tokenizers
+    from transformers import PreTrainedTokenizerFast
+
+    pieces = {piece: i for i, piece in enumerate(begins)}
+    arguments = {"unk_token": "the"} if model == "WordPiece" else {"merges": [], "end_of_word_suffix": "</w>"}
+    backend = tokenizers.Tokenizer(getattr(tokenizers.models, model)(pieces, **arguments))
+    backend.decoder = getattr(tokenizers.decoders, decoder)()
+    found = vocabulary(PreTrainedTokenizerFast(tokenizer_object=backend), len(pieces))
+    assert {piece: bool(found.begins[i]) for piece, i in pieces.items()} == begins
+    assert {piece: bool(found.ends[i]) for piece, i in pieces.items()} == ends

@@ -4,6 +4,7 @@ import json
 import shutil
 
 import pytest
+
 from gardenpath import lmscore
 
 pytestmark = pytest.mark.lm
@@ -21,6 +22,8 @@ def test_a_name_that_is_no_model_is_refused_with_what_is_expected(tmp_path, monk
     assert "expected a folder written by save_pretrained" in refusal("no-such/model-anywhere")
     assert "expected a folder written by save_pretrained" in refusal("not a model")
     assert "the folder has no config.json" in refusal(tmp_path)
+    assert "there is no such folder" in refusal(tmp_path / "absent")
+    assert "there is no such folder" in refusal("./absent")
     file = tmp_path / "model.bin"
     file.write_bytes(b"x")
     assert "a file, not a model" in refusal(file)

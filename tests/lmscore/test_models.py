@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+
 from gardenpath import lmscore
 from gardenpath.lmscore import encode, forward
 

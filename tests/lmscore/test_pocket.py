@@ -6,6 +6,7 @@ from collections.abc import Callable
 from random import Random
 
 import pytest
+
 from gardenpath import lmscore, study
 from gardenpath.lmscore import grammar, pocket
 from gardenpath.lmscore.grammar import Phrase, adjunct, attractor, finish, join, maybe, noun_phrase, transitive
@@ -163,7 +164,7 @@ def real_pocket(tmp_path_factory):
 @pytest.mark.slow
 def test_the_pocket_model_says_it_is_a_toy_and_has_about_a_million_parameters(real_pocket):
     facts = real_pocket.describe()
-    assert real_pocket.name == facts["model"] == "pocket (toy)"
+    assert real_pocket.name == facts["name"] == "pocket (toy)"
     assert "a toy" in facts["toy"]
     assert 700_000 < facts["parameters"] < 1_300_000
 

@@ -5,6 +5,7 @@ import math
 
 import numpy as np
 import pytest
+
 from gardenpath import lmscore
 from gardenpath.lmscore import encode, forward, region_lp, words
 from gardenpath.lmscore.encoding import BOUNDARY, TEXT, Encoded

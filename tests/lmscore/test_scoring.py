@@ -4,6 +4,7 @@ import dataclasses
 import logging
 
 import pytest
+
 from gardenpath import lmscore, study
 from gardenpath.stimuli import Item, Materials, Paradigm, Region, Sentence
 
