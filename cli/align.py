@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import click
+
 from gardenpath.cli import analyse, options
 
 RESULTS = ("aligned", "alignment_models", "alignment_exclusions")

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+
 from gardenpath.cli import options
 
 if TYPE_CHECKING:

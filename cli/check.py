@@ -15,7 +15,9 @@ from . import options
 @click.option("--rules", type=click.Choice(["blimp-nl"]), help="Make the conditions of this corpus errors.")
 @click.option("--json", "as_json", is_flag=True, help="Print findings as JSON.")
 @click.pass_context
-def command(context: click.Context, materials: tuple[Path, ...], format_: str | None, rules: str | None, as_json: bool) -> None:
+def command(
+    context: click.Context, materials: tuple[Path, ...], format_: str | None, rules: str | None, as_json: bool
+) -> None:
     """Find faults in MATERIALS; exit 1 when any finding is an error."""
     from gardenpath import stimuli
 

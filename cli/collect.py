@@ -9,7 +9,9 @@ from . import options
 
 @click.command("collect")
 @click.argument("data")
-@click.option("--from", "platform", type=click.Choice(["table"]), help="Where the data come from [default: gardenpath].")
+@click.option(
+    "--from", "platform", type=click.Choice(["table"]), help="Where the data come from [default: gardenpath]."
+)
 @click.option("--mapping", type=click.Path(path_type=Path), help="How the columns of a table become ours (TOML).")
 @options.out
 @options.parquet
@@ -19,7 +21,9 @@ def command(data: str, platform: str | None, mapping: Path | None, out: Path, pa
     from gardenpath import experiment, study
 
     if (platform == "table") != (mapping is not None):
-        raise click.UsageError("--from table and --mapping FILE.toml go together: the mapping names the table's columns")
+        raise click.UsageError(
+            "--from table and --mapping FILE.toml go together: the mapping names the table's columns"
+        )
     inputs: list[str | Path]
     if mapping is not None:
         tables = {"readings": experiment.import_readings(data, experiment.read_mapping(mapping))}

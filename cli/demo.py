@@ -17,8 +17,12 @@ STUDY = "minimal-pairs"
 
 
 @click.command("demo")
-@click.option("-o", "--out", type=click.Path(path_type=Path), default=Path("demo"), show_default=True, help="Folder to make.")
-@click.option("--robots", type=click.IntRange(min=3), default=36, show_default=True, help="Robots that take the study over HTTP.")
+@click.option(
+    "-o", "--out", type=click.Path(path_type=Path), default=Path("demo"), show_default=True, help="Folder to make."
+)
+@click.option(
+    "--robots", type=click.IntRange(min=3), default=36, show_default=True, help="Robots that take the study over HTTP."
+)
 @click.option("--seed", type=int, default=1, show_default=True, help="Seed of what the robots do.")
 @click.option("--force", is_flag=True, help="Make the folder anew.")
 def command(out: Path, robots: int, seed: int, force: bool) -> None:
@@ -54,7 +58,9 @@ def command(out: Path, robots: int, seed: int, force: bool) -> None:
 def _remove_demo(out: Path) -> None:
     """Remove an earlier demo, and nothing that is not one."""
     if not (out / "study.toml").exists():
-        raise ValueError(f"{out}: not an earlier demo, so it is not removed; expected a study.toml in it; give another -o")
+        raise ValueError(
+            f"{out}: not an earlier demo, so it is not removed; expected a study.toml in it; give another -o"
+        )
     shutil.rmtree(out)
 
 
@@ -109,7 +115,13 @@ def _participants(out: Path, address: str, robots: int, seed: int) -> None:
     chromium = find_chromium() if _has_playwright() else None
     with ThreadPoolExecutor(1) as beside, options.progress(f"{robots} robots over HTTP", robots) as move:
         at_page = chromium and beside.submit(
-            take_in_browser, machine, address, "robot-at-the-page", chromium=chromium, pace=2.5, pictures=out / "pictures"
+            take_in_browser,
+            machine,
+            address,
+            "robot-at-the-page",
+            chromium=chromium,
+            pace=2.5,
+            pictures=out / "pictures",
         )
         for n in range(robots):
             experiment.take(machine, experiment.HttpTransport(address), f"robot-{n + 1:03}")

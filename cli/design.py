@@ -10,7 +10,12 @@ from . import options
 
 @click.command("design")
 @options.study_file
-@click.option("-o", "--out", type=click.Path(path_type=Path), help="Folder for the versions [default: versions/ beside STUDY.toml].")
+@click.option(
+    "-o",
+    "--out",
+    type=click.Path(path_type=Path),
+    help="Folder for the versions [default: versions/ beside STUDY.toml].",
+)
 @options.force
 def command(study_file: Path, out: Path | None, force: bool) -> None:
     """Deal the materials of STUDY.toml to counterbalanced versions, one JSON file each."""
@@ -26,4 +31,6 @@ def command(study_file: Path, out: Path | None, force: bool) -> None:
         trials = [trial for trial in file.version.trials if trial.role != "practice"]
         shown = Counter(condition for trial in trials for condition, _ in trial.shown)
         click.echo(f"{path}: {len(trials)} sentences, " + ", ".join(f"{n} {name}" for name, n in shown.items()))
-    options.talk(f"{len(files)} versions; each session's order is drawn from seed {stated.seed}, its version and its place")
+    options.talk(
+        f"{len(files)} versions; each session's order is drawn from seed {stated.seed}, its version and its place"
+    )

@@ -76,7 +76,10 @@ def _explain(error: Exception) -> int:
         click.echo(str(error), err=True)
     else:
         name = type(error).__name__
-        click.echo(f"unexpected {name}: {error}\nthis is a fault of gardenpath; please report it with what --debug prints", err=True)
+        click.echo(
+            f"unexpected {name}: {error}\nthis is a fault of gardenpath; please report it with what --debug prints",
+            err=True,
+        )
     return 2
 
 

@@ -10,7 +10,9 @@ import click
 
 out = click.option("-o", "--out", type=click.Path(path_type=Path), required=True, help="Folder or file to write.")
 force = click.option("--force", is_flag=True, help="Overwrite what is there.")
-seed = click.option("--seed", type=int, default=None, help="Seed of everything drawn by chance; printed when not given.")
+seed = click.option(
+    "--seed", type=int, default=None, help="Seed of everything drawn by chance; printed when not given."
+)
 parquet = click.option("--parquet", is_flag=True, help="Write tables as Parquet instead of CSV.")
 materials = click.argument("materials", nargs=-1, required=True, type=click.Path(path_type=Path))
 study_file = click.argument("study_file", metavar="STUDY.toml", type=click.Path(path_type=Path))

@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+
 from gardenpath.cli import align, analyse, options
 
 if TYPE_CHECKING:

@@ -10,9 +10,13 @@ from . import options
 @click.command("serve")
 @options.study_file
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
-@click.option("--port", default=8000, show_default=True, type=click.IntRange(0, 65535), help="Port; 0 takes a free one.")
+@click.option(
+    "--port", default=8000, show_default=True, type=click.IntRange(0, 65535), help="Port; 0 takes a free one."
+)
 @click.option("--database", metavar="URL", help="Database [default: SQLite at data/study.sqlite beside STUDY.toml].")
-@click.option("-o", "--out", type=click.Path(path_type=Path), help="Folder of the data [default: data/ beside STUDY.toml].")
+@click.option(
+    "-o", "--out", type=click.Path(path_type=Path), help="Folder of the data [default: data/ beside STUDY.toml]."
+)
 def command(study_file: Path, host: str, port: int, database: str | None, out: Path | None) -> None:
     """Serve STUDY.toml to participants until interrupted; the data are in the database at every moment."""
     from gardenpath import experiment, study

@@ -8,10 +8,10 @@ from .sessions import Event, Record, Session, event_schema
 from .versions import VersionFile, read_versions, version_files
 
 __all__ = [
+    "ColumnMapping",
     "Effects",
     "Event",
     "HttpTransport",
-    "ColumnMapping",
     "Procedure",
     "Rating",
     "Record",

@@ -86,7 +86,7 @@ class _Reader:
         """Return what is shown: its kind, and what tells it from the next of that kind."""
         state: list[str] = self.page.evaluate(
             """() => {
-              for (const kind of ["code", "rating", "word", "fixation", "sheet"]) {
+              for (const kind of ["code", "rating", "fixation", "word", "sheet"]) {
                 const shown = document.querySelector("." + kind);
                 if (shown) return [kind, shown.textContent];
               }

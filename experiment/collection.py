@@ -94,7 +94,9 @@ def _runs(record: Record, file: VersionFile) -> Iterator[_Run]:
     for event in record.events:
         if event.kind == "trial" and event.trial is not None:
             if event.trial in runs:
-                log.info("session %s: trial %d was begun again; its first run is left out", record.session.id, event.trial)
+                log.info(
+                    "session %s: trial %d was begun again; its first run is left out", record.session.id, event.trial
+                )
             runs[event.trial] = []
             current = event.trial
         if current is not None:

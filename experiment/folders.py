@@ -45,4 +45,6 @@ def _events(path: Path) -> Iterator[Event]:
         try:
             yield Event(**json.loads(line))
         except (json.JSONDecodeError, TypeError) as error:
-            raise study.DataError(f"{path}, line {number}: not an event ({error}); expected one JSON object a line") from None
+            raise study.DataError(
+                f"{path}, line {number}: not an event ({error}); expected one JSON object a line"
+            ) from None

@@ -1,24 +1,24 @@
 """Reading times collected elsewhere: a long table and a small mapping file give the table `readings`.
 
-    [columns]                     # our column = theirs
-    participant = "subject"
-    item = "item"
-    condition = "condition"
-    word = "word_position"
-    rt = "rawRT"
+[columns]                     # our column = theirs
+participant = "subject"
+item = "item"
+condition = "condition"
+word = "word_position"
+rt = "rawRT"
 
-    [constants]                   # the same in every row
-    experiment = "E1"
-    paradigm = "relative_clauses"
+[constants]                   # the same in every row
+experiment = "E1"
+paradigm = "relative_clauses"
 
-    [[regions]]
-    name = "critical"
-    where = { condition = "objgap", word_position = "6" }
+[[regions]]
+name = "critical"
+where = { condition = "objgap", word_position = "6" }
 
-    [[repairs]]                   # what is known to be wrong in the file
-    where = { subject = "40", item = "0" }
-    set = { item = "9" }
-    reason = "one row is keyed item 0"
+[[repairs]]                   # what is known to be wrong in the file
+where = { subject = "40", item = "0" }
+set = { item = "9" }
+reason = "one row is keyed item 0"
 """
 
 import logging
@@ -79,7 +79,9 @@ def read_mapping(path: str | Path) -> ColumnMapping:
     known = study.TABLES["readings"].names
     faults = [f"columns: {c!r} is missing; expected {', '.join(NEEDED)}" for c in NEEDED if c not in mapping.columns]
     for part, names in (("columns", mapping.columns), ("constants", mapping.constants)):
-        faults += [f"{part}: {c!r} is not a column of readings; expected {', '.join(known)}" for c in names if c not in known]
+        faults += [
+            f"{part}: {c!r} is not a column of readings; expected {', '.join(known)}" for c in names if c not in known
+        ]
     if faults:
         raise study.DataError(f"{path}: {fault}" for fault in faults)
     return mapping
@@ -115,13 +117,15 @@ def import_readings(path: str | Path, mapping: ColumnMapping) -> pd.DataFrame:
 
 def _check_columns(path: str | Path, source: pd.DataFrame, mapping: ColumnMapping) -> None:
     named = {*mapping.columns.values()}
-    for rule in (*mapping.regions, *mapping.repairs):
+    for rule in mapping.regions:
         named |= {*rule.where}
     for repair in mapping.repairs:
-        named |= {*repair.set}
+        named |= {*repair.where, *repair.set}
     there = list(source.columns)
     faults = [f"column {c!r} is missing; the file has {', '.join(there)}" for c in sorted(named - {*there})]
-    faults += [f"column {c!r} is there {there.count(c)} times; expected once" for c in sorted(named) if there.count(c) > 1]
+    faults += [
+        f"column {c!r} is there {there.count(c)} times; expected once" for c in sorted(named) if there.count(c) > 1
+    ]
     if faults:
         raise study.DataError(f"{path}: {fault}" for fault in faults)
 
@@ -147,7 +151,9 @@ def _renumbered(path: str | Path, rows: pd.DataFrame) -> "pd.Series[int]":
     positions = pd.to_numeric(rows["word"], errors="coerce")
     if positions.isna().any():
         line = int(positions.index[positions.isna()][0]) + 2
-        raise study.DataError(f"{path}, line {line}: word {rows['word'].iloc[line - 2]!r} is not a position; expected a number")
+        raise study.DataError(
+            f"{path}, line {line}: word {rows['word'].iloc[line - 2]!r} is not a position; expected a number"
+        )
     sentence = [rows["session"], rows["item"], rows["condition"]]
     twice = pd.concat([*sentence, positions], axis=1).duplicated()
     if twice.any():
@@ -156,7 +162,9 @@ def _renumbered(path: str | Path, rows: pd.DataFrame) -> "pd.Series[int]":
             f"{path}, line {line}: participant {rows['participant'].iloc[line - 2]} reads position {positions.iloc[line - 2]:g} of "
             f"item {rows['item'].iloc[line - 2]} a second time; correct the file, or declare a repair in the mapping"
         )
-    ranks = positions.groupby(positions.to_frame().assign(s=pd.factorize(pd.MultiIndex.from_arrays(sentence))[0])["s"]).rank()
+    ranks = positions.groupby(
+        positions.to_frame().assign(s=pd.factorize(pd.MultiIndex.from_arrays(sentence))[0])["s"]
+    ).rank()
     return ranks.astype(int) - 1
 
 

@@ -62,7 +62,9 @@ def _standard_texts(language: str) -> dict[str, str | list[str]]:
     wanted = folder / f"{language.partition('-')[0]}.toml"
     if not wanted.is_file():
         there = sorted(entry.name.removesuffix(".toml") for entry in folder.iterdir() if entry.name.endswith(".toml"))
-        raise ValueError(f"language is {language!r}: there are no texts for the page in it; expected one of {', '.join(there)}")
+        raise ValueError(
+            f"language is {language!r}: there are no texts for the page in it; expected one of {', '.join(there)}"
+        )
     return tomllib.loads(wanted.read_text("utf-8"))
 
 

@@ -201,7 +201,9 @@ def listen(host: str, port: int) -> socket.socket:
         listener.listen(128)
     except OSError as error:
         listener.close()
-        raise ValueError(f"port {port} on {host}: {error.strerror}; give another with --port, or stop what runs there") from None
+        raise ValueError(
+            f"port {port} on {host}: {error.strerror}; give another with --port, or stop what runs there"
+        ) from None
     return listener
 
 

@@ -50,9 +50,7 @@ class Record:
     events: tuple[Event, ...]
 
 
-def open_session(
-    file: VersionFile, slot: int, *, id: str, participant: str, started: str, source: str
-) -> Session:
+def open_session(file: VersionFile, slot: int, *, id: str, participant: str, started: str, source: str) -> Session:
     """Return a new session of a version: its order is drawn from the version's seed and the slot, never from who comes."""
     order = tuple(file.version.order(slot))
     return Session(id, participant, file.name, slot, order, file.sha256, file.procedure_sha256, started, None, source)

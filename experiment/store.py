@@ -169,7 +169,7 @@ class Store:
         counted = sa.select(SESSIONS.c.version, sa.func.count()).where(
             SESSIONS.c.finished.is_not(None) | (SESSIONS.c.seen > oldest)
         )
-        filled = dict(connection.execute(counted.group_by(SESSIONS.c.version)).all())
+        filled: dict[str, int] = dict(connection.execute(counted.group_by(SESSIONS.c.version)).all())
         _, sha256 = min(active, key=lambda version: filled.get(version[0], 0))
         return self._file(connection, sha256)
 
@@ -189,7 +189,9 @@ class Store:
             mine = EVENTS.c.session == session
             there = {
                 event.seq: event._asdict()
-                for event in connection.execute(sa.select(EVENTS).where(mine, EVENTS.c.seq.in_([e.seq for e in events])))
+                for event in connection.execute(
+                    sa.select(EVENTS).where(mine, EVENTS.c.seq.in_([e.seq for e in events]))
+                )
             }
             fresh: dict[int, dict[str, object]] = {}
             for event in events:
@@ -237,7 +239,10 @@ class Store:
             for row in rows:
                 mine = sa.select(EVENTS).where(EVENTS.c.session == row.id).order_by(EVENTS.c.seq)
                 # By position: a row's attribute `t` is SQLAlchemy's own.
-                events = tuple(Event(*event[1:6], json.loads(event[6])) for event in connection.execute(mine))
+                events = tuple(
+                    Event(seq, visit, t, kind, trial, json.loads(value))
+                    for _, seq, visit, t, kind, trial, value in connection.execute(mine)
+                )
                 yield Record(_session(row), events)
 
     @contextmanager

@@ -71,7 +71,11 @@ def partial_words(materials: Materials) -> Iterator[Fault]:
         for condition, sentence in item.sentences.items():
             for region in sentence.regions:
                 inside = [w for w in sentence.words() if w.start < region.end and region.start < w.end]
-                cut = [w.text for w in inside if _letters(w, 0, region.start) or _letters(w, region.end, len(sentence.text))]
+                cut = [
+                    w.text
+                    for w in inside
+                    if _letters(w, 0, region.start) or _letters(w, region.end, len(sentence.text))
+                ]
                 if cut:
                     yield item, condition, f"region {region.name!r} cuts the word {cut[0]!r}; expected whole words"
 
@@ -86,9 +90,13 @@ def same_critical_words(materials: Materials) -> Iterator[Fault]:
     for item, _, _, one, two in _marked(materials):
         words = [w.text for w in one], [w.text for w in two]
         if Counter(words[0]) != Counter(words[1]):
-            yield item, "", (
-                f"the critical words differ: {' '.join(words[0])!r} (grammatical), {' '.join(words[1])!r} "
-                "(ungrammatical); expected the same words"
+            yield (
+                item,
+                "",
+                (
+                    f"the critical words differ: {' '.join(words[0])!r} (grammatical), {' '.join(words[1])!r} "
+                    "(ungrammatical); expected the same words"
+                ),
             )
 
 
@@ -103,9 +111,13 @@ def same_word_before(materials: Materials) -> Iterator[Fault]:
     for item, good, bad, one, two in _marked(materials):
         before = _before(good, one[0]), _before(bad, two[0])
         if before[0] != before[1]:
-            yield item, "", (
-                f"the word before the critical region differs: {before[0]!r} (grammatical), {before[1]!r} "
-                "(ungrammatical); expected the same word"
+            yield (
+                item,
+                "",
+                (
+                    f"the word before the critical region differs: {before[0]!r} (grammatical), {before[1]!r} "
+                    "(ungrammatical); expected the same word"
+                ),
             )
 
 
@@ -116,9 +128,13 @@ def _before(sentence: Sentence, word: Word) -> str:
 def same_position(materials: Materials) -> Iterator[Fault]:
     for item, _, _, one, two in _marked(materials):
         if abs(one[0].index - two[0].index) > 1:
-            yield item, "", (
-                f"{one[0].index} words before the critical region (grammatical), {two[0].index} (ungrammatical); "
-                "expected a difference of at most 1"
+            yield (
+                item,
+                "",
+                (
+                    f"{one[0].index} words before the critical region (grammatical), {two[0].index} (ungrammatical); "
+                    "expected a difference of at most 1"
+                ),
             )
 
 
@@ -165,13 +181,23 @@ def _first_place(materials: Materials, item: Item) -> str:
 
 
 RULES: tuple[Rule, ...] = (
-    Rule("region-missing", "warning", "reading times and critical-region scores need to know where to look", missing_regions),
+    Rule(
+        "region-missing",
+        "warning",
+        "reading times and critical-region scores need to know where to look",
+        missing_regions,
+    ),
     Rule("region-partial", "error", "words are the units that are read and scored", partial_words),
     Rule("critical-words", "warning", "other words in the region differ in frequency and length", same_critical_words),
     Rule("critical-order", "note", "reordered words are compared at different positions", critical_order),
     Rule("word-before", "warning", "another word before the region spills over into it", same_word_before),
     Rule("critical-position", "warning", "words are read faster later in a sentence", same_position),
-    Rule("words-after", "warning", "effects of the region spill over to the next words, not to the sentence's end", words_after),
+    Rule(
+        "words-after",
+        "warning",
+        "effects of the region spill over to the next words, not to the sentence's end",
+        words_after,
+    ),
     Rule("identical-members", "error", "two conditions cannot be the same sentence", identical_members),
     Rule("duplicate-item", "error", "a repeated item counts twice in every result", duplicate_items),
     Rule("duplicate-sentence", "warning", "a repeated sentence is read and scored twice", duplicate_sentences),

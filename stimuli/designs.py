@@ -97,7 +97,7 @@ class Design:
 
     def _targets(self, dealt: Sequence[Sequence[Item]], version: int) -> tuple[Trial, ...]:
         """Show item i of paradigm p in the (i + p + version)-th condition of the cycle that the ratio spells out."""
-        cycle = [condition for condition, share in reversed(self.ratio.items()) for _ in range(share)]
+        cycle = [condition for condition, share in reversed(list(self.ratio.items())) for _ in range(share)]
         trials = []
         for p, items in enumerate(dealt):
             for i, item in enumerate(items):

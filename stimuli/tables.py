@@ -46,7 +46,17 @@ def conditions_table(materials: Materials) -> pd.DataFrame:
 def words_table(materials: Materials) -> pd.DataFrame:
     """Return table `words`: every word with its region, its length in letters and digits, and its Zipf frequency."""
     rows = [
-        (item.id, condition, w.index, w.text, w.start, w.end, w.region, word_length(w.text), zipf(w.text, item.language))
+        (
+            item.id,
+            condition,
+            w.index,
+            w.text,
+            w.start,
+            w.end,
+            w.region,
+            word_length(w.text),
+            zipf(w.text, item.language),
+        )
         for item in materials.items
         for condition, sentence in item.sentences.items()
         for w in sentence.words()

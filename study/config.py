@@ -4,7 +4,7 @@ import difflib
 import functools
 import json
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, is_dataclass
 from pathlib import Path
 from typing import Any, TypeVar, get_args, get_type_hints
@@ -134,15 +134,16 @@ def load(path: str | Path) -> Study:
 def structure(kind: type[T], data: object, *, where: str) -> T:
     """Return `data` as the dataclass `kind`, or raise `DataError` with every fault, each named by its key."""
     try:
-        return _adapter(kind).validate_json(json.dumps(data, default=str))  # JSON: strict, yet lists become tuples
+        structured: T = _adapter(kind).validate_json(
+            json.dumps(data, default=str)
+        )  # JSON: strict, yet lists become tuples
+        return structured
     except ValidationError as error:
         faults = [_fault(kind, dict(fault), where) for fault in error.errors()]
     raise DataError(faults)
 
 
-@functools.cache
-def _adapter(kind: Any) -> Any:
-    return TypeAdapter(kind)
+_adapter: Callable[[Any], TypeAdapter[Any]] = functools.cache(TypeAdapter)  # building one costs far more than using it
 
 
 def _fault(kind: type, fault: Mapping[str, Any], where: str) -> str:

@@ -6,6 +6,7 @@ A table on disk is a CSV file (UTF-8, header) or Parquet; `check` is the gate th
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
@@ -141,27 +142,33 @@ zipf          float?   Zipf frequency (log10 per billion words) from wordfreq; e
         Table(
             "readings",
             "a word read by a participant",
-            _columns(_PLACE + """
+            _columns(
+                _PLACE
+                + """
 word          int      position in the sentence, from 0
 text          string?  word as shown; empty where the source holds no text
 region        string?  innermost region that holds the word
 rt            float?   reading time, ms from the key press that brought the word to the one that ended it
 rt_onset      float?   ms from the frame that painted the word to the key press that ended it
 flags         string?  interruptions and repeats, separated by spaces
-"""),
+"""
+            ),
             ("session", "trial", "word"),
         ),
         Table(
             "responses",
             "an answer to one prompt",
-            _columns(_PLACE + """
+            _columns(
+                _PLACE
+                + """
 task          string   rating, question or choice
 prompt        string   name of the prompt
 side          string?  side of the chosen sentence in a forced choice
 response      string   answer as given; a rating is a number
 correct       bool?    whether the answer was right, where there is a right one
 rt            float?   ms from the prompt to the answer
-"""),
+"""
+            ),
             ("session", "trial", "task", "prompt"),
         ),
         Table(
@@ -186,7 +193,9 @@ refresh_hz    float?   measured refresh rate of the display
         Table(
             "surprisal",
             "a word under a language model",
-            _columns(_MODEL + """
+            _columns(
+                _MODEL
+                + """
 item          string   item
 condition     string   condition
 word          int      position in the sentence, from 0
@@ -196,13 +205,16 @@ surprisal     float    bits; whitespace-corrected (doi 10.18653/v1/2024.emnlp-ma
 surprisal_naive float  bits; plain sum over the word's tokens
 entropy       float    bits; of the next-token distribution before the word's first token
 tokens        int      tokens of the word
-"""),
+"""
+            ),
             ("model", "protocol", "item", "condition", "word"),
         ),
         Table(
             "sentence_scores",
             "a sentence under a language model",
-            _columns(_MODEL + """
+            _columns(
+                _MODEL
+                + """
 item          string   item
 condition     string   condition
 tokens        int      scored tokens |s|
@@ -210,13 +222,16 @@ lp            float    log-probability, nats
 mean_lp       float    lp / |s|, nats
 pen_lp        float    lp / ((5 + |s|) / 6) ^ 0.8, nats
 critical_lp   float?   log-probability of the critical region given what precedes it, nats; empty without such a region
-"""),
+"""
+            ),
             ("model", "protocol", "item", "condition"),
         ),
         Table(
             "pairs",
             "a minimal pair under a measure",
-            _columns(_MODEL + """
+            _columns(
+                _MODEL
+                + """
 phenomenon    string   phenomenon
 paradigm      string   paradigm
 item          string   item
@@ -225,13 +240,16 @@ grammatical   float    score of the grammatical member, nats
 ungrammatical float    score of the ungrammatical member, nats
 correct       bool     whether the grammatical member scores higher
 tie           bool     whether both score exactly the same
-"""),
+"""
+            ),
             ("model", "protocol", "item", "measure"),
         ),
         Table(
             "accuracy",
             "a paradigm (or all of them) under a measure",
-            _columns(_MODEL + """
+            _columns(
+                _MODEL
+                + """
 phenomenon    string   phenomenon; 'all' in the two rows over all paradigms
 paradigm      string   paradigm; 'mean' is the mean over paradigms, 'pooled' all pairs together
 measure       string   measure
@@ -240,30 +258,37 @@ ties          int      ties, each half a success
 accuracy      float    share correct, 0 to 1
 wilson_low    float?   lower end of the 95 % Wilson interval (doi 10.1080/01621459.1927.10502953); none for the mean
 wilson_high   float?   upper end
-"""),
+"""
+            ),
             ("model", "protocol", "phenomenon", "paradigm", "measure"),
         ),
         Table("exclusions", "a rule of exclusion, in the order applied", _columns(_LEDGER), ("step", "table")),
         Table(
             "rating_scores",
             "a rating, standardised",
-            _columns(_PLACE + """
+            _columns(
+                _PLACE
+                + """
 phenomenon    string   phenomenon of the paradigm
 rating        float    rating as given
 z             float?   standardised within participant over target and filler trials (ddof 1); empty for a constant rater
-"""),
+"""
+            ),
             ("session", "trial"),
         ),
         Table(
             "region_times",
             "a reading of the critical region",
-            _columns(_PLACE + """
+            _columns(
+                _PLACE
+                + """
 phenomenon    string   phenomenon of the paradigm
 region        string   region
 words         int      words of the region
 rt            float    sum of the words' reading times, ms
 log_rt        float    natural log of rt
-"""),
+"""
+            ),
             ("session", "trial", "region"),
         ),
         Table(
@@ -283,18 +308,25 @@ se            float?   standard error of that mean over participants
         Table(
             "phenomenon_models",
             "a fixed effect of one phenomenon's model",
-            _columns("""
+            _columns(
+                """
 phenomenon    string   phenomenon
 measure       string   z (rating) or log_rt (critical region)
-""" + _COEFFICIENTS + """
+"""
+                + _COEFFICIENTS
+                + """
 p_bh          float?   p adjusted over phenomena within measure (doi 10.1111/j.2517-6161.1995.tb02031.x)
-"""),
+"""
+            ),
             ("phenomenon", "measure", "term"),
         ),
         Table(
             "aligned",
             "a word's reading beside its surprisal and that of the word before",
-            _columns(_MODEL + _PLACE + """
+            _columns(
+                _MODEL
+                + _PLACE
+                + """
 word          int      position in the sentence, from 0
 text          string   word
 region        string?  innermost region that holds the word
@@ -309,7 +341,8 @@ zipf_previous float    Zipf frequency, previous word
 position      int      position in the sentence, from 0
 log_trial     float    natural log of (trial + 1)
 token         string   item:condition:word, the unit that has a surprisal
-"""),
+"""
+            ),
             ("model", "protocol", "session", "trial", "word"),
         ),
         Table(
@@ -327,7 +360,6 @@ token         string   item:condition:word, the unit that has a surprisal
     )
 }
 
-_DTYPES = {"string": "string", "int": "Int64", "float": "float64", "bool": "boolean"}
 _TRUTH = {"true": True, "false": False, "1": True, "0": False, "1.0": True, "0.0": False}
 
 
@@ -369,13 +401,18 @@ def _column_faults(frame: pd.DataFrame, table: Table, where: str) -> list[str]:
     columns = [str(column) for column in frame.columns]
     expected = ", ".join(table.names)
     faults = [f"column {c!r} is missing; expected {expected}" for c in table.names if c not in columns]
-    faults += [f"column {c!r} is there {columns.count(c)} times; expected once" for c in table.names if columns.count(c) > 1]
-    faults += [f"column {c!r} is not known; expected {expected}" for c in dict.fromkeys(columns) if c not in table.names]
+    faults += [
+        f"column {c!r} is there {columns.count(c)} times; expected once" for c in table.names if columns.count(c) > 1
+    ]
+    faults += [
+        f"column {c!r} is not known; expected {expected}" for c in dict.fromkeys(columns) if c not in table.names
+    ]
     return [f"{where}: {fault}" for fault in faults]
 
 
 def _typed(cells: pd.Series, column: Column) -> tuple[pd.Series, list[str]]:
     empty = cells.isna() | (cells.astype("string") == "").fillna(True)
+    values: Any
     if column.type == "string":
         values = cells.astype("string").mask(empty)
         wrong = pd.Series(False, index=cells.index)
@@ -389,7 +426,7 @@ def _typed(cells: pd.Series, column: Column) -> tuple[pd.Series, list[str]]:
             fractional = numbers.notna() & (numbers % 1 != 0)
             wrong |= fractional
             numbers = numbers.mask(fractional)
-        values = numbers.astype(_DTYPES[column.type])
+        values = numbers.astype("Int64" if column.type == "int" else "float64")
     faults = []
     if wrong.any():
         got = cells[wrong].iloc[0]

@@ -16,7 +16,7 @@ FORMATS: tuple[ModuleType, ...] = (items, source, blimp)
 def named(name: str) -> ModuleType:
     """Return the format of that name."""
     for module in FORMATS:
-        if module.NAME == name:
+        if name == module.NAME:
             return module
     raise ValueError(f"format {name!r} is not known; expected one of {', '.join(m.NAME for m in FORMATS)}")
 
@@ -61,7 +61,7 @@ def read(*paths: str | Path, format: str | None = None) -> Materials:
 def write(materials: Materials, path: str | Path, format: str | None = None) -> list[str]:
     """Write materials to `path` and return what the format cannot hold; the suffix names the format unless given."""
     path = Path(path)
-    module = named(format) if format else next((m for m in FORMATS if m.SUFFIX == path.suffix), None)
+    module = named(format) if format else next((m for m in FORMATS if path.suffix == m.SUFFIX), None)
     if module is None:
         raise ValueError(f"{path}: no format has this suffix; name one of {', '.join(m.NAME for m in FORMATS)}")
     study.write_text(path, module.write(materials))

@@ -90,4 +90,3 @@ def _item(members: Mapping[str, Row], paradigms: Mapping[str, Paradigm], rows: R
     if len(sentences) < len(conditions):
         return None
     return Item(first.item, first.paradigm, sentences, first.language, first.context, first.question, first.notes)
-

@@ -106,14 +106,18 @@ def parse(marked: str) -> tuple[str, tuple[Region, ...]]:
             opened.append(("}", CUE, len(plain)))
         elif character in "]}":
             if not opened or opened[-1][0] != character:
-                raise ValueError(f"{character!r} at character {position} closes nothing in {marked!r}; write \\{character} for the sign itself")
+                raise ValueError(
+                    f"{character!r} at character {position} closes nothing in {marked!r}; write \\{character} for the sign itself"
+                )
             _, name, start = opened.pop()
             found.append(Region(name, start, len(plain)))
         else:
             plain.append(character)
         position += 1
     if opened:
-        raise ValueError(f"region {opened[-1][1]!r} is opened and never closed in {marked!r}; expected {opened[-1][0]!r}")
+        raise ValueError(
+            f"region {opened[-1][1]!r} is opened and never closed in {marked!r}; expected {opened[-1][0]!r}"
+        )
     return "".join(plain), tuple(sorted(found, key=lambda r: (r.start, -r.end)))
 
 

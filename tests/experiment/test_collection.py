@@ -81,7 +81,9 @@ def test_simulating_twice_gives_the_same_bytes(versions: list[experiment.Version
         assert path.read_bytes() == (tmp_path / "b" / path.relative_to(tmp_path / "a")).read_bytes()
 
 
-def test_of_a_trial_begun_again_only_the_last_run_counts(versions: list[experiment.VersionFile], tmp_path: Path) -> None:
+def test_of_a_trial_begun_again_only_the_last_run_counts(
+    versions: list[experiment.VersionFile], tmp_path: Path
+) -> None:
     file = versions[0]
     session = open_session(file, 0, id="s-1", participant="p", started="2026-01-01T00:00:00.000+00:00", source="server")
     trial = file.version.trials[session.order[0]]
@@ -101,7 +103,9 @@ def test_of_a_trial_begun_again_only_the_last_run_counts(versions: list[experime
     assert not experiment.collect(tmp_path)["sessions"]["complete"].any()
 
 
-def test_interruptions_and_presses_that_did_not_count_are_flagged(versions: list[experiment.VersionFile], tmp_path: Path) -> None:
+def test_interruptions_and_presses_that_did_not_count_are_flagged(
+    versions: list[experiment.VersionFile], tmp_path: Path
+) -> None:
     file = versions[0]
     session = open_session(file, 0, id="s-1", participant="p", started="2026-01-01T00:00:00.000+00:00", source="server")
     shown = {"request": 0, "frame": 5, "handler": 6}

@@ -44,9 +44,17 @@ def test_what_the_file_does_not_hold_is_said(tmp_path: Path, caplog: pytest.LogC
 
 
 FAULTS = {
-    "a missing column": (TABLE.replace("cond", "condition"), MAPPING, "column 'cond' is missing; the file has subj, item, condition"),
+    "a missing column": (
+        TABLE.replace("cond", "condition"),
+        MAPPING,
+        "column 'cond' is missing; the file has subj, item, condition",
+    ),
     "a doubled column": (TABLE.replace("subj,item", "item,item"), MAPPING, "column 'item' is there 2 times"),
-    "a word read twice": (TABLE + "2,1,b,2,9\n", MAPPING, "line 6: participant 2 reads position 2 of item 1 a second time"),
+    "a word read twice": (
+        TABLE + "2,1,b,2,9\n",
+        MAPPING,
+        "line 6: participant 2 reads position 2 of item 1 a second time",
+    ),
     "a time that is none": (TABLE.replace("330.5", "fast"), MAPPING, "column 'rt', line 5: 'fast', expected float"),
     "a position that is none": (TABLE.replace("b,2,", "b,two,"), MAPPING, "line 5: word 'two' is not a position"),
     "a mapping without a column": (TABLE, MAPPING.replace('rt = "RT"', ""), "columns: 'rt' is missing"),
@@ -62,7 +70,9 @@ def test_a_fault_is_named(tmp_path: Path, table: str, mapping: str, message: str
 
 
 @pytest.mark.data
-def test_grodner_and_gibson_2005_are_imported_with_a_declared_repair(real_data: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_grodner_and_gibson_2005_are_imported_with_a_declared_repair(
+    real_data: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     mapping = experiment.read_mapping(Path(__file__).parent / "grodner-gibson-2005.toml")
     with caplog.at_level(logging.INFO, "gardenpath"):
         readings = experiment.import_readings(real_data / "grodner-gibson-2005" / "GrodnerGibson2005E1.csv", mapping)

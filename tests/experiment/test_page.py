@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from gardenpath import experiment, study
 
 pytestmark = pytest.mark.browser
@@ -95,6 +96,7 @@ def site(tmp_path: Path) -> Iterator[Site]:
     for module in ("starlette", "uvicorn", "sqlalchemy", "jsonschema"):
         pytest.importorskip(module)
     import uvicorn
+
     from gardenpath.experiment import server, store
 
     try:

@@ -29,7 +29,9 @@ def end(seq: int, t: float = 1.0) -> dict[str, object]:
     return {"seq": seq, "visit": 0, "t": t, "kind": "end", "trial": None, "value": {}}
 
 
-def test_robots_take_sessions_and_all_their_events_are_stored(running: Running, versions: list[experiment.VersionFile]) -> None:
+def test_robots_take_sessions_and_all_their_events_are_stored(
+    running: Running, versions: list[experiment.VersionFile]
+) -> None:
     robot = experiment.robot(versions, seed=1)
     transport = experiment.HttpTransport(running.address)
     assert experiment.take(robot, transport, "r1") == "GARDEN-PATH-1"
@@ -60,7 +62,10 @@ def test_sending_twice_is_harmless_and_changing_is_refused(client: httpx2.Client
     for _ in range(2):
         assert client.put(f"{path}/events", json={"events": [end(0), end(1)]}, headers=token).json() == {"stored": 2}
     changed = client.put(f"{path}/events", json={"events": [end(1, t=2.0)]}, headers=token)
-    assert (changed.status_code, changed.json()["error"]) == (409, "event 1 is stored already and differs; events are never changed")
+    assert (changed.status_code, changed.json()["error"]) == (
+        409,
+        "event 1 is stored already and differs; events are never changed",
+    )
 
 
 def test_the_code_comes_once_every_event_is_stored(client: httpx2.Client) -> None:

@@ -5,7 +5,14 @@ import pytest
 from gardenpath import experiment
 from gardenpath.experiment.sessions import check_events, open_session, payload
 
-EVENT = {"seq": 0, "visit": 0, "t": 1.5, "kind": "word", "trial": 3, "value": {"word": 0, "request": 1, "frame": 2, "handler": 3}}
+EVENT = {
+    "seq": 0,
+    "visit": 0,
+    "t": 1.5,
+    "kind": "word",
+    "trial": 3,
+    "value": {"word": 0, "request": 1, "frame": 2, "handler": 3},
+}
 
 
 def test_the_payload_presents_the_order_of_the_slot(versions: list[experiment.VersionFile]) -> None:

@@ -8,7 +8,9 @@ import pytest
 from gardenpath import experiment, study
 
 
-def test_a_version_is_the_same_after_writing_and_reading(versions: list[experiment.VersionFile], tmp_path: Path) -> None:
+def test_a_version_is_the_same_after_writing_and_reading(
+    versions: list[experiment.VersionFile], tmp_path: Path
+) -> None:
     for file in versions:
         file.write(tmp_path)
     read = experiment.read_versions(tmp_path)
@@ -31,12 +33,12 @@ def test_a_folder_without_versions_says_what_to_do(tmp_path: Path) -> None:
 def test_a_language_without_texts_is_refused(study_folder: Path) -> None:
     path = study_folder / "study.toml"
     path.write_text(path.read_text().replace('language = "en"', 'language = "tlh"'))
-    with pytest.raises(ValueError, match="language is 'tlh': there are no texts .* expected one of en"):
+    with pytest.raises(ValueError, match=r"language is 'tlh': there are no texts .* expected one of en"):
         experiment.version_files(study.load(path))
 
 
 def test_a_scale_without_keys_is_refused(study_folder: Path) -> None:
     path = study_folder / "study.toml"
     path.write_text(path.read_text().replace("points = 7", "points = 11"))
-    with pytest.raises(ValueError, match="rating.points is 11; expected 2 to 9"):
+    with pytest.raises(ValueError, match=r"rating\.points is 11; expected 2 to 9"):
         experiment.version_files(study.load(path))

@@ -51,7 +51,10 @@ def test_the_conditions_of_blimp_nl_can_be_made_errors() -> None:
 
 def test_duplicates_are_found_across_items() -> None:
     bad = "{The} man has [ever] come to us."
-    assert rules_found(pair(GOOD, bad), pair(GOOD, bad, "i2")) == {("duplicate-item", "error"), ("duplicate-sentence", "warning")}
+    assert rules_found(pair(GOOD, bad), pair(GOOD, bad, "i2")) == {
+        ("duplicate-item", "error"),
+        ("duplicate-sentence", "warning"),
+    }
 
 
 def test_the_example_keeps_the_three_conditions_and_its_promises(study_folder: Path) -> None:

@@ -69,11 +69,20 @@ def test_the_same_seed_gives_the_same_order_on_every_machine(example: study.Stud
 PINNED = [0, 1, 2, 16, 37, 19, 29, 15, 3, 18, 5, 12]
 
 REFUSED = {
-    "a ratio that does not divide": (Design(RATIO, 3, 10), "10 items of paradigm p0 cannot be split 2:1: 10 / 3 is not whole; use items = 9"),
+    "a ratio that does not divide": (
+        Design(RATIO, 3, 10),
+        "10 items of paradigm p0 cannot be split 2:1: 10 / 3 is not whole; use items = 9",
+    ),
     "too few items": (Design(RATIO, 3, 12), "paradigm p0 has 10 items, fewer than the 12 asked for"),
     "versions that cannot rotate": (Design(RATIO, 2, 9), "2 versions cannot rotate; take 3 versions"),
-    "an unknown condition": (Design({"gramatical": 2, "ungrammatical": 1}, 3, 9), "'gramatical', which paradigm p0 has not; it has grammatical, ungrammatical"),
-    "experiments that do not divide": (Design(RATIO, 3, 9, experiments=3), "4 paradigms cannot be dealt equally to 3 experiments"),
+    "an unknown condition": (
+        Design({"gramatical": 2, "ungrammatical": 1}, 3, 9),
+        "'gramatical', which paradigm p0 has not; it has grammatical, ungrammatical",
+    ),
+    "experiments that do not divide": (
+        Design(RATIO, 3, 9, experiments=3),
+        "4 paradigms cannot be dealt equally to 3 experiments",
+    ),
 }
 
 

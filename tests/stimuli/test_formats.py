@@ -33,13 +33,25 @@ FAULTS = {
     "an unknown column": (HEADER.replace("item,", "item,itm,"), ["line 1: column 'itm' is not known"]),
     "an unknown condition": (
         HEADER + PAIR + PAIR.replace("i1,ung", "i2,ung").replace("i1", "i2").replace("ungrammatical", "ungramatical"),
-        ["line 5: i2 (ungramatical): condition 'ungramatical' is not known in paradigm npi", "line 4: i2 (ungrammatical): no sentence"],
+        [
+            "line 5: i2 (ungramatical): condition 'ungramatical' is not known in paradigm npi",
+            "line 4: i2 (ungrammatical): no sentence",
+        ],
     ),
-    "an empty sentence": (HEADER + "npi,n,i1,grammatical,\n" + PAIR.splitlines()[1], ["line 2: i1 (grammatical): the sentence is empty"]),
+    "an empty sentence": (
+        HEADER + "npi,n,i1,grammatical,\n" + PAIR.splitlines()[1],
+        ["line 2: i1 (grammatical): the sentence is empty"],
+    ),
     "an unquoted comma": (HEADER + "npi,n,i1,grammatical,Yes, he did.\n", ["line 2: 6 cells, expected 5"]),
-    "an unclosed region": (HEADER + PAIR.replace("[ever]", "[ever", 1), ["region 'critical' is opened and never closed"]),
+    "an unclosed region": (
+        HEADER + PAIR.replace("[ever]", "[ever", 1),
+        ["region 'critical' is opened and never closed"],
+    ),
     "a doubled item": (HEADER + PAIR + PAIR, ["line 4: i1 (grammatical): item i1 has this condition already"]),
-    "two phenomena": (HEADER + PAIR.replace("npi,n,i1,u", "npi,m,i1,u"), ["phenomenon 'm', but paradigm npi belongs to 'n' above"]),
+    "two phenomena": (
+        HEADER + PAIR.replace("npi,n,i1,u", "npi,m,i1,u"),
+        ["phenomenon 'm', but paradigm npi belongs to 'n' above"],
+    ),
     "no rows": (HEADER, ["line 1: no sentences"]),
 }
 
@@ -66,13 +78,15 @@ def test_semicolons_and_tabs_separate_as_well(tmp_path: Path, separator: str) ->
     assert len(stimuli.read(write(tmp_path, lines)).items) == 1
 
 
-@pytest.mark.parametrize("change", [lambda t: t.replace("\n", "\r"), lambda t: "\ufeff" + t, lambda t: t.replace("\n", "\r\n")])
+@pytest.mark.parametrize(
+    "change", [lambda t: t.replace("\n", "\r"), lambda t: "\ufeff" + t, lambda t: t.replace("\n", "\r\n")]
+)
 def test_old_line_ends_and_byte_order_marks_are_read(tmp_path: Path, change) -> None:  # type: ignore[no-untyped-def]
     assert stimuli.read(write(tmp_path, change(HEADER + PAIR))) == stimuli.read(write(tmp_path, HEADER + PAIR, "b.csv"))
 
 
 def test_a_format_that_is_not_recognised_is_asked_for_by_name(tmp_path: Path) -> None:
-    with pytest.raises(study.DataError, match="the format is not recognised .* name it: items, source, blimp"):
+    with pytest.raises(study.DataError, match=r"the format is not recognised .* name it: items, source, blimp"):
         stimuli.read(write(tmp_path, "just some text\n"))
 
 

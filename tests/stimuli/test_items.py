@@ -37,7 +37,10 @@ def test_the_authors_segmentation_takes_the_place_of_whitespace() -> None:
 
 @pytest.mark.parametrize(
     ("text", "regions", "message"),
-    [("Short.", (Region("critical", 2, 9),), "outside the sentence of 6 characters"), (" ", (), "the sentence is empty")],
+    [
+        ("Short.", (Region("critical", 2, 9),), "outside the sentence of 6 characters"),
+        (" ", (), "the sentence is empty"),
+    ],
 )
 def test_an_impossible_sentence_is_refused(text: str, regions: tuple[Region, ...], message: str) -> None:
     with pytest.raises(ValueError, match=message):

@@ -25,7 +25,7 @@ def test_the_example_is_read_with_its_paths(study_folder: Path) -> None:
 
 
 def test_every_wrong_key_is_named_at_once_with_the_nearest_known_one(study_folder: Path) -> None:
-    path = edit(study_folder, ("versions = 3", 'verions = 3'), ("breaks = 1", 'breaks = "one"'), ("seed = ", "sed = "))
+    path = edit(study_folder, ("versions = 3", "verions = 3"), ("breaks = 1", 'breaks = "one"'), ("seed = ", "sed = "))
     with pytest.raises(study.DataError) as caught:
         study.load(path)
     message = str(caught.value)

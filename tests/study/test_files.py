@@ -8,7 +8,9 @@ import pytest
 from gardenpath import study
 
 
-@pytest.mark.parametrize("raw", [b"a\nb\n", b"a\r\nb\r\n", b"a\rb\r", b"\xef\xbb\xbfa\nb\n"], ids=["LF", "CRLF", "CR", "BOM"])
+@pytest.mark.parametrize(
+    "raw", [b"a\nb\n", b"a\r\nb\r\n", b"a\rb\r", b"\xef\xbb\xbfa\nb\n"], ids=["LF", "CRLF", "CR", "BOM"]
+)
 def test_line_ends_and_byte_order_marks_do_not_matter(tmp_path: Path, raw: bytes) -> None:
     path = tmp_path / "x.txt"
     path.write_bytes(raw)
@@ -16,7 +18,9 @@ def test_line_ends_and_byte_order_marks_do_not_matter(tmp_path: Path, raw: bytes
 
 
 @pytest.mark.parametrize(("raw", "said"), [(b"a\rb\r", "CR only"), (b"\xef\xbb\xbfa", "byte-order mark")])
-def test_odd_files_are_read_and_reported(tmp_path: Path, raw: bytes, said: str, caplog: pytest.LogCaptureFixture) -> None:
+def test_odd_files_are_read_and_reported(
+    tmp_path: Path, raw: bytes, said: str, caplog: pytest.LogCaptureFixture
+) -> None:
     path = tmp_path / "x.txt"
     path.write_bytes(raw)
     with caplog.at_level(logging.INFO, "gardenpath"):
@@ -41,9 +45,14 @@ def test_utf_16_is_refused_with_a_remedy(tmp_path: Path) -> None:
 def test_a_failed_write_leaves_the_old_file_and_nothing_else(tmp_path: Path) -> None:
     path = tmp_path / "x.txt"
     path.write_text("old")
-    with pytest.raises(RuntimeError), study.atomic(path) as temporary:
-        temporary.write_text("half")
-        raise RuntimeError
+
+    def fail_half_way() -> None:
+        with study.atomic(path) as temporary:
+            temporary.write_text("half")
+            raise RuntimeError
+
+    with pytest.raises(RuntimeError):
+        fail_half_way()
     assert [p.name for p in tmp_path.iterdir()] == ["x.txt"]
     assert path.read_text() == "old"
 
