@@ -1,6 +1,7 @@
 """Reading times beside surprisal: each word read, with its score and that of the word before."""
 
 import pandas as pd
+
 from gardenpath.study import DataError, check
 
 from .ledger import Ledger, complete, in_band

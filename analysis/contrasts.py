@@ -1,6 +1,7 @@
 """The effect of grammaticality, phenomenon by phenomenon, and its correction over phenomena."""
 
 import pandas as pd
+
 from gardenpath.study import DataError, check
 
 from .mixed import COEFFICIENTS, failed, fit

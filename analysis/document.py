@@ -7,6 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 import pandas as pd
+
 from gardenpath.study import TABLES, DataError
 
 from . import figures, wording

@@ -1,6 +1,7 @@
 """How often a language model prefers the grammatical member of a pair."""
 
 import pandas as pd
+
 from gardenpath.study import DataError, check
 
 MODEL = ["model", "protocol"]

@@ -8,6 +8,7 @@ from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
+
 from gardenpath.study import DataError
 
 from .contrasts import TERM

@@ -1,6 +1,7 @@
 """The ledger of exclusions: each rule in the order applied, with the rows before, excluded and after."""
 
 import pandas as pd
+
 from gardenpath.study import DataError, check
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 
 import pandas as pd
+
 from gardenpath.study import TABLES, DataError, check
 
 from .ledger import Ledger, in_band

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import pandas as pd
+
 from gardenpath.study import TABLES, DataError, MissingExtra
 
 Cells = list[float] | list[str]

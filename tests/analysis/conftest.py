@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 import pytest
+
 from gardenpath.study import check
 
 CONDITIONS = ("grammatical", "ungrammatical")

@@ -5,6 +5,7 @@ from collections.abc import Callable
 import numpy as np
 import pandas as pd
 import pytest
+
 from gardenpath.analysis import align, alignment_models
 from gardenpath.study import DataError, check
 

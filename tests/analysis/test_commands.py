@@ -6,6 +6,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 from click.testing import CliRunner, Result
+
 from gardenpath.analysis import accuracy
 from gardenpath.cli.main import cli
 from gardenpath.study import DataError, MissingExtra, read, write

@@ -5,6 +5,7 @@ from collections.abc import Callable
 import numpy as np
 import pandas as pd
 import pytest
+
 from gardenpath.analysis import analyse, phenomenon_models, rating_scores, region_times
 from gardenpath.analysis.contrasts import adjusted, minimal_pairs
 from gardenpath.study import check

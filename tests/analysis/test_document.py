@@ -6,6 +6,7 @@ from html.parser import HTMLParser
 
 import pandas as pd
 import pytest
+
 from gardenpath.analysis import accuracy, align, analyse, report
 from gardenpath.study import DataError
 

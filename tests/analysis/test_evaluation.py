@@ -2,10 +2,11 @@
 
 import pandas as pd
 import pytest
+from scipy.stats import binomtest
+
 from gardenpath.analysis import accuracy
 from gardenpath.analysis.evaluation import wilson
 from gardenpath.study import DataError, check
-from scipy.stats import binomtest
 
 
 def pairs(outcomes: dict[str, str], measure: str = "lp", model: str = "m") -> pd.DataFrame:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 import numpy as np
 import pandas as pd
 import pytest
+
 from gardenpath.analysis import (
     accuracy,
     accuracy_figure,

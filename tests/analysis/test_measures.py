@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+
 from gardenpath.analysis import condition_means, rating_scores, region_times
 from gardenpath.analysis.ledger import Ledger
 from gardenpath.study import DataError, check

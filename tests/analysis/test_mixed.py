@@ -5,6 +5,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+
 from gardenpath.analysis import fit
 from gardenpath.study import DataError, MissingExtra, read_csv
 

@@ -2,6 +2,7 @@
 
 import pandas as pd
 import pytest
+
 from gardenpath.analysis import analyse
 from gardenpath.study import DataError, check
 
