@@ -112,10 +112,18 @@ def subject(random: Random) -> Phrase:
 
 def attractor(random: Random, nouns: Sequence[Noun], number: int | None = None) -> str:
     """Return a prepositional phrase that can stand after a noun of that kind."""
+    if nouns is PEOPLE and random.random() < 0.4:
+        return join(
+            random.choice(("in", "at", "from", "on", "near")),
+            random.choice(("the", "the", "this", "our")),
+            random.choice(PLACES),
+        )
     if nouns is PEOPLE:
         preposition, inside = random.choice(
             [
                 ("near", THINGS),
+                ("beside", PEOPLE),
+                ("on", THINGS),
                 ("behind", THINGS),
                 ("with", THINGS),
                 ("next to", PEOPLE),
@@ -130,6 +138,10 @@ def attractor(random: Random, nouns: Sequence[Noun], number: int | None = None) 
                 ("on", THINGS),
                 ("in", THINGS),
                 ("near", THINGS),
+                ("behind", THINGS),
+                ("beside", THINGS),
+                ("with", THINGS),
+                ("about", THINGS),
                 ("of", PEOPLE),
                 ("from", PEOPLE),
                 ("for", PEOPLE),
@@ -173,7 +185,10 @@ def adjunct(random: Random) -> str:
     """Return when or where, in a phrase or a clause."""
     kind = random.random()
     if kind < 0.35:
-        return f"{random.choice(('after', 'before', 'during'))} the {random.choice(EVENTS)}"
+        where = random.choice(("after", "before", "during", "with", "under", "behind", "beside"))
+        if where in ("after", "before", "during"):
+            return f"{where} the {random.choice(EVENTS)}"
+        return join(where, noun_phrase(random, THINGS).text)
     if kind < 0.6:
         return f"in the {random.choice(PLACES)}" if random.random() < 0.7 else f"at the {random.choice(EVENTS)}"
     if kind < 0.85:
@@ -300,9 +315,10 @@ def licensed(random: Random) -> str:
     if head.text != "nobody" and random.random() < 0.3:
         inner = noun_phrase(random, PEOPLE, None, "" if negative else random.choice(("", "no", "the")))
         clause = join(random.choice(("who", "that")), inner.text, random.choice(PERSON_VERBS).past)
-    elif head.text != "nobody" and random.random() < 0.15:
+    elif head.text != "nobody" and random.random() < 0.35:
         clause = attractor(random, PEOPLE)
-    return join(head.text, clause, ("has", "have")[head.number], adverb, participle_phrase(random))
+    auxiliary = ("has", "have")[head.number] if random.random() < 0.7 else "had"
+    return join(head.text, clause, auxiliary, adverb, participle_phrase(random))
 
 
 def agreeing(random: Random) -> str:
@@ -349,7 +365,19 @@ def knower(random: Random) -> str:
             random.choice(("I", "we", "they", "you")),
             random.choice(("know", "remember", "forgot", "knew", "learned", "saw")),
         )
-    return join(subject(random).text, random.choice(("knew", "remembered", "forgot", "learned", "saw", "heard")))
+    verbs = (
+        "knew",
+        "remembered",
+        "forgot",
+        "learned",
+        "saw",
+        "heard",
+        "noticed",
+        "discovered",
+        "explained",
+        "revealed",
+    )
+    return join(subject(random).text, random.choice(verbs))
 
 
 def embedded(random: Random) -> str:
@@ -362,7 +390,8 @@ def embedded(random: Random) -> str:
         return join(knower(random), "that", who.text, verb.past, object_of(random, nouns), maybe(random, 0.7, after))
     if kind < 0.85:
         filler = "who" if nouns is PEOPLE else "what"
-        return join(knower(random), filler, who.text, verb.past, maybe(random, 0.8, after))
+        form = verb.past if random.random() < 0.8 else join("had", verb.participle)
+        return join(knower(random), filler, who.text, form, maybe(random, 0.8, after))
     return join(knower(random), "who", verb.past, object_of(random, nouns), maybe(random, 0.6, after))
 
 

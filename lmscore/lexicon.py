@@ -18,6 +18,7 @@ poet poets n|customer customers n|visitor visitors n|guest guests n|professor pr
 coach coaches n|player players n|clerk clerks n|gardener gardeners n|reporter reporters n|witness witnesses n
 worker workers n|boss bosses n|secretary secretaries n|assistant assistants n|director directors n|editor editors n
 detective detectives n|thief thieves n|banker bankers n|sailor sailors n|hunter hunters n|parent parents n
+member members n|minister ministers n|guide guides n|mechanic mechanics n|cook cooks n|mayor mayors n
 """
 _THINGS = """
 key keys|cabinet cabinets|book books|letter letters|picture pictures|box boxes|door doors|window windows|table tables
@@ -27,6 +28,7 @@ newspaper newspapers|phone phones|computer computers|bag bags|coat coats|shoe sh
 lamp lamps|bed beds|plate plates|basket baskets|flower flowers|tree trees|road roads|bridge bridges|boat boats
 train trains|plan plans|idea ideas|problem problems|answer answers|question questions|gift gifts|map maps
 drawer drawers|file files|message messages|poem poems|novel novels|article articles|guitar guitars|room rooms
+mirror mirrors|shop shops|fence fences|suitcase suitcases|costume costumes|machine machines|wall walls
 """
 _FOOD = """
 cake cakes|sandwich sandwiches|pizza pizzas|apple apples|cookie cookies|pie pies|meal meals|soup soups|salad salads
@@ -126,7 +128,10 @@ FOOD, ANIMALS = _nouns(_FOOD, "food"), _nouns(_ANIMALS, "animal")
 OBJECT_VERBS, FOOD_VERBS, PERSON_VERBS = _verbs(_OBJECT_VERBS), _verbs(_FOOD_VERBS), _verbs(_PERSON_VERBS)
 REFLEXIVE_VERBS, BARE_VERBS = _verbs(_REFLEXIVE_VERBS), _verbs(_BARE_VERBS)
 EVENTS = _list("party|meeting|show|game|lesson|trip|storm|wedding|concert|war|race|trial")
-PLACES = _list("kitchen|park|school|office|street|hospital|library|city|village|market|church")
+PLACES = _list(
+    "kitchen|park|school|office|street|hospital|library|city|village|market|church|"
+    "station|hotel|museum|airport|island|valley|company|group"
+)
 TIMES = _list("yesterday|last night|this morning|on Monday|in the evening|last week|at noon|today")
 MANNERS = _list("quickly|slowly|quietly|carefully|often|again|together|badly|well|very much")
 NAMES_M = _list("John|Peter|David|Tom|Paul|Mark|James")
