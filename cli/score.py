@@ -25,6 +25,7 @@ def model_options(command: Command) -> Command:
             type=click.Choice(["float32", "bfloat16", "float16", "float64"]),
             default="float32",
             show_default=True,
+            help="Number type of the weights; sums of probabilities are float32 at least.",
         ),
         click.option(
             "--device", default="auto", show_default=True, help="auto (a GPU when there is one), cpu, cuda, cuda:1 ..."

@@ -1,0 +1,93 @@
+"""Bad input ends with one or two lines and exit code 1 (the data) or 2 (the call), and leaves nothing half-written."""
+
+import os
+import socket
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+
+def run(folder: Path, *words: str) -> tuple[int, str]:
+    """Run a command as typed in a folder; return its exit code and what it said on stderr."""
+    call = [sys.executable, "-m", "gardenpath.cli.main", *words]
+    done = subprocess.run(call, cwd=folder, capture_output=True, text=True, env={**os.environ, "HF_HUB_OFFLINE": "1"})
+    return done.returncode, done.stderr
+
+
+def edit(name: str, old: str, new: str) -> Callable[[Path], None]:
+    def change(folder: Path) -> None:
+        path = folder / name
+        text = path.read_text()
+        assert old in text
+        path.write_text(text.replace(old, new, 1))
+
+    return change
+
+
+def latin_1(folder: Path) -> None:
+    path = folder / "items.csv"
+    path.write_bytes(path.read_text().replace("patient's", "café").encode("latin-1"))
+
+
+CASES: dict[str, tuple[Callable[[Path], object], list[str], int, str]] = {
+    "a missing column": (edit("items.csv", ",condition,", ",cond,"), ["check", "items.csv"], 1, ""),
+    "an unknown condition": (edit("items.csv", ",ungrammatical,", ",ungramatical,"), ["design", "study.toml"], 1, "line 3: npi-01 (ungramatical): condition 'ungramatical' is not known"),
+    "an empty sentence": (edit("items.csv", "{No} student in the seminar has [ever] complained about the weekly readings.", ""), ["design", "study.toml"], 1, "line 2: npi-01 (grammatical): the sentence is empty"),
+    "Latin-1 bytes": (latin_1, ["check", "items.csv"], 1, "is not UTF-8 (in Latin-1 it would be 'é')"),
+    "a misspelt key": (edit("study.toml", "versions = 3", "verions = 3"), ["design", "study.toml"], 1, "key 'design.verions' is not known; did you mean 'versions'?"),
+    "an impossible design": (edit("study.toml", "items = 9", "items = 10"), ["design", "study.toml"], 2, "10 items of paradigm npi_ever cannot be split 2:1"),
+    "no such study": (lambda f: None, ["design", "nothing.toml"], 2, "nothing.toml: there is no such file"),
+    "no such materials": (lambda f: None, ["check", "nothing.csv"], 2, "nothing.csv: No such file or directory"),
+    "an unknown format": (lambda f: None, ["check", "items.csv", "--format", "xml"], 2, "format 'xml' is not known; expected one of items, source, blimp"),
+    "an existing output": (lambda f: None, ["convert", "items.csv", "items.csv"], 2, "items.csv: exists already; give --force"),
+    "a model that is none": (lambda f: (f / "model").mkdir(), ["score", "items.csv", "--model", "model", "-o", "scores"], 2, "model"),
+    "no data": (lambda f: None, ["collect", "nothing", "-o", "tables"], 2, "nothing: there is no such file or folder"),
+    "a mapping without a table": (lambda f: None, ["collect", "x", "--from", "table", "-o", "t"], 2, "--from table and --mapping FILE.toml go together"),
+    "no participants": (lambda f: None, ["simulate", "study.toml", "--participants", "0", "--seed", "1", "-o", "sim"], 2, "participants is 0; expected at least 1"),
+    "no tables": (lambda f: None, ["analyse", "nothing", "-o", "results"], 2, "nothing"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("change", "words", "code", "message"), CASES.values(), ids=CASES.keys())
+def test_bad_input_is_explained(
+    study_folder: Path, change: Callable[[Path], object], words: list[str], code: int, message: str
+) -> None:
+    change(study_folder)
+    before = sorted(study_folder.rglob("*"))
+    got, said = run(study_folder, *words)
+    assert got == code, said
+    assert message in said
+    assert "Traceback" not in said
+    assert sorted(study_folder.rglob("*")) == before, "nothing half-written is left behind"
+
+
+@pytest.mark.parametrize(
+    "odd", [lambda t: t.replace("\n", "\r"), lambda t: "\ufeff" + t], ids=["CR-only line ends", "a BOM"]
+)
+def test_odd_files_are_read_with_a_note(study_folder: Path, odd: Callable[[str], str]) -> None:
+    path = study_folder / "items.csv"
+    path.write_bytes(odd(path.read_text()).encode())
+    code, said = run(study_folder, "check", "items.csv")
+    assert code == 0
+    assert "items.csv: " in said.splitlines()[0]
+    assert "expected" in said.splitlines()[0]
+
+
+def test_a_port_in_use_is_named(study_folder: Path) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        code, said = run(study_folder, "serve", "study.toml", "--port", str(port))
+    assert code == 2
+    assert f"port {port} on 127.0.0.1: Address already in use; give another with --port" in said
+    assert not (study_folder / "data").exists()
+
+
+def test_debug_shows_the_traceback(study_folder: Path) -> None:
+    code, said = run(study_folder, "--debug", "design", "nothing.toml")
+    assert code != 0
+    assert "Traceback" in said

@@ -1,0 +1,84 @@
+"""README and docs are run: Python blocks, command blocks, and the examples in docstrings."""
+
+import doctest
+import importlib
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+PACKAGES = ("study", "stimuli", "experiment", "lmscore", "analysis")
+
+
+def blocks(page: Path, language: str) -> list[str]:
+    return re.findall(rf"^```{language}\n(.*?)^```", page.read_text(), flags=re.MULTILINE | re.DOTALL)
+
+
+@pytest.fixture
+def workplace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with the examples, as a reader of README has it before them."""
+    shutil.copytree(ROOT / "examples", tmp_path / "examples")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.lm
+@pytest.mark.slow
+@pytest.mark.parametrize("page", [p for p in PAGES if blocks(p, "python")], ids=lambda p: p.name)
+def test_python_blocks_run_in_order(page: Path, workplace: Path) -> None:
+    names: dict[str, object] = {}
+    for block in blocks(page, "python"):
+        exec(compile(block, str(page), "exec"), names)
+
+
+@pytest.mark.lm
+@pytest.mark.slow
+@pytest.mark.parametrize("page", [p for p in PAGES if blocks(p, "sh")], ids=lambda p: p.name)
+def test_command_blocks_run_in_order(page: Path, workplace: Path) -> None:
+    """Every `gardenpath` line; what sets the machine up (make, pip, cd) is run by the test run itself."""
+    folder = workplace / "examples" / "minimal-pairs"
+    environment = {**os.environ, "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
+    for block in blocks(page, "sh"):
+        for line in block.replace("\\\n", " ").splitlines():
+            words = shlex.split(line, comments=True)
+            if words and words[0] == "gardenpath":
+                done = subprocess.run(words, cwd=folder, env=environment, capture_output=True, text=True)
+                assert done.returncode == 0, f"{line}\n{done.stdout}{done.stderr}"
+
+
+def modules() -> list[str]:
+    return [
+        ".".join(["gardenpath", *path.relative_to(ROOT).with_suffix("").parts]).removesuffix(".__init__")
+        for package in PACKAGES
+        for path in sorted((ROOT / package).rglob("*.py"))
+        if "node_modules" not in path.parts
+    ]
+
+
+@pytest.mark.parametrize("name", modules())
+def test_examples_in_docstrings_run(name: str) -> None:
+    found = doctest.testmod(importlib.import_module(name), optionflags=doctest.ELLIPSIS)
+    assert found.failed == 0
+
+
+def test_every_public_function_says_what_comes_back() -> None:
+    for package in PACKAGES:
+        module = importlib.import_module(f"gardenpath.{package}")
+        for name in module.__all__:
+            public = getattr(module, name)
+            assert not callable(public) or (public.__doc__ or "").strip(), (
+                f"gardenpath.{package}.{name} has no docstring"
+            )
+
+
+def test_links_between_pages_lead_somewhere() -> None:
+    for page in PAGES:
+        for target in re.findall(r"\]\((?!https?:|#)([^)#]+)", page.read_text()):
+            assert (page.parent / target).exists(), f"{page.name} links to {target}"

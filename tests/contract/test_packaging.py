@@ -1,0 +1,42 @@
+"""What is installed is what stands in the folders, and the dependencies stay few."""
+
+import tomllib
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
+TOP = ("study", "stimuli", "experiment", "lmscore", "analysis", "cli", "examples")
+# The most direct dependencies each may have: a new one has to be argued for in docs/decisions.md.
+BUDGET = {"base": 9, "lm": 4, "online": 5, "lab": 1, "r": 4, "parquet": 1, "dev": 9}
+
+
+def test_every_package_folder_is_listed() -> None:
+    folders = {
+        "gardenpath." + ".".join(path.parent.relative_to(ROOT).parts)
+        for top in TOP
+        for path in (ROOT / top).rglob("__init__.py")
+        if "node_modules" not in path.parts
+    }
+    assert set(PROJECT["tool"]["setuptools"]["packages"]) == folders
+
+
+def test_no_python_file_lies_at_the_root() -> None:
+    assert not list(ROOT.glob("*.py"))
+
+
+def test_direct_dependencies_stay_within_their_budget() -> None:
+    extras = PROJECT["project"]["optional-dependencies"]
+    counts = {"base": len(PROJECT["project"]["dependencies"]), **{name: len(needs) for name, needs in extras.items()}}
+    assert counts.keys() == BUDGET.keys()
+    assert all(counts[name] <= BUDGET[name] for name in BUDGET), counts
+
+
+def test_every_dependency_has_a_line_in_decisions() -> None:
+    import re
+
+    decisions = (ROOT / "docs" / "decisions.md").read_text()
+    extras = PROJECT["project"]["optional-dependencies"]
+    for need in [*PROJECT["project"]["dependencies"], *(n for needs in extras.values() for n in needs)]:
+        name = re.match(r"[A-Za-z0-9_-]+", need)
+        assert name is not None
+        assert f"`{name.group()}`" in decisions, f"{name.group()}: say in docs/decisions.md what it is for"
