@@ -107,13 +107,14 @@ def _runs(record: Record, file: VersionFile) -> Iterator[_Run]:
         yield _Run(number, file.version.trials[record.session.order[number]], tuple(events))
 
 
-def _place(session: Session, run: _Run) -> dict[str, Any]:
+def _sitting(session: Session) -> dict[str, Any]:
     experiment, version = session.version.split("-", 1)
+    return {"participant": session.participant, "session": session.id, "experiment": experiment, "version": version}
+
+
+def _place(session: Session, run: _Run) -> dict[str, Any]:
     return {
-        "participant": session.participant,
-        "session": session.id,
-        "experiment": experiment,
-        "version": version,
+        **_sitting(session),
         "trial": run.number,
         "role": run.trial.role,
         "paradigm": run.trial.item.paradigm,
@@ -168,12 +169,8 @@ def _responses(record: Record, files: Mapping[str, VersionFile]) -> Iterator[dic
 def _session_row(record: Record) -> dict[str, Any]:
     session = record.session
     visit = next((event.value for event in record.events if event.kind == "visit"), {})
-    experiment, version = session.version.split("-", 1)
     return {
-        "participant": session.participant,
-        "session": session.id,
-        "experiment": experiment,
-        "version": version,
+        **_sitting(session),
         "slot": session.slot,
         "started": session.started,
         "finished": session.finished,

@@ -3,7 +3,8 @@
 from .config import Study, load, structure
 from .errors import DataError, MissingExtra, require
 from .files import atomic, read_sidecar, read_text, refuse_overwrite, sha256, versions, write_sidecar, write_text
-from .tables import TABLES, Column, Table, check, read, read_csv, write
+from .schemas import TABLES, Column, Table
+from .tables import check, read, read_csv, write
 
 __all__ = [
     "TABLES",

@@ -1,0 +1,349 @@
+"""Every table that passes between the parts: its columns, their types and units, and its key."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column: its name, type (string, int, float, bool), unit or meaning, and whether cells may be empty."""
+
+    name: str
+    type: str
+    meaning: str
+    empty: bool = False
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table's name, what one row of it is, its columns in order, and the columns that together name a row."""
+
+    name: str
+    row: str
+    columns: tuple[Column, ...]
+    key: tuple[str, ...]
+
+    @property
+    def names(self) -> list[str]:
+        """The column names, in order."""
+        return [column.name for column in self.columns]
+
+
+def _columns(text: str) -> tuple[Column, ...]:
+    """Read `name type[?] meaning` lines; `?` allows empty cells."""
+    columns = []
+    for line in filter(None, text.splitlines()):
+        name, kind, meaning = line.split(None, 2)
+        columns.append(Column(name, kind.rstrip("?"), meaning, kind.endswith("?")))
+    return tuple(columns)
+
+
+_PLACE = """
+participant   string   who: a label or keyed hash, never a platform's raw id
+session       string   one sitting of one participant
+experiment    string   experiment of the design, E1 ...
+version       string   counterbalanced version (list) of the experiment, V1 ...
+trial         int      presented position in the session, from 0
+role          string   target, filler, practice or attention
+paradigm      string   paradigm of the item
+item          string   item, unique in a study
+condition     string   condition shown
+"""
+
+_MODEL = """
+model         string   model id, path or ngram file
+protocol      string   how text becomes tokens and which are scored
+"""
+
+_COEFFICIENTS = """
+engine        string   program that fitted the model
+formula       string   model as fitted
+term          string   fixed effect
+estimate      float?   coefficient, in units of the response; empty where it could not be estimated, and note says why
+se            float?   standard error
+df            float?   Satterthwaite degrees of freedom
+t             float?   estimate / se
+p             float?   two-sided p-value
+ci_low        float?   lower end of the 95 % interval
+ci_high       float?   upper end of the 95 % interval
+n             int      rows in the model
+participants  int      participants in the model
+items         int      items in the model
+converged     bool     whether the optimizer reached its criterion
+singular      bool     whether a variance was estimated as zero, or a correlation as 1
+note          string?  what a reader has to know of this fit, in a sentence
+"""
+
+_LEDGER = """
+step          int      order of application, from 0
+table         string   table the rule is applied to
+rule          string   rule, in words
+before        int      rows before
+excluded      int      rows excluded
+after         int      rows after
+"""
+
+TABLES: Mapping[str, Table] = {
+    table.name: table
+    for table in (
+        Table(
+            "items",
+            "a sentence: one item in one condition",
+            _columns("""
+item          string   item, unique in a study
+paradigm      string   paradigm of the item
+phenomenon    string   phenomenon of the paradigm
+condition     string   condition of this sentence
+language      string   language tag (BCP 47)
+sentence      string   text
+regions       string   JSON list of [name, start, end]: character spans, end excluded
+"""),
+            ("item", "condition"),
+        ),
+        Table(
+            "conditions",
+            "a factor's level in a condition",
+            _columns("""
+paradigm      string   paradigm
+condition     string   condition
+factor        string   factor
+level         string   level of the factor in this condition
+"""),
+            ("paradigm", "condition", "factor"),
+        ),
+        Table(
+            "words",
+            "a word of a sentence",
+            _columns("""
+item          string   item
+condition     string   condition
+word          int      position in the sentence, from 0
+text          string   word as shown
+start         int      first character in the sentence
+end           int      character after the last
+region        string?  innermost region that holds the word
+length        int      letters and digits of the word, as characters
+zipf          float?   Zipf frequency (log10 per billion words) from wordfreq; empty where the language has no list
+"""),
+            ("item", "condition", "word"),
+        ),
+        Table(
+            "readings",
+            "a word read by a participant",
+            _columns(
+                _PLACE
+                + """
+word          int      position in the sentence, from 0
+text          string?  word as shown; empty where the source holds no text
+region        string?  innermost region that holds the word
+rt            float?   reading time, ms from the key press that brought the word to the one that ended it
+rt_onset      float?   ms from the frame that painted the word to the key press that ended it
+flags         string?  interruptions and repeats, separated by spaces
+"""
+            ),
+            ("session", "trial", "word"),
+        ),
+        Table(
+            "responses",
+            "an answer to one prompt",
+            _columns(
+                _PLACE
+                + """
+task          string   rating, question or choice
+prompt        string   name of the prompt
+side          string?  side of the chosen sentence in a forced choice
+response      string   answer as given; a rating is a number
+correct       bool?    whether the answer was right, where there is a right one
+rt            float?   ms from the prompt to the answer
+"""
+            ),
+            ("session", "trial", "task", "prompt"),
+        ),
+        Table(
+            "sessions",
+            "a sitting of a participant",
+            _columns("""
+participant   string   who: a label or keyed hash, never a platform's raw id
+session       string   one sitting of one participant
+experiment    string   experiment of the design
+version       string   version of the experiment
+slot          int      place within the version, from 0; with seed and version it fixes the order
+started       string   UTC time of the assignment, ISO 8601
+finished      string?  UTC time of completion
+complete      bool     whether the end was reached with all events stored
+source        string   server, lab, robot, simulation, or a platform's name
+trials        int      trials begun
+device        string?  browser and operating system family, or the lab machine's software
+refresh_hz    float?   measured refresh rate of the display
+"""),
+            ("session",),
+        ),
+        Table(
+            "surprisal",
+            "a word under a language model",
+            _columns(
+                _MODEL
+                + """
+item          string   item
+condition     string   condition
+word          int      position in the sentence, from 0
+text          string   word
+region        string?  innermost region that holds the word
+surprisal     float    bits; whitespace-corrected (doi 10.18653/v1/2024.emnlp-main.1020)
+surprisal_naive float  bits; plain sum over the word's tokens
+entropy       float    bits; of the next-token distribution before the word's first token
+tokens        int      tokens of the word
+"""
+            ),
+            ("model", "protocol", "item", "condition", "word"),
+        ),
+        Table(
+            "sentence_scores",
+            "a sentence under a language model",
+            _columns(
+                _MODEL
+                + """
+item          string   item
+condition     string   condition
+tokens        int      scored tokens |s|
+lp            float    log-probability, nats
+mean_lp       float    lp / |s|, nats
+pen_lp        float    lp / ((5 + |s|) / 6) ^ 0.8, nats
+critical_lp   float?   log-probability of the critical region given what precedes it, nats; empty without such a region
+"""
+            ),
+            ("model", "protocol", "item", "condition"),
+        ),
+        Table(
+            "pairs",
+            "a minimal pair under a measure",
+            _columns(
+                _MODEL
+                + """
+phenomenon    string   phenomenon
+paradigm      string   paradigm
+item          string   item
+measure       string   lp, mean_lp, pen_lp, critical_lp ...
+grammatical   float    score of the grammatical member, nats
+ungrammatical float    score of the ungrammatical member, nats
+correct       bool     whether the grammatical member scores higher
+tie           bool     whether both score exactly the same
+"""
+            ),
+            ("model", "protocol", "item", "measure"),
+        ),
+        Table(
+            "accuracy",
+            "a paradigm (or all of them) under a measure",
+            _columns(
+                _MODEL
+                + """
+phenomenon    string   phenomenon; 'all' in the two rows over all paradigms
+paradigm      string   paradigm; 'mean' is the mean over paradigms, 'pooled' all pairs together
+measure       string   measure
+n             int      pairs
+ties          int      ties, each half a success
+accuracy      float    share correct, 0 to 1
+wilson_low    float?   lower end of the 95 % Wilson interval (doi 10.1080/01621459.1927.10502953); none for the mean
+wilson_high   float?   upper end
+"""
+            ),
+            ("model", "protocol", "phenomenon", "paradigm", "measure"),
+        ),
+        Table("exclusions", "a rule of exclusion, in the order applied", _columns(_LEDGER), ("step", "table")),
+        Table(
+            "rating_scores",
+            "a rating, standardised",
+            _columns(
+                _PLACE
+                + """
+phenomenon    string   phenomenon of the paradigm
+rating        float    rating as given
+z             float?   standardised within participant over target and filler trials (ddof 1); empty for a constant rater
+"""
+            ),
+            ("session", "trial"),
+        ),
+        Table(
+            "region_times",
+            "a reading of the critical region",
+            _columns(
+                _PLACE
+                + """
+phenomenon    string   phenomenon of the paradigm
+region        string   region
+words         int      words of the region
+rt            float    sum of the words' reading times, ms
+log_rt        float    natural log of rt
+"""
+            ),
+            ("session", "trial", "region"),
+        ),
+        Table(
+            "condition_means",
+            "a phenomenon in a condition",
+            _columns("""
+phenomenon    string   phenomenon
+condition     string   condition
+measure       string   rating, z, or rt (ms, critical region)
+participants  int      participants
+n             int      observations
+mean          float    mean of the participants' means
+se            float?   standard error of that mean over participants
+"""),
+            ("phenomenon", "condition", "measure"),
+        ),
+        Table(
+            "phenomenon_models",
+            "a fixed effect of one phenomenon's model",
+            _columns(
+                """
+phenomenon    string   phenomenon
+measure       string   z (rating) or log_rt (critical region)
+"""
+                + _COEFFICIENTS
+                + """
+p_bh          float?   p adjusted over phenomena within measure (doi 10.1111/j.2517-6161.1995.tb02031.x)
+"""
+            ),
+            ("phenomenon", "measure", "term"),
+        ),
+        Table(
+            "aligned",
+            "a word's reading beside its surprisal and that of the word before",
+            _columns(
+                _MODEL
+                + _PLACE
+                + """
+word          int      position in the sentence, from 0
+text          string   word
+region        string?  innermost region that holds the word
+rt            float    reading time, ms
+log_rt        float    natural log of rt
+surprisal     float    bits
+length        float    characters
+zipf          float    Zipf frequency
+surprisal_previous float  bits, previous word
+length_previous float  characters, previous word
+zipf_previous float    Zipf frequency, previous word
+position      int      position in the sentence, from 0
+log_trial     float    natural log of (trial + 1)
+token         string   item:condition:word, the unit that has a surprisal
+"""
+            ),
+            ("model", "protocol", "session", "trial", "word"),
+        ),
+        Table(
+            "alignment_exclusions",
+            "a rule of exclusion on the way to `aligned`, in the order applied",
+            _columns(_LEDGER),
+            ("step", "table"),
+        ),
+        Table(
+            "alignment_models",
+            "a fixed effect of the reading-time model of one language model",
+            _columns(_MODEL + _COEFFICIENTS),
+            ("model", "protocol", "term"),
+        ),
+    )
+}
