@@ -69,8 +69,9 @@ def build_pocket(
     texts = list(itertools.islice(grammar.sentences(seed), training.sentences))
     tokenizer = _tokenizer(texts, training)
     threads = torch.get_num_threads()
-    # The order of additions, and so the last digits, depends on the number of threads.
-    torch.set_num_threads(2)
+    # One thread: the order of additions depends on their number, and on busy cores two wait for each other at each of
+    # the many small steps (27 s alone and 45 s beside two busy programs, against 21 s and more than 200 s with two).
+    torch.set_num_threads(1)
     try:
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(seed)
