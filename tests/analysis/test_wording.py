@@ -46,7 +46,7 @@ def test_an_effect_says_its_direction_and_size_or_that_there_is_none(change: dic
         ({"estimate": 0.02}, "a word is read 2% longer for each bit of its surprisal"),
         ({"estimate": -0.02}, "2% shorter"),
         ({"term": "surprisal_previous", "estimate": 0.02}, "for each bit of the surprisal of the word before"),
-        ({"p": 0.3}, "the data show no effect of its surprisal"),
+        ({"p": 0.3}, "the data give no evidence for an effect of its surprisal"),
     ],
 )
 def test_a_slope_says_percent_per_bit(change: dict, said: str) -> None:
