@@ -144,7 +144,9 @@ def slopes(models: pd.DataFrame) -> list[str]:
         if pd.isna(row["estimate"]):
             sentences.append(f"{name}: {row['note']}")
         elif pd.isna(row["p"]) or row["p"] >= ALPHA:
-            sentences.append(f"{name}: the data give no evidence for an effect of {whose} on a word's reading time ({apa(row)}).")
+            sentences.append(
+                f"{name}: the data give no evidence for an effect of {whose} on a word's reading time ({apa(row)})."
+            )
         else:
             change = math.expm1(row["estimate"])
             longer = "longer" if change > 0 else "shorter"

@@ -109,13 +109,12 @@ def _participants(out: Path, address: str, robots: int, seed: int) -> None:
     from concurrent.futures import ThreadPoolExecutor
 
     from gardenpath import experiment
-    from gardenpath.experiment.browser import find_chromium, take_in_browser
 
     machine = experiment.robot(experiment.read_versions(out / "versions"), seed=seed)
-    chromium = find_chromium() if _has_playwright() else None
+    chromium = experiment.find_chromium() if _has_playwright() else None
     with ThreadPoolExecutor(1) as beside, options.progress(f"{robots} robots over HTTP", robots) as move:
         at_page = chromium and beside.submit(
-            take_in_browser,
+            experiment.take_in_browser,
             machine,
             address,
             "robot-at-the-page",

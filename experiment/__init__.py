@@ -1,5 +1,6 @@
 """A version becomes a session: on the web, simulated, and later in the lab; events become tables."""
 
+from .browser import find_chromium, take_in_browser
 from .collection import collect
 from .importers import ColumnMapping, import_readings, read_mapping
 from .procedures import Procedure, Rating, procedure
@@ -20,6 +21,7 @@ __all__ = [
     "VersionFile",
     "collect",
     "event_schema",
+    "find_chromium",
     "import_readings",
     "procedure",
     "read_mapping",
@@ -27,5 +29,6 @@ __all__ = [
     "robot",
     "simulate",
     "take",
+    "take_in_browser",
     "version_files",
 ]

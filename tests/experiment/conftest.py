@@ -1,5 +1,6 @@
 """A real server on a free port, with a database of its own."""
 
+import os
 import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -38,3 +39,15 @@ def serve(stated: study.Study, versions: list[experiment.VersionFile], folder: P
     process.should_exit = True
     thread.join()
     opened.engine.dispose()
+
+
+@pytest.fixture(scope="session")
+def chromium() -> str:
+    """The path of Chromium; without it or playwright a test is skipped, in CI it fails."""
+    from importlib.util import find_spec
+
+    found = experiment.find_chromium()
+    if found is None or find_spec("playwright") is None:
+        reason = "Chromium is not installed" if found is None else "playwright is not installed"
+        pytest.fail(reason) if os.environ.get("CI") == "true" else pytest.skip(reason)
+    return found

@@ -83,3 +83,23 @@ def test_grodner_and_gibson_2005_are_imported_with_a_declared_repair(
     assert readings.groupby(["session", "item", "condition"])["word"].agg(lambda w: w.max() + 1 == len(w)).all()
     assert "repaired 1 rows" in caplog.text
     assert "CR only" in caplog.text
+
+
+@pytest.mark.data
+def test_the_published_contrast_comes_out_of_the_imported_table(real_data: Path) -> None:
+    """R: lmer(log(rawRT) ~ c + (1|subject) + (1|item)): .12403, SE .02938, df 614.0, t 4.2216, on 672 rows."""
+    import numpy as np
+
+    from gardenpath import analysis
+
+    mapping = experiment.read_mapping(Path(__file__).parent / "grodner-gibson-2005.toml")
+    source = real_data / "grodner-gibson-2005" / "GrodnerGibson2005E1.csv"
+    verbs = experiment.import_readings(source, mapping).query("region == 'critical'")
+    verbs = verbs.assign(log_rt=np.log(verbs["rt"]), relative=np.where(verbs["condition"] == "objgap", 0.5, -0.5))
+    fitted = analysis.fit(verbs, "log_rt ~ relative + (1|participant) + (1|item)").set_index("term").loc["relative"]
+    assert fitted["n"] == 672
+    assert fitted["estimate"] == pytest.approx(0.12403, abs=5e-6)
+    assert fitted["se"] == pytest.approx(0.02938, abs=5e-6)
+    assert fitted["df"] == pytest.approx(614.0, abs=0.05)
+    assert fitted["t"] == pytest.approx(4.2216, abs=5e-5)
+    assert not fitted["singular"]

@@ -1,8 +1,6 @@
 """The page in real Chromium, with trusted keys, against the real server: what was done is what is stored."""
 
 import json
-import os
-import shutil
 import sqlite3
 import threading
 import time
@@ -18,7 +16,6 @@ from gardenpath import experiment, study
 
 pytestmark = pytest.mark.browser
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 ITEMS = """\
 paradigm,phenomenon,item,condition,sentence
 agreement,agreement,a-1,grammatical,The key to the cabinets [is] rusty.
@@ -55,23 +52,13 @@ addEventListener('keydown', (e) => window.keys.push([e.code, e.timeStamp, e.repe
 """
 
 
-def _missing(reason: str) -> None:
-    if os.environ.get("CI") == "true":
-        pytest.fail(reason)
-    pytest.skip(reason)
-
-
 @pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    try:
-        from playwright.sync_api import sync_playwright
-    except ImportError:
-        _missing("playwright is not installed")
-    if CHROMIUM is None:
-        _missing("Chromium is not installed")
+def browser(chromium: str) -> Iterator[Any]:
+    from playwright.sync_api import sync_playwright
+
     with sync_playwright() as playwright:
         arguments = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
-        running = playwright.chromium.launch(executable_path=CHROMIUM, args=arguments)
+        running = playwright.chromium.launch(executable_path=chromium, args=arguments)
         yield running
         running.close()
 
@@ -99,10 +86,6 @@ def site(tmp_path: Path) -> Iterator[Site]:
 
     from gardenpath.experiment import server, store
 
-    try:
-        server.page_files()
-    except FileNotFoundError as error:
-        pytest.skip(str(error))
     (tmp_path / "items.csv").write_text(ITEMS)
     (tmp_path / "study.toml").write_text(STUDY)
     stated = study.load(tmp_path / "study.toml")

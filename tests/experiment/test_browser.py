@@ -1,0 +1,49 @@
+"""A robot at the keyboard of a real browser takes a whole session of real materials."""
+
+from pathlib import Path
+
+import pytest
+
+from gardenpath import experiment, study
+
+from .conftest import serve
+
+PARADIGMS = ("adjunct_island", "npi_present_1", "passive_1", "wh_island")
+
+
+@pytest.mark.browser
+@pytest.mark.data
+@pytest.mark.slow
+def test_nine_pairs_of_four_blimp_paradigms_are_read_to_the_end(
+    real_data: Path, study_folder: Path, chromium: str, tmp_path: Path
+) -> None:
+    files = ", ".join(f'"{real_data / "blimp" / name}.jsonl"' for name in PARADIGMS)
+    path = study_folder / "study.toml"
+    path.write_text(path.read_text().replace('files = ["items.csv"]', f"files = [{files}]"))
+    stated = study.load(path)
+    versions = experiment.version_files(stated)
+    robot = experiment.robot(versions, seed=1)
+    for running in serve(stated, versions, tmp_path / "data"):
+        code = experiment.take_in_browser(robot, running.address, "reader", chromium=chromium, pace=8)
+        assert code == "GARDEN-PATH-1"
+        tables = experiment.collect(running.folder)
+    assert tables["sessions"]["complete"].tolist() == [True]
+    assert tables["sessions"]["source"].tolist() == ["robot"]
+    assert len(tables["responses"]) == 36 + 3
+    version = versions[0].version
+    shown = {t.item.id: len(t.shown[0][1].words()) for t in version.trials}
+    assert tables["readings"].groupby("item")["word"].count().to_dict() == shown
+    assert (tables["readings"]["rt"] > 0).all()
+    script = [
+        e["value"]["response"] for e in robot.events(_payload(versions[0], tables), "reader") if e["kind"] == "response"
+    ]
+    answers = tables["responses"].sort_values("trial")["response"].astype(int).tolist()
+    assert answers == script, "each rating is the key that was pressed"
+
+
+def _payload(file: experiment.VersionFile, tables):  # type: ignore[no-untyped-def]
+    from gardenpath.experiment.sessions import open_session, payload
+
+    slot = int(tables["sessions"]["slot"].iloc[0])
+    session = open_session(file, slot, id="s", participant="reader", started="x", source="robot")
+    return payload(session, file, token="", visit=0, next_seq=0, done=())
