@@ -98,7 +98,7 @@ def _trials(session: Session, file: VersionFile) -> Iterator[Json]:
             "role": trial.role,
             "item": trial.item.id,
             "condition": condition,
-            "words": [word.text for word in sentence.words()],
+            "words": sentence.shown(),
             "break_before": n in breaks,
         }
 

@@ -36,6 +36,8 @@ class Word:
 class Sentence:
     """A text with its regions; words are whitespace words unless `segmentation` gives the author's spans.
 
+    `display` holds what a reader sees in place of each word, where that differs from the analysed text.
+
     >>> s = Sentence("No student has ever complained.", (Region("cue", 0, 2), Region("critical", 15, 19)))
     >>> [(w.text, w.region) for w in s.words()][:4]
     [('No', 'cue'), ('student', None), ('has', None), ('ever', 'critical')]
@@ -44,6 +46,7 @@ class Sentence:
     text: str
     regions: tuple[Region, ...] = ()
     segmentation: tuple[tuple[int, int], ...] | None = None
+    display: tuple[str, ...] | None = None
 
     def __post_init__(self) -> None:
         faults = [
@@ -53,6 +56,10 @@ class Sentence:
         ]
         if not self.text.strip():
             faults.append("the sentence is empty; expected text")
+        elif self.display is not None and len(self.display) != len(self.words()):
+            faults.append(
+                f"{len(self.display)} words to display, expected {len(self.words())}, one for each word of the sentence"
+            )
         if faults:
             raise ValueError("; ".join(faults))
 
@@ -60,6 +67,10 @@ class Sentence:
         """Return the words in order; a word belongs to the smallest region that overlaps it."""
         spans = self.segmentation or [m.span() for m in re.finditer(r"\S+", self.text)]
         return [Word(i, self.text[a:b], a, b, self._innermost(a, b)) for i, (a, b) in enumerate(spans)]
+
+    def shown(self) -> list[str]:
+        """Return what a reader sees of each word."""
+        return list(self.display) if self.display is not None else [word.text for word in self.words()]
 
     def region(self, name: str) -> Region | None:
         """Return the first region of that name, or None."""
@@ -79,6 +90,9 @@ class Sentence:
 class Paradigm:
     """Items that make the same contrast; a condition is a combination of factor levels.
 
+    `waivers` names rules of `check` that the paradigm may break, each with the reason; `predictions` are formulas over
+    regions and conditions, as in SyntaxGym.
+
     >>> Paradigm("npi_no", "npi_licensing").conditions()
     {'grammatical': {'grammaticality': 'grammatical'}, 'ungrammatical': {'grammaticality': 'ungrammatical'}}
     """
@@ -88,6 +102,7 @@ class Paradigm:
     factors: Mapping[str, tuple[str, ...]] = field(default_factory=lambda: dict(MINIMAL_PAIR))
     references: tuple[str, ...] = ()
     waivers: Mapping[str, str] = field(default_factory=dict)
+    predictions: tuple[str, ...] = ()
 
     def conditions(self) -> dict[str, dict[str, str]]:
         """Return each condition's name (its levels joined by a dot) and its level of every factor."""
@@ -100,16 +115,29 @@ class Paradigm:
 
 
 @dataclass(frozen=True)
+class Question:
+    """A comprehension question: its text, the right answer in each condition, and the answers to choose from."""
+
+    text: str
+    answers: Mapping[str, str]
+    choices: tuple[str, ...] = ("yes", "no")
+
+
+@dataclass(frozen=True)
 class Item:
-    """One item: a sentence for each condition of its paradigm."""
+    """One item: a sentence for each condition of its paradigm.
+
+    `context` is read or fed before the sentence and never analysed; `extra` keeps what a format says beyond our fields.
+    """
 
     id: str
     paradigm: str
     sentences: Mapping[str, Sentence]
     language: str = "en"
     context: str | None = None
-    question: str | None = None
+    question: Question | None = None
     notes: str | None = None
+    extra: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from typing import Any
 
 from gardenpath import study
 
-from ..items import MINIMAL_PAIR, Materials, Paradigm, Place, Region
+from ..items import MINIMAL_PAIR, Materials, Paradigm, Place, Question, Region
 from .rows import Row, Rows
 
 NAME = "items"
@@ -27,6 +27,7 @@ class ParadigmRecord:
     factors: dict[str, tuple[str, ...]] = field(default_factory=lambda: dict(MINIMAL_PAIR))
     references: tuple[str, ...] = ()
     waivers: dict[str, str] = field(default_factory=dict)
+    predictions: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -37,6 +38,7 @@ class SentenceRecord:
     text: str
     regions: tuple[tuple[str, int, int], ...] = ()
     segmentation: tuple[tuple[int, int], ...] | None = None
+    display: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True)
@@ -50,8 +52,9 @@ class ItemRecord:
     sentences: dict[str, SentenceRecord]
     language: str = "en"
     context: str | None = None
-    question: str | None = None
+    question: Question | None = None
     notes: str | None = None
+    extra: dict[str, str] = field(default_factory=dict)
 
 
 def recognises(text: str) -> bool:
@@ -75,7 +78,7 @@ def _add(rows: Rows, place: Place, line: str) -> None:
         if kind == "paradigm":
             declared = study.structure(ParadigmRecord, record, where=str(place))
             rows.paradigms[declared.id] = Paradigm(
-                declared.id, declared.phenomenon, declared.factors, declared.references, declared.waivers
+                **{name: value for name, value in vars(declared).items() if name != "record"}
             )
         elif kind == "item":
             _add_item(rows, place, study.structure(ItemRecord, record, where=str(place)))
@@ -93,6 +96,7 @@ def _add_item(rows: Rows, place: Place, record: ItemRecord) -> None:
         declared = ", ".join(rows.paradigms) or "none"
         message = f"paradigm {record.paradigm!r} is not declared above; declared: {declared}"
         return rows.fault(place, message, record.paradigm, record.id)
+    question = record.question
     for condition, sentence in record.sentences.items():
         rows.rows.append(
             Row(
@@ -106,8 +110,12 @@ def _add_item(rows: Rows, place: Place, record: ItemRecord) -> None:
                 record.language,
                 sentence.segmentation,
                 record.context,
-                record.question,
+                question.text if question else None,
+                question.answers.get(condition) if question else None,
+                question.choices if question else (),
+                sentence.display,
                 record.notes,
+                record.extra,
             )
         )
     return None
@@ -129,6 +137,7 @@ def _item_record(item: Any) -> dict[str, Any]:
                 "text": sentence.text,
                 "regions": [[r.name, r.start, r.end] for r in sentence.regions],
                 "segmentation": sentence.segmentation,
+                "display": sentence.display,
             }
         )
         for condition, sentence in item.sentences.items()
@@ -140,8 +149,9 @@ def _item_record(item: Any) -> dict[str, Any]:
         "language": item.language,
         "sentences": sentences,
         "context": item.context,
-        "question": item.question,
+        "question": dataclasses.asdict(item.question) if item.question else None,
         "notes": item.notes,
+        "extra": item.extra,
     }
 
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from ..findings import Finding
-from ..items import MINIMAL_PAIR, Item, Materials, Paradigm, Place, Region, Sentence
+from ..items import MINIMAL_PAIR, Item, Materials, Paradigm, Place, Question, Region, Sentence
 
 
 @dataclass(frozen=True)
@@ -22,7 +22,11 @@ class Row:
     segmentation: tuple[tuple[int, int], ...] | None = None
     context: str | None = None
     question: str | None = None
+    answer: str | None = None
+    choices: tuple[str, ...] = ("yes", "no")
+    display: tuple[str, ...] | None = None
     notes: str | None = None
+    extra: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass
@@ -84,9 +88,30 @@ def _item(members: Mapping[str, Row], paradigms: Mapping[str, Paradigm], rows: R
         if row is None:
             continue
         try:
-            sentences[condition] = Sentence(row.text, row.regions, row.segmentation)
+            sentences[condition] = Sentence(row.text, row.regions, row.segmentation, row.display)
         except ValueError as error:
             rows.fault(row.place, str(error), row.paradigm, row.item, condition)
     if len(sentences) < len(conditions):
         return None
-    return Item(first.item, first.paradigm, sentences, first.language, first.context, first.question, first.notes)
+    question = _question(members, rows)
+    extra = dict(first.extra)
+    return Item(first.item, first.paradigm, sentences, first.language, first.context, question, first.notes, extra)
+
+
+def _question(members: Mapping[str, Row], rows: Rows) -> Question | None:
+    """Return the item's question with its answer in each condition; one that differs or has no answer is a fault."""
+    first = next(iter(members.values()))
+    if first.question is None:
+        return None
+    for row in members.values():
+        if row.question != first.question or row.answer not in row.choices:
+            rows.fault(
+                row.place,
+                f"question {row.question!r} with answer {row.answer!r}; expected the item's question {first.question!r} and an "
+                f"answer out of {', '.join(row.choices)}",
+                row.paradigm,
+                row.item,
+                row.condition,
+            )
+            return None
+    return Question(first.question, {c: str(row.answer) for c, row in members.items()}, first.choices)

@@ -12,13 +12,13 @@ import csv
 import io
 from collections.abc import Sequence
 
-from ..items import CRITICAL, CUE, Materials, Place, Region, Sentence
+from ..items import CRITICAL, CUE, Item, Materials, Place, Region, Sentence
 from .rows import Row, Rows
 
 NAME = "source"
 SUFFIX = ".csv"
 REQUIRED = ("paradigm", "phenomenon", "item", "condition", "sentence")
-OPTIONAL = ("language", "context", "question", "notes")
+OPTIONAL = ("language", "context", "question", "answer", "display", "notes")
 SPECIAL = "[]{}|\\"
 
 
@@ -78,6 +78,8 @@ def _add(rows: Rows, place: Place, header: Sequence[str], cells: Sequence[str]) 
             language=row.get("language") or "en",
             context=row.get("context") or None,
             question=row.get("question") or None,
+            answer=row.get("answer") or None,
+            display=tuple(row["display"].split()) if row.get("display") else None,
             notes=row.get("notes") or None,
         )
     )
@@ -132,17 +134,30 @@ def _name(marked: str, position: int) -> tuple[str, int]:
 def write(materials: Materials) -> str:
     """Return the materials as a source file."""
     phenomena = {p.id: p.phenomenon for p in materials.paradigms}
-    optional = [o for o in OPTIONAL if o != "language" and any(getattr(item, o) for item in materials.items)]
-    if any(item.language != "en" for item in materials.items):
-        optional.insert(0, "language")
+    cells = [_optional(item, condition) for item in materials.items for condition in item.sentences]
+    optional = [name for name in OPTIONAL if any(row[name] for row in cells)]
     stream = io.StringIO(newline="")
     writer = csv.writer(stream, lineterminator="\n")
     writer.writerow([*REQUIRED, *optional])
     for item in materials.items:
         for condition, sentence in item.sentences.items():
-            extra = [getattr(item, o) or "" for o in optional]
-            writer.writerow([item.paradigm, phenomena[item.paradigm], item.id, condition, mark(sentence), *extra])
+            extra = _optional(item, condition)
+            needed = [item.paradigm, phenomena[item.paradigm], item.id, condition, mark(sentence)]
+            writer.writerow([*needed, *(extra[name] for name in optional)])
     return stream.getvalue()
+
+
+def _optional(item: Item, condition: str) -> dict[str, str]:
+    """Return the cells of the optional columns, empty where they say nothing."""
+    question = item.question
+    return {
+        "language": "" if item.language == "en" else item.language,
+        "context": item.context or "",
+        "question": question.text if question else "",
+        "answer": question.answers[condition] if question else "",
+        "display": " ".join(item.sentences[condition].display or ()),
+        "notes": item.notes or "",
+    }
 
 
 def mark(sentence: Sentence) -> str:
@@ -169,7 +184,17 @@ def _escape(text: str) -> str:
 def loses(materials: Materials) -> list[str]:
     """Return what a source file cannot hold of these materials."""
     lost = [f"factors of paradigm {p.id}" for p in materials.paradigms if not p.is_minimal_pair()]
-    lost += [f"references or waivers of paradigm {p.id}" for p in materials.paradigms if p.references or p.waivers]
+    lost += [
+        f"references, waivers or predictions of paradigm {p.id}"
+        for p in materials.paradigms
+        if p.references or p.waivers or p.predictions
+    ]
+    lost += [f"extra fields of item {item.id}: {', '.join(item.extra)}" for item in materials.items if item.extra]
+    lost += [
+        f"choices of the question of item {i.id}"
+        for i in materials.items
+        if i.question and i.question.choices != ("yes", "no")
+    ]
     lost += [
         f"segmentation of item {item.id} ({condition})"
         for item in materials.items

@@ -141,3 +141,33 @@ def test_blimp_is_read_with_its_counts_and_critical_words(real_data: Path) -> No
     assert (len(materials.items), len(materials.paradigms)) == (67_000, 67)
     marked = {item.paradigm for item in materials.items if item.sentences["grammatical"].regions}
     assert len(marked) == 40, "20 one-prefix and 20 two-prefix paradigms have a critical word"
+
+
+def test_questions_display_text_and_notes_survive_both_formats_of_ours(tmp_path: Path) -> None:
+    header = HEADER.replace("sentence", "sentence,context,question,answer,display,notes")
+    rows = [
+        "npi,n,i1,grammatical,{No} man has [ever] come to us.,It was late.,Did a man come?,no,No man has EVER come to us.,first",
+        "npi,n,i1,ungrammatical,{The} man has [ever] come to us.,It was late.,Did a man come?,yes,,first",
+    ]
+    materials = stimuli.read(write(tmp_path, header + "\n".join(rows) + "\n"))
+    item = materials.items[0]
+    assert item.question == stimuli.Question("Did a man come?", {"grammatical": "no", "ungrammatical": "yes"})
+    assert item.sentences["grammatical"].shown()[3] == "EVER"
+    assert (item.context, item.notes) == ("It was late.", "first")
+    for name in ("again.jsonl", "again.csv"):
+        assert stimuli.write(materials, tmp_path / name) == []
+        assert stimuli.read(tmp_path / name) == materials
+
+
+@pytest.mark.parametrize(
+    ("cells", "message"),
+    [
+        ("Did he?,maybe,", "answer 'maybe'; expected the item's question 'Did he?' and an answer out of yes, no"),
+        ("Did he?,yes,One two", "2 words to display, expected 7, one for each word"),
+    ],
+)
+def test_a_question_without_its_answer_and_a_display_of_other_length_are_faults(tmp_path: Path, cells: str, message: str) -> None:
+    rows = [f"npi,n,i1,{c},A man has [ever] come to us.,{cells}" for c in ("grammatical", "ungrammatical")]
+    with pytest.raises(study.DataError) as caught:
+        stimuli.read(write(tmp_path, HEADER.replace("sentence", "sentence,question,answer,display") + "\n".join(rows) + "\n"))
+    assert message in str(caught.value)
