@@ -1,8 +1,10 @@
 """Materials: items with marked regions, their formats, checks, and counterbalanced designs."""
 
+from .arrangements import Arrangements
+from .balance import balance_table
 from .checks import RULES, check
 from .designs import Design, Trial, Version, design
-from .findings import Finding
+from .findings import Finding, Summary, collapse, summary
 from .formats import examine, read, write
 from .items import (
     CRITICAL,
@@ -19,7 +21,7 @@ from .items import (
     Sentence,
     Word,
 )
-from .orders import Arrangements, Ordering
+from .orderings import Drawn, Ordering, Orders
 from .tables import conditions_table, items_table, word_length, words_table, zipf
 
 __all__ = [
@@ -31,24 +33,30 @@ __all__ = [
     "UNGRAMMATICAL",
     "Arrangements",
     "Design",
+    "Drawn",
     "Finding",
     "Item",
     "Materials",
     "Ordering",
+    "Orders",
     "Paradigm",
     "Place",
     "Question",
     "Region",
     "Sentence",
+    "Summary",
     "Trial",
     "Version",
     "Word",
+    "balance_table",
     "check",
+    "collapse",
     "conditions_table",
     "design",
     "examine",
     "items_table",
     "read",
+    "summary",
     "word_length",
     "words_table",
     "write",

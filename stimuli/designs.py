@@ -10,7 +10,7 @@ from gardenpath import study
 
 from .formats import read
 from .items import Item, Materials, Sentence
-from .orders import Arrangements, Ordering
+from .orderings import Drawn, Ordering, Orders
 
 Role = Literal["target", "filler", "practice", "attention"]
 PRACTICE = "practice"
@@ -24,6 +24,11 @@ class Trial:
     item: Item
     shown: tuple[tuple[str, Sentence], ...]
     prompts: tuple[str, ...] = ("acceptability",)
+
+    def labels(self) -> dict[str, str]:
+        """Return the factors by which orders are stated: role, paradigm, item, condition."""
+        condition = "+".join(name for name, _ in self.shown)
+        return {"role": self.role, "paradigm": self.item.paradigm, "item": self.item.id, "condition": condition}
 
 
 @dataclass(frozen=True)
@@ -42,21 +47,20 @@ class Version:
         The order depends on seed, experiment, version and slot alone, on every machine and Python version.
         """
         practice = [i for i, trial in enumerate(self.trials) if trial.role == "practice"]
-        rest = [i for i, trial in enumerate(self.trials) if trial.role != "practice"]
-        random = Random(f"{self.seed}-{self.experiment}-{self.id}-{slot}")
-        if self.ordering.no_adjacent is None:
-            random.shuffle(rest)
-            return practice + rest
-        return practice + [rest[i] for i in self._arrangements.sample(random)]
+        return practice + [self._ordered[i] for i in self.drawn(slot).order]
+
+    def drawn(self, slot: int) -> Drawn:
+        """Return the order of all trials but practice, with the way it was drawn."""
+        return self.orders.sample(f"{self.seed}-{self.experiment}-{self.id}", slot)
 
     @cached_property
-    def _arrangements(self) -> Arrangements:
-        """The valid orders of all trials but practice, counted once: counting costs far more than drawing."""
-        return Arrangements(tuple(self._label(trial) for trial in self.trials if trial.role != "practice"))
+    def _ordered(self) -> list[int]:
+        return [i for i, trial in enumerate(self.trials) if trial.role != "practice"]
 
-    def _label(self, trial: Trial) -> str:
-        labels = {"paradigm": trial.item.paradigm, "condition": trial.shown[0][0], "item": trial.item.id}
-        return labels[self.ordering.no_adjacent or "item"]
+    @cached_property
+    def orders(self) -> Orders:
+        """The valid orders of all trials but practice; counted once, since counting costs far more than drawing."""
+        return self.ordering.over([self.trials[i].labels() for i in self._ordered])
 
 
 @dataclass(frozen=True)
@@ -151,6 +155,8 @@ def _practice(number: int, text: str, materials: Materials) -> Trial:
 def design(stated: study.Study, materials: Materials | None = None) -> list[Version]:
     """Return the versions that a study.toml asks for, dealt from its materials (read from its files unless given)."""
     section = stated.design
-    ordering = Ordering(no_adjacent=stated.ordering.no_adjacent)
+    rules = vars(stated.ordering)
+    alike = rules["no_adjacent"]
+    ordering = Ordering(**{**rules, "no_adjacent": tuple(alike) if isinstance(alike, list) else alike})
     plan = Design(section.ratio, section.versions, section.items, section.experiments, section.practice)
     return plan.deal(materials or read(*stated.paths()), ordering=ordering, seed=stated.seed)

@@ -44,7 +44,15 @@ class OrderingSection:
     """Rules of presentation order; arguments of `stimuli.Ordering`."""
 
     __pydantic_config__ = STRICT
-    no_adjacent: str | None = None
+    no_adjacent: str | list[str] | None = None
+    max_run: dict[str, int | dict[str, int]] = field(default_factory=dict)
+    min_gap: dict[str, int] = field(default_factory=dict)
+    fillers_between: int = 0
+    first: dict[str, int] = field(default_factory=dict)
+    last: dict[str, int] = field(default_factory=dict)
+    blocks: int = 1
+    balance: str | None = None
+    across_blocks: bool = True
 
 
 @dataclass(frozen=True)

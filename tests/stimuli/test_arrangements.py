@@ -1,4 +1,4 @@
-"""Orders are counted exactly and drawn uniformly; enumeration is the independent source."""
+"""Orders without alike neighbours are counted exactly and drawn uniformly; enumeration is the independent source."""
 
 import itertools
 from collections import Counter
@@ -7,7 +7,7 @@ from random import Random
 import pytest
 from scipy.stats import chi2
 
-from gardenpath.stimuli import Arrangements, Ordering
+from gardenpath.stimuli import Arrangements
 
 DESIGNS = {"322": (3, 2, 2), "2222": (2, 2, 2, 2), "4211": (4, 2, 1, 1)}
 
@@ -66,8 +66,3 @@ def test_a_tight_design_always_works() -> None:
         order = Arrangements(of).sample(Random(seed))
         assert sorted(order) == list(range(40))
         assert all(of[a] != of[b] for a, b in itertools.pairwise(order))
-
-
-def test_an_unknown_rule_is_refused() -> None:
-    with pytest.raises(ValueError, match="no_adjacent is 'colour'; expected 'paradigm', 'condition' or 'item'"):
-        Ordering(no_adjacent="colour")

@@ -1,22 +1,11 @@
-"""Orders of presentation, drawn exactly uniformly from all orders that obey the rules."""
+"""Orders without alike neighbours, counted exactly and drawn uniformly, however many things there are."""
 
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from math import comb, factorial, prod
 from random import Random
-
-
-@dataclass(frozen=True)
-class Ordering:
-    """Rules of presentation order. `no_adjacent` names what no two neighbours may share: paradigm, condition or item."""
-
-    no_adjacent: str | None = None
-
-    def __post_init__(self) -> None:
-        if self.no_adjacent not in (None, "paradigm", "condition", "item"):
-            raise ValueError(f"no_adjacent is {self.no_adjacent!r}; expected 'paradigm', 'condition' or 'item'")
 
 
 @dataclass(frozen=True)
@@ -88,8 +77,7 @@ class Arrangements:
                 (ways * _ways(length, n, j, g, b), j, g, b)
                 for j, ways in self._tables[k].items()
                 for g in range(1, n + 1)
-                for b in range(min(g, j) + 1)
-                if j - b + n - g == alike
+                if 0 <= (b := j + n - g - alike) <= min(g, j)  # what leaves as many alike as wanted
             ]
             _, j, g, b = _choose(choices, random)
             steps.append((k, g, b))
@@ -100,6 +88,7 @@ class Arrangements:
         return pattern
 
 
+@cache
 def _ways(length: int, n: int, j: int, g: int, b: int) -> int:
     return comb(n - 1, g - 1) * comb(j, b) * comb(length + 1 - j, g - b)
 

@@ -1,0 +1,105 @@
+"""Limits on an order: each watches one factor and keeps, for every value of it, a small number from trial to trial.
+
+A mark is 0 when nothing is to be remembered. `allows(mark)` says whether a trial of a value with that mark may come next;
+`after(mark, here)` is the mark when the trial that came was of this value (`here`) or of another.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Gap:
+    """Two trials of one value are at least `distance` positions apart; 2 keeps neighbours different."""
+
+    factor: str
+    distance: int
+    value: str | None = None
+
+    def __str__(self) -> str:
+        what = f"{self.factor} {self.value}" if self.value else f"the same {self.factor}"
+        if self.distance == 2:
+            return f"no two neighbours of {what}"
+        return f"two trials of {what} at least {self.distance} positions apart"
+
+    def allows(self, mark: int) -> bool:
+        return mark == 0
+
+    def after(self, mark: int, here: bool) -> int:
+        return self.distance - 1 if here else max(0, mark - 1)
+
+    def impossible(self, counts: Sequence[int], places: int) -> str | None:
+        """Return the arithmetic by which so many trials of each value cannot be kept apart, or None."""
+        most = max(counts)
+        needed = (most - 1) * self.distance + sum(n == most for n in counts)
+        if self.value is not None:
+            needed = (counts[0] - 1) * self.distance + 1
+        if needed > places:
+            return (
+                f"{most} trials of one value, {self.distance} positions apart, need {needed} places; there are {places}"
+            )
+        return None
+
+
+@dataclass(frozen=True)
+class Run:
+    """At most `length` trials of one value follow one another."""
+
+    factor: str
+    length: int
+    value: str | None = None
+
+    def __str__(self) -> str:
+        what = f"{self.factor} {self.value}" if self.value else f"the same {self.factor}"
+        return f"at most {self.length} trials of {what} in a row"
+
+    def allows(self, mark: int) -> bool:
+        return mark < self.length
+
+    def after(self, mark: int, here: bool) -> int:
+        return mark + 1 if here else 0
+
+    def impossible(self, counts: Sequence[int], places: int) -> str | None:
+        """Return the arithmetic by which runs must be longer, or None."""
+        most = counts[0] if self.value is not None else max(counts)
+        rest = places - most
+        if most > (rest + 1) * self.length:
+            runs = -(-most // self.length)
+            return f"{most} trials of one value in {runs} runs of {self.length} need {runs - 1} others between; there are {rest}"
+        return None
+
+
+Limit = Gap | Run
+
+
+@dataclass(frozen=True)
+class Edge:
+    """The first (or last) `count` trials are of one value."""
+
+    factor: str
+    value: str
+    count: int
+    last: bool = False
+
+    def __str__(self) -> str:
+        return f"the {'last' if self.last else 'first'} {self.count} of {self.factor} {self.value}"
+
+    def allows(self, position: int, places: int, value: str) -> bool:
+        """Whether a trial of that value may stand at that position."""
+        inside = position >= places - self.count if self.last else position < self.count
+        return not inside or value == self.value
+
+
+@dataclass(frozen=True)
+class Blocks:
+    """The order falls into `count` blocks of equal length, with equally many trials of each value in each."""
+
+    count: int
+    factor: str | None = None
+
+    def __str__(self) -> str:
+        return f"{self.count} blocks" + (f" balanced in {self.factor}" if self.factor else "")
+
+    def starts(self, places: int) -> list[int]:
+        """Return the first position of each block, and the end."""
+        return [places * b // self.count for b in range(self.count + 1)]

@@ -1,0 +1,331 @@
+"""Orders of presentation: rules in the field's words, and orders drawn uniformly from all that obey them.
+
+How an order is drawn: by counting, where no rule is stated but that neighbours differ in one factor (`arrangements`); by
+rejection of such draws, which stays exactly uniform, where a pilot shows that it takes few enough; by counting over states
+(`statecounts`) where they are few enough; else by random exchanges from a valid order, and the result is called
+approximate. Which way is taken depends on the rules and the trials alone, never on what was drawn before.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import combinations, pairwise
+from math import factorial
+from random import Random
+
+from .arrangements import Arrangements
+from .limits import Blocks, Edge, Gap, Limit, Run
+from .statecounts import StateCounts, TooManyStates
+
+Labels = Mapping[str, str]
+Rule = Gap | Run | Edge | Blocks
+
+PILOT = 4_000  # proposals by which it is judged how often one is valid: a second or so, once
+RARE = 1 / 100  # below this share of valid proposals, counting over states is tried first
+STATES = 8_000  # states counted before the question is given up as undecided: some seconds, once
+EXCHANGES = 60  # random exchanges a trial, for an approximate order
+
+
+@dataclass(frozen=True)
+class Ordering:
+    """Rules of presentation order, stated in factors of a trial: paradigm, phenomenon, condition, item, role.
+
+    `no_adjacent`: no two neighbours alike in these factors. `max_run`: longest run, {"condition": 3} of any value or
+    {"condition": {"ungrammatical": 3}} of one. `min_gap`: least distance of two trials of one value, in positions.
+    `fillers_between`: so many other trials at least between two targets. `first`, `last`: so many trials of a role
+    at the beginning and at the end. `blocks`: parts of equal length, `balance` the factor whose values are spread evenly over
+    them; with `across_blocks = False` the last trial of a block and the first of the next do not count as neighbours.
+
+    >>> rules = Ordering(no_adjacent="paradigm", max_run={"condition": {"bad": 1}})
+    >>> trials = [{"paradigm": p, "condition": c} for p in "ab" for c in ("good", "bad")]
+    >>> orders = rules.over(trials)
+    >>> orders.count(), orders.sample(seed=1, slot=0).method
+    (4, 'rejection')
+    """
+
+    no_adjacent: str | tuple[str, ...] | None = None
+    max_run: Mapping[str, int | Mapping[str, int]] = field(default_factory=dict)
+    min_gap: Mapping[str, int] = field(default_factory=dict)
+    fillers_between: int = 0
+    first: Mapping[str, int] = field(default_factory=dict)
+    last: Mapping[str, int] = field(default_factory=dict)
+    blocks: int = 1
+    balance: str | None = None
+    across_blocks: bool = True
+
+    def __post_init__(self) -> None:
+        faults = [f"{name} is {n}; expected at least {least}" for name, n, least in self._numbers() if n < least]
+        if self.balance is not None and self.blocks == 1:
+            faults.append("balance is given but blocks is 1; expected 2 blocks or more")
+        if faults:
+            raise ValueError("ordering: " + "; ".join(faults))
+
+    def _numbers(self) -> Iterator[tuple[str, int, int]]:
+        yield "blocks", self.blocks, 1
+        yield "fillers_between", self.fillers_between, 0
+        yield from ((f"min_gap.{factor}", n, 1) for factor, n in self.min_gap.items())
+        yield from ((f"max_run.{rule.factor}", rule.length, 1) for rule in self._runs())
+        yield from ((f"first.{role}", n, 0) for role, n in self.first.items())
+        yield from ((f"last.{role}", n, 0) for role, n in self.last.items())
+
+    def _runs(self) -> Iterator[Run]:
+        for factor, longest in self.max_run.items():
+            if isinstance(longest, int):
+                yield Run(factor, longest)
+            else:
+                yield from (Run(factor, n, value) for value, n in longest.items())
+
+    def rules(self) -> list[Rule]:
+        """Return the rules one by one, each of which can be said in a sentence."""
+        alike = (self.no_adjacent,) if isinstance(self.no_adjacent, str) else self.no_adjacent or ()
+        rules: list[Rule] = [Gap(factor, 2) for factor in alike]
+        rules += [Gap(factor, n) for factor, n in self.min_gap.items() if n > 1]
+        rules += [Gap("role", self.fillers_between + 1, "target")] if self.fillers_between else []
+        rules += self._runs()
+        rules += [Edge("role", role, n) for role, n in self.first.items() if n]
+        rules += [Edge("role", role, n, last=True) for role, n in self.last.items() if n]
+        return rules + ([Blocks(self.blocks, self.balance)] if self.blocks > 1 else [])
+
+    def over(self, trials: Sequence[Labels]) -> "Orders":
+        """Return the valid orders of these trials, each given by its factors; raises `ValueError` for unknown factors."""
+        used = {rule.factor for rule in self.rules() if rule.factor is not None}
+        for name in sorted(used):
+            if any(name not in labels for labels in trials):
+                known = ", ".join(trials[0]) if trials else "none"
+                raise ValueError(f"ordering: {name!r} is not a factor of every trial; expected one of {known}")
+        return Orders(tuple(self.rules()), tuple(dict(labels) for labels in trials), self.across_blocks)
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """An order as positions of the trials given, how it was drawn, and the share of proposals that were valid."""
+
+    order: tuple[int, ...]
+    method: str
+    acceptance: float
+
+
+@dataclass(frozen=True)
+class Orders:
+    """All valid orders of some trials: how many there are, whether there is any, one drawn at random, one checked."""
+
+    rules: tuple[Rule, ...]
+    trials: tuple[Labels, ...]
+    across_blocks: bool = True
+
+    def count(self) -> int | None:
+        """Return the exact number of valid orders, or None where it is undecided within the budget."""
+        base, others = self._base
+        if not others:
+            return base.count() if base else factorial(len(self.trials))
+        if self._arithmetic():
+            return 0
+        try:
+            return self._states.count()
+        except TooManyStates:
+            return None
+
+    def feasible(self) -> bool | None:
+        """Return whether there is a valid order, or None where it is undecided within the budget."""
+        if self._way in ("exact", "rejection", "states"):
+            return True
+        if self._way == "none":
+            return False
+        return True if self._exchanged(Random("feasible")) is not None else None
+
+    def conflict(self) -> list[str] | None:
+        """Return the smallest set of rules that cannot hold together, in words; None where none is found.
+
+        An order may obey every smaller set; which of several smallest sets is returned follows the order of the rules.
+        """
+        for size in range(1, len(self.rules) + 1):
+            for some in combinations(self.rules, size):
+                part = Orders(some, self.trials, self.across_blocks)
+                if part.feasible() is False:
+                    return [f"{rule} ({why})" if (why := part._arithmetic()) else str(rule) for rule in some]
+        return None
+
+    def sample(self, seed: object, slot: int) -> Drawn:
+        """Return an order for the slot-th session; the same seed and slot give the same order on every machine.
+
+        Raises `ValueError` naming the smallest set of rules that cannot hold together, or saying that none was found.
+        """
+        drawn = self.draw(Random(f"{seed}-{slot}"))
+        assert self.check(drawn.order) == []  # never an invalid order, whatever the way it was drawn
+        return drawn
+
+    def draw(self, random: Random) -> Drawn:
+        """Return an order drawn with this generator."""
+        if self._way == "none":
+            self._refuse()
+        if self._way == "states":
+            return Drawn(tuple(self._states.sample(random)), "exact", 1.0)
+        if self._way != "exchanges":
+            found = self._proposed(random, 20 * PILOT)
+            if found is not None:
+                return Drawn(found[0], self._way, 1 / found[1])
+        exchanged = self._exchanged(random)
+        if exchanged is None:
+            raise ValueError(
+                f"no order was found in {PILOT} draws and {EXCHANGES * len(self.trials)} exchanges, and whether there is one is "
+                f"undecided: {'; '.join(map(str, self.rules))}; loosen a rule"
+            )
+        return Drawn(exchanged, "approximate", 0.0)
+
+    @cached_property
+    def _way(self) -> str:
+        """How orders are drawn: exact, rejection, states or exchanges; none where there is no valid order."""
+        base, others = self._base
+        if self._arithmetic() or (base is not None and not base.count()):
+            return "none"
+        if not others:
+            return "exact"
+        pilot = Random("pilot")
+        left, valid = PILOT, 0
+        while left > 0 and (found := self._proposed(pilot, left)) is not None:
+            left, valid = left - found[1], valid + 1
+            if valid > RARE * PILOT:
+                return "rejection"
+        try:
+            return "states" if self._states.count() else "none"
+        except TooManyStates:
+            return "rejection" if valid else "exchanges"
+
+    def check(self, order: Sequence[int]) -> list[str]:
+        """Return what an order breaks, in words with the position from 0; it may come from anywhere."""
+        if sorted(order) != list(range(len(self.trials))):
+            return [f"the order has {len(order)} places; expected each of {len(self.trials)} trials once"]
+        return [fault for rule in self.rules for fault in self._breaches(rule, [self.trials[i] for i in order])]
+
+    def _refuse(self) -> None:
+        conflict = self.conflict()
+        found = "; ".join(conflict) if conflict else "; ".join(map(str, self.rules))
+        raise ValueError(f"no order obeys these rules together: {found}; loosen one of them, or change the trials")
+
+    def _arithmetic(self) -> str | None:
+        """Return why some rule cannot hold by numbers alone, or None."""
+        for rule in self.rules:
+            if isinstance(rule, (Gap, Run)) and self.across_blocks:
+                counts = Counter(labels[rule.factor] for labels in self.trials)
+                numbers = list(counts.values()) if rule.value is None else [counts.get(rule.value, 0)]
+                if any(numbers) and (why := rule.impossible(numbers, len(self.trials))):
+                    return why
+            if isinstance(rule, Edge):
+                there = sum(labels[rule.factor] == rule.value for labels in self.trials)
+                if there < rule.count:
+                    return f"{rule} asks for {rule.count}; there are {there}"
+            if isinstance(rule, Blocks) and rule.factor is not None:
+                counts = Counter(labels[rule.factor] for labels in self.trials)
+                odd = next((value for value, n in counts.items() if n % rule.count), None)
+                if odd is not None:
+                    return f"{counts[odd]} trials of {odd} cannot be spread evenly over {rule.count} blocks"
+        return None
+
+    @cached_property
+    def _base(self) -> tuple[Arrangements | None, tuple[Rule, ...]]:
+        """The rule that exact draws obey of themselves, the hardest of its kind, and the rules left to reject by."""
+        blocked = any(isinstance(rule, Blocks) for rule in self.rules)
+        alike = [r for r in self.rules if isinstance(r, Gap) and r.distance == 2 and r.value is None and not blocked]
+        bases = [(Arrangements(tuple(labels[r.factor] for labels in self.trials)), r) for r in alike]
+        if not bases:
+            return None, self.rules
+        base, rule = min(bases, key=lambda pair: pair[0].count())
+        return base, tuple(r for r in self.rules if r is not rule)
+
+    def _proposed(self, random: Random, most: int) -> tuple[tuple[int, ...], int] | None:
+        """Return the first valid one of at most so many exact draws, with the number of draws; None where none is."""
+        base, others = self._base
+        blocks = next((rule for rule in self.rules if isinstance(rule, Blocks)), None)
+        for tries in range(1, most + 1):
+            order = base.sample(random) if base else self._shuffled(blocks, random)
+            in_order = [self.trials[i] for i in order]
+            if not any(True for rule in others for _ in self._breaches(rule, in_order)):
+                return tuple(order), tries
+        return None
+
+    def _shuffled(self, blocks: Blocks | None, random: Random) -> list[int]:
+        """Return a shuffle; with balanced blocks, one drawn uniformly from those that keep the balance."""
+        positions = list(range(len(self.trials)))
+        random.shuffle(positions)
+        if blocks is None or blocks.factor is None:
+            return positions
+        parts: list[list[int]] = [[] for _ in range(blocks.count)]
+        dealt: Counter[str] = Counter()
+        for i in positions:
+            value = self.trials[i][blocks.factor]
+            parts[dealt[value] % blocks.count].append(i)
+            dealt[value] += 1
+        for part in parts:
+            random.shuffle(part)
+        return [i for part in parts for i in part]
+
+    @cached_property
+    def _states(self) -> StateCounts:
+        """The counter of states; it remembers that there are too many, so that the question is asked once."""
+        return StateCounts(self.rules, self.trials, self._starts, STATES)
+
+    @cached_property
+    def _starts(self) -> frozenset[int]:
+        """Positions before which neighbours are forgotten."""
+        if self.across_blocks:
+            return frozenset()
+        starts = [start for r in self.rules if isinstance(r, Blocks) for start in r.starts(len(self.trials))[:-1]]
+        return frozenset(starts)
+
+    def _breaches(self, rule: Rule, in_order: Sequence[Labels]) -> Iterator[str]:
+        """Yield each breach of one rule, in words."""
+        if isinstance(rule, Blocks):
+            yield from _unbalanced(rule, in_order)
+        elif isinstance(rule, Edge):
+            for position, labels in enumerate(in_order):
+                if not rule.allows(position, len(in_order), labels[rule.factor]):
+                    yield f"{rule}: trial {position} is of {rule.factor} {labels[rule.factor]}"
+        else:
+            yield from self._limit_breaches(rule, in_order)
+
+    def _limit_breaches(self, rule: Limit, in_order: Sequence[Labels]) -> Iterator[str]:
+        marks: dict[str, int] = {}
+        for position, labels in enumerate(in_order):
+            if position in self._starts:
+                marks = {}
+            value = labels[rule.factor]
+            watched = rule.value is None or value == rule.value
+            if watched and not rule.allows(marks.get(value, 0)):
+                yield f"{rule}: trial {position} is of {rule.factor} {value} again"
+            marks = {v: rule.after(m, v == value) for v, m in marks.items() if m or v == value}
+            if watched and value not in marks:
+                marks[value] = rule.after(0, True)
+
+    def _exchanged(self, random: Random) -> tuple[int, ...] | None:
+        """Return a valid order reached by random exchanges that never add a breach; None where none is reached.
+
+        Once valid, exchanges that keep it valid go on as long again, so that it is far from where it became valid.
+        """
+        base, _ = self._base
+        blocks = next((rule for rule in self.rules if isinstance(rule, Blocks)), None)
+        order = base.sample(random) if base and base.count() else self._shuffled(blocks, random)
+        breaches = len(self.check(order))
+        steps = EXCHANGES * len(order)
+        while steps > 0:
+            steps -= 1
+            i, j = random.randrange(len(order)), random.randrange(len(order))
+            order[i], order[j] = order[j], order[i]
+            now = len(self.check(order))
+            if now > breaches:
+                order[i], order[j] = order[j], order[i]
+            else:
+                breaches = now
+        return None if breaches else tuple(order)
+
+
+def _unbalanced(rule: Blocks, in_order: Sequence[Labels]) -> Iterator[str]:
+    if rule.factor is None:
+        return
+    starts = rule.starts(len(in_order))
+    whole = Counter(labels[rule.factor] for labels in in_order)
+    for b, (start, end) in enumerate(pairwise(starts)):
+        part = Counter(labels[rule.factor] for labels in in_order[start:end])
+        for value, n in whole.items():
+            if part[value] * rule.count != n:
+                yield f"{rule}: block {b} has {part[value]} trials of {value}, expected {n / rule.count:g}"
