@@ -2,36 +2,92 @@
 
 import dataclasses
 import json
+from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from . import options
+
+if TYPE_CHECKING:
+    from gardenpath.stimuli import Finding, Summary
 
 
 @click.command("check")
 @options.materials
 @click.option("--format", "format_", metavar="F", help="Name the format instead of recognising it.")
 @click.option("--rules", type=click.Choice(["blimp-nl"]), help="Make the conditions of this corpus errors.")
-@click.option("--json", "as_json", is_flag=True, help="Print findings as JSON.")
+@click.option(
+    "--all", "everything", is_flag=True, help="Show every finding, not the first three of a rule and paradigm."
+)
+@click.option("--json", "as_json", is_flag=True, help="Print findings, summary and balance as one JSON object.")
 @click.pass_context
 def command(
-    context: click.Context, materials: tuple[Path, ...], format_: str | None, rules: str | None, as_json: bool
+    context: click.Context,
+    materials: tuple[Path, ...],
+    format_: str | None,
+    rules: str | None,
+    everything: bool,
+    as_json: bool,
 ) -> None:
-    """Find faults in MATERIALS; exit 1 when any finding is an error."""
+    """Find faults in MATERIALS; exit 1 when any finding is an error.
+
+    Prints the findings, then how many of each severity every paradigm has. A finding that the materials waive is shown
+    with their reason and is no error.
+    """
     from gardenpath import stimuli
 
     read, unreadable = stimuli.examine(*materials, format=format_)
     findings = [*unreadable, *stimuli.check(read, rules=rules)]
+    summary = stimuli.summary(read, findings)
     if as_json:
-        click.echo(json.dumps([dataclasses.asdict(finding) for finding in findings], ensure_ascii=False, indent=1))
+        balance = json.loads(stimuli.balance_table(read).to_json(orient="records"))
+        parts = {
+            "findings": [dataclasses.asdict(finding) for finding in findings],
+            "summary": [dataclasses.asdict(line) for line in summary],
+            "balance": balance,
+        }
+        click.echo(json.dumps(parts, ensure_ascii=False, indent=1))
     else:
-        for finding in findings:
-            click.echo(f"{finding.severity:7} {finding.rule:18} {finding}")
+        if findings:
+            click.echo(_listing(stimuli.collapse(findings, None if everything else 3)) + "\n")
+        click.echo(_totals(summary))
     sentences = sum(len(item.sentences) for item in read.items)
-    counts = [(name, sum(f.severity == name for f in findings)) for name in ("error", "warning", "note")]
-    options.talk(
-        f"{len(read.paradigms)} paradigms, {len(read.items)} items, {sentences} sentences: "
-        + ", ".join(f"{n} {name}{'s' if n != 1 else ''}" for name, n in counts)
-    )
-    context.exit(1 if counts[0][1] else 0)
+    counts = {name: sum(f.severity == name for f in findings) for name in ("error", "warning", "note", "waived")}
+    told = [f"{n} {name}{'s' if n != 1 and name != 'waived' else ''}" for name, n in counts.items()]
+    options.talk(f"{len(read.paradigms)} paradigms, {len(read.items)} items, {sentences} sentences: {', '.join(told)}")
+    context.exit(1 if counts["error"] else 0)
+
+
+def _listing(groups: "Sequence[tuple[Sequence[Finding], int]]") -> str:
+    """Return findings as lines: severity, rule, place, item, message."""
+    rows = [["severity", "rule", "place", "item", "message"]]
+    for findings, more in groups:
+        for f in findings:
+            item = " ".join(filter(None, (f.item, f.condition and f"({f.condition})"))) or f.paradigm
+            message = f"{f.message} (waived: {f.waiver})" if f.waiver else f.message
+            rows.append([f.severity, f.rule, f"{f.file}:{f.line}", item, message])
+        if more:
+            first = findings[0]
+            rows.append([first.severity, first.rule, "", first.paradigm, f"... and {more} more (--all shows them)"])
+    return _aligned(rows, numbers=False)
+
+
+def _totals(summary: "Sequence[Summary]") -> str:
+    """Return the summary as lines, with a last one that adds them up."""
+    columns = ["items", "errors", "warnings", "notes", "waived"]
+    counts = [[getattr(line, column) for column in columns] for line in summary]
+    rows = [[line.paradigm or "(not read)", *map(str, row)] for line, row in zip(summary, counts, strict=True)]
+    total = ["total", *(str(sum(column)) for column in zip(*counts, strict=True))]
+    return _aligned([["paradigm", *columns], *rows, total], numbers=True)
+
+
+def _aligned(rows: Sequence[Sequence[str]], *, numbers: bool) -> str:
+    """Return the rows with each column as wide as its longest cell; numbers stand to the right."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+
+    def cell(text: str, i: int) -> str:
+        return text.rjust(widths[i]) if numbers and i else text.ljust(widths[i])
+
+    return "\n".join("  ".join(cell(text, i) for i, text in enumerate(row)).rstrip() for row in rows)

@@ -1,17 +1,37 @@
-"""Checks of materials: small functions in a list, each with an id, a severity and a reason.
+"""Checks of materials: small functions in a list, each with an id, a severity and a reason."""
 
-The three conditions on minimal pairs that are read by people and by models are those of BLiMP-NL
-(Suijkerbuijk et al. 2025, doi 10.1162/COLI.a.00559): same frequency, same spillover, same token for models.
-"""
-
-from collections import Counter, defaultdict
+import difflib
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from .balance import unbalanced_conditions
 from .findings import Finding, Severity
-from .items import CRITICAL, GRAMMATICAL, UNGRAMMATICAL, Item, Materials, Sentence, Word
-
-Fault = tuple[Item, str, str]  # item, condition ('' for the whole item), message
+from .items import Item, Materials, Paradigm, Place
+from .prepared import Fault, Prepared, prepare
+from .regions import (
+    critical_order,
+    duplicate_items,
+    duplicate_sentences,
+    identical_members,
+    missing_cues,
+    missing_regions,
+    other_word_counts,
+    partial_words,
+    repeated_regions,
+    same_critical_words,
+    same_position,
+    same_word_before,
+    words_after,
+)
+from .texts import (
+    final_punctuation,
+    initial_capitals,
+    invisible_characters,
+    languages_without_list,
+    mixed_scripts,
+    spacing,
+    unknown_words,
+)
 
 
 @dataclass(frozen=True)
@@ -21,185 +41,108 @@ class Rule:
     id: str
     severity: Severity
     reason: str
-    breaches: Callable[[Materials], Iterable[Fault]]
+    breaches: Callable[[Prepared], Iterable[Fault]]
 
 
 def check(materials: Materials, *, rules: str | None = None) -> list[Finding]:
     """Return the findings of every rule, ordered by file and line.
 
     `rules="blimp-nl"` makes breaches of the three BLiMP-NL conditions and missing regions errors; otherwise a
-    sentence without a critical region is a warning, since scoring whole sentences needs none.
+    sentence without a critical region is a warning, since scoring whole sentences needs none. What a paradigm's
+    `waivers` name has the severity `waived` and carries the reason.
     """
     if rules not in (None, "blimp-nl"):
         raise ValueError(f"rules is {rules!r}; expected 'blimp-nl' or nothing")
+    prepared = prepare(materials)
+    firsts = {items[0][0].item.paradigm: items[0][0].item for items in prepared.by_paradigm().values() if items}
     findings = []
     for rule in RULES:
         severity = "error" if rules == "blimp-nl" and rule.id in BLIMP_NL else rule.severity
-        for item, condition, message in rule.breaches(materials):
-            place = materials.place(item.id, condition or next(iter(item.sentences)))
-            findings.append(
-                Finding(rule.id, severity, place.file, place.line, item.paradigm, item.id, condition, message)
-            )
+        findings += [_finding(rule.id, severity, fault, materials, firsts) for fault in rule.breaches(prepared)]
+    findings = _waive(findings, prepared)
+    findings += [
+        _finding("waiver", severity, fault, materials, firsts) for severity, fault in _idle_waivers(findings, prepared)
+    ]
     return sorted(findings, key=lambda f: (f.file, f.line, f.rule))
 
 
-def _pairs(materials: Materials) -> Iterator[tuple[Item, Sentence, Sentence]]:
-    """Yield each minimal pair with its grammatical and ungrammatical member."""
-    minimal = {p.id for p in materials.paradigms if p.is_minimal_pair()}
-    for item in materials.items:
-        if item.paradigm in minimal:
-            yield item, item.sentences[GRAMMATICAL], item.sentences[UNGRAMMATICAL]
+def _finding(rule: str, severity: Severity, fault: Fault, materials: Materials, firsts: dict[str, Item]) -> Finding:
+    whose, condition, message = fault
+    if isinstance(whose, Paradigm):
+        place = _place(materials, firsts[whose.id], "") if whose.id in firsts else Place("(no file)", 0)
+        return Finding(rule, severity, place.file, place.line, whose.id, "", condition, message)
+    place = _place(materials, whose, condition)
+    return Finding(rule, severity, place.file, place.line, whose.paradigm, whose.id, condition, message)
 
 
-def _marked(materials: Materials) -> Iterator[tuple[Item, Sentence, Sentence, list[Word], list[Word]]]:
-    """Yield each minimal pair whose members both have a critical region, with the words of the two regions."""
-    for item, good, bad in _pairs(materials):
-        regions = good.words_of(CRITICAL), bad.words_of(CRITICAL)
-        if all(regions):
-            yield item, good, bad, *regions
+def _place(materials: Materials, item: Item, condition: str) -> Place:
+    return materials.place(item.id, condition or next(iter(item.sentences)))
 
 
-def missing_regions(materials: Materials) -> Iterator[Fault]:
-    for item in materials.items:
-        for condition, sentence in item.sentences.items():
-            if sentence.region(CRITICAL) is None:
-                yield item, condition, "no critical region is marked; expected one, as in  has [ever] seen"
+def _waive(findings: Iterable[Finding], prepared: Prepared) -> list[Finding]:
+    waivers = {p.id: p.waivers for p in prepared.materials.paradigms if p.waivers}
+    if not waivers:
+        return list(findings)
+    return [
+        replace(finding, severity="waived", waiver=waivers[finding.paradigm][finding.rule])
+        if finding.rule in waivers.get(finding.paradigm, {})
+        else finding
+        for finding in findings
+    ]
 
 
-def partial_words(materials: Materials) -> Iterator[Fault]:
-    for item in materials.items:
-        for condition, sentence in item.sentences.items():
-            for region in sentence.regions:
-                inside = [w for w in sentence.words() if w.start < region.end and region.start < w.end]
-                cut = [
-                    w.text
-                    for w in inside
-                    if _letters(w, 0, region.start) or _letters(w, region.end, len(sentence.text))
-                ]
-                if cut:
-                    yield item, condition, f"region {region.name!r} cuts the word {cut[0]!r}; expected whole words"
-
-
-def _letters(word: Word, start: int, end: int) -> bool:
-    """Whether the part of the word between two characters of the sentence holds a letter or digit."""
-    low, high = max(start, word.start), min(end, word.end)
-    return any(c.isalnum() for c in word.text[low - word.start : high - word.start]) if low < high else False
-
-
-def same_critical_words(materials: Materials) -> Iterator[Fault]:
-    for item, _, _, one, two in _marked(materials):
-        words = [w.text for w in one], [w.text for w in two]
-        if Counter(words[0]) != Counter(words[1]):
-            yield (
-                item,
-                "",
-                (
-                    f"the critical words differ: {' '.join(words[0])!r} (grammatical), {' '.join(words[1])!r} "
-                    "(ungrammatical); expected the same words"
-                ),
-            )
-
-
-def critical_order(materials: Materials) -> Iterator[Fault]:
-    for item, _, _, one, two in _marked(materials):
-        words = [w.text for w in one], [w.text for w in two]
-        if words[0] != words[1] and Counter(words[0]) == Counter(words[1]):
-            yield item, "", f"the critical words change their order: {' '.join(words[0])!r}, {' '.join(words[1])!r}"
-
-
-def same_word_before(materials: Materials) -> Iterator[Fault]:
-    for item, good, bad, one, two in _marked(materials):
-        before = _before(good, one[0]), _before(bad, two[0])
-        if before[0] != before[1]:
-            yield (
-                item,
-                "",
-                (
-                    f"the word before the critical region differs: {before[0]!r} (grammatical), {before[1]!r} "
-                    "(ungrammatical); expected the same word"
-                ),
-            )
-
-
-def _before(sentence: Sentence, word: Word) -> str:
-    return sentence.words()[word.index - 1].text if word.index else "(start of sentence)"
-
-
-def same_position(materials: Materials) -> Iterator[Fault]:
-    for item, _, _, one, two in _marked(materials):
-        if abs(one[0].index - two[0].index) > 1:
-            yield (
-                item,
-                "",
-                (
-                    f"{one[0].index} words before the critical region (grammatical), {two[0].index} (ungrammatical); "
-                    "expected a difference of at most 1"
-                ),
-            )
-
-
-def words_after(materials: Materials) -> Iterator[Fault]:
-    for item in materials.items:
-        for condition, sentence in item.sentences.items():
-            region = sentence.words_of(CRITICAL)
-            after = len(sentence.words()) - region[-1].index - 1 if region else 3
-            if after < 3:
-                yield item, condition, f"{after} words after the critical region; expected at least 3 for spillover"
-
-
-def identical_members(materials: Materials) -> Iterator[Fault]:
-    for item in materials.items:
-        texts: dict[str, str] = {}
-        for condition, sentence in item.sentences.items():
-            if sentence.text in texts:
-                yield item, condition, f"the same sentence as condition {texts[sentence.text]!r}; expected a difference"
-            texts.setdefault(sentence.text, condition)
-
-
-def duplicate_items(materials: Materials) -> Iterator[Fault]:
-    seen: dict[tuple[str, ...], Item] = {}
-    for item in materials.items:
-        texts = tuple(sentence.text for sentence in item.sentences.values())
-        if texts in seen:
-            yield item, "", f"the same sentences as item {seen[texts].id} ({_first_place(materials, seen[texts])})"
-        seen.setdefault(texts, item)
-
-
-def duplicate_sentences(materials: Materials) -> Iterator[Fault]:
-    seen: dict[str, list[tuple[Item, str]]] = defaultdict(list)
-    for item in materials.items:
-        for condition, sentence in item.sentences.items():
-            earlier = [(i, c) for i, c in seen[sentence.text] if i is not item]
-            if earlier:
-                other, its = earlier[0]
-                yield item, condition, f"the same sentence as {other.id} ({its}, {materials.place(other.id, its)})"
-            seen[sentence.text].append((item, condition))
-
-
-def _first_place(materials: Materials, item: Item) -> str:
-    return str(materials.place(item.id, next(iter(item.sentences))))
+def _idle_waivers(findings: Iterable[Finding], prepared: Prepared) -> Iterator[tuple[Severity, Fault]]:
+    """Yield the waivers that name no rule, and those that had nothing to waive."""
+    known = [rule.id for rule in RULES]
+    used = {(finding.paradigm, finding.rule) for finding in findings if finding.severity == "waived"}
+    for paradigm in prepared.materials.paradigms:
+        for name in paradigm.waivers:
+            if name not in known:
+                near = difflib.get_close_matches(name, known, n=1)
+                meant = f"did you mean {near[0]!r}?" if near else f"expected one of {', '.join(known)}"
+                yield "error", (paradigm, "", f"a waiver names the rule {name!r}, which is not known; {meant}")
+            elif (paradigm.id, name) not in used:
+                yield "note", (paradigm, "", f"the waiver of {name} waived nothing; it can be left out")
 
 
 RULES: tuple[Rule, ...] = (
-    Rule(
-        "region-missing",
-        "warning",
-        "reading times and critical-region scores need to know where to look",
-        missing_regions,
-    ),
+    Rule("region-missing", "warning", "reading times and critical-region scores need a region", missing_regions),
     Rule("region-partial", "error", "words are the units that are read and scored", partial_words),
+    Rule(
+        "region-repeated",
+        "note",
+        "a word read before is read faster, and a search may find the other",
+        repeated_regions,
+    ),
+    Rule("cue-missing", "warning", "what makes the difference should be marked in all items or none", missing_cues),
     Rule("critical-words", "warning", "other words in the region differ in frequency and length", same_critical_words),
     Rule("critical-order", "note", "reordered words are compared at different positions", critical_order),
     Rule("word-before", "warning", "another word before the region spills over into it", same_word_before),
     Rule("critical-position", "warning", "words are read faster later in a sentence", same_position),
-    Rule(
-        "words-after",
-        "warning",
-        "effects of the region spill over to the next words, not to the sentence's end",
-        words_after,
-    ),
+    Rule("words-after", "warning", "effects spill over to the next words, not to the sentence's end", words_after),
+    Rule("word-count", "note", "a longer sentence is less probable for that alone", other_word_counts),
     Rule("identical-members", "error", "two conditions cannot be the same sentence", identical_members),
     Rule("duplicate-item", "error", "a repeated item counts twice in every result", duplicate_items),
     Rule("duplicate-sentence", "warning", "a repeated sentence is read and scored twice", duplicate_sentences),
+    Rule(
+        "final-punctuation",
+        "warning",
+        "a missing or other final mark changes scores and the last word",
+        final_punctuation,
+    ),
+    Rule("initial-capital", "warning", "models score a word with and without capital differently", initial_capitals),
+    Rule("spacing", "warning", "stray spaces are tokens for models and gaps for readers", spacing),
+    Rule("invisible-character", "error", "models see characters that readers and authors do not", invisible_characters),
+    Rule(
+        "mixed-scripts", "error", "a letter of another alphabet makes another word that looks the same", mixed_scripts
+    ),
+    Rule("unknown-word", "note", "a word that no corpus has is likely misspelt", unknown_words),
+    Rule("frequency-list", "note", "without a list neither spelling nor frequency is checked", languages_without_list),
+    Rule(
+        "balance",
+        "note",
+        "a difference in length or frequency is one in reading time and score",
+        unbalanced_conditions,
+    ),
 )
 BLIMP_NL = frozenset({"region-missing", "critical-words", "word-before", "critical-position"})

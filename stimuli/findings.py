@@ -1,14 +1,22 @@
-"""A finding: what is wrong or odd in the materials, and where."""
+"""A finding: what is wrong or odd in the materials, and where; and what findings come to for each paradigm."""
 
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-Severity = Literal["error", "warning", "note"]
+from .items import Materials
+
+Severity = Literal["error", "warning", "note", "waived"]
+SEVERITIES: tuple[Severity, ...] = ("error", "warning", "note", "waived")
 
 
 @dataclass(frozen=True)
 class Finding:
-    """One fault or oddity: the rule that found it, how bad it is, file and line, and a sentence."""
+    """One fault or oddity: the rule that found it, how bad it is, file and line, and a sentence.
+
+    `item` is empty where a whole paradigm is meant; `waiver` is the reason that the materials give for a waived one.
+    """
 
     rule: str
     severity: Severity
@@ -18,7 +26,45 @@ class Finding:
     item: str
     condition: str
     message: str
+    waiver: str | None = None
 
     def __str__(self) -> str:
         where = " ".join(part for part in (self.item, f"({self.condition})" if self.condition else "") if part)
-        return f"{self.file}, line {self.line}: {f'{where}: ' if where else ''}{self.message}"
+        waived = f" (waived: {self.waiver})" if self.waiver else ""
+        return f"{self.file}, line {self.line}: {f'{where}: ' if where else ''}{self.message}{waived}"
+
+
+@dataclass(frozen=True)
+class Summary:
+    """How many findings of each severity a paradigm of so many items has."""
+
+    paradigm: str
+    items: int
+    errors: int
+    warnings: int
+    notes: int
+    waived: int
+
+
+def summary(materials: Materials, findings: Iterable[Finding]) -> list[Summary]:
+    """Return a summary for each paradigm; what could not be read into a paradigm comes last, under an empty name."""
+    items = Counter(item.paradigm for item in materials.items)
+    found = Counter((finding.paradigm, finding.severity) for finding in findings)
+    names = dict.fromkeys([*(p.id for p in materials.paradigms), *sorted(filter(None, (p for p, _ in found)))])
+    if any(not paradigm for paradigm, _ in found):
+        names[""] = None
+    return [Summary(name, items[name], *(found[name, severity] for severity in SEVERITIES)) for name in names]
+
+
+def collapse(findings: Iterable[Finding], keep: int | None = 3) -> list[tuple[Sequence[Finding], int]]:
+    """Return the findings by paradigm, severity and rule: the first `keep` of each, and how many more there are."""
+    groups: dict[str, dict[tuple[str, str], list[Finding]]] = defaultdict(lambda: defaultdict(list))
+    for finding in findings:
+        groups[finding.paradigm][finding.severity, finding.rule].append(finding)
+    shown: list[tuple[Sequence[Finding], int]] = []
+    for of_paradigm in groups.values():
+        for _, group in sorted(of_paradigm.items(), key=lambda pair: SEVERITIES.index(pair[1][0].severity)):
+            # A line that says "one more" takes the room of the one.
+            first = group if keep is None or len(group) <= keep + 1 else group[:keep]
+            shown.append((first, len(group) - len(first)))
+    return shown

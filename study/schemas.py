@@ -128,6 +128,22 @@ zipf          float?   Zipf frequency (log10 per billion words) from wordfreq; e
             ("item", "condition", "word"),
         ),
         Table(
+            "balance",
+            "two conditions of a paradigm in a part of the sentence",
+            _columns("""
+paradigm      string   paradigm
+region        string   critical, before, after (the words next to it), cue, rest (all but the cue), or sentence
+measure       string   letters (letters and digits, as characters) or zipf (mean Zipf frequency of the words)
+condition_a   string   one condition
+condition_b   string   the other
+items         int      items that have the part in both conditions
+mean_a        float    mean over items in condition_a
+mean_b        float    mean over items in condition_b
+d             float?   mean_a - mean_b over the pooled SD of items (doi 10.1002/sim.3697); empty where items do not vary
+"""),
+            ("paradigm", "region", "measure", "condition_a", "condition_b"),
+        ),
+        Table(
             "readings",
             "a word read by a participant",
             _columns(

@@ -1,7 +1,7 @@
 """What every reader makes of a file: rows, one a sentence, and from them materials with every fault named."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from ..findings import Finding
 from ..items import MINIMAL_PAIR, Item, Materials, Paradigm, Place, Question, Region, Sentence
@@ -27,6 +27,7 @@ class Row:
     display: tuple[str, ...] | None = None
     notes: str | None = None
     extra: Mapping[str, str] = field(default_factory=dict)
+    waivers: Mapping[str, str] = field(default_factory=dict)  # of the row's paradigm
 
 
 @dataclass
@@ -53,12 +54,24 @@ def assemble(rows: Rows) -> Materials:
         if fault:
             rows.fault(row.place, fault, row.paradigm, row.item, row.condition)
             continue
+        if row.waivers:
+            paradigms[row.paradigm] = _waive(paradigms[row.paradigm], row, rows)
         items.setdefault(row.item, {})[row.condition] = row
     built = [_item(members, paradigms, rows) for members in items.values()]
     places = {(i, c): row.place for i, members in items.items() for c, row in members.items()}
     whole = tuple(item for item in built if item)
     used = {item.paradigm for item in whole}
     return Materials(tuple(p for p in paradigms.values() if p.id in used), whole, places)
+
+
+def _waive(paradigm: Paradigm, row: Row, rows: Rows) -> Paradigm:
+    """Return the paradigm with the row's waivers; another reason for the same rule is a fault."""
+    for rule, reason in row.waivers.items():
+        earlier = paradigm.waivers.get(rule, reason)
+        if earlier != reason:
+            message = f"the waiver of {rule} gives the reason {reason!r}, but {earlier!r} above; give one"
+            rows.fault(row.place, message, row.paradigm, row.item, row.condition)
+    return replace(paradigm, waivers={**paradigm.waivers, **row.waivers})
 
 
 def _misfit(row: Row, paradigm: Paradigm, members: Mapping[str, Row]) -> str | None:

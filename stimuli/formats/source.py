@@ -5,12 +5,14 @@
     npi_no,npi_licensing,npi-01,ungrammatical,{The} student in the class has [ever] complained about it.
 
 `[ever]` is the critical region, `{No}` the cue, `[name|text]` any other region; regions may nest; a backslash
-makes the next character ordinary. Comma, semicolon or tab separates, whichever the header uses.
+makes the next character ordinary. Comma, semicolon or tab separates, whichever the header uses. A column `waive`,
+on any row of a paradigm, names rules of `check` that the paradigm may break, each with the reason:
+`word-count: the object is dropped | balance: by design`.
 """
 
 import csv
 import io
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from ..items import CRITICAL, CUE, Item, Materials, Place, Region, Sentence
 from .rows import Row, Rows
@@ -18,7 +20,7 @@ from .rows import Row, Rows
 NAME = "source"
 SUFFIX = ".csv"
 REQUIRED = ("paradigm", "phenomenon", "item", "condition", "sentence")
-OPTIONAL = ("language", "context", "question", "answer", "display", "notes")
+OPTIONAL = ("language", "context", "question", "answer", "display", "notes", "waive")
 SPECIAL = "[]{}|\\"
 
 
@@ -64,6 +66,7 @@ def _add(rows: Rows, place: Place, header: Sequence[str], cells: Sequence[str]) 
         return rows.fault(place, message, row["paradigm"], row["item"], row["condition"])
     try:
         sentence, regions = parse(row["sentence"])
+        waivers = _waivers(row.get("waive", ""))
     except ValueError as error:
         return rows.fault(place, str(error), row["paradigm"], row["item"], row["condition"])
     rows.rows.append(
@@ -81,9 +84,21 @@ def _add(rows: Rows, place: Place, header: Sequence[str], cells: Sequence[str]) 
             answer=row.get("answer") or None,
             display=tuple(row["display"].split()) if row.get("display") else None,
             notes=row.get("notes") or None,
+            waivers=waivers,
         )
     )
     return None
+
+
+def _waivers(cell: str) -> dict[str, str]:
+    """Return rule and reason of each waiver in a cell."""
+    waivers: dict[str, str] = {}
+    for waiver in filter(None, map(str.strip, cell.split(" | "))):
+        rule, _, reason = (part.strip() for part in waiver.partition(":"))
+        if not rule or not reason:
+            raise ValueError(f"waive is {waiver!r}; expected  rule: reason  and between two waivers ' | '")
+        waivers[rule] = reason
+    return waivers
 
 
 def parse(marked: str) -> tuple[str, tuple[Region, ...]]:
@@ -134,17 +149,23 @@ def _name(marked: str, position: int) -> tuple[str, int]:
 def write(materials: Materials) -> str:
     """Return the materials as a source file."""
     phenomena = {p.id: p.phenomenon for p in materials.paradigms}
-    cells = [_optional(item, condition) for item in materials.items for condition in item.sentences]
-    optional = [name for name in OPTIONAL if any(row[name] for row in cells)]
+    waive = {p.id: _waive_cell(p.waivers) for p in materials.paradigms}
+    rows = []
+    for item in materials.items:
+        for condition, sentence in item.sentences.items():
+            needed = [item.paradigm, phenomena[item.paradigm], item.id, condition, mark(sentence)]
+            # A paradigm's waivers stand on its first row.
+            rows.append((needed, {**_optional(item, condition), "waive": waive.pop(item.paradigm, "")}))
+    optional = [name for name in OPTIONAL if any(extra[name] for _, extra in rows)]
     stream = io.StringIO(newline="")
     writer = csv.writer(stream, lineterminator="\n")
     writer.writerow([*REQUIRED, *optional])
-    for item in materials.items:
-        for condition, sentence in item.sentences.items():
-            extra = _optional(item, condition)
-            needed = [item.paradigm, phenomena[item.paradigm], item.id, condition, mark(sentence)]
-            writer.writerow([*needed, *(extra[name] for name in optional)])
+    writer.writerows([*needed, *(extra[name] for name in optional)] for needed, extra in rows)
     return stream.getvalue()
+
+
+def _waive_cell(waivers: Mapping[str, str]) -> str:
+    return " | ".join(f"{rule}: {reason}" for rule, reason in waivers.items())
 
 
 def _optional(item: Item, condition: str) -> dict[str, str]:
@@ -185,10 +206,9 @@ def loses(materials: Materials) -> list[str]:
     """Return what a source file cannot hold of these materials."""
     lost = [f"factors of paradigm {p.id}" for p in materials.paradigms if not p.is_minimal_pair()]
     lost += [
-        f"references, waivers or predictions of paradigm {p.id}"
-        for p in materials.paradigms
-        if p.references or p.waivers or p.predictions
+        f"references or predictions of paradigm {p.id}" for p in materials.paradigms if p.references or p.predictions
     ]
+    lost += [f"waivers of paradigm {p.id}" for p in materials.paradigms if not _holds(p.waivers)]
     lost += [f"extra fields of item {item.id}: {', '.join(item.extra)}" for item in materials.items if item.extra]
     lost += [
         f"choices of the question of item {i.id}"
@@ -202,6 +222,14 @@ def loses(materials: Materials) -> list[str]:
         if sentence.segmentation
     ]
     return lost
+
+
+def _holds(waivers: Mapping[str, str]) -> bool:
+    """Whether a cell gives the waivers back; one whose reason holds the sign between waivers is not."""
+    try:
+        return _waivers(_waive_cell(waivers).strip()) == waivers
+    except ValueError:
+        return False
 
 
 def _separator(header: str) -> str:

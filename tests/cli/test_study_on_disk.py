@@ -42,7 +42,7 @@ def test_findings_come_as_json_too(study_folder: Path) -> None:
     path.write_text(path.read_text().replace("{The} student in the seminar has", "{The} student in the seminar had"))
     done = CliRunner().invoke(cli, ["check", str(path), "--rules", "blimp-nl", "--json"])
     assert done.exit_code == 1
-    (finding,) = json.loads(done.stdout)
+    (finding,) = json.loads(done.stdout)["findings"]
     assert (finding["rule"], finding["severity"], finding["line"], finding["item"]) == (
         "word-before",
         "error",

@@ -9,9 +9,9 @@ from gardenpath.stimuli import MINIMAL_PAIR, Item, Materials, Paradigm, Sentence
 from gardenpath.stimuli.formats import source
 
 
-def pair(good: str, bad: str, name: str = "i1") -> Item:
+def pair(good: str, bad: str, name: str = "i1", *, language: str = "en") -> Item:
     sentences = {c: Sentence(*source.parse(t)) for c, t in (("grammatical", good), ("ungrammatical", bad))}
-    return Item(name, "p", sentences)
+    return Item(name, "p", sentences, language)
 
 
 def rules_found(*items: Item, rules: str | None = None) -> set[tuple[str, str]]:
@@ -28,6 +28,25 @@ BREACHES = {
     "half a word": ("{The} man has [ev]er come to us.", ("region-partial", "error")),
     "two words after": ("{The} man has [ever] come here.", ("words-after", "warning")),
     "the same sentence": (GOOD, ("identical-members", "error")),
+    "a region without a word": (
+        "{The} man has [ever] []come to us.".replace("[ever] []", "ever[] "),
+        ("region-missing", "warning"),
+    ),
+    "a cue without a word": ("{}The man has [ever] come to us.", ("cue-missing", "warning")),
+    "a critical word that returns": ("{The} man has [ever] come, ever, to us.", ("region-repeated", "note")),
+    "a word more": ("{The} old man has [ever] come to us.", ("word-count", "note")),
+    "no final mark": ("{The} man has [ever] come to us", ("final-punctuation", "warning")),
+    "another final mark": ("{The} man has [ever] come to us?", ("final-punctuation", "warning")),
+    "a small initial": ("{the} man has [ever] come to us.", ("initial-capital", "warning")),
+    "two spaces": ("{The} man has  [ever] come to us.", ("spacing", "warning")),
+    "a space at the end": ("{The} man has [ever] come to us. ", ("spacing", "warning")),
+    "a space before a mark": ("{The} man has [ever] come to us .", ("spacing", "warning")),
+    "a no-break space": ("{The} man has\u00a0[ever] come to us.", ("invisible-character", "error")),
+    "a soft hyphen": ("{The} man has [ever] co\u00adme to us.", ("invisible-character", "error")),
+    "a zero-width space": ("{The} man has [ever] \u200bcome to us.", ("invisible-character", "error")),
+    "a joiner between Latin letters": ("{The} man has [ever] co\u200dme to us.", ("invisible-character", "error")),
+    "a Cyrillic letter in a Latin word": ("{The} m\u0430n has [ever] come to us.", ("mixed-scripts", "error")),
+    "a misspelt word": ("{The} man has [ever] unsuprisingly come to us.", ("unknown-word", "note")),
 }
 
 
@@ -74,6 +93,89 @@ def test_findings_name_file_line_and_item(study_folder: Path) -> None:
     (finding,) = stimuli.check(stimuli.read(path))
     assert (finding.rule, finding.item, finding.line) == ("word-before", "npi-01", 2)
     assert str(finding).startswith(f"{path}, line 2: npi-01: the word before the critical region differs: 'has'")
+
+
+# What looks like a breach and is none: sentence, language, rule.
+NO_BREACHES = {
+    "a cue in another form": ("{The} man saw [ever] more of the man.", "en", "region-repeated"),
+    "a mark before a quote": ("They said “he has come.”", "en", "final-punctuation"),
+    "an ellipsis set off": ("They said ... nothing to us.", "en", "spacing"),
+    "a French colon": ("Il est venu\u00a0: qui ?", "fr", "spacing"),
+    "a French space": ("Il est venu\u202f!", "fr", "invisible-character"),
+    "a Persian joiner": ("او می\u200cرود.", "fa", "invisible-character"),
+    "a Hindi joiner": ("क्\u200dष है।", "hi", "invisible-character"),
+    "two scripts with a hyphen": ("Наша IT-компания выросла.", "ru", "mixed-scripts"),
+    "Japanese scripts": ("東京タワーへ行くことにした。", "ja", "mixed-scripts"),
+    "Latin letters in Chinese": ("我们去卡拉OK唱歌。", "zh", "mixed-scripts"),
+    "an ordinal": ("The 2ª edition of Åland’s café.", "en", "mixed-scripts"),
+    "a number": ("They saw 1,234,567,891 men (12th).", "en", "unknown-word"),
+    "a name": ("They met Xqzvbrt and Xqzvbrt's wife.", "en", "unknown-word"),
+    "a hyphen": ("They saw a peanut-colored well-known unicorn's house.", "en", "unknown-word"),
+    "an unsegmented sentence": ("我们去唱歌。", "zh", "unknown-word"),
+    "no list": ("Gizona etxera etorri da.", "eu", "unknown-word"),
+    "a script without case": ("他来了。", "zh", "initial-capital"),
+    "a number at the start": ("3 men came.", "en", "initial-capital"),
+}
+
+
+@pytest.mark.parametrize(("sentence", "language", "rule"), NO_BREACHES.values(), ids=NO_BREACHES.keys())
+def test_a_rule_knows_what_is_no_breach(sentence: str, language: str, rule: str) -> None:
+    found = rules_found(pair(sentence, sentence + " Yes.", language=language))
+    assert rule not in {name for name, _ in found}
+
+
+def test_sentences_that_all_lack_a_mark_and_a_capital_lack_nothing() -> None:
+    found = rules_found(pair("the [man] was at home", "the [man] were at home"))
+    assert not found & {("final-punctuation", "warning"), ("initial-capital", "warning")}
+
+
+def test_a_condition_without_any_cue_needs_none() -> None:
+    other = "A man has [ever] come to us."
+    assert rules_found(pair(GOOD, other)) == set()
+    found = stimuli.check(
+        Materials((Paradigm("p", "f"),), (pair(GOOD, other), pair("No man had [ever] come to us.", other, "i2")))
+    )
+    (finding,) = [f for f in found if f.rule == "cue-missing"]
+    assert (finding.item, finding.condition) == ("i2", "grammatical")
+    assert finding.message == "no cue is marked, but 1 other sentences of this condition have one"
+
+
+def test_an_unknown_word_is_told_once_with_its_sentences() -> None:
+    items = [
+        pair(f"{n} men [saw] unsuprisingly little.", f"{n} men [sees] unsuprisingly little.", f"i{n}") for n in (1, 2)
+    ]
+    (finding,) = [f for f in stimuli.check(Materials((Paradigm("p", "f"),), tuple(items))) if f.rule == "unknown-word"]
+    assert finding.message == "the word 'unsuprisingly' is in no frequency list; misspelt? (4 sentences)"
+
+
+def test_a_german_noun_is_no_name() -> None:
+    sentence = "Sie sahen die Xqzvbrt am Abend."
+    assert ("unknown-word", "note") in rules_found(pair(sentence, sentence, language="de"))
+
+
+def test_a_language_without_a_list_is_noted_once() -> None:
+    """Basque words are not looked up in the list of Spanish, which wordfreq would fall back on."""
+    items = [pair(f"Gizona {n} [etorri] da.", f"Gizona {n} [etorri] dira.", f"i{n}", language="eu") for n in (1, 2)]
+    notes = [f for f in stimuli.check(Materials((Paradigm("p", "f"),), tuple(items))) if f.rule == "frequency-list"]
+    assert [(f.paradigm, f.item, f.severity) for f in notes] == [("p", "", "note")]
+    assert "'eu'" in notes[0].message
+
+
+def test_a_mixed_word_names_the_odd_letter() -> None:
+    item = pair("{No} m\u0430n has [ever] come to us.", "{The} man has [ever] come to us.")
+    (finding,) = [f for f in stimuli.check(Materials((Paradigm("p", "f"),), (item,))) if f.rule == "mixed-scripts"]
+    assert finding.message.endswith("mixes LATIN and CYRILLIC letters: U+0430 CYRILLIC SMALL LETTER A")
+
+
+def test_regions_are_found_by_place_in_words_of_the_authors_own_cutting() -> None:
+    text = "我们去唱歌去。"
+    cut = ((0, 2), (2, 3), (3, 5), (5, 6), (6, 7))
+    members = {
+        c: Sentence(text, (stimuli.Region("critical", *span),), cut)
+        for c, span in (("grammatical", (2, 3)), ("ungrammatical", (3, 5)))
+    }
+    found = stimuli.check(Materials((Paradigm("p", "f"),), (Item("i", "p", members, "zh"),)))
+    assert {"critical-words", "word-before", "region-repeated"} <= {f.rule for f in found}
 
 
 @pytest.mark.data

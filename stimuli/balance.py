@@ -1,0 +1,154 @@
+"""How far the conditions of a paradigm differ in length and frequency, region by region.
+
+The standardised difference of two conditions a and b is (mean a - mean b) / sqrt((sd a ** 2 + sd b ** 2) / 2) over items,
+the measure of balance of Austin (2009, doi 10.1002/sim.3697), which is Cohen's d for equal numbers. The standard deviation
+of the differences within pairs is no yardstick here: minimal pairs differ in a word or two, often the same ones in every
+item, so that it is near zero and the quotient without bounds.
+"""
+
+import itertools
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+import pandas as pd
+
+from gardenpath import study
+
+from .items import CRITICAL, CUE, Materials
+from .prepared import Fault, Member, Prepared, prepare
+from .tables import word_length, zipf
+from .texts import UNSPACED, base_language, listed
+
+Measure = Literal["letters", "zipf"]
+PARTS = ("before", CRITICAL, "after", CUE, "rest", "sentence")
+NAMES = {
+    "before": "the word before the critical region",
+    CRITICAL: "the critical region",
+    "after": "the word after the critical region",
+    "rest": "the sentence without its cue",
+    "sentence": "the sentence",
+}
+LARGE = 0.5  # a medium effect (Cohen 1988): a difference that a reader's data may show
+FEWEST = 5  # items; of fewer, one decides
+
+
+@dataclass(frozen=True)
+class Contrast:
+    """Two conditions of a paradigm in one part of the sentence: means over items and standardised difference.
+
+    `d` is infinite where the means differ and the items do not, and None where nothing can be said.
+    """
+
+    paradigm: str
+    region: str
+    measure: Measure
+    condition_a: str
+    condition_b: str
+    items: int
+    mean_a: float
+    mean_b: float
+    d: float | None
+
+
+def balance_table(materials: Materials) -> pd.DataFrame:
+    """Return table `balance`: every two conditions of every paradigm in the length and frequency of each region.
+
+    The parts are the critical region, the word directly before and after it, the cue, the sentence without its cue
+    (`rest`), and the whole sentence.
+    """
+    rows = [vars(contrast) for contrast in contrasts(prepare(materials))]
+    frame = pd.DataFrame(rows, columns=study.TABLES["balance"].names)
+    frame["d"] = [None if d is None or math.isinf(d) else d for d in frame["d"]]
+    return study.check(frame, "balance")
+
+
+def unbalanced_conditions(prepared: Prepared) -> Iterator[Fault]:
+    """The cue is what the contrast consists in: where one is marked, the rest of the sentence is to be balanced."""
+    found = list(contrasts(prepared))
+    with_cue = {contrast.paradigm for contrast in found if contrast.region == CUE}
+    for c in found:
+        contrast_itself = c.region == CUE or (c.region == "sentence" and c.paradigm in with_cue)
+        if c.d is None or abs(c.d) <= LARGE or c.items < FEWEST or contrast_itself:
+            continue
+        what = "mean letters" if c.measure == "letters" else "mean Zipf frequency"
+        size = "alike in all items" if math.isinf(c.d) else f"standardised difference {c.d:.2f}"
+        means = f"{c.mean_a:.2f} ({c.condition_a}), {c.mean_b:.2f} ({c.condition_b})"
+        yield prepared.paradigms[c.paradigm], "", f"{what} of {NAMES[c.region]}: {means}; {size}"
+
+
+def contrasts(prepared: Prepared) -> Iterator[Contrast]:
+    """Yield every contrast; an item counts where both conditions have the part."""
+    lexicons: dict[str, _Lexicon] = {}
+    for name, items in prepared.by_paradigm().items():
+        values: dict[tuple[str, Measure, str], dict[str, float]] = {}
+        for member in itertools.chain.from_iterable(items):
+            language = member.item.language
+            if base_language(language) in UNSPACED and member.sentence.segmentation is None:
+                continue
+            if language not in lexicons:
+                lexicons[language] = _Lexicon(language)
+            for part, words in _parts(member):
+                for measure, value in lexicons[language].measured(words):
+                    values.setdefault((part, measure, member.condition), {})[member.item.id] = value
+        yield from _of_paradigm(name, list(prepared.paradigms[name].conditions()), values)
+
+
+def _of_paradigm(
+    paradigm: str, conditions: list[str], values: Mapping[tuple[str, Measure, str], Mapping[str, float]]
+) -> Iterator[Contrast]:
+    measures: tuple[Measure, ...] = ("letters", "zipf")
+    for part, measure, (one, two) in itertools.product(PARTS, measures, itertools.combinations(conditions, 2)):
+        a, b = values.get((part, measure, one), {}), values.get((part, measure, two), {})
+        both = [item for item in a if item in b]
+        if both:
+            of_a, of_b = _moments([a[i] for i in both]), _moments([b[i] for i in both])
+            d = _standardised(of_a, of_b) if len(both) > 1 else None
+            yield Contrast(paradigm, part, measure, one, two, len(both), of_a[0], of_b[0], d)
+
+
+def _parts(member: Member) -> Iterator[tuple[str, tuple[str, ...]]]:
+    critical = member.region(CRITICAL)
+    if critical:
+        yield CRITICAL, member.words_of(CRITICAL)
+        yield "before", member.words[max(critical.start - 1, 0) : critical.start]
+        yield "after", member.words[critical.stop : critical.stop + 1]
+    if cue := member.region(CUE):
+        yield CUE, member.words_of(CUE)
+        yield "rest", member.words[: cue.start] + member.words[cue.stop :]
+    yield "sentence", member.words
+
+
+class _Lexicon:
+    """Letters and Zipf frequency of the words of a language, each looked up once."""
+
+    def __init__(self, language: str) -> None:
+        self.code = listed(language)
+        self.letters: dict[str, int] = {}
+        self.zipf: dict[str, float] = {}
+
+    def measured(self, words: tuple[str, ...]) -> Iterator[tuple[Measure, float]]:
+        """Yield the letters of all words together and their mean Zipf frequency; nothing where there are no words."""
+        for word in words:
+            if word not in self.letters:
+                self.letters[word] = word_length(word)
+                if self.code is not None:
+                    self.zipf[word] = zipf(word, self.code) or 0.0
+        if words:
+            yield "letters", sum(map(self.letters.__getitem__, words))
+        if words and self.code is not None:
+            yield "zipf", sum(map(self.zipf.__getitem__, words)) / len(words)
+
+
+def _moments(values: list[float]) -> tuple[float, float]:
+    """Return mean and variance (n - 1)."""
+    mean = sum(values) / len(values)
+    return mean, sum((value - mean) ** 2 for value in values) / max(len(values) - 1, 1)
+
+
+def _standardised(a: tuple[float, float], b: tuple[float, float]) -> float:
+    difference, sd = a[0] - b[0], math.sqrt((a[1] + b[1]) / 2)
+    if abs(difference) < 1e-9:
+        return 0.0
+    return difference / sd if sd > 1e-9 else math.copysign(math.inf, difference)

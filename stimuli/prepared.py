@@ -1,0 +1,88 @@
+"""Materials prepared for rules: the words of each sentence, and where its regions lie, are found once."""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from .items import CRITICAL, GRAMMATICAL, UNGRAMMATICAL, Item, Materials, Paradigm, Sentence
+
+Fault = tuple[Item | Paradigm, str, str]  # whose, condition ('' for all), message
+NOWHERE = range(0)
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """A sentence of an item with its words, and the positions of the words of each region."""
+
+    item: Item
+    condition: str
+    sentence: Sentence
+    words: tuple[str, ...]
+    regions: Mapping[str, range]
+
+    @property
+    def text(self) -> str:
+        """The whole sentence."""
+        return self.sentence.text
+
+    def region(self, name: str) -> range:
+        """Return the positions of the region's words; none where there is no such region, or no word in it."""
+        return self.regions.get(name, NOWHERE)
+
+    def words_of(self, name: str) -> tuple[str, ...]:
+        """Return the words of the region."""
+        where = self.region(name)
+        return self.words[where.start : where.stop]
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """Paradigms with their items, each item with its members."""
+
+    materials: Materials
+    paradigms: Mapping[str, Paradigm]
+    items: tuple[tuple[Member, ...], ...]
+
+    def members(self) -> Iterator[Member]:
+        """Yield every sentence."""
+        for members in self.items:
+            yield from members
+
+    def by_paradigm(self) -> dict[str, list[tuple[Member, ...]]]:
+        """Return the items of each paradigm."""
+        groups: dict[str, list[tuple[Member, ...]]] = {name: [] for name in self.paradigms}
+        for members in self.items:
+            groups[members[0].item.paradigm].append(members)
+        return groups
+
+    def marked_pairs(self) -> Iterator[tuple[Item, Member, Member]]:
+        """Yield each minimal pair, grammatical member first, whose members both have a critical word."""
+        minimal = {p.id for p in self.materials.paradigms if p.is_minimal_pair()}
+        for members in self.items:
+            if members[0].item.paradigm in minimal and all(member.region(CRITICAL) for member in members):
+                named = {member.condition: member for member in members}
+                yield members[0].item, named[GRAMMATICAL], named[UNGRAMMATICAL]
+
+
+def prepare(materials: Materials) -> Prepared:
+    """Return the materials with every sentence cut into words once."""
+    items = tuple(
+        tuple(_member(item, condition, sentence) for condition, sentence in item.sentences.items())
+        for item in materials.items
+        if item.sentences
+    )
+    return Prepared(materials, {p.id: p for p in materials.paradigms}, items)
+
+
+def _member(item: Item, condition: str, sentence: Sentence) -> Member:
+    if not sentence.regions:  # most sentences of large corpora: no positions are needed
+        spans = sentence.segmentation
+        words = sentence.text.split() if spans is None else [sentence.text[a:b] for a, b in spans]
+        return Member(item, condition, sentence, tuple(words), {})
+    found = sentence.segmentation or [match.span() for match in re.finditer(r"\S+", sentence.text)]
+    regions: dict[str, range] = {}
+    for region in sentence.regions:
+        inside = [i for i, (start, end) in enumerate(found) if start < region.end and region.start < end]
+        if region.name not in regions:
+            regions[region.name] = range(inside[0], inside[-1] + 1) if inside else NOWHERE
+    return Member(item, condition, sentence, tuple(sentence.text[a:b] for a, b in found), regions)

@@ -1,0 +1,179 @@
+"""Rules about regions, and about items whose sentences are the same.
+
+The three conditions on minimal pairs that are read by people and by models are those of BLiMP-NL
+(Suijkerbuijk et al. 2025, doi 10.1162/COLI.a.00559): same frequency, same spillover, same token for models.
+Regions are found by their place in the sentence, never by searching for their words.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+
+from .items import CRITICAL, CUE, Item, Region, Word
+from .prepared import Fault, Member, Prepared
+
+EDGES = ".,;:!?…'\"‘’“”«»()[]¿¡。！？،؟"
+
+
+def missing_regions(prepared: Prepared) -> Iterator[Fault]:
+    for member in prepared.members():
+        if CRITICAL not in member.regions:
+            yield member.item, member.condition, "no critical region is marked; expected one, as in  has [ever] seen"
+        elif not member.region(CRITICAL):
+            yield (
+                member.item,
+                member.condition,
+                "the critical region holds no word; expected one, as in  has [ever] seen",
+            )
+
+
+def missing_cues(prepared: Prepared) -> Iterator[Fault]:
+    """Where a condition of a paradigm has cues, each of its sentences has one."""
+    with_cue = Counter((m.item.paradigm, m.condition) for m in prepared.members() if CUE in m.regions)
+    for member in prepared.members():
+        others = with_cue[member.item.paradigm, member.condition]
+        if CUE in member.regions and not member.region(CUE):
+            yield member.item, member.condition, "the cue holds no word; expected one, as in  {No} man has"
+        elif others and CUE not in member.regions:
+            yield (
+                member.item,
+                member.condition,
+                f"no cue is marked, but {others} other sentences of this condition have one",
+            )
+
+
+def partial_words(prepared: Prepared) -> Iterator[Fault]:
+    for member in prepared.members():
+        for region in member.sentence.regions:
+            if _between_spaces(member.text, region):
+                continue
+            words = [w for w in member.sentence.words() if w.start < region.end and region.start < w.end]
+            outside = (0, region.start), (region.end, len(member.text))
+            cut = [word.text for word in words if any(_letters(word, *part) for part in outside)]
+            if cut:
+                message = f"region {region.name!r} cuts the word {cut[0]!r}; expected whole words"
+                yield member.item, member.condition, message
+
+
+def _between_spaces(text: str, region: Region) -> bool:
+    return (region.start == 0 or text[region.start - 1].isspace()) and (
+        region.end == len(text) or text[region.end].isspace()
+    )
+
+
+def _letters(word: Word, start: int, end: int) -> bool:
+    """Whether the part of the word between two characters of the sentence holds a letter or digit."""
+    low, high = max(start, word.start), min(end, word.end)
+    return any(c.isalnum() for c in word.text[low - word.start : high - word.start]) if low < high else False
+
+
+def repeated_regions(prepared: Prepared) -> Iterator[Fault]:
+    """In the same form: a cue `The` at the start and another `the` are told apart by any search."""
+    for member in prepared.members():
+        if not member.regions:
+            continue
+        words = [word.strip(EDGES) for word in member.words]
+        for name in (CRITICAL, CUE):
+            where = member.region(name)
+            sought = words[where.start : where.stop]
+            starts = range(len(words) - len(sought) + 1) if any(sought) else ()
+            times = sum(words[start : start + len(sought)] == sought for start in starts)
+            if times > 1:
+                message = f"the {name} words {' '.join(sought)!r} occur {times} times in the sentence"
+                yield member.item, member.condition, message
+
+
+def same_critical_words(prepared: Prepared) -> Iterator[Fault]:
+    for item, good, bad in prepared.marked_pairs():
+        one, two = good.words_of(CRITICAL), bad.words_of(CRITICAL)
+        if one != two and Counter(one) != Counter(two):
+            yield (
+                item,
+                "",
+                f"the critical words differ: {' '.join(one)!r} (grammatical), {' '.join(two)!r} (ungrammatical); "
+                "expected the same words",
+            )
+
+
+def critical_order(prepared: Prepared) -> Iterator[Fault]:
+    for item, good, bad in prepared.marked_pairs():
+        one, two = good.words_of(CRITICAL), bad.words_of(CRITICAL)
+        if one != two and Counter(one) == Counter(two):
+            yield item, "", f"the critical words change their order: {' '.join(one)!r}, {' '.join(two)!r}"
+
+
+def same_word_before(prepared: Prepared) -> Iterator[Fault]:
+    for item, good, bad in prepared.marked_pairs():
+        one, two = _before(good), _before(bad)
+        if one != two:
+            yield (
+                item,
+                "",
+                f"the word before the critical region differs: {one!r} (grammatical), {two!r} (ungrammatical); "
+                "expected the same word",
+            )
+
+
+def _before(member: Member) -> str:
+    start = member.region(CRITICAL).start
+    return member.words[start - 1] if start else "(start of sentence)"
+
+
+def same_position(prepared: Prepared) -> Iterator[Fault]:
+    for item, good, bad in prepared.marked_pairs():
+        one, two = good.region(CRITICAL).start, bad.region(CRITICAL).start
+        if abs(one - two) > 1:
+            yield (
+                item,
+                "",
+                f"{one} words before the critical region (grammatical), {two} (ungrammatical); "
+                "expected a difference of at most 1",
+            )
+
+
+def words_after(prepared: Prepared) -> Iterator[Fault]:
+    for member in prepared.members():
+        critical = member.region(CRITICAL)
+        after = len(member.words) - critical.stop
+        if critical and after < 3:
+            message = f"{after} words after the critical region; expected at least 3 for spillover"
+            yield member.item, member.condition, message
+
+
+def other_word_counts(prepared: Prepared) -> Iterator[Fault]:
+    for members in prepared.items:
+        counts = [len(member.words) for member in members]
+        if len(set(counts)) > 1:
+            told = ", ".join(f"{n} ({member.condition})" for n, member in zip(counts, members, strict=True))
+            yield members[0].item, "", f"the numbers of words differ: {told}"
+
+
+def identical_members(prepared: Prepared) -> Iterator[Fault]:
+    for members in prepared.items:
+        conditions: dict[str, str] = {}
+        for member in members:
+            first = conditions.setdefault(member.text, member.condition)
+            if first != member.condition:
+                message = f"the same sentence as condition {first!r}; expected a difference"
+                yield member.item, member.condition, message
+
+
+def duplicate_items(prepared: Prepared) -> Iterator[Fault]:
+    seen: dict[tuple[str, ...], Item] = {}
+    for members in prepared.items:
+        item, texts = members[0].item, tuple(member.text for member in members)
+        earlier = seen.setdefault(texts, item)
+        if earlier is not item:
+            place = prepared.materials.place(earlier.id, members[0].condition)
+            yield item, "", f"the same sentences as item {earlier.id} ({place})"
+
+
+def duplicate_sentences(prepared: Prepared) -> Iterator[Fault]:
+    seen: dict[str, list[Member]] = defaultdict(list)
+    for member in prepared.members():
+        same = seen[member.text]
+        earlier = next((other for other in same if other.item is not member.item), None)
+        if earlier:
+            place = prepared.materials.place(earlier.item.id, earlier.condition)
+            message = f"the same sentence as {earlier.item.id} ({earlier.condition}, {place})"
+            yield member.item, member.condition, message
+        same.append(member)

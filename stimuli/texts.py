@@ -1,0 +1,256 @@
+"""Rules about the characters, the punctuation and the spelling of sentences."""
+
+import functools
+import re
+import unicodedata
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator
+
+from .prepared import Fault, Member, Prepared
+from .regions import EDGES
+from .tables import zipf
+
+FINAL = frozenset(".!?…:;‼⁇⁈⁉。！？｡。؟۔؛।॥။។՜։።׃")
+CLOSING = " \t\u00a0\"'’”»›“‘)]}）］」』》〉"
+# Between letters of these scripts the zero-width joiners are part of the spelling (Unicode core specification, 23.2).
+JOINING = frozenset(
+    (
+        "ARABIC",
+        "SYRIAC",
+        "MONGOLIAN",
+        "DEVANAGARI",
+        "BENGALI",
+        "GURMUKHI",
+        "GUJARATI",
+        "ORIYA",
+        "TAMIL",
+        "TELUGU",
+        "KANNADA",
+        "MALAYALAM",
+        "SINHALA",
+        "KHMER",
+        "MYANMAR",
+        "TIBETAN",
+    )
+)
+JOINERS = "\u200c\u200d"
+FRENCH_SPACES = "\u00a0\u202f"
+EAST_ASIAN = frozenset(
+    ("CJK", "HIRAGANA", "KATAKANA", "KATAKANA-HIRAGANA", "HALFWIDTH", "IDEOGRAPHIC", "BOPOMOFO", "HANGUL")
+)
+# Letters that words of any script may hold: ª º ʼ ʰ.
+SHARED = frozenset(("FEMININE", "MASCULINE", "MODIFIER"))
+UNSPACED = frozenset(("zh", "ja", "th", "lo", "km", "my", "bo"))
+CAPITAL_NOUNS = frozenset(("de", "lb"))
+
+
+def base_language(language: str) -> str:
+    """Return the language without region or script: 'en' of 'en-GB'."""
+    return re.split("[-_]", language)[0].lower()
+
+
+@functools.cache
+def listed(language: str) -> str | None:
+    """Return the code of wordfreq's list for a language, or None where it has none or cannot cut words without more.
+
+    A list of a related language, which wordfreq falls back on (Spanish for Basque), is none.
+    """
+    import langcodes
+    import wordfreq
+
+    try:
+        code, _ = langcodes.closest_match(language, list(wordfreq.available_languages()), max_distance=9)
+        wordfreq.zipf_frequency("a", code)
+    except (ValueError, LookupError, ImportError):
+        return None
+    return str(code)
+
+
+def spacing(prepared: Prepared) -> Iterator[Fault]:
+    for member in prepared.members():
+        text = member.text
+        faults = [
+            ("  " in text.strip(), "two spaces in a row"),
+            (text[0].isspace(), "a space at the start"),
+            (text[-1].isspace(), "a space at the end"),
+        ]
+        if mark := _spaced_mark(base_language(member.item.language) == "fr").search(text):
+            faults.append((True, f"a space before {mark[0].strip()!r}"))
+        for found, message in faults:
+            if found:
+                yield member.item, member.condition, message
+
+
+@functools.cache
+def _spaced_mark(french: bool) -> re.Pattern[str]:
+    """A mark that ends a part of a sentence, after a space; French sets off its high marks."""
+    return re.compile(rf"\s[{'.,' if french else '.,;:!?'}](?=[\s\"'”’»]|$)")
+
+
+def invisible_characters(prepared: Prepared) -> Iterator[Fault]:
+    for member in prepared.members():
+        if member.text.isprintable():
+            continue
+        french = base_language(member.item.language) == "fr"
+        found = [
+            f"{_name(c)} at character {i}"
+            for i, c in enumerate(member.text)
+            if not c.isprintable()
+            and not (c in JOINERS and _joins(member.text, i))
+            and not (french and c in FRENCH_SPACES)
+        ]
+        if found:
+            yield member.item, member.condition, f"invisible characters: {', '.join(found)}"
+
+
+def _name(character: str) -> str:
+    return f"U+{ord(character):04X} {unicodedata.name(character, '')}".rstrip()
+
+
+def _joins(text: str, position: int) -> bool:
+    """Whether the character stands after a letter or sign of a script that joins."""
+    return position > 0 and _script(text[position - 1]) in JOINING
+
+
+@functools.cache
+def _script(character: str) -> str:
+    """Return the first word of the character's name, which is its script for letters."""
+    script = unicodedata.name(character, "?").split()[0]
+    if script in EAST_ASIAN:
+        return "CJK"
+    if script == "FULLWIDTH":
+        return "LATIN"
+    # The Kelvin, Angstrom, Ohm and micro signs are Latin or Greek letters by another name.
+    return unicodedata.name(unicodedata.normalize("NFKC", character)[0], script).split()[0]
+
+
+def mixed_scripts(prepared: Prepared) -> Iterator[Fault]:
+    for member in prepared.members():
+        if member.text.isascii():
+            continue
+        for word in member.words:
+            if not word.isascii() and (mixed := _mixed(word)):
+                yield member.item, member.condition, mixed
+
+
+@functools.cache
+def _mixed(word: str) -> str | None:
+    """Return what is mixed where a run of letters holds two alphabets; East Asian texts set any beside their own."""
+    for letters in re.findall(r"[^\W\d_]+", word):
+        scripts = dict.fromkeys(_script(c) for c in letters)
+        alphabets = [script for script in scripts if script not in SHARED]
+        if len(alphabets) > 1 and "CJK" not in alphabets:
+            rarest = min(alphabets, key=lambda script: sum(_script(c) == script for c in letters))
+            odd = next(c for c in letters if _script(c) == rarest)
+            return f"the word {word!r} mixes {' and '.join(alphabets)} letters: {_name(odd)}"
+    return None
+
+
+def final_punctuation(prepared: Prepared) -> Iterator[Fault]:
+    def named(mark: str) -> str:
+        return repr(mark) if mark else "none"
+
+    return _ends(prepared, _final, "final punctuation", named)
+
+
+def initial_capitals(prepared: Prepared) -> Iterator[Fault]:
+    def named(first: str) -> str:
+        return "a capital" if first else "a small letter"
+
+    return _ends(prepared, _initial, "initial capital", named)
+
+
+def _ends(
+    prepared: Prepared, of: Callable[[str], str | None], what: str, named: Callable[[str], str]
+) -> Iterator[Fault]:
+    """Yield where `of` is empty though most sentences of the paradigm have it, and where members differ.
+
+    None stands for a sentence in which there is nothing to tell.
+    """
+    for items in prepared.by_paradigm().values():
+        ends = [[(member, of(member.text)) for member in members] for members in items]
+        told = [end for members in ends for _, end in members]
+        most = sum(map(bool, told))
+        usual = most * 2 > len(told)
+        for members in ends:
+            for member, end in members:
+                if end == "" and usual:
+                    others = f"{most} of {len(told)} sentences of the paradigm have one"
+                    yield member.item, member.condition, f"no {what}; {others}"
+            known = [(member, end) for member, end in members if end is not None and (end or not usual)]
+            if len({end for _, end in known}) > 1:
+                said = ", ".join(f"{named(end)} ({member.condition})" for member, end in known)
+                yield members[0][0].item, "", f"the members differ in {what}: {said}"
+
+
+def _final(text: str) -> str:
+    """Return the final mark, before any closing quotes and brackets; empty where there is none."""
+    last = text[-1] if text[-1] in FINAL else text.rstrip(CLOSING)[-1:]
+    return last if last in FINAL else ""
+
+
+def _initial(text: str) -> str | None:
+    """Return 'A' for a capital and '' for a small letter at the start; None where the script has no case."""
+    first = text[0] if text[0].isalnum() else next((c for c in text if c.isalnum()), "")
+    if not first.isalpha() or first.lower() == first.upper():
+        return None
+    return "" if first.islower() else "A"
+
+
+def languages_without_list(prepared: Prepared) -> Iterator[Fault]:
+    first: dict[str, str] = {}
+    for members in prepared.items:
+        first.setdefault(members[0].item.language, members[0].item.paradigm)
+    for language, paradigm in first.items():
+        if listed(language) is None:
+            message = (
+                f"wordfreq cannot look up words of the language {language!r}: spelling and frequency are not checked"
+            )
+            yield prepared.paradigms[paradigm], "", message
+
+
+def unknown_words(prepared: Prepared) -> Iterator[Fault]:
+    """Each unknown word is told once for a paradigm, where it first occurs."""
+    names = _names(prepared.members())
+    for items in prepared.by_paradigm().values():
+        first: dict[str, Member] = {}
+        sentences: Counter[str] = Counter()
+        for members in items:
+            language = members[0].item.language
+            for member in members:
+                if base_language(language) in UNSPACED and member.sentence.segmentation is None:
+                    continue
+                for word in set(member.words):
+                    if not _known(word, language) and (bare := word.strip(EDGES)) not in names[language]:
+                        sentences[bare] += 1
+                        first.setdefault(bare, member)
+        for word, member in first.items():
+            count = f"{sentences[word]} sentence{'s' if sentences[word] > 1 else ''}"
+            yield member.item, member.condition, f"the word {word!r} is in no frequency list; misspelt? ({count})"
+
+
+def _names(members: Iterable[Member]) -> dict[str, set[str]]:
+    """Return, for each language, the words that are capitalised within a sentence, which are taken to be names."""
+    found: dict[str, set[str]] = defaultdict(set)
+    for member in members:
+        found[member.item.language].update(
+            word for word in member.words[1:] if word[0].isupper() or not word[0].isalnum()
+        )
+    return {
+        language: set()
+        if base_language(language) in CAPITAL_NOUNS
+        else {bare for bare in (word.strip(EDGES) for word in words) if bare[:1].isupper()}
+        for language, words in found.items()
+    }
+
+
+@functools.cache
+def _known(word: str, language: str) -> bool:
+    """Whether the list has the word, it without 's, or all its hyphenated parts; what is no word counts as known."""
+    code = listed(language)
+    bare = word.strip(EDGES).replace("’", "'").strip("-–—/&+*%")
+    if code is None or not bare or not any(c.isalpha() for c in bare) or any(c.isdigit() for c in bare):
+        return True
+    forms = [bare, bare.removesuffix("'s"), bare.replace("\u200c", ""), unicodedata.normalize("NFC", bare)]
+    parts = [part for part in re.split(r"[-–—/'.]", bare) if part]
+    return any(zipf(form, code) for form in forms) or (len(parts) > 1 and all(zipf(part, code) for part in parts))
