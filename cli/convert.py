@@ -21,6 +21,8 @@ def command(source: Path, target: Path, from_: str | None, to: str | None, force
     materials = stimuli.read(source, format=from_)
     lost = stimuli.write(materials, target, format=to)
     study.write_sidecar(target, command=options.typed(), inputs=[source], notes={"not held": lost})
-    options.talk(f"{target}: {len(materials.items)} items of {len(materials.paradigms)} paradigms")
+    options.talk(
+        f"{target}: {options.count(len(materials.items), 'item')} of {options.count(len(materials.paradigms), 'paradigm')}"
+    )
     for what in lost:
         options.talk(f"not held by this format: {what}")

@@ -30,7 +30,14 @@ def command(study_file: Path, out: Path | None, force: bool) -> None:
         study.write_sidecar(path, command=options.typed(), inputs=[study_file, *stated.paths()], seed=stated.seed)
         trials = [trial for trial in file.version.trials if trial.role != "practice"]
         shown = Counter(condition for trial in trials for condition, _ in trial.shown)
-        click.echo(f"{path}: {len(trials)} sentences, " + ", ".join(f"{n} {name}" for name, n in shown.items()))
+        each = Counter((trial.item.paradigm, condition) for trial in trials for condition, _ in trial.shown)
+        per_paradigm = {tuple(each[p, c] for c in sorted(shown)) for p, _ in each}
+        click.echo(
+            f"{path}: {len(trials)} sentences, "
+            + ", ".join(f"{shown[name]} {name}" for name in sorted(shown))
+            + "; a paradigm "
+            + " or ".join(":".join(map(str, counts)) for counts in sorted(per_paradigm))
+        )
     options.talk(
         f"{len(files)} versions; each session's order is drawn from seed {stated.seed}, its version and its place"
     )

@@ -23,6 +23,11 @@ def talk(message: str) -> None:
     click.echo(message, err=True)
 
 
+def count(number: int, noun: str) -> str:
+    """Return a number with its noun: 1 item, 2 items."""
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
 def typed() -> str:
     """Return the command as it was typed, for sidecars."""
     return shlex.join(["gardenpath", *sys.argv[1:]])

@@ -1,5 +1,6 @@
 """gardenpath serve: run a study online."""
 
+import contextlib
 from pathlib import Path
 
 import click
@@ -37,4 +38,7 @@ def command(study_file: Path, host: str, port: int, database: str | None, out: P
     click.echo(f"  for participants  {address}")
     click.echo(f"  for Prolific      {address}?PROLIFIC_PID={{{{%PROLIFIC_PID%}}}}")
     options.talk(f"data: {database or folder / 'study.sqlite'}; stop with Ctrl-C")
-    server.run(app, listener)
+    with contextlib.suppress(KeyboardInterrupt):
+        server.run(app, listener)
+    begun, finished = opened.counts()
+    options.talk(f"stopped; {finished} of {begun} sessions are complete, in {database or folder / 'study.sqlite'}")

@@ -10,7 +10,7 @@ from . import options
 
 @click.command("simulate")
 @options.study_file
-@click.option("--participants", type=int, required=True, help="How many simulated participants.")
+@click.option("--participants", type=click.IntRange(min=1), required=True, help="How many simulated participants.")
 @options.seed
 @options.out
 @options.force
@@ -24,7 +24,7 @@ def command(study_file: Path, participants: int, seed: int | None, out: Path, fo
         seed = secrets.randbelow(2**31)
         options.talk(f"--seed {seed}")
     with options.progress("simulating", participants) as progress:
-        experiment.simulate(versions, out, participants=participants, seed=seed, progress=progress)
+        experiment.simulate(versions, out, participants=participants, seed=seed, replace=force, progress=progress)
     notes = {"participants": participants, "effects": vars(experiment.Effects()), "simulated": True}
     study.write_sidecar(out / "sessions", command=options.typed(), inputs=[study_file], seed=seed, notes=notes)
     click.echo(f"{out}: {participants} simulated sessions")

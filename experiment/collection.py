@@ -28,6 +28,7 @@ def collect(data: str | Path) -> dict[str, pd.DataFrame]:
     files, records = _recorded(data)
     if not records:
         raise study.DataError(f"{data}: no sessions there; expected at least one")
+    _check(data, files, records)
     materials = _materials(files.values())
     readings = [row for record in records for row in _readings(record, files)]
     responses = [row for record in records for row in _responses(record, files)]
@@ -42,6 +43,21 @@ def collect(data: str | Path) -> dict[str, pd.DataFrame]:
     }
 
 
+def _check(data: str | Path, files: Mapping[str, VersionFile], records: Iterable[Record]) -> None:
+    """Raise `DataError` where a session's version is gone, and say which finished sessions have lost events."""
+    records = list(records)
+    faults = [
+        f"{data}: session {r.session.id} ran {r.session.version} ({r.session.version_sha256[:12]}...), whose file is missing"
+        for r in records
+        if r.session.version_sha256 not in files
+    ]
+    if faults:
+        raise study.DataError(faults)
+    for record in records:
+        if record.session.finished is not None and (what := _lost(record)):
+            log.warning("session %s was finished, but %s; it counts as not complete", record.session.id, what)
+
+
 def _recorded(data: str | Path) -> tuple[Mapping[str, VersionFile], list[Record]]:
     path = Path(data)
     database = path / "study.sqlite" if path.is_dir() else path
@@ -49,12 +65,8 @@ def _recorded(data: str | Path) -> tuple[Mapping[str, VersionFile], list[Record]
         study.require("sqlalchemy", "online")
         from .store import Store, sqlite_url
 
-        try:
-            store = Store(str(data) if "://" in str(data) else sqlite_url(database))
-            return store.files(), list(store.records())
-        except study.require("sqlalchemy.exc", "online").SQLAlchemyError as error:
-            reason = str(getattr(error, "orig", error)).partition("\n")[0]
-            raise study.DataError(f"{data}: not a database of gardenpath: {reason}") from None
+        store = Store(str(data) if "://" in str(data) else sqlite_url(database), create=False)
+        return store.files(), list(store.records())
     if not path.is_dir():
         raise FileNotFoundError(f"{data}: there is no such file or folder; expected a database or a folder of sessions")
     return read_files(path), list(read_records(path))
@@ -166,6 +178,15 @@ def _responses(record: Record, files: Mapping[str, VersionFile]) -> Iterator[dic
                 }
 
 
+def _lost(record: Record) -> str | None:
+    """Return what a finished session lacks: events within it, or its end; None where all is there."""
+    seqs = {event.seq for event in record.events}
+    missing = sorted(set(range(max(seqs, default=-1) + 1)) - seqs)
+    if missing:
+        return f"{len(missing)} events are missing, first number {missing[0]}"
+    return None if any(event.kind == "end" for event in record.events) else "its last events are missing"
+
+
 def _session_row(record: Record) -> dict[str, Any]:
     session = record.session
     visit = next((event.value for event in record.events if event.kind == "visit"), {})
@@ -174,7 +195,7 @@ def _session_row(record: Record) -> dict[str, Any]:
         "slot": session.slot,
         "started": session.started,
         "finished": session.finished,
-        "complete": session.finished is not None,
+        "complete": session.finished is not None and not _lost(record),
         "source": session.source,
         "trials": len({event.trial for event in record.events if event.kind == "trial"}),
         "device": visit.get("device"),

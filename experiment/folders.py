@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+import logging
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -9,6 +10,8 @@ from gardenpath import study
 
 from .sessions import Event, Record, Session
 from .versions import VersionFile, parse_version
+
+log = logging.getLogger("gardenpath")
 
 
 def write_record(folder: Path, record: Record, file: VersionFile) -> None:
@@ -27,14 +30,23 @@ def _line(event: Event) -> str:
 
 def read_files(folder: Path) -> dict[str, VersionFile]:
     """Return the versions that sessions of this folder ran, by SHA-256."""
-    found = [parse_version(study.read_text(path), str(path)) for path in sorted((folder / "versions").glob("*.json"))]
-    return {file.sha256: file for file in found}
+    paths = sorted((folder / "versions").glob("*.json"))
+    faults = [
+        f"{path}: its content does not have the SHA-256 of its name; it was changed after sessions ran it"
+        for path in paths
+        if study.sha256(path) != path.stem
+    ]
+    if faults:
+        raise study.DataError(faults)
+    return {path.stem: parse_version(path.read_text("utf-8"), str(path)) for path in paths}
 
 
 def read_records(folder: Path) -> Iterator[Record]:
     """Yield the sessions of a folder, ordered by start."""
-    paths = folder.glob("*/session.json")
-    sessions = [study.structure(Session, json.loads(study.read_text(p)), where=str(p)) for p in paths]
+    paths = sorted(folder.glob("*/session.json"))
+    for orphan in sorted({path.parent for path in folder.glob("*/events.jsonl")} - {path.parent for path in paths}):
+        log.warning("%s: events without a session.json; this session is left out", orphan)
+    sessions = [study.structure(Session, study.read_json(path), where=str(path)) for path in paths]
     for session in sorted(sessions, key=lambda s: (s.started, s.id)):
         path = folder / session.id / "events.jsonl"
         yield Record(session, tuple(_events(path)))

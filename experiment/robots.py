@@ -2,6 +2,8 @@
 
 import dataclasses
 import math
+import shutil
+import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -248,13 +250,42 @@ def simulate(
     participants: int,
     seed: int,
     effects: Effects | None = None,
+    replace: bool = False,
     progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> None:
-    """Write the sessions of simulated participants with known effects to `folder`, versions dealt in turn."""
+    """Write the sessions of simulated participants with known effects to `folder`, versions dealt in turn.
+
+    The folder appears when all sessions are written. One that is there raises `FileExistsError`, unless `replace`, which
+    takes the place of an earlier simulation and of nothing else.
+    """
     if participants < 1:
         raise ValueError(f"participants is {participants}; expected at least 1")
+    folder = Path(folder)
+    if folder.exists() and not replace:
+        raise FileExistsError(
+            f"{folder}: exists already; give --force to replace an earlier simulation, or write elsewhere"
+        )
+    if folder.exists() and not _is_simulation(folder):
+        raise FileExistsError(
+            f"{folder}: holds something else than an earlier simulation, so it is not replaced; write elsewhere"
+        )
     machine = robot(versions, seed=seed, effects=effects)
-    transport = FolderTransport(Path(folder), versions)
-    for n in range(participants):
-        take(machine, transport, f"sim-{n + 1:04}")
-        progress(n + 1, participants)
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=folder.parent, prefix=f".{folder.name}.") as place:
+        transport = FolderTransport(Path(place) / "sessions", versions)
+        for n in range(participants):
+            take(machine, transport, f"sim-{n + 1:04}")
+            progress(n + 1, participants)
+        if folder.exists():
+            shutil.rmtree(folder)
+        transport.folder.rename(folder)
+
+
+def _is_simulation(folder: Path) -> bool:
+    """Whether all that a folder holds are simulated sessions, their versions and a sidecar."""
+    for path in folder.iterdir():
+        session = path / "session.json"
+        simulated = session.is_file() and '"source": "simulation"' in session.read_text("utf-8")
+        if not (simulated or path.name in ("versions", "sessions.meta.json")):
+            return False
+    return True

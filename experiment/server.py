@@ -1,5 +1,6 @@
 """The web server of a study: the page, and the four calls of docs/api.md."""
 
+import errno
 import hmac
 import json
 import secrets
@@ -12,6 +13,7 @@ from typing import Any
 
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import FileResponse, JSONResponse, Response
@@ -79,17 +81,17 @@ def application(store: Store, *, completion_code: str, key: bytes) -> Starlette:
         return JSONResponse(answer, status_code=200 if opened.visit else 201)
 
     async def put_events(request: Request) -> Response:
+        token, session = _token(request), request.path_params["session"]
         events = check_events((await _body(request)).get("events"))
-        session = request.path_params["session"]
-        stored = await run_in_threadpool(store.append, session, _token(request), events)
+        stored = await run_in_threadpool(store.append, session, token, events)
         return JSONResponse({"stored": stored})
 
     async def complete(request: Request) -> Response:
+        token, session = _token(request), request.path_params["session"]
         events = (await _body(request)).get("events")
         if not isinstance(events, int) or isinstance(events, bool) or not 0 < events < 1_000_000:
             raise ValueError("events: expected the number of events sent, a whole number above 0")
-        session = request.path_params["session"]
-        missing = await run_in_threadpool(store.complete, session, _token(request), events)
+        missing = await run_in_threadpool(store.complete, session, token, events)
         if missing:
             return JSONResponse({"missing": missing}, status_code=409)
         return JSONResponse({"code": completion_code})
@@ -104,6 +106,7 @@ def application(store: Store, *, completion_code: str, key: bytes) -> Starlette:
             Route("/api/sessions/{session}/complete", _answered(complete), methods=["POST"]),
         ],
         middleware=[Middleware(_Headers)],
+        exception_handlers={HTTPException: _refused},
     )
 
 
@@ -168,6 +171,14 @@ def _error(status: int, message: str) -> JSONResponse:
     return JSONResponse({"error": message}, status_code=status)
 
 
+def _refused(request: Request, error: Exception) -> Response:
+    """Answer what no route takes in the form the API documents."""
+    assert isinstance(error, HTTPException)
+    return _error(
+        error.status_code, f"{request.method} {request.url.path}: {error.detail}; see docs/api.md for what there is"
+    )
+
+
 async def _body(request: Request) -> dict[str, Any]:
     """Return the request's JSON object; no more than the largest body is ever read."""
     raw = bytearray()
@@ -201,9 +212,10 @@ def listen(host: str, port: int) -> socket.socket:
         listener.listen(128)
     except OSError as error:
         listener.close()
-        raise ValueError(
-            f"port {port} on {host}: {error.strerror}; give another with --port, or stop what runs there"
-        ) from None
+        remedy = "give another with --port, or stop what runs there"
+        if error.errno not in (errno.EADDRINUSE, errno.EACCES):
+            remedy = "expected an address of this machine for --host, such as 127.0.0.1 or 0.0.0.0"
+        raise ValueError(f"port {port} on {host}: {error.strerror}; {remedy}") from None
     return listener
 
 

@@ -2,8 +2,9 @@
 
 import hmac
 import json
+import logging
 import secrets
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -16,6 +17,8 @@ from gardenpath import study
 
 from .sessions import Event, Record, Session, open_session
 from .versions import VersionFile, parse_version
+
+log = logging.getLogger("gardenpath")
 
 SCHEMA = 1
 metadata = sa.MetaData()
@@ -78,11 +81,24 @@ class Opened:
 class Store:
     """A study's data in a database; every method is one transaction."""
 
-    def __init__(self, url: str, *, lease: timedelta = timedelta(minutes=60)) -> None:
-        self.engine = sa.create_engine(url)
+    def __init__(self, url: str, *, lease: timedelta = timedelta(minutes=60), create: bool = True) -> None:
         self.lease = lease
-        if self.engine.dialect.name == "sqlite":
-            _prepare_sqlite(self.engine)
+        try:
+            self.engine = sa.create_engine(url)
+            if self.engine.dialect.name == "sqlite":
+                _prepare_sqlite(self.engine)
+                if not create and not Path(self.engine.url.database or "").is_file():
+                    raise FileNotFoundError(f"{url}: there is no such file; expected a study's database")
+            self._open(url)
+        except ModuleNotFoundError as error:
+            raise study.MissingExtra(
+                f"{url}: its driver {error.name} is not installed: pip install {error.name}"
+            ) from None
+        except sa.exc.SQLAlchemyError as error:
+            reason = str(getattr(error, "orig", error)).partition("\n")[0]
+            raise study.DataError(f"{url}: not a database of gardenpath: {reason}") from None
+
+    def _open(self, url: str) -> None:
         metadata.create_all(self.engine)
         with self.engine.begin() as connection:
             found = connection.scalar(sa.select(META.c.schema))
@@ -94,10 +110,17 @@ class Store:
                     "that made it, and serve from a new database"
                 )
 
-    def publish(self, files: Iterable[VersionFile]) -> None:
+    def publish(self, files: Sequence[VersionFile]) -> None:
         """Make these versions the ones that new sessions are assigned to; earlier ones stay for their sessions."""
         with self.engine.begin() as connection:
             there = set(connection.scalars(sa.select(VERSIONS.c.sha256)))
+            begun = connection.scalar(sa.select(sa.func.count()).select_from(SESSIONS)) or 0
+            if begun and not {file.sha256 for file in files} <= there:
+                log.warning(
+                    "the study has changed since its first sessions: those %d keep the versions they ran, new ones get the new "
+                    "versions, and the tables will hold both; serve from another folder (-o) to keep them apart",
+                    begun,
+                )
             connection.execute(VERSIONS.update().values(active=False))
             for file in files:
                 if file.sha256 in there:
@@ -187,6 +210,7 @@ class Store:
         with self._exclusive() as connection:
             row = self._authorised(connection, session, token)
             mine = EVENTS.c.session == session
+            _check_ratings(events, self._file(connection, row.version_sha256))
             there = {
                 event.seq: event._asdict()
                 for event in connection.execute(
@@ -210,10 +234,17 @@ class Store:
     def complete(self, session: str, token: str, events: int) -> list[int]:
         """Mark the session finished if events 0 to `events` - 1 are all stored; return the missing numbers."""
         with self._exclusive() as connection:
-            self._authorised(connection, session, token)
-            there = set(connection.scalars(sa.select(EVENTS.c.seq).where(EVENTS.c.session == session)))
+            row = self._authorised(connection, session, token)
+            mine = EVENTS.c.session == session
+            there = set(connection.scalars(sa.select(EVENTS.c.seq).where(mine)))
             missing = [seq for seq in range(events) if seq not in there]
             if not missing:
+                ended = set(connection.scalars(sa.select(EVENTS.c.trial).where(mine, EVENTS.c.kind == "trial_end")))
+                unread = sorted(set(range(len(json.loads(row.order)))) - ended)
+                if unread:
+                    raise Conflict(
+                        f"{len(unread)} trials have not ended, first trial {unread[0]}; the code comes at the end"
+                    )
                 unfinished = (SESSIONS.c.id == session) & SESSIONS.c.finished.is_(None)
                 connection.execute(SESSIONS.update().where(unfinished).values(finished=_now()))
             return missing
@@ -225,6 +256,12 @@ class Store:
         if not hmac.compare_digest(row.token.encode(), token.encode()):
             raise PermissionError("the token does not belong to this session")
         return row
+
+    def counts(self) -> tuple[int, int]:
+        """Return how many sessions have begun, and how many of them are finished."""
+        with self.engine.connect() as connection:
+            row = connection.execute(sa.select(sa.func.count(), sa.func.count(SESSIONS.c.finished))).one()
+        return int(row[0]), int(row[1])
 
     def files(self) -> dict[str, VersionFile]:
         """Return every version that a session ran, by SHA-256."""
@@ -252,6 +289,15 @@ class Store:
             if self.engine.dialect.name == "postgresql":
                 connection.exec_driver_sql("LOCK TABLE sessions IN SHARE ROW EXCLUSIVE MODE")
             yield connection
+
+
+def _check_ratings(events: Sequence[Event], file: VersionFile) -> None:
+    """Raise `ValueError` for a rating that the scale does not have."""
+    points = file.procedure.rating.points
+    for event in events:
+        response = event.value.get("response")
+        if event.kind == "response" and event.value["task"] == "rating" and response not in range(1, points + 1):
+            raise ValueError(f"event {event.seq}: a rating of {response!r}; expected a whole number from 1 to {points}")
 
 
 def sqlite_url(path: str | Path) -> str:

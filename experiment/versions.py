@@ -57,9 +57,15 @@ def version_files(stated: study.Study) -> list[VersionFile]:
     """Return the version files of a study: its materials dealt by its design, with its procedure."""
     materials = read(*stated.paths())
     steps = procedure(stated)
+    versions = design(stated, materials)
+    shown = min(len(version.trials) for version in versions) - len(stated.design.practice)
+    if steps.breaks >= shown:
+        raise study.DataError(
+            f"{stated.path}: procedure.breaks is {steps.breaks}; expected fewer than the {shown} sentences of a version"
+        )
     return [
         VersionFile(SCHEMA, stated.name, stated.title or stated.name, _shown(version, materials), steps, version)
-        for version in design(stated, materials)
+        for version in versions
     ]
 
 
@@ -78,7 +84,10 @@ def parse_version(text: str, where: str) -> VersionFile:
         raise study.DataError(
             f"{where}: schema is {data.get('schema')!r}, expected {SCHEMA}; write it again with  gardenpath design"
         )
-    return study.structure(VersionFile, data, where=where)
+    file = study.structure(VersionFile, data, where=where)
+    # Sessions name the version that they ran by the hash of these bytes, whatever wrote them.
+    vars(file)["text"] = text
+    return file
 
 
 def read_versions(folder: str | Path) -> list[VersionFile]:

@@ -3,7 +3,7 @@
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cached_property
 from math import comb, factorial, prod
 from random import Random
 
@@ -88,7 +88,6 @@ class Arrangements:
         return pattern
 
 
-@cache
 def _ways(length: int, n: int, j: int, g: int, b: int) -> int:
     return comb(n - 1, g - 1) * comb(j, b) * comb(length + 1 - j, g - b)
 
@@ -107,7 +106,8 @@ def _insert(pattern: list[Hashable], label: Hashable, n: int, g: int, b: int, ra
     """Insert n copies of `label` as g blocks, b of them between alike neighbours, the others elsewhere."""
     gaps = range(len(pattern) + 1)
     between = [i for i in gaps if 0 < i < len(pattern) and pattern[i - 1] == pattern[i]]
-    elsewhere = [i for i in gaps if i not in set(between)]
+    taken = set(between)
+    elsewhere = [i for i in gaps if i not in taken]
     places = sorted(random.sample(between, b) + random.sample(elsewhere, g - b))
     cuts = sorted(random.sample(range(1, n), g - 1))
     sizes = [end - start for start, end in zip([0, *cuts], [*cuts, n], strict=True)]

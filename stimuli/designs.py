@@ -8,7 +8,7 @@ from typing import Literal
 
 from gardenpath import study
 
-from .formats import read
+from .formats import read, source
 from .items import Item, Materials, Sentence
 from .orderings import Drawn, Ordering, Orders
 
@@ -146,17 +146,28 @@ class Design:
 
 
 def _practice(number: int, text: str, materials: Materials) -> Trial:
-    sentence = Sentence(text)
+    sentence = Sentence(*source.parse(text))
     language = materials.items[0].language if materials.items else "en"
     item = Item(f"practice-{number}", PRACTICE, {PRACTICE: sentence}, language)
     return Trial("practice", item, ((PRACTICE, sentence),))
 
 
+def _ordering(stated: study.Study) -> Ordering:
+    rules = vars(stated.ordering)
+    alike = rules["no_adjacent"]
+    try:
+        return Ordering(**{**rules, "no_adjacent": tuple(alike) if isinstance(alike, list) else alike})
+    except ValueError as error:
+        raise study.DataError(f"{stated.path}: {error}") from None
+
+
 def design(stated: study.Study, materials: Materials | None = None) -> list[Version]:
     """Return the versions that a study.toml asks for, dealt from its materials (read from its files unless given)."""
     section = stated.design
-    rules = vars(stated.ordering)
-    alike = rules["no_adjacent"]
-    ordering = Ordering(**{**rules, "no_adjacent": tuple(alike) if isinstance(alike, list) else alike})
+    ordering = _ordering(stated)
     plan = Design(section.ratio, section.versions, section.items, section.experiments, section.practice)
-    return plan.deal(materials or read(*stated.paths()), ordering=ordering, seed=stated.seed)
+    materials = materials or read(*stated.paths())
+    try:
+        return plan.deal(materials, ordering=ordering, seed=stated.seed)
+    except ValueError as error:
+        raise study.DataError(f"{stated.path}: design: {fault}" for fault in str(error).split("\n")) from None

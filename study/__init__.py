@@ -2,7 +2,17 @@
 
 from .config import Study, load, structure
 from .errors import DataError, MissingExtra, require
-from .files import atomic, read_sidecar, read_text, refuse_overwrite, sha256, versions, write_sidecar, write_text
+from .files import (
+    atomic,
+    read_json,
+    read_sidecar,
+    read_text,
+    refuse_overwrite,
+    sha256,
+    versions,
+    write_sidecar,
+    write_text,
+)
 from .schemas import TABLES, Column, Table
 from .tables import check, read, read_csv, write
 
@@ -18,6 +28,7 @@ __all__ = [
     "load",
     "read",
     "read_csv",
+    "read_json",
     "read_sidecar",
     "read_text",
     "refuse_overwrite",

@@ -3,6 +3,7 @@
 import difflib
 import functools
 import json
+import re
 import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, is_dataclass
@@ -19,12 +20,20 @@ T = TypeVar("T")
 STRICT: Any = {"extra": "forbid", "strict": True}  # a misspelt key is an error, and "3" is not 3
 
 
+def _expect(holds: bool, message: str) -> None:
+    if not holds:
+        raise ValueError(message)
+
+
 @dataclass(frozen=True)
 class MaterialsSection:
     """Where the items are: files in any format gardenpath reads, relative to study.toml."""
 
     __pydantic_config__ = STRICT
     files: list[str]
+
+    def __post_init__(self) -> None:
+        _expect(bool(self.files), "files is empty; expected at least one file of materials")
 
 
 @dataclass(frozen=True)
@@ -37,6 +46,15 @@ class DesignSection:
     items: int | None = None
     experiments: int = 1
     practice: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        _expect(
+            bool(self.ratio) and min(self.ratio.values()) > 0,
+            f"ratio is {self.ratio}; expected a share of at least 1 each",
+        )
+        _expect(self.versions > 0, f"versions is {self.versions}; expected at least 1")
+        _expect(self.items is None or self.items > 0, f"items is {self.items}; expected at least 1")
+        _expect(self.experiments > 0, f"experiments is {self.experiments}; expected at least 1")
 
 
 @dataclass(frozen=True)
@@ -65,6 +83,9 @@ class RatingSection:
     high: str
     points: int = 7
 
+    def __post_init__(self) -> None:
+        _expect(2 <= self.points <= 9, f"points is {self.points}; expected 2 to 9, one number key for each")
+
 
 @dataclass(frozen=True)
 class ProcedureSection:
@@ -77,6 +98,10 @@ class ProcedureSection:
     consent: str | None = None
     instructions: list[str] | None = None
     debriefing: str | None = None
+
+    def __post_init__(self) -> None:
+        _expect(self.presentation == "centred", f"presentation is {self.presentation!r}; expected 'centred'")
+        _expect(self.breaks >= 0, f"breaks is {self.breaks}; expected 0 or more")
 
 
 @dataclass(frozen=True)
@@ -98,10 +123,16 @@ class AnalysisSection:
     max_rt: float = 3000.0
     model: str = "pocket"
 
+    def __post_init__(self) -> None:
+        _expect(
+            0 <= self.min_rt < self.max_rt,
+            f"min_rt is {self.min_rt:g} and max_rt {self.max_rt:g}; expected 0 <= min_rt < max_rt",
+        )
+
 
 @dataclass(frozen=True)
 class Study:
-    """A study as study.toml states it; `folder` is where its paths start."""
+    """A study as study.toml states it; `path` is that file, and its paths start from its folder."""
 
     __pydantic_config__ = STRICT
     name: str
@@ -114,7 +145,12 @@ class Study:
     title: str = ""
     ordering: OrderingSection = field(default_factory=OrderingSection)
     analysis: AnalysisSection = field(default_factory=AnalysisSection)
-    folder: Path = Path()
+    path: Path = Path("study.toml")
+
+    @property
+    def folder(self) -> Path:
+        """The folder from which the study's paths start."""
+        return self.path.parent
 
     def paths(self) -> list[Path]:
         """Return the material files, resolved against the study's folder."""
@@ -134,9 +170,15 @@ def load(path: str | Path) -> Study:
     try:
         stated = tomllib.loads(read_text(path))
     except tomllib.TOMLDecodeError as error:
-        raise DataError(f"{path}: not valid TOML: {error}") from None
-    stated.pop("folder", None)
-    return structure(Study, {**stated, "folder": path.parent}, where=str(path))
+        raise DataError(f"{path}: not valid TOML: {error}{_line_of(path, str(error))}") from None
+    stated.pop("path", None)
+    return structure(Study, {**stated, "path": path}, where=str(path))
+
+
+def _line_of(path: Path, message: str) -> str:
+    """Return the line that a TOML error names, to be looked at."""
+    found = re.search(r"at line (\d+)", message)
+    return f": {read_text(path).splitlines()[int(found.group(1)) - 1].strip()}" if found else ""
 
 
 def structure(kind: type[T], data: object, *, where: str) -> T:
@@ -164,6 +206,8 @@ def _fault(kind: type, fault: Mapping[str, Any], where: str) -> str:
             return f"{where}: key {place!r} is not known; {hint}"
         case "missing" | "missing_argument":
             return f"{where}: key {place!r} is missing; expected it beside {', '.join(_keys(kind, fault['loc'][:-1]))}"
+        case "value_error":
+            return f"{where}: {place}: {fault['msg'].removeprefix('Value error, ')}"
         case _:
             return f"{where}: key {place!r} is {fault['input']!r}: {fault['msg'][0].lower()}{fault['msg'][1:]}"
 
@@ -174,4 +218,4 @@ def _keys(kind: Any, place: tuple[str | int, ...]) -> list[str]:
         hints = get_type_hints(kind) if is_dataclass(kind) else {}
         found = hints.get(str(part), kind)
         kind = next((a for a in (found, *get_args(found)) if is_dataclass(a)), kind)
-    return [f.name for f in fields(kind) if f.name != "folder"] if is_dataclass(kind) else []
+    return [f.name for f in fields(kind) if f.name != "path"] if is_dataclass(kind) else []

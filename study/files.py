@@ -6,6 +6,7 @@ import json
 import logging
 import os
 import platform
+import re
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -28,6 +29,8 @@ def read_text(path: str | Path) -> str:
     raw = Path(path).read_bytes()
     if raw.startswith((b"\xff\xfe", b"\xfe\xff")):
         raise DataError(f"{path}: the file is UTF-16, expected UTF-8; save it again as 'CSV UTF-8' or 'UTF-8'")
+    if raw.startswith(b"PK\x03\x04"):
+        raise DataError(f"{path}: an Excel workbook or another zip file, expected text; save it as 'CSV UTF-8'")
     if raw.startswith(b"\xef\xbb\xbf"):
         log.info("%s: starts with a byte-order mark, expected plain UTF-8; read without it", path)
         raw = raw[3:]
@@ -39,10 +42,12 @@ def read_text(path: str | Path) -> str:
         return raw.decode("utf-8")
     except UnicodeDecodeError as error:
         line = raw.count(b"\n", 0, error.start) + 1
-        guess = raw[error.start : error.start + 1].decode("latin-1")
+        # Windows writes curly quotes and dashes where Latin-1 has control characters that nobody types.
+        name, code = ("Windows-1252", "cp1252") if re.search(rb"[\x80-\x9f]", raw) else ("Latin-1", "latin1")
+        guess = raw[error.start : error.start + 1].decode(code, "replace")
         raise DataError(
-            f"{path}, line {line}: byte 0x{raw[error.start]:02x} is not UTF-8 (in Latin-1 it would be {guess!r}); "
-            f"expected UTF-8: convert with  iconv -f latin1 -t utf-8 {Path(path).name}"
+            f"{path}, line {line}: byte 0x{raw[error.start]:02x} is not UTF-8 (in {name} it would be {guess!r}); "
+            f"expected UTF-8: convert with  iconv -f {code} -t utf-8 {Path(path).name}"
         ) from None
 
 
@@ -66,6 +71,16 @@ def _umask() -> int:
     mask = os.umask(0)
     os.umask(mask)
     return mask
+
+
+def read_json(path: str | Path) -> object:
+    """Return what a JSON file holds; raises `DataError` with file, line and fault where it is not JSON."""
+    try:
+        return json.loads(read_text(path))
+    except json.JSONDecodeError as error:
+        raise DataError(
+            f"{path}, line {error.lineno}: not valid JSON: {error.msg}; the file is damaged or cut short"
+        ) from None
 
 
 def write_text(path: str | Path, text: str) -> None:
@@ -126,4 +141,4 @@ def refuse_overwrite(paths: Iterable[str | Path], force: bool) -> None:
     """Raise `FileExistsError` naming the outputs that exist already, unless `force`."""
     there = [str(path) for path in paths if Path(path).exists()]
     if there and not force:
-        raise FileExistsError(f"{', '.join(there)}: exists already; give --force to overwrite, or another -o")
+        raise FileExistsError(f"{', '.join(there)}: exists already; give --force to overwrite, or write elsewhere")

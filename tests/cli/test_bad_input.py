@@ -38,7 +38,7 @@ CASES: dict[str, tuple[Callable[[Path], object], list[str], int, str]] = {
     "an empty sentence": (edit("items.csv", "{No} student in the seminar has [ever] complained about the weekly readings.", ""), ["design", "study.toml"], 1, "line 2: npi-01 (grammatical): the sentence is empty"),
     "Latin-1 bytes": (latin_1, ["check", "items.csv"], 1, "is not UTF-8 (in Latin-1 it would be 'é')"),
     "a misspelt key": (edit("study.toml", "versions = 3", "verions = 3"), ["design", "study.toml"], 1, "key 'design.verions' is not known; did you mean 'versions'?"),
-    "an impossible design": (edit("study.toml", "items = 9", "items = 10"), ["design", "study.toml"], 2, "10 items of paradigm npi_ever cannot be split 2:1"),
+    "an impossible design": (edit("study.toml", "items = 9", "items = 10"), ["design", "study.toml"], 1, "study.toml: design: 10 items of paradigm npi_ever cannot be split 2:1"),
     "no such study": (lambda f: None, ["design", "nothing.toml"], 2, "nothing.toml: there is no such file"),
     "no such materials": (lambda f: None, ["check", "nothing.csv"], 2, "nothing.csv: No such file or directory"),
     "an unknown format": (lambda f: None, ["check", "items.csv", "--format", "xml"], 2, "format 'xml' is not known; expected one of items, source, blimp"),
@@ -46,7 +46,7 @@ CASES: dict[str, tuple[Callable[[Path], object], list[str], int, str]] = {
     "a model that is none": (lambda f: (f / "model").mkdir(), ["score", "items.csv", "--model", "model", "-o", "scores"], 2, "model"),
     "no data": (lambda f: None, ["collect", "nothing", "-o", "tables"], 2, "nothing: there is no such file or folder"),
     "a mapping without a table": (lambda f: None, ["collect", "x", "--from", "table", "-o", "t"], 2, "--from table and --mapping FILE.toml go together"),
-    "no participants": (lambda f: None, ["simulate", "study.toml", "--participants", "0", "--seed", "1", "-o", "sim"], 2, "participants is 0; expected at least 1"),
+    "no participants": (lambda f: None, ["simulate", "study.toml", "--participants", "0", "--seed", "1", "-o", "sim"], 2, "0 is not in the range x>=1"),
     "no tables": (lambda f: None, ["analyse", "nothing", "-o", "results"], 2, "nothing"),
 }  # fmt: skip
 

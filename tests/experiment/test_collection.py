@@ -138,9 +138,70 @@ def test_robots_show_the_effects_they_were_given(versions: list[experiment.Versi
     assert 2.0 < means["grammatical"] - means["ungrammatical"] < 3.5
 
 
+def test_lost_events_are_reported_and_the_session_is_not_complete(
+    simulated: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    for session, keep in (("s-00000", slice(0, 100)), ("s-00001", slice(0, 0)), ("s-00002", None)):
+        path = simulated / session / "events.jsonl"
+        lines = path.read_text().splitlines(keepends=True)
+        path.write_text("".join(lines[keep] if keep else lines[:50] + lines[51:]))
+    (simulated / "s-00003" / "session.json").unlink()
+    sessions = experiment.collect(simulated)["sessions"].set_index("session")
+    assert sessions["complete"].to_dict() == {
+        "s-00000": False, "s-00001": False, "s-00002": False, "s-00004": True, "s-00005": True,
+    }  # fmt: skip
+    assert "session s-00002 was finished, but 1 events are missing, first number 50" in caplog.text
+    assert "s-00003: events without a session.json" in caplog.text
+
+
+def test_a_version_that_is_gone_or_was_changed_is_named(simulated: Path) -> None:
+    version = sorted((simulated / "versions").iterdir())[0]
+    text = version.read_text()
+    version.write_text(text.replace('"seed"', '"seed" '))
+    with pytest.raises(study.DataError, match="was changed after sessions ran it"):
+        experiment.collect(simulated)
+    version.unlink()
+    with pytest.raises(study.DataError, match="whose file is missing"):
+        experiment.collect(simulated)
+
+
+def test_a_version_written_by_another_release_keeps_its_name(simulated: Path) -> None:
+    """Sessions name a version by the bytes it had, not by how this release would write it."""
+    import hashlib
+
+    (one, *_) = (simulated / "versions").iterdir()
+    other = one.read_text().replace("\n ", "\n  ")
+    name = hashlib.sha256(other.encode()).hexdigest()
+    one.with_stem(name).write_text(other)
+    for path in simulated.glob("*/session.json"):
+        path.write_text(path.read_text().replace(one.stem, name))
+    one.unlink()
+    assert experiment.collect(simulated)["sessions"]["complete"].all()
+
+
+@pytest.mark.parametrize("broken", ["{", "[]", '{"id": 3}'])
+def test_a_broken_session_is_named_by_its_file(simulated: Path, broken: str) -> None:
+    (simulated / "s-00001" / "session.json").write_text(broken)
+    with pytest.raises(study.DataError, match=r"s-00001/session.json"):
+        experiment.collect(simulated)
+
+
+def test_simulating_again_replaces_an_earlier_simulation_and_nothing_else(
+    simulated: Path, versions: list[experiment.VersionFile]
+) -> None:
+    with pytest.raises(FileExistsError, match="give --force"):
+        experiment.simulate(versions, simulated, participants=2, seed=1)
+    experiment.simulate(versions, simulated, participants=2, seed=1, replace=True)
+    assert len(experiment.collect(simulated)["sessions"]) == 2
+    (simulated / "study.sqlite").write_text("real data")
+    with pytest.raises(FileExistsError, match="holds something else than an earlier simulation"):
+        experiment.simulate(versions, simulated, participants=2, seed=1, replace=True)
+
+
 @pytest.mark.parametrize(
     ("make", "message"),
     [
+        (lambda p: f"sqlite:///{p}/none.sqlite", "there is no such file; expected a study's database"),
         (lambda p: p / "nothing", "there is no such file or folder"),
         (lambda p: p, "no sessions there"),
         (lambda p: (p / "x.txt").write_text("hello") and p / "x.txt", "not a database of gardenpath"),

@@ -4,11 +4,12 @@ import socket
 from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import httpx2
 import pytest
 
-from gardenpath import experiment
+from gardenpath import experiment, study
 from gardenpath.experiment import server
 
 from .conftest import Running
@@ -68,21 +69,45 @@ def test_sending_twice_is_harmless_and_changing_is_refused(client: httpx2.Client
     )
 
 
-def test_the_code_comes_once_every_event_is_stored(client: httpx2.Client) -> None:
+def test_the_code_comes_once_every_event_is_stored_and_every_trial_has_ended(
+    client: httpx2.Client, versions: list[experiment.VersionFile]
+) -> None:
+    path, token, payload = opened(client)
+    events = list(experiment.robot(versions, seed=1).events(payload, "r"))
+    held = [event for event in events if event["seq"] not in (1, 30)]
+    client.put(f"{path}/events", json={"events": held}, headers=token)
+    early = client.post(f"{path}/complete", json={"events": len(events)}, headers=token)
+    assert (early.status_code, early.json()) == (409, {"missing": [1, 30]})
+    client.put(f"{path}/events", json={"events": events}, headers=token)
+    done = client.post(f"{path}/complete", json={"events": len(events)}, headers=token)
+    assert done.json() == {"code": "GARDEN-PATH-1"}
+
+
+def test_nobody_gets_the_code_without_reading(client: httpx2.Client) -> None:
     path, token, _ = opened(client)
-    client.put(f"{path}/events", json={"events": [end(0), end(2)]}, headers=token)
-    early = client.post(f"{path}/complete", json={"events": 4}, headers=token)
-    assert (early.status_code, early.json()) == (409, {"missing": [1, 3]})
-    client.put(f"{path}/events", json={"events": [end(1), end(3)]}, headers=token)
-    assert client.post(f"{path}/complete", json={"events": 4}, headers=token).json() == {"code": "GARDEN-PATH-1"}
+    client.put(f"{path}/events", json={"events": [end(0)]}, headers=token)
+    answer = client.post(f"{path}/complete", json={"events": 1}, headers=token)
+    assert answer.status_code == 409
+    assert answer.json()["error"] == "39 trials have not ended, first trial 0; the code comes at the end"
 
 
-def test_a_participant_who_comes_back_resumes_and_one_who_finished_is_refused(client: httpx2.Client) -> None:
+def test_a_rating_that_the_scale_does_not_have_is_refused(client: httpx2.Client) -> None:
+    path, token, _ = opened(client)
+    shown = {"request": 0, "frame": 1, "handler": 2, "task": "rating", "prompt": "acceptability", "response": 99}
+    event = {"seq": 0, "visit": 0, "t": 3.0, "kind": "response", "trial": 0, "value": shown}
+    answer = client.put(f"{path}/events", json={"events": [event]}, headers=token)
+    assert answer.status_code == 400
+    assert answer.json()["error"] == "event 0: a rating of 99; expected a whole number from 1 to 7"
+
+
+def test_a_participant_who_comes_back_resumes_and_one_who_finished_is_refused(
+    client: httpx2.Client, running: Running, versions: list[experiment.VersionFile]
+) -> None:
     path, token, first = opened(client, "anna")
     client.put(f"{path}/events", json={"events": [end(0)]}, headers=token)
     _, _, again = opened(client, "anna")
     assert (again["session"], again["visit"], again["next_seq"]) == (first["session"], 1, 1)
-    client.post(f"{path}/complete", json={"events": 1}, headers=token)
+    experiment.take(experiment.robot(versions, seed=1), experiment.HttpTransport(running.address), "anna")
     assert client.post("api/sessions", json={"participant": "anna"}).status_code == 409
 
 
@@ -116,6 +141,21 @@ def test_a_broken_request_gets_one_sentence(
     answer = client.request(method, f"{path}/{call}", content=body, headers=token if headers is None else headers)
     assert answer.status_code == status
     assert "\n" not in answer.json()["error"]
+
+
+def test_an_address_that_is_none_is_answered_in_the_same_form(client: httpx2.Client) -> None:
+    answer = client.get("api/nope")
+    assert (answer.status_code, "error" in answer.json()) == (404, True)
+
+
+def test_a_changed_study_on_the_same_database_is_reported(
+    client: httpx2.Client, running: Running, study_folder: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    opened(client)
+    path = study_folder / "study.toml"
+    path.write_text(path.read_text().replace("points = 7", "points = 5"))
+    running.store.publish(experiment.version_files(study.load(path)))
+    assert "the study has changed since its first sessions: those 1 keep the versions they ran" in caplog.text
 
 
 def test_an_unknown_session_is_not_found(client: httpx2.Client) -> None:

@@ -40,5 +40,5 @@ def test_a_language_without_texts_is_refused(study_folder: Path) -> None:
 def test_a_scale_without_keys_is_refused(study_folder: Path) -> None:
     path = study_folder / "study.toml"
     path.write_text(path.read_text().replace("points = 7", "points = 11"))
-    with pytest.raises(ValueError, match=r"rating\.points is 11; expected 2 to 9"):
+    with pytest.raises(ValueError, match=r"procedure\.rating: points is 11; expected 2 to 9"):
         experiment.version_files(study.load(path))

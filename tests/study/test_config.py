@@ -36,9 +36,27 @@ def test_every_wrong_key_is_named_at_once_with_the_nearest_known_one(study_folde
     assert all(str(path) in fault for fault in caught.value.faults)
 
 
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ('["items.csv"]', "[]", "materials: files is empty; expected at least one file"),
+        ("versions = 3", "versions = 0", "design: versions is 0; expected at least 1"),
+        ("points = 7", "points = 12", "procedure.rating: points is 12; expected 2 to 9"),
+        ("breaks = 1", "breaks = -1", "procedure: breaks is -1; expected 0 or more"),
+        ("min_rt = 100.0", "min_rt = 5000.0", "analysis: min_rt is 5000 and max_rt 3000"),
+        ("ratio = { grammatical = 2,", "ratio = { grammatical = 0,", "design: ratio is"),
+    ],
+)
+def test_a_number_out_of_its_range_is_a_fault_of_the_file(study_folder: Path, old: str, new: str, message: str) -> None:
+    path = edit(study_folder, (old, new))
+    with pytest.raises(study.DataError) as caught:
+        study.load(path)
+    assert str(caught.value).startswith(f"{path}: {message}")
+
+
 def test_broken_toml_is_one_line_with_its_place(study_folder: Path) -> None:
     path = edit(study_folder, ('name = "minimal-pairs"', 'name = "minimal-pairs'))
-    with pytest.raises(study.DataError, match=r"not valid TOML: .*line"):
+    with pytest.raises(study.DataError, match=r"not valid TOML: .*line.*: name = \"minimal-pairs"):
         study.load(path)
 
 
