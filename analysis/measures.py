@@ -67,7 +67,11 @@ def region_times(
     """
     ledger = ledger or Ledger()
     [words] = ledger.step("role is not target", readings=(readings, readings["role"] == "target"))
-    [words] = ledger.step(f"outside the {region} region", readings=(words, (words["region"] == region).fillna(False)))
+    inside = (words["region"] == region).fillna(False).astype(bool)
+    marked = inside.groupby([words["session"], words["trial"]]).transform("any").astype(bool)
+    first = ~words.duplicated(["session", "trial"])
+    ledger.step(f"the sentence has no {region} region", region_times=(words[first], marked[first]))
+    [words] = ledger.step(f"outside the {region} region", readings=(words, inside))
     words = _whole(words, ledger)
     within = in_band(words["rt"], min_rt, max_rt)
     keep = within.groupby([words["session"], words["trial"]]).transform("all").astype(bool)

@@ -55,6 +55,15 @@ def command(
     given = {name: read(tables, name) for name in TABLES}
     found = analysis.analyse(**given, **chosen)  # type: ignore[arg-type]
     write_all(found, out, [located(tables, name) for name in TABLES], chosen, parquet)
+    models = found["phenomenon_models"]
+    for measure, rows, what in (
+        ("z", found["rating_scores"], "ratings"),
+        ("log_rt", found["region_times"], "critical regions read"),
+    ):
+        if not len(rows):
+            options.talk(f"no {what} of target trials are in the tables, so there are no models of them")
+        elif not (models["measure"] == measure).any():
+            options.talk(f"no models of {what}: no paradigm has the two conditions grammatical and ungrammatical")
     for measure in ("z", "log_rt"):
         for sentence in wording.effects(found["phenomenon_models"], measure):
             click.echo(sentence)

@@ -90,7 +90,7 @@ def test_a_region_is_dropped_when_one_word_is_out_of_the_band_whose_ends_are_in(
     ledger = Ledger()
     rows = [("P1", 0, 1, "critical", 250.0), ("P1", 0, 2, "critical", rt)]
     assert len(region_times(read(rows), ITEMS, ledger=ledger)) == kept
-    last = [row for row in ledger.rows if row["step"] == 3]
+    last = [row for row in ledger.rows if row["step"] == 4]
     assert [(row["table"], row["excluded"]) for row in last] == [("readings", 2 - 2 * kept), ("region_times", 1 - kept)]
 
 
@@ -104,6 +104,14 @@ def test_a_region_with_a_word_unread_is_dropped_rather_than_summed_short(second:
     whole = [("P2", 0, 1, "critical", 250.0), ("P2", 0, 2, "critical", 300.0)]
     times = region_times(read([("P1", 4, 1, "critical", 250.0), *second, *whole]), ITEMS)
     assert times["participant"].to_list() == ["P2"]
+
+
+def test_a_sentence_without_the_region_is_counted_as_left_out() -> None:
+    ledger = Ledger()
+    rows = [("P1", 0, 0, None, 250.0), ("P1", 0, 1, None, 250.0), ("P2", 0, 1, "critical", 250.0)]
+    assert len(region_times(read(rows), ITEMS, ledger=ledger)) == 1
+    (step,) = [row for row in ledger.rows if row["rule"] == "the sentence has no critical region"]
+    assert (step["table"], step["before"], step["excluded"]) == ("region_times", 2, 1)
 
 
 def test_times_are_of_target_trials_only() -> None:

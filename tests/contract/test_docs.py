@@ -78,6 +78,24 @@ def test_every_public_function_says_what_comes_back() -> None:
             )
 
 
+def test_every_key_of_study_toml_is_documented() -> None:
+    from dataclasses import fields, is_dataclass
+    from typing import get_type_hints
+
+    from gardenpath.study import Study
+
+    def keys(kind: type, prefix: str = "") -> list[str]:
+        hints = get_type_hints(kind)
+        found: list[str] = []
+        for f in fields(kind):
+            found += keys(hints[f.name], f"{prefix}{f.name}.") if is_dataclass(hints[f.name]) else [prefix + f.name]
+        return found
+
+    page = (ROOT / "docs" / "study-toml.md").read_text()
+    missing = [key for key in keys(Study) if key != "path" and f"`{key}`" not in page]
+    assert not missing
+
+
 def test_links_between_pages_lead_somewhere() -> None:
     for page in PAGES:
         for target in re.findall(r"\]\((?!https?:|#)([^)#]+)", page.read_text()):
