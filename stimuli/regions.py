@@ -37,7 +37,7 @@ def missing_cues(prepared: Prepared) -> Iterator[Fault]:
             yield (
                 member.item,
                 member.condition,
-                f"no cue is marked, but {others} other sentences of this condition have one",
+                f"no cue is marked; other sentences of this condition have one ({others} in all)",
             )
 
 
@@ -125,7 +125,7 @@ def same_position(prepared: Prepared) -> Iterator[Fault]:
             yield (
                 item,
                 "",
-                f"{one} words before the critical region (grammatical), {two} (ungrammatical); "
+                f"words before the critical region: {one} (grammatical), {two} (ungrammatical); "
                 "expected a difference of at most 1",
             )
 
@@ -135,7 +135,7 @@ def words_after(prepared: Prepared) -> Iterator[Fault]:
         critical = member.region(CRITICAL)
         after = len(member.words) - critical.stop
         if critical and after < 3:
-            message = f"{after} words after the critical region; expected at least 3 for spillover"
+            message = f"words after the critical region: {after}; expected at least 3 for spillover"
             yield member.item, member.condition, message
 
 

@@ -44,9 +44,15 @@ UNSPACED = frozenset(("zh", "ja", "th", "lo", "km", "my", "bo"))
 CAPITAL_NOUNS = frozenset(("de", "lb"))
 
 
+@functools.cache
 def base_language(language: str) -> str:
-    """Return the language without region or script: 'en' of 'en-GB'."""
-    return re.split("[-_]", language)[0].lower()
+    """Return the language's shortest code, without region or script: 'en' of 'en-GB' and of 'eng'."""
+    import langcodes
+
+    try:
+        return langcodes.Language.get(language).language or ""
+    except ValueError:
+        return ""
 
 
 @functools.cache

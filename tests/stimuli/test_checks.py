@@ -111,6 +111,7 @@ NO_BREACHES = {
     "a number": ("They saw 1,234,567,891 men (12th).", "en", "unknown-word"),
     "a name": ("They met Xqzvbrt and Xqzvbrt's wife.", "en", "unknown-word"),
     "a hyphen": ("They saw a peanut-colored well-known unicorn's house.", "en", "unknown-word"),
+    "an unsegmented sentence in a language of three letters": ("東京タワーへ行くことにした。", "jpn", "unknown-word"),
     "an unsegmented sentence": ("我们去唱歌。", "zh", "unknown-word"),
     "no list": ("Gizona etxera etorri da.", "eu", "unknown-word"),
     "a script without case": ("他来了。", "zh", "initial-capital"),
@@ -137,7 +138,7 @@ def test_a_condition_without_any_cue_needs_none() -> None:
     )
     (finding,) = [f for f in found if f.rule == "cue-missing"]
     assert (finding.item, finding.condition) == ("i2", "grammatical")
-    assert finding.message == "no cue is marked, but 1 other sentences of this condition have one"
+    assert finding.message == "no cue is marked; other sentences of this condition have one (1 in all)"
 
 
 def test_an_unknown_word_is_told_once_with_its_sentences() -> None:
@@ -187,3 +188,11 @@ def test_the_seven_identical_pairs_of_blimp_are_found(real_data: Path) -> None:
         "passive_1-324", "passive_1-810", "principle_A_case_2-105", "principle_A_case_2-287",
         "principle_A_case_2-372", "principle_A_case_2-816", "principle_A_case_2-967",
     ]  # fmt: skip
+
+
+@pytest.mark.data
+def test_a_misspelt_word_of_blimp_is_found(real_data: Path) -> None:
+    """Reported as alexwarstadt/blimp, issue 7."""
+    findings = stimuli.check(stimuli.read(real_data / "blimp" / "expletive_it_object_raising.jsonl"))
+    unknown = [finding.message for finding in findings if finding.rule == "unknown-word"]
+    assert unknown == ["the word 'unsuprising' is in no frequency list; misspelt? (36 sentences)"]
