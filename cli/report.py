@@ -35,12 +35,12 @@ def command(study_file: Path, out: Path, force: bool) -> None:
     study = load(study_file)
     refuse_overwrite([out], force)
     there, absent = _search(study.folder)
-    for line in absent:
-        options.talk(f"absent: {line}")
     if not there:
         raise FileNotFoundError(
             f"{study.folder}: no tables/, scores/ or results/ there; run  gardenpath collect  first"
         )
+    for line in absent:
+        options.talk(f"absent: {line}")
     page = analysis.report(
         {name: read(path, name) for name, path in there.items()},
         title=study.title or study.name,

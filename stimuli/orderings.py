@@ -41,7 +41,7 @@ class Ordering:
     >>> trials = [{"paradigm": p, "condition": c} for p in "ab" for c in ("good", "bad")]
     >>> orders = rules.over(trials)
     >>> orders.count(), orders.sample(seed=1, slot=0).method
-    (4, 'rejection')
+    (2, 'rejection')
     """
 
     no_adjacent: str | tuple[str, ...] | None = None

@@ -1,5 +1,8 @@
 """Formats of materials: each is a module with NAME, SUFFIX, recognises, read, write and loses, listed here in one tuple."""
 
+import logging
+import re
+from collections.abc import Sequence
 from pathlib import Path
 from types import ModuleType
 
@@ -7,10 +10,46 @@ from gardenpath import study
 
 from ..findings import Finding
 from ..items import Materials, Place
-from . import blimp, items, source
+from . import (
+    blimp,
+    blimpnl,
+    climp,
+    items,
+    jblimp,
+    linzen,
+    multiblimp,
+    pairs,
+    pcibex,
+    rublimp,
+    sling,
+    source,
+    syntaxgym,
+    turblimp,
+    turktools,
+)
 from .rows import Rows, assemble
 
-FORMATS: tuple[ModuleType, ...] = (items, source, blimp)
+log = logging.getLogger("gardenpath")
+
+# Of the formats with one suffix, the first is written to a file of that suffix.
+FORMATS: tuple[ModuleType, ...] = (
+    items,
+    source,
+    blimp,
+    blimpnl,
+    pairs,
+    multiblimp,
+    turblimp,
+    rublimp,
+    sling,
+    climp,
+    jblimp,
+    syntaxgym,
+    linzen,
+    pcibex,
+    turktools,
+)
+PICKLE = re.compile(rb"\x80[\x02-\x05]|[(](?:dp|lp)\d+\n|[]}]q")
 
 
 def named(name: str) -> ModuleType:
@@ -23,19 +62,36 @@ def named(name: str) -> ModuleType:
 
 def recognise(text: str, file: str) -> ModuleType:
     """Return the format whose marks the text bears."""
-    for module in FORMATS:
-        if module.recognises(text):
-            return module
+    found = [module for module in FORMATS if module.recognises(text)]
+    if len(found) > 1:  # the source format claims every table of sentences, to name what it lacks
+        found = [module for module in found if module is not source]
+    if len(found) == 1:
+        return found[0]
+    if found:
+        raise study.DataError(f"{file}: this may be {' or '.join(m.NAME for m in found)}; name the format")
     first = text.partition("\n")[0][:60]
     names = ", ".join(m.NAME for m in FORMATS)
     raise study.DataError(f"{file}: the format is not recognised from its first line {first!r}; name it: {names}")
+
+
+def _text(path: str | Path) -> str:
+    """Return the text of a file; a pickle is refused before anything is made of it."""
+    with open(path, "rb") as stream:
+        start = stream.read(80)
+    if PICKLE.match(start):
+        raise study.DataError(
+            f"{path}: a pickle, as of Marvin and Linzen's templates, is not read: loading one runs whatever code is in it.\n"
+            "If you trust where it is from, load it where it can do no harm (a throwaway container without network and data) and "
+            "write each (good, bad) as two columns with a tab between them, under the header 'grammatical<tab>ungrammatical'"
+        )
+    return study.read_text(path)
 
 
 def examine(*paths: str | Path, format: str | None = None) -> tuple[Materials, list[Finding]]:
     """Return what can be read of the files, and a finding for everything that cannot."""
     together = Rows()
     for path in paths:
-        text = study.read_text(path)
+        text = _text(path)
         module = named(format) if format else recognise(text, str(path))
         found: Rows = module.read(text, str(path))
         if not found.rows and not found.findings:
@@ -50,12 +106,23 @@ def examine(*paths: str | Path, format: str | None = None) -> tuple[Materials, l
 def read(*paths: str | Path, format: str | None = None) -> Materials:
     """Return the materials of one or more files; the format is recognised from the content unless named.
 
-    Raises `study.DataError` with every fault of every file, each with its line.
+    Raises `study.DataError` with every error of every file, each with its line; warnings go to the log, a line for each kind and
+    file with its number and its first case (`examine` returns them all).
     """
     materials, findings = examine(*paths, format=format)
-    if findings:
-        raise study.DataError(str(finding) for finding in findings)
+    errors = [str(finding) for finding in findings if finding.severity == "error"]
+    if errors:
+        raise study.DataError(errors)
+    _report(findings)
     return materials
+
+
+def _report(findings: Sequence[Finding]) -> None:
+    kinds: dict[tuple[str, str], list[Finding]] = {}
+    for finding in findings:
+        kinds.setdefault((finding.file, finding.rule), []).append(finding)
+    for (_, rule), found in kinds.items():
+        log.warning("%s%s", found[0], f" ({len(found)} cases of {rule} in this file)" if len(found) > 1 else "")
 
 
 def write(materials: Materials, path: str | Path, format: str | None = None) -> list[str]:

@@ -1,52 +1,53 @@
-"""BLiMP's jsonl: one minimal pair a line (Warstadt et al. 2020, doi 10.1162/tacl_a_00321)."""
+"""BLiMP's jsonl: one minimal pair a line (Warstadt et al. 2020, doi 10.1162/tacl_a_00321).
 
-import json
+Every field but the sentences, the paradigm and its phenomenon is kept in the item's extra fields, and written back
+with its JSON type. The critical region is the word after the prefix, where a pair has prefix fields that its
+sentences bear out. An id that is not the paradigm's with the pair's number, and a language other than English, stand
+in fields of ours, `item_id` and `language`.
+"""
+
 from typing import Any
 
-from ..items import CRITICAL, GRAMMATICAL, UNGRAMMATICAL, Materials, Place, Region
-from .rows import Row, Rows
+from ..items import CRITICAL, GRAMMATICAL, UNGRAMMATICAL, Item, Materials, Place, Region
+from .cells import as_text, first_record, from_text, json_lines, lines_of_json
+from .losses import losses
+from .members import identity, number, own, pair, pairs, texts
+from .rows import Rows
+from .wording import Member
 
 NAME = "blimp"
 SUFFIX = ".jsonl"
 NEEDED = ("sentence_good", "sentence_bad", "UID", "linguistics_term", "pairID")
+LANGUAGE = "en"
 
 
 def recognises(text: str) -> bool:
     """Whether the first line is a JSON object with BLiMP's sentence fields."""
-    first = text.partition("\n")[0]
-    return first.lstrip().startswith("{") and '"sentence_good"' in first and '"UID"' in first
+    return {"sentence_good", "UID"} <= set(first_record(text))
 
 
 def read(text: str, file: str) -> Rows:
     """Return the rows of a BLiMP file; items are named UID-pairID."""
     rows = Rows()
-    for number, line in enumerate(text.split("\n"), start=1):
-        if line.strip():
-            _add(rows, Place(file, number), line)
+    for place, record in json_lines(rows, text, file):
+        _add(rows, place, record)
     return rows
 
 
-def _add(rows: Rows, place: Place, line: str) -> None:
-    try:
-        record = json.loads(line)
-    except json.JSONDecodeError as error:
-        return rows.fault(place, f"not valid JSON: {error.msg} at character {error.pos}")
+def _add(rows: Rows, place: Place, record: dict[str, Any]) -> None:
+    if "pair_id" in record:  # the number in the copy on the Hugging Face hub
+        record["pairID"] = str(record.pop("pair_id"))
     missing = [key for key in NEEDED if not isinstance(record.get(key), str)]
     if missing:
         return rows.fault(place, f"{', '.join(missing)} missing or not a text; expected {', '.join(NEEDED)}")
-    for condition, member in ((GRAMMATICAL, "good"), (UNGRAMMATICAL, "bad")):
-        rows.rows.append(
-            Row(
-                place,
-                record["UID"],
-                record["linguistics_term"],
-                f"{record['UID']}-{record['pairID']}",
-                condition,
-                record[f"sentence_{member}"],
-                _critical(record, member),
-            )
-        )
-    return None
+    paradigm, item, language = own(record, record["UID"], record["pairID"], LANGUAGE)
+    members = [
+        Member(place, paradigm, item, GRAMMATICAL, record["sentence_good"], language),
+        Member(place, paradigm, item, UNGRAMMATICAL, record["sentence_bad"], language),
+    ]
+    extra = {key: as_text(value) for key, value in record.items() if key not in NEEDED}
+    regions = [_critical(record, "good"), _critical(record, "bad")]
+    return pair(rows, record["linguistics_term"], members, regions, {"pairID": record["pairID"], **extra})
 
 
 def _critical(record: dict[str, Any], member: str) -> tuple[Region, ...]:
@@ -60,29 +61,26 @@ def _critical(record: dict[str, Any], member: str) -> tuple[Region, ...]:
 
 def write(materials: Materials) -> str:
     """Return minimal pairs as BLiMP lines."""
-    phenomena = {p.id: p.phenomenon for p in materials.paradigms}
-    return "".join(
-        json.dumps(
-            {
-                "sentence_good": item.sentences[GRAMMATICAL].text,
-                "sentence_bad": item.sentences[UNGRAMMATICAL].text,
-                "linguistics_term": phenomena[item.paradigm],
-                "UID": item.paradigm,
-                "pairID": item.id.removeprefix(f"{item.paradigm}-"),
-            },
-            ensure_ascii=False,
-        )
-        + "\n"
-        for item in materials.items
-        if GRAMMATICAL in item.sentences and UNGRAMMATICAL in item.sentences
-    )
+    kept = pairs(materials)
+    items = [item for item, _ in kept]
+    implied = [(item.paradigm, f"{item.paradigm}-{number(item, 'pairID')}", LANGUAGE) for item in items]
+    stated = identity(items, implied)
+    return lines_of_json(_line(item, term, own) for (item, term), own in zip(kept, stated, strict=True))
+
+
+def _line(item: Item, term: str, own: dict[str, str]) -> dict[str, Any]:
+    good, bad = texts(item)
+    line = {
+        "sentence_good": good,
+        "sentence_bad": bad,
+        "linguistics_term": term,
+        "UID": item.paradigm,
+        "pairID": number(item, "pairID"),
+        **own,
+    }
+    return {**line, **{key: from_text(text) for key, text in item.extra.items() if key not in line}}
 
 
 def loses(materials: Materials) -> list[str]:
     """Return what a BLiMP file cannot hold of these materials."""
-    lost = [f"paradigm {p.id}: not a minimal pair" for p in materials.paradigms if not p.is_minimal_pair()]
-    marked = sum(bool(s.regions) for item in materials.items for s in item.sentences.values())
-    if marked:
-        lost.append(f"regions of {marked} sentences")
-    other = sorted({item.language for item in materials.items} - {"en"})
-    return lost + [f"language {language}" for language in other]
+    return losses(materials, write, read)

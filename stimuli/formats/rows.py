@@ -91,8 +91,9 @@ def _misfit(row: Row, paradigm: Paradigm, members: Mapping[str, Row]) -> str | N
 def _item(members: Mapping[str, Row], paradigms: Mapping[str, Paradigm], rows: Rows) -> Item | None:
     first = next(iter(members.values()))
     conditions = paradigms[first.paradigm].conditions()
-    missing = [c for c in conditions if c not in members]
-    for condition in missing:
+    # A row of this item that could not be read is named already; that it is missing follows.
+    named = any(f.item == first.item and f.severity == "error" for f in rows.findings)
+    for condition in () if named else [c for c in conditions if c not in members]:
         message = f"no sentence for condition {condition!r}; expected one for each of {', '.join(conditions)}"
         rows.fault(first.place, message, first.paradigm, first.item, condition)
     sentences = {}

@@ -35,7 +35,6 @@ FAULTS = {
         HEADER + PAIR + PAIR.replace("i1,ung", "i2,ung").replace("i1", "i2").replace("ungrammatical", "ungramatical"),
         [
             "line 5: i2 (ungramatical): condition 'ungramatical' is not known in paradigm npi",
-            "line 4: i2 (ungrammatical): no sentence",
         ],
     ),
     "an empty sentence": (
@@ -51,6 +50,10 @@ FAULTS = {
     "two phenomena": (
         HEADER + PAIR.replace("npi,n,i1,u", "npi,m,i1,u"),
         ["phenomenon 'm', but paradigm npi belongs to 'n' above"],
+    ),
+    "a missing member": (
+        HEADER + PAIR.splitlines()[0] + "\n",
+        ["line 2: i1 (ungrammatical): no sentence for condition 'ungrammatical'"],
     ),
     "no rows": (HEADER, ["line 1: no sentences"]),
 }
@@ -166,8 +169,12 @@ def test_questions_display_text_and_notes_survive_both_formats_of_ours(tmp_path:
         ("Did he?,yes,One two", "2 words to display, expected 7, one for each word"),
     ],
 )
-def test_a_question_without_its_answer_and_a_display_of_other_length_are_faults(tmp_path: Path, cells: str, message: str) -> None:
+def test_a_question_without_its_answer_and_a_display_of_other_length_are_faults(
+    tmp_path: Path, cells: str, message: str
+) -> None:
     rows = [f"npi,n,i1,{c},A man has [ever] come to us.,{cells}" for c in ("grammatical", "ungrammatical")]
     with pytest.raises(study.DataError) as caught:
-        stimuli.read(write(tmp_path, HEADER.replace("sentence", "sentence,question,answer,display") + "\n".join(rows) + "\n"))
+        stimuli.read(
+            write(tmp_path, HEADER.replace("sentence", "sentence,question,answer,display") + "\n".join(rows) + "\n")
+        )
     assert message in str(caught.value)
