@@ -3,7 +3,7 @@
 from .arrangements import Arrangements
 from .balance import balance_table
 from .checks import RULES, check
-from .designs import Design, Trial, Version, design
+from .designs import Design, Trial, Version, balance_of, design, exposures
 from .findings import Finding, Summary, collapse, summary
 from .formats import examine, read, write
 from .items import (
@@ -48,12 +48,14 @@ __all__ = [
     "Trial",
     "Version",
     "Word",
+    "balance_of",
     "balance_table",
     "check",
     "collapse",
     "conditions_table",
     "design",
     "examine",
+    "exposures",
     "items_table",
     "read",
     "summary",

@@ -46,6 +46,8 @@ class DesignSection:
     items: int | None = None
     experiments: int = 1
     practice: list[str] = field(default_factory=list)
+    fillers: list[str] = field(default_factory=list)
+    filler_ratio: dict[str, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         _expect(

@@ -144,6 +144,31 @@ d             float?   mean_a - mean_b over the pooled SD of items (doi 10.1002/
             ("paradigm", "region", "measure", "condition_a", "condition_b"),
         ),
         Table(
+            "design_balance",
+            "a paradigm's condition in a version",
+            _columns("""
+experiment    string   experiment of the design, E1 ...
+version       string   counterbalanced version of the experiment, V1 ...
+role          string   target, filler, practice or attention
+paradigm      string   paradigm
+condition     string   condition
+trials        int      trials that show it
+"""),
+            ("experiment", "version", "role", "paradigm", "condition"),
+        ),
+        Table(
+            "exposures",
+            "a sentence of a design",
+            _columns("""
+paradigm      string   paradigm
+item          string   item
+condition     string   condition
+versions      int      versions in which the sentence appears
+readers       int      participants who read it, of the number stated
+"""),
+            ("item", "condition"),
+        ),
+        Table(
             "readings",
             "a word read by a participant",
             _columns(

@@ -71,7 +71,7 @@ PINNED = [0, 1, 2, 16, 37, 19, 29, 15, 3, 18, 5, 12]
 REFUSED = {
     "a ratio that does not divide": (
         Design(RATIO, 3, 10),
-        "10 items of paradigm p0 cannot be split 2:1: 10 / 3 is not whole; use items = 9",
+        "10 items of paradigm p0 cannot be split 2:1 over 3 versions: 10 / 3 is not whole; use items = 9",
     ),
     "too few items": (Design(RATIO, 3, 12), "paradigm p0 has 10 items, fewer than the 12 asked for"),
     "versions that cannot rotate": (Design(RATIO, 2, 9), "2 versions cannot rotate; take 3 versions"),
@@ -105,3 +105,77 @@ def test_nine_pairs_of_four_blimp_paradigms_are_dealt(real_data: Path) -> None:
     read = stimuli.read(*(real_data / "blimp" / f"{name}.jsonl" for name in names))
     versions = Design(RATIO, 3, 9).deal(read, ordering=Ordering("paradigm"), seed=1)
     assert [conditions(v) for v in versions] == [{"grammatical": 24, "ungrammatical": 12}] * 3
+
+
+def factorial() -> Materials:
+    """A 2 x 2 of eight items, and five fillers of one condition."""
+    conditions = ("subject.name", "subject.noun", "object.name", "object.noun")
+    crossed = Paradigm("rc", "relative_clauses", {"extraction": ("subject", "object"), "phrase": ("name", "noun")})
+    plain = Paradigm("fill", "filler", {"condition": ("filler",)})
+    return Materials(
+        (crossed, plain),
+        (
+            *(Item(f"rc-{i}", "rc", {c: Sentence(f"{c} {i}") for c in conditions}) for i in range(8)),
+            *(Item(f"fill-{i}", "fill", {"filler": Sentence(f"filler {i}")}) for i in range(5)),
+        ),
+    )
+
+
+EQUAL = dict.fromkeys(("subject.name", "subject.noun", "object.name", "object.noun"), 1)
+
+
+def test_a_two_by_two_is_a_latin_square_with_all_fillers_in_every_version() -> None:
+    versions = Design(EQUAL, versions=4, fillers=["fill"]).deal(factorial(), seed=1)
+    table = stimuli.balance_of(versions)
+    targets = table[table["role"] == "target"]
+    assert len(targets) == 4 * 4
+    assert set(targets["trials"]) == {2}
+    assert table[table["role"] == "filler"]["trials"].tolist() == [5] * 4
+    exposures = stimuli.exposures(versions, participants=10)
+    assert set(exposures[exposures["paradigm"] == "rc"]["versions"]) == {1}
+    assert set(exposures[exposures["paradigm"] == "fill"]["readers"]) == {10}
+    assert sorted(set(exposures[exposures["paradigm"] == "rc"]["readers"])) == [2, 3], "10 participants over 4 versions"
+    per_item = exposures[exposures["paradigm"] == "rc"].groupby("item")["readers"].sum()
+    assert set(per_item) == {10}
+
+
+def test_readers_of_blimp_nl_are_twenty_and_ten() -> None:
+    versions = Design(RATIO, versions=3, items=9, experiments=7).deal(materials(84, 10), seed=1)
+    exposures = stimuli.exposures(versions, participants=210).groupby("condition")["readers"].agg(["min", "max"])
+    assert exposures.loc["grammatical"].tolist() == [20, 20]
+    assert exposures.loc["ungrammatical"].tolist() == [10, 10]
+
+
+def test_fillers_stand_between_targets_where_the_rules_say_so() -> None:
+    few = Design(EQUAL, versions=4, fillers=["fill"], items=4)
+    for version in few.deal(factorial(), ordering=Ordering(fillers_between=1, first={"filler": 1}), seed=1):
+        roles = [version.trials[i].role for i in version.order(0)]
+        assert roles[0] == "filler"
+        assert all((a, b) != ("target", "target") for a, b in itertools.pairwise(roles))
+
+
+@pytest.mark.parametrize(
+    ("design", "message"),
+    [
+        (
+            Design(EQUAL, 4, fillers=["filler"]),
+            "fillers names filler, which the materials have not; they have rc, fill",
+        ),
+        (
+            Design(EQUAL, 4, fillers=["fill"], filler_ratio={"x": 1}),
+            "filler_ratio names the condition 'x', which paradigm fill has not",
+        ),
+        (
+            Design({"subject.name": 1, "object.name": 1}, 2, fillers=["fill"]),
+            "ratio gives no share to subject.noun, object.noun",
+        ),
+        (
+            Design(EQUAL, 3, fillers=["fill"]),
+            "a ratio of 1:1:1:1 repeats every 4 items, which 3 versions cannot rotate",
+        ),
+    ],
+)
+def test_impossible_fillers_and_shares_are_refused(design: Design, message: str) -> None:
+    with pytest.raises(ValueError) as caught:  # noqa: PT011
+        design.deal(factorial(), seed=1)
+    assert message in str(caught.value)
