@@ -29,6 +29,8 @@ def command(out: Path, robots: int, seed: int, force: bool) -> None:
     """Run the example study from end to end with robots as participants, and write report.html."""
     from gardenpath import study
 
+    for module, extra in (("starlette", "online"), ("torch", "lm")):
+        study.require(module, extra)
     study.refuse_overwrite([out], force)
     if out.exists():
         _remove_demo(out)

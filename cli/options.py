@@ -13,7 +13,18 @@ force = click.option("--force", is_flag=True, help="Overwrite what is there.")
 seed = click.option(
     "--seed", type=int, default=None, help="Seed of everything drawn by chance; printed when not given."
 )
-parquet = click.option("--parquet", is_flag=True, help="Write tables as Parquet instead of CSV.")
+
+
+def _able(context: click.Context, parameter: click.Parameter, wanted: bool) -> bool:
+    """Say before the work, not after it, that Parquet cannot be written."""
+    if wanted:
+        from gardenpath import study
+
+        study.require("pyarrow", "parquet")
+    return wanted
+
+
+parquet = click.option("--parquet", is_flag=True, callback=_able, help="Write tables as Parquet instead of CSV.")
 materials = click.argument("materials", nargs=-1, required=True, type=click.Path(path_type=Path))
 study_file = click.argument("study_file", metavar="STUDY.toml", type=click.Path(path_type=Path))
 

@@ -31,6 +31,25 @@ def test_direct_dependencies_stay_within_their_budget() -> None:
     assert all(counts[name] <= BUDGET[name] for name in BUDGET), counts
 
 
+def test_the_base_install_stays_within_its_size() -> None:
+    """What `pip install gardenpath` brings, with all that its dependencies need."""
+    import importlib.metadata
+    import re
+
+    wanted, closed = [re.match(r"[\w-]+", need).group() for need in PROJECT["project"]["dependencies"]], {}  # type: ignore[union-attr]
+    while wanted:
+        name = wanted.pop()
+        if name not in closed:
+            installed = importlib.metadata.distribution(name)
+            closed[name] = sum(f.size or 0 for f in installed.files or [])
+            needs = [
+                need for need in installed.requires or [] if "extra ==" not in need and "python_version <" not in need
+            ]
+            names = [re.match(r"[\w-]+", need).group() for need in needs if "sys_platform" not in need]  # type: ignore[union-attr]
+            wanted += [need for need in names if need not in closed]
+    assert sum(closed.values()) < 550e6, {name: f"{size / 1e6:.0f} MB" for name, size in sorted(closed.items())}
+
+
 def test_every_dependency_has_a_line_in_decisions() -> None:
     import re
 
