@@ -18,6 +18,7 @@ from .wording import Member
 NAME = "blimp"
 SUFFIX = ".jsonl"
 NEEDED = ("sentence_good", "sentence_bad", "UID", "linguistics_term", "pairID")
+HUB = "pair_id"  # the number as the copy on the Hugging Face hub has it
 LANGUAGE = "en"
 
 
@@ -35,8 +36,8 @@ def read(text: str, file: str) -> Rows:
 
 
 def _add(rows: Rows, place: Place, record: dict[str, Any]) -> None:
-    if "pair_id" in record:  # the number in the copy on the Hugging Face hub
-        record["pairID"] = str(record.pop("pair_id"))
+    if HUB in record:
+        record["pairID"] = str(record[HUB])
     missing = [key for key in NEEDED if not isinstance(record.get(key), str)]
     if missing:
         return rows.fault(place, f"{', '.join(missing)} missing or not a text; expected {', '.join(NEEDED)}")
@@ -47,7 +48,8 @@ def _add(rows: Rows, place: Place, record: dict[str, Any]) -> None:
     ]
     extra = {key: as_text(value) for key, value in record.items() if key not in NEEDED}
     regions = [_critical(record, "good"), _critical(record, "bad")]
-    return pair(rows, record["linguistics_term"], members, regions, {"pairID": record["pairID"], **extra})
+    known = {} if HUB in record else {"pairID": record["pairID"]}
+    return pair(rows, record["linguistics_term"], members, regions, known | extra)
 
 
 def _critical(record: dict[str, Any], member: str) -> tuple[Region, ...]:
@@ -63,7 +65,7 @@ def write(materials: Materials) -> str:
     """Return minimal pairs as BLiMP lines."""
     kept = pairs(materials)
     items = [item for item, _ in kept]
-    implied = [(item.paradigm, f"{item.paradigm}-{number(item, 'pairID')}", LANGUAGE) for item in items]
+    implied = [(item.paradigm, f"{item.paradigm}-{number(item, _key(item))}", LANGUAGE) for item in items]
     stated = identity(items, implied)
     return lines_of_json(_line(item, term, own) for (item, term), own in zip(kept, stated, strict=True))
 
@@ -75,10 +77,14 @@ def _line(item: Item, term: str, own: dict[str, str]) -> dict[str, Any]:
         "sentence_bad": bad,
         "linguistics_term": term,
         "UID": item.paradigm,
-        "pairID": number(item, "pairID"),
+        **({HUB: from_text(number(item, HUB))} if _key(item) == HUB else {"pairID": number(item, "pairID")}),
         **own,
     }
     return {**line, **{key: from_text(text) for key, text in item.extra.items() if key not in line}}
+
+
+def _key(item: Item) -> str:
+    return HUB if item.id == f"{item.paradigm}-{item.extra.get(HUB)}" else "pairID"
 
 
 def loses(materials: Materials) -> list[str]:

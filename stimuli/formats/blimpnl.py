@@ -1,0 +1,107 @@
+"""BLiMP-NL's csv: Dutch minimal pairs, one row a sentence (Suijkerbuijk et al. 2025, doi 10.1162/COLI.a.00559).
+
+Items are numbered within their phenomenon, and named paradigm-number here. Critical and cue words become regions
+where the sentence holds them once. A tenth column without name and content, as one of its files has, is left out;
+every other one is kept.
+"""
+
+from collections.abc import Mapping
+
+from ..items import CRITICAL, CUE, GRAMMATICAL, UNGRAMMATICAL, Item, Materials, Place
+from .cells import header, records, table
+from .losses import losses
+from .members import identity, number, own, pair, pairs
+from .rows import Rows
+from .wording import Member, kept, located, spelt, warn
+
+NAME = "blimp-nl"
+SUFFIX = ".csv"
+NEEDED = ("Phenomenon", "Paradigm", "Item", "Grammaticality", "Sentence", "Critical word(s)", "Cue word(s)")
+COLUMNS = ("Number (phenomenon)", "Phenomenon", "Number (paradigm)", *NEEDED[1:])
+WORDS = {"Critical word(s)": CRITICAL, "Cue word(s)": CUE}
+CONDITIONS = {"Grammatical": GRAMMATICAL, "Ungrammatical": UNGRAMMATICAL}
+LANGUAGE = "nl"
+
+
+def recognises(text: str) -> bool:
+    """Whether the first line names BLiMP-NL's columns."""
+    return set(NEEDED) <= set(header(text, ",;\t")[0])
+
+
+def read(text: str, file: str) -> Rows:
+    """Return the rows of a BLiMP-NL file; items are named paradigm-number."""
+    rows = Rows()
+    items: dict[str, dict[str, tuple[Place, dict[str, str]]]] = {}
+    for _, place, record in records(rows, text, file, NEEDED):
+        empty = [name for name in NEEDED[:5] if not record[name]]
+        condition = CONDITIONS.get(record["Grammaticality"].capitalize())
+        _, item, _ = own(dict(record), record["Paradigm"], record["Item"], LANGUAGE)
+        if empty:
+            rows.fault(place, f"{', '.join(empty)} is empty; expected text in each of {', '.join(NEEDED[:5])}")
+        elif condition is None:
+            message = f"Grammaticality is {record['Grammaticality']!r}; expected {' or '.join(CONDITIONS)}"
+            rows.fault(place, message, record["Paradigm"], item)
+        elif condition in items.setdefault(item, {}):
+            message = (
+                f"item {item} has this condition already ({items[item][condition][0]}); give each item its own number"
+            )
+            rows.fault(place, message, record["Paradigm"], item, condition)
+        else:
+            items[item][condition] = place, record
+    for found in items.values():
+        _add(rows, found)
+    return rows
+
+
+def _add(rows: Rows, found: Mapping[str, tuple[Place, dict[str, str]]]) -> None:
+    members, regions = [], []
+    extra: dict[str, str] = {}
+    for condition, (place, record) in found.items():
+        paradigm, item, language = own(record, record["Paradigm"], record["Item"], LANGUAGE)
+        member = Member(place, paradigm, item, condition, record["Sentence"], language)
+        marked = {column: located(rows, member, name, record[column]) for column, name in WORDS.items()}
+        for column, region in marked.items():
+            extra[f"{column} {condition}"] = kept(record[column], member.text, region)
+        for column, text in record.items():
+            kept_here = column == "Item" or column not in NEEDED
+            if kept_here and extra.setdefault(column, text) != text:
+                message = f"{column} is {text!r}, but {extra[column]!r} in the item's other row, which is kept"
+                warn(rows, member, "format", message)
+        members.append(member)
+        regions.append(tuple(sorted(sum(marked.values(), ()), key=lambda region: region.start)))
+    pair(rows, next(iter(found.values()))[1]["Phenomenon"], members, regions, extra)
+
+
+def write(materials: Materials) -> str:
+    """Return minimal pairs as a BLiMP-NL table."""
+    kept = pairs(materials)
+    items = [item for item, _ in kept]
+    implied = [(item.paradigm, f"{item.paradigm}-{number(item, 'Item')}", LANGUAGE) for item in items]
+    stated = identity(items, implied)
+    lines = [
+        {**_line(item, phenomenon, condition), **own}
+        for (item, phenomenon), own in zip(kept, stated, strict=True)
+        for condition in CONDITIONS
+    ]
+    return table(lines, COLUMNS, ",")
+
+
+def _line(item: Item, phenomenon: str, grammaticality: str) -> dict[str, str]:
+    condition = CONDITIONS[grammaticality]
+    sentence = item.sentences[condition]
+    own = {f"{column} {name}" for column in WORDS for name in CONDITIONS.values()}
+    line = {
+        "Phenomenon": phenomenon,
+        "Paradigm": item.paradigm,
+        "Item": number(item, "Item"),
+        "Grammaticality": grammaticality,
+        "Sentence": sentence.text,
+    }
+    for column, name in WORDS.items():
+        line[column] = spelt(sentence, name, item.extra.get(f"{column} {condition}", ""), item.language)
+    return {**{key: text for key, text in item.extra.items() if key not in own}, **line}
+
+
+def loses(materials: Materials) -> list[str]:
+    """Return what a BLiMP-NL table cannot hold of these materials."""
+    return losses(materials, write, read)

@@ -1,0 +1,142 @@
+"""Tables and lines of JSON as text: each record with the place it was read from, and back to text."""
+
+import csv
+import io
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from ..items import Place
+from .rows import Rows
+
+LONGEST = 20  # lines that a quoted cell may run over; a quote that is never closed ends there and is a fault
+
+
+def header(text: str, separators: str) -> tuple[list[str], str]:
+    """Return the names in the first line, and which of the separators stands between them."""
+    first = text.partition("\n")[0]
+    separator = max(separators, key=first.count)
+    return [name.strip().strip('"') for name in first.split(separator)], separator
+
+
+def records(
+    rows: Rows, text: str, file: str, needed: Sequence[str], separators: str = ",;\t", *, quoted: bool = True
+) -> Iterator[tuple[int, Place, dict[str, str]]]:
+    """Yield number, place and cells of each row of a table, the cells without the spaces around them.
+
+    What is broken becomes a fault and has its number all the same, so that it changes no other row's.
+    """
+    names, separator = header(text, separators)
+    missing = [name for name in needed if name not in names]
+    if missing:
+        rows.fault(Place(file, 1), f"column {', '.join(map(repr, missing))} is missing; expected {', '.join(needed)}")
+        return
+    double = sorted({name for name in names if name and names.count(name) > 1})
+    if double:
+        rows.fault(Place(file, 1), f"column {', '.join(map(repr, double))} is there twice; expected once")
+        return
+    for row, (line, cells) in enumerate(_lines(text.split("\n"), separator, len(names), quoted), start=1):
+        place = Place(file, line)
+        if cells is None:
+            rows.fault(
+                place,
+                'the quotes of a cell are not closed; expected " at both ends of a cell, and a quote inside as ""',
+            )
+        elif len(cells) != len(names):
+            rows.fault(place, f"{len(cells)} cells, expected {len(names)} ({', '.join(names)})")
+        else:
+            yield row, place, {name: cell.strip() for name, cell in zip(names, cells, strict=True)}
+
+
+def _lines(lines: Sequence[str], separator: str, width: int, quoted: bool) -> Iterator[tuple[int, list[str] | None]]:
+    """Yield line number and cells of each row after the first; a broken quote costs its own line only."""
+    at = 1
+    while at < len(lines):
+        size, cells = 1, _cells(lines[at], separator, quoted)
+        while cells is None and size < LONGEST and at + size < len(lines):
+            size += 1
+            longer = _cells("\n".join(lines[at : at + size]), separator, quoted)
+            cells = longer if longer and len(longer) == width else None
+        if lines[at].strip():
+            yield at + 1, cells
+        at += size if cells else 1
+
+
+def _cells(line: str, separator: str, quoted: bool) -> list[str] | None:
+    if not quoted or '"' not in line:
+        return line.split(separator)
+    try:
+        return next(csv.reader([line], delimiter=separator, strict=True))
+    except csv.Error:
+        return None
+
+
+def table(lines: Sequence[Mapping[str, str]], first: Sequence[str], separator: str, *, quoted: bool = True) -> str:
+    """Return a table of the columns `first` and then every other column that a line has."""
+    names = list(dict.fromkeys([*first, *(name for line in lines for name in line)]))
+    if not quoted:
+        plain = ([" ".join(cell.split()) for cell in (line.get(n, "") for n in names)] for line in lines)
+        return "".join(separator.join(cells) + "\n" for cells in (names, *plain))
+    stream = io.StringIO(newline="")
+    writer = csv.DictWriter(stream, names, restval="", delimiter=separator, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(lines)
+    return stream.getvalue()
+
+
+def json_lines(rows: Rows, text: str, file: str) -> Iterator[tuple[Place, dict[str, Any]]]:
+    """Yield place and record of each line that holds a JSON object; every other line that says something is a fault."""
+    for number, line in enumerate(text.split("\n"), start=1):
+        place = Place(file, number)
+        if not line.strip():
+            continue
+        try:
+            record = json.loads(line)
+        except json.JSONDecodeError as error:
+            rows.fault(place, f"not valid JSON: {error.msg} at character {error.pos}")
+            continue
+        if isinstance(record, dict):
+            yield place, record
+        else:
+            rows.fault(place, f"{line.strip()[:40]!r} is no JSON object; expected {{...}}")
+
+
+def lines_of_json(lines: Iterable[Mapping[str, Any]]) -> str:
+    """Return one JSON object a line."""
+    return "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
+
+
+def first_record(text: str) -> dict[str, Any]:
+    """Return the JSON object in the first line, or an empty one where there is none."""
+    first = text.lstrip().partition("\n")[0]
+    if not first.startswith("{"):
+        return {}
+    try:
+        record = json.loads(first)
+    except json.JSONDecodeError:
+        return {}
+    return record if isinstance(record, dict) else {}
+
+
+def as_text(value: Any) -> str:
+    """Return a JSON value as the text that an item's extra fields hold; `from_text` gives the value back.
+
+    >>> [as_text(v) for v in (True, 3, "three", "3")]
+    ['true', '3', 'three', '"3"']
+    """
+    if isinstance(value, str) and from_text(value) == value:
+        return value
+    return json.dumps(value, ensure_ascii=False)
+
+
+def from_text(text: str) -> Any:
+    """Return the JSON value that a text is written as, or the text itself.
+
+    >>> [from_text(t) for t in ('true', '3', 'three', '"3"', '3.10')]
+    [True, 3, 'three', '3', '3.10']
+    """
+    try:
+        value = json.loads(text)
+    except json.JSONDecodeError:
+        return text
+    return value if json.dumps(value, ensure_ascii=False) == text else text

@@ -1,0 +1,99 @@
+"""Linzen, Dupoux and Goldberg's agreement tables: sentences with subject and verb (2016, doi 10.1162/tacl_a_00115).
+
+A row has the grammatical sentence only: the verb's other form is not in it and is not guessed, so an item has the one
+condition `grammatical`. The text is `orig_sentence`, where `sentence` has parts of speech in place of rare words. The
+verb is the critical region and the subject the cue, by their indexes (the first word is 1). Every other column is
+kept. The paradigm is the file's name.
+"""
+
+import re
+
+from ..items import CRITICAL, CUE, GRAMMATICAL, Item, Materials, Paradigm, Place, Region
+from .cells import header, records, table
+from .losses import losses
+from .members import identity, own, stem
+from .rows import Row, Rows
+from .wording import Member, warn
+
+NAME = "linzen"
+SUFFIX = ".tsv"
+PHENOMENON = "subject_verb_agreement"
+NEEDED = ("orig_sentence", "subj", "verb", "subj_index", "verb_index")
+COLUMNS = (
+    *("sentence", "orig_sentence", "pos_sentence", "subj", "verb", "subj_pos", "has_rel", "has_nsubj", "verb_pos"),
+    *("subj_index", "verb_index", "n_intervening", "last_intervening", "n_diff_intervening", "distance", "max_depth"),
+    *("all_nouns", "nouns_up_to_verb"),
+)
+WORDS = {"subj": CUE, "verb": CRITICAL}
+LANGUAGE = "en"
+
+
+def recognises(text: str) -> bool:
+    """Whether the first line names the columns of these tables."""
+    return set(NEEDED) <= set(header(text, "\t")[0])
+
+
+def read(text: str, file: str) -> Rows:
+    """Return the rows of a table; items are named file-row."""
+    rows = Rows()
+    for row, place, record in records(rows, text, file, NEEDED, "\t", quoted=False):
+        _add(rows, place, record, row)
+    return rows
+
+
+def _add(rows: Rows, place: Place, record: dict[str, str], row: int) -> None:
+    paradigm, item, language = own(record, stem(place.file), str(row), LANGUAGE)
+    phenomenon = record.pop("phenomenon", "") or PHENOMENON
+    member = Member(place, paradigm, item, GRAMMATICAL, record["orig_sentence"], language)
+    if not member.text:
+        return rows.fault(place, "orig_sentence is empty; expected the words of a sentence", paradigm, item)
+    rows.paradigms.setdefault(paradigm, Paradigm(paradigm, phenomenon, {"condition": (GRAMMATICAL,)}))
+    regions = [region for column in WORDS for region in _region(rows, member, record, column)]
+    extra = {column: text for column, text in record.items() if column != "orig_sentence" and text}
+    marked = tuple(sorted(regions, key=lambda region: region.start))
+    rows.rows.append(Row(place, paradigm, phenomenon, item, GRAMMATICAL, member.text, marked, language, extra=extra))
+    return None
+
+
+def _region(rows: Rows, member: Member, record: dict[str, str], column: str) -> tuple[Region, ...]:
+    """Return the region of the word at the index that the row gives, if it is the word that the row gives."""
+    word, index = record[column], record[f"{column}_index"]
+    if not word:
+        return ()
+    spans = [match.span() for match in re.finditer(r"\S+", member.text)]
+    if index.isdigit() and 1 <= int(index) <= len(spans):
+        start, end = spans[int(index) - 1]
+        if member.text[start:end].lower() == word.lower():
+            return (Region(WORDS[column], start, end),)
+    warn(
+        rows,
+        member,
+        "region-not-found",
+        f"word {index} of {member.text!r} is not the {column} {word!r}; no region is marked",
+    )
+    return ()
+
+
+def write(materials: Materials) -> str:
+    """Return the items that have one condition as a table."""
+    alone = {p.id: p.phenomenon for p in materials.paradigms if list(p.conditions()) == [GRAMMATICAL]}
+    items = [item for item in materials.items if item.paradigm in alone]
+    lines = [_line(item, alone[item.paradigm]) for item in items]
+    implied = [("", f"{item.paradigm}-{row}", LANGUAGE) for row, item in enumerate(items, start=1)]
+    both = [{**line, **own} for line, own in zip(lines, identity(items, implied), strict=True)]
+    return table(both, COLUMNS, "\t", quoted=False)
+
+
+def _line(item: Item, phenomenon: str) -> dict[str, str]:
+    sentence = item.sentences[GRAMMATICAL]
+    line = {**item.extra, "orig_sentence": sentence.text}
+    for column, name in WORDS.items():
+        words = sentence.words_of(name)
+        if len(words) == 1:
+            line |= {column: words[0].text, f"{column}_index": str(words[0].index + 1)}
+    return line if phenomenon == PHENOMENON else {**line, "phenomenon": phenomenon}
+
+
+def loses(materials: Materials) -> list[str]:
+    """Return what these tables cannot hold of these materials."""
+    return losses(materials, write, read)

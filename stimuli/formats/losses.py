@@ -1,0 +1,71 @@
+"""What a format cannot hold, found by writing the materials, reading them again and comparing."""
+
+from collections import Counter
+from collections.abc import Callable
+
+from ..items import Item, Materials, Paradigm
+from .rows import Rows, assemble
+
+FIELDS = ("phenomenon", "factors", "references", "waivers", "predictions")
+
+
+def losses(
+    materials: Materials, write: Callable[[Materials], str], read: Callable[[str, str], Rows], name: str = "materials"
+) -> list[str]:
+    """Return one line for each kind of thing that differs after writing and reading."""
+    again = assemble(read(write(materials), name))
+    return [*_paradigms(materials, again), *_items(materials, again)]
+
+
+def _paradigms(materials: Materials, again: Materials) -> list[str]:
+    others = {p.id: p for p in again.paradigms}
+    lost = []
+    for paradigm in materials.paradigms:
+        other = others.get(paradigm.id)
+        if other is None:
+            lost.append(f"paradigm {paradigm.id}" + ("" if paradigm.is_minimal_pair() else ": not a minimal pair"))
+        else:
+            lost += [f"{field} of paradigm {paradigm.id}" for field in FIELDS if _differ(paradigm, other, field)]
+    return lost
+
+
+def _differ(one: Paradigm, other: Paradigm, field: str) -> bool:
+    return bool(getattr(one, field) != getattr(other, field))
+
+
+def _items(materials: Materials, again: Materials) -> list[str]:
+    known = {item.id: item for item in again.items}
+    same = [(item, known[item.id]) for item in materials.items if item.id in known]
+    alone = [item for item in materials.items if item.id not in known]
+    ours = {item.id for item in materials.items}
+    strange = [item for item in again.items if item.id not in ours]
+    lost = []
+    if alone and len(alone) == len(strange):
+        lost.append(f"ids of {len(alone)} items, as {strange[0].id!r} for {alone[0].id!r}")
+        same += zip(alone, strange, strict=True)
+    elif alone:
+        by_paradigm = Counter(item.paradigm for item in alone)
+        lost += [f"{n} items of paradigm {paradigm}" for paradigm, n in by_paradigm.items()]
+    return lost + _fields(same)
+
+
+def _fields(same: list[tuple[Item, Item]]) -> list[str]:
+    """Return what the items that were written and read differ in, with how many do."""
+    sentences: Counter[str] = Counter()
+    items: Counter[str] = Counter()
+    for before, after in same:
+        for condition, sentence in before.sentences.items():
+            other = after.sentences.get(condition)
+            if other is None:
+                sentences["text"] += 1
+                continue
+            for name in ("text", "regions", "segmentation", "display"):
+                sentences[name] += getattr(sentence, name) != getattr(other, name)
+        for name in ("context", "question", "notes"):
+            items[name] += getattr(before, name) != getattr(after, name)
+        items[f"language {before.language}"] += before.language != after.language
+        for key in before.extra:
+            items[f"extra field {key!r}"] += before.extra[key] != after.extra.get(key)
+    return [f"{name} of {n} sentences" for name, n in sentences.items() if n] + [
+        f"{name} of {n} items" for name, n in items.items() if n
+    ]

@@ -1,0 +1,96 @@
+"""What the formats of minimal pairs share: a pair becomes two rows, and a pair's own names come back in writing."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from ..items import GRAMMATICAL, MINIMAL_PAIR, UNGRAMMATICAL, Item, Materials, Region
+from .rows import Row, Rows
+from .wording import Member
+
+OWN = (
+    "paradigm_id",
+    "item_id",
+    "language",
+)  # columns of ours, written only where the format itself would say otherwise
+
+
+def pair(
+    rows: Rows,
+    phenomenon: str,
+    members: Sequence[Member],
+    regions: Sequence[tuple[Region, ...]],
+    extra: Mapping[str, str],
+) -> None:
+    """Add the rows of an item's members, with the fields that we have no place for."""
+    filled = {name: text for name, text in extra.items() if text}
+    for member, marked in zip(members, regions, strict=True):
+        rows.rows.append(
+            Row(
+                member.place,
+                member.paradigm,
+                phenomenon,
+                member.item,
+                member.condition,
+                member.text,
+                marked,
+                member.language,
+                extra=filled,
+            )
+        )
+
+
+def pairs(materials: Materials) -> list[tuple[Item, str]]:
+    """Return each item that is a minimal pair, and its phenomenon."""
+    phenomena = {p.id: p.phenomenon for p in materials.paradigms if p.is_minimal_pair()}
+    return [(item, phenomena[item.paradigm]) for item in materials.items if item.paradigm in phenomena]
+
+
+def texts(item: Item) -> tuple[str, str]:
+    """Return the grammatical and the ungrammatical sentence."""
+    return item.sentences[GRAMMATICAL].text, item.sentences[UNGRAMMATICAL].text
+
+
+def number(item: Item, key: str) -> str:
+    """Return what a format calls the item: the field `key` that it was read with, else the id without the paradigm's."""
+    given = item.extra.get(key, "")
+    return given if item.id == f"{item.paradigm}-{given}" else item.id.removeprefix(f"{item.paradigm}-")
+
+
+def identity(items: Sequence[Item], implied: Sequence[tuple[str, str, str]]) -> list[dict[str, str]]:
+    """Return, for each item, those of our columns that say another thing than what a reader would imply."""
+    stated = [(item.paradigm, item.id, item.language) for item in items]
+    needed = [k for k in range(len(OWN)) if any(s[k] != i[k] for s, i in zip(stated, implied, strict=True))]
+    return [{OWN[k]: own[k] for k in needed} for own in stated]
+
+
+def own(record: dict[str, Any], paradigm: str, item: str, language: str) -> tuple[str, str, str]:
+    """Take our columns out of a record and return paradigm, id and language, as stated there or as implied."""
+    stated = [record.pop(name) if isinstance(record.get(name), str) else "" for name in OWN]
+    paradigm = stated[0] or paradigm
+    return paradigm, stated[1] or f"{paradigm}-{item}", stated[2] or language
+
+
+def stem(file: str) -> str:
+    """Return the file's name without folder and suffix."""
+    return Path(file).stem
+
+
+def factors(conditions: Iterable[str]) -> dict[str, tuple[str, ...]]:
+    """Return one factor whose levels are the conditions: grammaticality where they are a minimal pair's."""
+    levels = tuple(conditions)
+    return dict(MINIMAL_PAIR) if set(levels) == {GRAMMATICAL, UNGRAMMATICAL} else {"condition": levels}
+
+
+def kinds(members: Mapping[str, Iterable[str]]) -> dict[str, tuple[str, ...]]:
+    """Return the conditions that each item should have: its own, or those of an item that has these and more.
+
+    >>> kinds({"i1": ("a", "b"), "i2": ("b",), "f1": ("filler",)})
+    {'i1': ('a', 'b'), 'i2': ('a', 'b'), 'f1': ('filler',)}
+    """
+    sets = list(dict.fromkeys(tuple(dict.fromkeys(conditions)) for conditions in members.values()))
+    whole: list[tuple[str, ...]] = []
+    for candidate in sorted(sets, key=len, reverse=True):
+        if not any(set(candidate) <= set(larger) for larger in whole):
+            whole.append(candidate)
+    return {item: next(w for w in whole if set(conditions) <= set(w)) for item, conditions in members.items()}

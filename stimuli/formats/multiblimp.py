@@ -1,0 +1,155 @@
+"""MultiBLiMP's tsv: agreement pairs of 101 languages (Jumelet et al. 2025, arXiv 2504.02768).
+
+The critical region is the word that `swap_head` replaces, found by the prefix; the subject, `child`, is the cue where
+the sentence holds it once. Every column is kept in the item's extra fields as it stands, cells that hold a dictionary
+too. A paradigm is what the columns phenomenon, grammatical_feature, ungrammatical_feature, wo and inflect_item say,
+or else the file's name; the language is in `lang`.
+"""
+
+import ast
+from collections import Counter
+
+from ..items import CRITICAL, CUE, GRAMMATICAL, UNGRAMMATICAL, Item, Materials, Place, Region
+from .cells import header, records, table
+from .losses import losses
+from .members import identity, own, pair, pairs, stem, texts
+from .rows import Rows
+from .wording import Member, located, warn
+
+NAME = "multiblimp"
+SUFFIX = ".tsv"
+NEEDED = ("sen", "wrong_sen", "prefix", "child", "verb", "head", "swap_head")
+KIND = ("phenomenon", "grammatical_feature", "ungrammatical_feature", "wo", "inflect_item")
+
+
+def recognises(text: str) -> bool:
+    """Whether the first line names MultiBLiMP's columns."""
+    return set(NEEDED) <= set(header(text, "\t,")[0])
+
+
+def read(text: str, file: str) -> Rows:
+    """Return the rows of a MultiBLiMP file; items are named by its index, or by their row where it repeats itself."""
+    rows = Rows()
+    found = list(records(rows, text, file, NEEDED, "\t,"))
+    names = [_paradigm(record, file) for _, _, record in found]
+    often = Counter((name, record.get("", "")) for name, (_, _, record) in zip(names, found, strict=True))
+    indexed = bool(often) and max(often.values()) == 1
+    for name, (row, place, record) in zip(names, found, strict=True):
+        index = record.pop("", "")
+        _add(rows, place, record, name, index if indexed and index else str(row - 1))
+    return rows
+
+
+def _paradigm(record: dict[str, str], file: str) -> str:
+    return (
+        "_".join(filter(None, (record.get("lang"), *(record.get(k) for k in KIND))))
+        if record.get(KIND[0])
+        else stem(file)
+    )
+
+
+def _add(rows: Rows, place: Place, record: dict[str, str], name: str, index: str) -> None:
+    if not record["sen"] or not record["wrong_sen"]:
+        return rows.fault(place, "sen or wrong_sen is empty; expected a sentence in each")
+    paradigm, item, language = own(record, name, index, tongue(record.get("lang", "")))
+    good = Member(place, paradigm, item, GRAMMATICAL, record["sen"], language)
+    bad = Member(place, paradigm, item, UNGRAMMATICAL, record["wrong_sen"], language)
+    for column, cell in record.items():
+        if cell[:1] in ("{", "[") and not _literal(cell):
+            warn(rows, good, "format", f"{column} is not written as a Python value: {cell[:40]!r}")
+    critical = _critical(rows, good, bad, record)
+    regions = [
+        tuple(sorted((*located(rows, member, CUE, record["child"]), *marked), key=lambda region: region.start))
+        for member, marked in ((good, critical[:1]), (bad, critical[1:]))
+    ]
+    extra = {column: text for column, text in record.items() if column not in ("sen", "wrong_sen")}
+    return pair(rows, record.get("phenomenon") or "agreement", [good, bad], regions, {"index": index, **extra})
+
+
+def _literal(cell: str) -> bool:
+    try:
+        ast.literal_eval(cell)
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        return False
+    return True
+
+
+def _critical(rows: Rows, good: Member, bad: Member, record: dict[str, str]) -> tuple[Region, ...]:
+    """Return the region after the prefix in both sentences, where what follows is the same; else nothing, and a warning."""
+    prefix, swapped = record["prefix"], record["swap_head"]
+    start = len(prefix) + bad.text[len(prefix) :].startswith(" ")
+    rest = bad.text[start + len(swapped) :]
+    end = len(good.text) - len(rest)
+    here = good.text[start:end].casefold()
+    if (
+        swapped
+        and good.text.startswith(prefix)
+        and bad.text.startswith(prefix)
+        and bad.text[start : start + len(swapped)].casefold() == swapped.casefold()
+        and good.text.endswith(rest)
+        and here in {record.get(column, "").casefold() for column in ("head", "verb", "cop")} - {""}
+    ):
+        return Region(CRITICAL, start, end), Region(CRITICAL, start, start + len(swapped))
+    warn(
+        rows,
+        bad,
+        "region-not-found",
+        f"{swapped!r} does not stand after {prefix!r} alone in {bad.text!r}; no region is marked",
+    )
+    return ()
+
+
+def tongue(code: str) -> str:
+    """Return the language tag for an ISO 639-3 code: its two letters where it has some, 'und' for nothing.
+
+    >>> tongue("deu"), tongue("hsb"), tongue("")
+    ('de', 'hsb', 'und')
+    """
+    if not code:
+        return "und"
+    import langcodes
+
+    return langcodes.standardize_tag(code) if langcodes.tag_is_valid(code) else code
+
+
+def write(materials: Materials) -> str:
+    """Return minimal pairs as a MultiBLiMP table."""
+    kept = pairs(materials)
+    items = [item for item, _ in kept]
+    numbers = [item.id.removeprefix(f"{item.paradigm}-") for item in items]
+    lines = [_line(item, phenomenon, n) for (item, phenomenon), n in zip(kept, numbers, strict=True)]
+    implied = [
+        (_paradigm(line, ""), f"{i.paradigm}-{n}", tongue(line.get("lang", "")))
+        for line, i, n in zip(lines, items, numbers, strict=True)
+    ]
+    return table(
+        [{**line, **mine} for line, mine in zip(lines, identity(items, implied), strict=True)], ("", *NEEDED), "\t"
+    )
+
+
+def _line(item: Item, phenomenon: str, index: str) -> dict[str, str]:
+    good, bad = texts(item)
+    line = {key: text for key, text in item.extra.items() if key != "index"}
+    line |= {"": index, "sen": good, "wrong_sen": bad}
+    if "swap_head" not in line:
+        line |= _words(item)
+    if phenomenon != line.get("phenomenon", "agreement"):
+        line["phenomenon"] = phenomenon
+    return line
+
+
+def _words(item: Item) -> dict[str, str]:
+    """Return prefix, verb and swapped verb as the critical regions have them, and the subject as the cue has it."""
+    words = {}
+    good, bad = (item.sentences[c] for c in (GRAMMATICAL, UNGRAMMATICAL))
+    critical, other, cue = good.region(CRITICAL), bad.region(CRITICAL), good.region(CUE)
+    if critical and other and good.text[: critical.start] == bad.text[: other.start]:
+        verb = good.text[critical.start : critical.end]
+        words = {"prefix": good.text[: critical.start].rstrip(), "verb": verb, "head": verb}
+        words["swap_head"] = bad.text[other.start : other.end]
+    return words | ({"child": good.text[cue.start : cue.end]} if cue else {})
+
+
+def loses(materials: Materials) -> list[str]:
+    """Return what a MultiBLiMP table cannot hold of these materials."""
+    return losses(materials, write, read)

@@ -1,0 +1,202 @@
+"""Tables for PCIbex: one row an item and condition, with columns in capital or small letters (Zehr and Schwarz 2018).
+
+Label is the paradigm, or else the file's name; Item, or else the row, numbers the item within it. The sentence stands
+in Sentence or Stimulus. Its condition stands in Condition or Type, or else it is the Group or List. Context, Question
+and Answer are the item's, where all its rows agree and each question has an answer; Language is und unless given.
+Other columns are kept. Groups for a Latin square are not made here: they come with a design's versions.
+"""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+
+from ..items import GRAMMATICAL, UNGRAMMATICAL, Item, Materials, Paradigm, Place
+from .cells import header, records, table
+from .losses import losses
+from .members import factors, kinds, stem
+from .rows import Row, Rows
+
+NAME = "pcibex"
+SUFFIX = ".csv"
+LANGUAGE = "und"
+SPECIAL = {
+    "label": ("label",),
+    "item": ("item",),
+    "condition": ("condition", "type", "group", "list"),
+    "sentence": ("sentence", "stimulus"),
+    "phenomenon": ("phenomenon",),
+    "language": ("language",),
+    "context": ("context",),
+    "question": ("question",),
+    "answer": ("answer",),
+    "notes": ("notes",),
+    "item_id": ("item_id",),
+}
+Found = list[tuple[Place, dict[str, str]]]
+
+
+def recognises(text: str) -> bool:
+    """Whether the first line names a sentence, an item or a label, and a group, list or label; but not our own columns."""
+    names = header(text, ",\t")[0]
+    small = {name.lower() for name in names}
+    ours = {"paradigm", "phenomenon", "condition", "sentence"} <= set(names)
+    return bool(
+        not ours
+        and small & set(SPECIAL["sentence"])
+        and small & {"item", "label"}
+        and small & {"group", "list", "label"}
+        and "grammaticality" not in small
+    )
+
+
+def _columns(names: Sequence[str]) -> dict[str, str]:
+    """Return which column of the table says what."""
+    small = {name.lower(): name for name in names}
+    return {
+        what: next(small[n] for n in known if n in small)
+        for what, known in SPECIAL.items()
+        if small.keys() & set(known)
+    }
+
+
+def read(text: str, file: str) -> Rows:
+    """Return the rows of a table; items are named label-item."""
+    rows = Rows()
+    columns = _columns(header(text, ",\t")[0])
+    if "sentence" not in columns:
+        rows.fault(Place(file, 1), "no column Sentence or Stimulus; expected one")
+        return rows
+    items: dict[tuple[str, str], Found] = defaultdict(list)
+    for row, place, record in records(rows, text, file, (), ",\t"):
+        if not record[columns["sentence"]]:
+            rows.fault(place, f"{columns['sentence']} is empty; expected a sentence")
+            continue
+        label = _cell(record, columns, "label") or stem(file)
+        items[label, _cell(record, columns, "item") or str(row)].append((place, record))
+    choices = _choices([record for found in items.values() for _, record in found], columns)
+    by_label: dict[str, dict[str, Found]] = defaultdict(dict)
+    for (label, item), found in items.items():
+        by_label[label][item] = found
+    for label, of_label in by_label.items():
+        conditions = kinds({item: [_condition(r, columns) for _, r in found] for item, found in of_label.items()})
+        sets = list(dict.fromkeys(conditions.values()))
+        for item, found in of_label.items():
+            named = label if len(sets) == 1 else f"{label} ({', '.join(conditions[item])})"
+            phenomenon = _cell(found[0][1], columns, "phenomenon") or label
+            rows.paradigms.setdefault(named, Paradigm(named, phenomenon, factors(conditions[item])))
+            _add(rows, rows.paradigms[named], f"{label}-{item}", found, columns, choices)
+    return rows
+
+
+def _cell(record: Mapping[str, str], columns: Mapping[str, str], what: str) -> str:
+    return record[columns[what]] if what in columns else ""
+
+
+def _condition(record: Mapping[str, str], columns: Mapping[str, str]) -> str:
+    """Return the row's condition; a minimal pair's are written small."""
+    condition = _cell(record, columns, "condition") or "only"
+    return condition.lower() if condition.lower() in (GRAMMATICAL, UNGRAMMATICAL) else condition
+
+
+def _choices(records: Sequence[Mapping[str, str]], columns: Mapping[str, str]) -> tuple[str, ...]:
+    """Return the answers that the table's questions choose from; none where a question has no answer."""
+    asked = [(_cell(r, columns, "question"), _cell(r, columns, "answer")) for r in records]
+    answers = dict.fromkeys(answer for question, answer in asked if question)
+    if "" in answers:
+        return ()
+    return ("yes", "no") if answers.keys() <= {"yes", "no"} else tuple(answers)
+
+
+def _add(
+    rows: Rows, paradigm: Paradigm, name: str, found: Found, columns: Mapping[str, str], choices: tuple[str, ...]
+) -> None:
+    name = _cell(found[0][1], columns, "item_id") or name
+    records = {_condition(record, columns): record for _, record in found}
+    own = {columns[w] for w in ("label", "sentence", "phenomenon", "language", "item_id") if w in columns}
+    if columns.get("condition", "").lower() in ("condition", "type"):
+        own.add(columns["condition"])
+    shared = {}
+    for what in ("context", "notes", "question"):
+        cells = {_cell(record, columns, what) for record in records.values()}
+        if len(cells) == 1 and (what != "question" or choices):
+            shared[what] = cells.pop()
+            own |= {columns[w] for w in (what, "answer" if what == "question" else what) if w in columns}
+    extra = _extra(list(records.values()), list(records), own)
+    if "item" in columns:
+        number = extra.pop(columns["item"], "")
+        extra |= {"Item": number} if number else {}
+    for place, record in found:
+        rows.rows.append(
+            Row(
+                place,
+                paradigm.id,
+                paradigm.phenomenon,
+                name,
+                _condition(record, columns),
+                record[columns["sentence"]],
+                (),
+                _cell(record, columns, "language") or LANGUAGE,
+                context=shared.get("context") or None,
+                question=shared.get("question") or None,
+                answer=_cell(record, columns, "answer") or None,
+                choices=choices or ("yes", "no"),
+                notes=shared.get("notes") or None,
+                extra=extra,
+            )
+        )
+
+
+def _extra(records: Sequence[Mapping[str, str]], conditions: Sequence[str], own: set[str]) -> dict[str, str]:
+    """Return the columns that are not ours: under their name where the rows agree, else under name and condition."""
+    extra = {}
+    for column in records[0]:
+        cells = [record[column] for record in records]
+        if column in own:
+            continue
+        if len(set(cells)) == 1:
+            extra[column] = cells[0]
+        else:
+            extra |= {f"{column} ({c})": cell for c, cell in zip(conditions, cells, strict=True)}
+    return {column: cell for column, cell in extra.items() if cell}
+
+
+def write(materials: Materials) -> str:
+    """Return the materials as a table with the columns Label, Item, Condition, Sentence, and others where they say something."""
+    phenomena = {p.id: p.phenomenon for p in materials.paradigms}
+    lines = [_line(item, c, phenomena[item.paradigm]) for item in materials.items for c in item.sentences]
+    return table(lines, ("Label", "Item", "Condition", "Sentence"), ",")
+
+
+def _line(item: Item, condition: str, phenomenon: str) -> dict[str, str]:
+    label = item.paradigm.removesuffix(f" ({', '.join(item.sentences)})")
+    given = item.extra.get("Item", "")
+    number = given if item.id == f"{label}-{given}" else item.id.removeprefix(f"{label}-")
+    question = item.question
+    line = {
+        "Label": label,
+        "Item": number,
+        "Condition": condition,
+        "Sentence": item.sentences[condition].text,
+        "Phenomenon": "" if phenomenon == label else phenomenon,
+        "Language": "" if item.language == LANGUAGE else item.language,
+        "Context": item.context or "",
+        "Question": question.text if question else "",
+        "Answer": question.answers[condition] if question else "",
+        "Notes": item.notes or "",
+        "item_id": "" if item.id == f"{label}-{number}" else item.id,
+    }
+    line = {name: text for name, text in line.items() if text}
+    taken = {name.lower() for name in line}
+    for key, text in item.extra.items():
+        column = key.removesuffix(f" ({condition})")
+        if column.lower() not in taken and not _of_another(column, item, condition):
+            line[column] = text
+    return line
+
+
+def _of_another(column: str, item: Item, condition: str) -> bool:
+    return any(column.endswith(f" ({other})") for other in item.sentences if other != condition)
+
+
+def loses(materials: Materials) -> list[str]:
+    """Return what a PCIbex table cannot hold of these materials."""
+    return losses(materials, write, read)

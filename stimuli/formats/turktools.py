@@ -1,0 +1,143 @@
+"""Items for turktools, as for Turkolizer and Linger before it: `# section number condition`, then lines of text.
+
+    # target 1 embedded
+    The boy that the girl saw has left.
+    Has the boy left?
+
+The first line is the sentence; others are kept as extra fields, field 2 and so on. A section is a paradigm, or
+several where its items have other conditions. Items for completion, whose first line is no sentence, are reported.
+The language is not known ('und').
+"""
+
+import re
+from collections import defaultdict
+from dataclasses import dataclass, field
+
+from ..items import Item, Materials, Paradigm, Place
+from .losses import losses
+from .members import factors, kinds
+from .rows import Row, Rows
+
+NAME = "turktools"
+SUFFIX = ".txt"
+LANGUAGE = "und"
+HEADER = re.compile(r"#\s+(\S+)\s+(\d+)\s+(.*?)\s*")
+
+
+@dataclass
+class Block:
+    """A header with the lines below it."""
+
+    place: Place
+    section: str
+    number: str
+    condition: str
+    lines: list[str] = field(default_factory=list)
+
+
+def recognises(text: str) -> bool:
+    """Whether the first line that says something is a header of a section, a number and a condition."""
+    return HEADER.fullmatch(text.lstrip("\n ").partition("\n")[0]) is not None
+
+
+def read(text: str, file: str) -> Rows:
+    """Return the rows of an items file; items are named section-number."""
+    rows = Rows()
+    sections: dict[str, dict[str, list[Block]]] = defaultdict(lambda: defaultdict(list))
+    for block in _blocks(rows, text, file):
+        sections[block.section][block.number].append(block)
+    for section, items in sections.items():
+        conditions = kinds({n: [block.condition for block in blocks] for n, blocks in items.items()})
+        several = len(set(conditions.values())) > 1
+        for n, blocks in items.items():
+            named = f"{section} ({', '.join(conditions[n])})" if several else section
+            rows.paradigms.setdefault(named, Paradigm(named, section, factors(conditions[n])))
+            _add(rows, rows.paradigms[named], blocks)
+    return rows
+
+
+def _blocks(rows: Rows, text: str, file: str) -> list[Block]:
+    blocks: list[Block] = []
+    for number, line in enumerate(text.split("\n"), start=1):
+        match = HEADER.fullmatch(line)
+        if match and match[3]:
+            blocks.append(Block(Place(file, number), match[1], match[2], match[3]))
+        elif line.startswith("#"):
+            rows.fault(Place(file, number), f"{line.strip()!r} is no header; expected  # section number condition")
+            blocks.append(Block(Place(file, number), "", "", ""))  # its lines belong to no item
+        elif blocks:
+            blocks[-1].lines.append(line.rstrip())
+        elif line.strip():
+            rows.fault(Place(file, number), f"{line.strip()[:40]!r} stands before the first header")
+    return [block for block in blocks if block.section]
+
+
+def _add(rows: Rows, paradigm: Paradigm, blocks: list[Block]) -> None:
+    extra = {"number": blocks[0].number, **_fields(blocks)}
+    name = f"{blocks[0].section}-{blocks[0].number}"
+    for block in blocks:
+        text = block.lines[0].strip() if block.lines else ""
+        if not text:
+            rows.fault(block.place, "no sentence below the header; expected one", paradigm.id, name, block.condition)
+            continue
+        rows.rows.append(
+            Row(
+                block.place,
+                paradigm.id,
+                paradigm.phenomenon,
+                name,
+                block.condition,
+                text,
+                language=LANGUAGE,
+                extra=extra,
+            )
+        )
+
+
+def _fields(blocks: list[Block]) -> dict[str, str]:
+    """Return the lines after the sentence: under their number where the conditions agree, else with the condition."""
+    extra = {}
+    for n in range(2, max(len(block.lines) for block in blocks) + 1):
+        cells = [block.lines[n - 1] if n <= len(block.lines) else "" for block in blocks]
+        if len(set(cells)) == 1:
+            extra[f"field {n}"] = cells[0]
+        else:
+            extra |= {f"field {n} ({block.condition})": cell for block, cell in zip(blocks, cells, strict=True)}
+    return {key: text for key, text in extra.items() if text}
+
+
+def write(materials: Materials) -> str:
+    """Return the materials as an items file; an item without a number of its own gets one."""
+    taken: dict[str, set[str]] = defaultdict(set)
+    blocks = []
+    for item in materials.items:
+        section = "_".join(item.paradigm.removesuffix(f" ({', '.join(item.sentences)})").split())
+        number = _number(item, section, taken[section])
+        for condition, sentence in item.sentences.items():
+            lines = [f"# {section} {number} {condition}", " ".join(sentence.text.split("\n")), *_below(item, condition)]
+            blocks.append("".join(f"{line}\n" for line in lines))
+    return "\n".join(blocks)
+
+
+def _number(item: Item, section: str, taken: set[str]) -> str:
+    """Return the item's number, in digits: its own, or the next that is free in the section."""
+    own = item.id.removeprefix(f"{section}-")
+    digits = own if own.isdigit() else (re.findall(r"\d+", own) or ["1"])[-1]
+    while digits in taken:
+        digits = str(int(digits) + 1)
+    taken.add(digits)
+    return digits
+
+
+def _below(item: Item, condition: str) -> list[str]:
+    fields = {}
+    for key, text in item.extra.items():
+        match = re.fullmatch(r"field (\d+)(?: \((.*)\))?", key)
+        if match and match[2] in (None, condition):
+            fields[int(match[1])] = text
+    return [fields.get(n, "") for n in range(2, max(fields, default=1) + 1)]
+
+
+def loses(materials: Materials) -> list[str]:
+    """Return what an items file cannot hold of these materials."""
+    return losses(materials, write, read)

@@ -1,0 +1,91 @@
+"""Regions that a format gives as words: found where the sentence holds them once, reported where it does not."""
+
+import re
+from dataclasses import dataclass
+
+from ..findings import Finding
+from ..items import Place, Region, Sentence
+from .rows import Rows
+
+NOTHING = frozenset(("", "-", "–", "∅"))  # how corpora write that there is no such word
+
+
+@dataclass(frozen=True)
+class Member:
+    """A sentence of a file: where it stands, which item and condition it is, its text and its language."""
+
+    place: Place
+    paradigm: str
+    item: str
+    condition: str
+    text: str
+    language: str = "und"
+
+
+def warn(rows: Rows, member: Member, rule: str, message: str) -> None:
+    """Record something odd that keeps nothing from being read."""
+    place = member.place
+    rows.findings.append(
+        Finding(rule, "warning", place.file, place.line, member.paradigm, member.item, member.condition, message)
+    )
+
+
+def located(rows: Rows, member: Member, name: str, words: str) -> tuple[Region, ...]:
+    """Return the region of the words, or nothing and a warning where they occur several times or not at all."""
+    if words in NOTHING:
+        return ()
+    found = occurrences(words, member.text, member.language)
+    if len(found) == 1:
+        return (Region(name, found[0], found[0] + len(words)),)
+    if found:
+        message = f"the {name} words {words!r} occur {len(found)} times in {member.text!r}; no region is marked"
+        warn(rows, member, "region-ambiguous", message)
+    else:
+        message = f"the {name} words {words!r} do not occur in {member.text!r}; no region is marked"
+        warn(rows, member, "region-not-found", message)
+    return ()
+
+
+def occurrences(words: str, text: str, language: str) -> list[int]:
+    """Return where whole words occur in a text; capitals count only in words that have some.
+
+    >>> occurrences("she", "She said that she left.", "en"), occurrences("She", "She said that she left.", "en")
+    ([0, 14], [0])
+    """
+    if words != fold(words, language) and (exact := _whole(words, text)):
+        return exact
+    for tongue in dict.fromkeys((language, "und")):  # a corpus may have lost its Turkish dots
+        if found := _whole(fold(words, tongue), fold(text, tongue)):
+            return found
+    return []
+
+
+def _whole(words: str, text: str) -> list[int]:
+    pattern = rf"(?<!\w)(?<!\w['’-])(?={re.escape(words)}(?!\w)(?!['’-]\w))"
+    return [match.start() for match in re.finditer(pattern, text)]
+
+
+def fold(text: str, language: str) -> str:
+    """Return the text in small letters, each in its place.
+
+    >>> fold("Irmak İnce", "tr")
+    'ırmak ince'
+    """
+    if language == "tr":
+        text = text.replace("I", "ı").replace("İ", "i")
+    small = text.lower()
+    return small if len(small) == len(text) else "".join(c.lower() if len(c.lower()) == 1 else c for c in text)
+
+
+def kept(words: str, text: str, regions: tuple[Region, ...]) -> str:
+    """Return the words as the file wrote them, where the region's text does not say them already, else nothing."""
+    return "" if regions and text[regions[0].start : regions[0].end] == words else words
+
+
+def spelt(sentence: Sentence, name: str, before: str, language: str) -> str:
+    """Return the words of a region as a cell: as they were written `before`, if these are still its words."""
+    region = sentence.region(name)
+    if region is None:
+        return before
+    words = sentence.text[region.start : region.end]
+    return before if before and fold(before, language) == fold(words, language) else words
