@@ -5,7 +5,8 @@ suite's conditions as levels; its formulas are the predictions. A sentence is it
 at their ends, joined by one space each, before punctuation too: so the published scorer joins them, and so contents
 hold their own punctuation ("into the room ."). An empty content is an empty region after the text before it. A region
 is named by number and name, "5 verb", so that (5;%match%) is the region whose name begins with 5. What else the suite
-says of itself is kept in each item's extra field `meta`. Several suites are one list, which SyntaxGym does not read.
+says of itself is kept in each item's extra field `meta`. A table with a row for each region is read too: its suite
+bears the file's name. Several suites are written as one list, which SyntaxGym does not read.
 """
 
 import json
@@ -15,28 +16,34 @@ from typing import Any
 
 from ..findings import Finding
 from ..items import Item, Materials, Paradigm, Place, Region, Sentence
-from .cells import as_text, from_text
+from .cells import as_text, from_text, header, records
 from .losses import losses
-from .members import factors, number
+from .members import factors, number, stem
 from .rows import Row, Rows
 
 NAME = "syntaxgym"
 SUFFIX = ".json"
 NUMBER = "item_number"
 LANGUAGE = "en"
+METRIC = {"metric": "sum"}  # how surprisals of a region make one, where a suite does not say
+COLUMNS = (NUMBER, "condition_name", "region_number", "region_name", "content")
 
 
 def recognises(text: str) -> bool:
-    """Whether the text is one JSON value that has region_meta and items."""
-    start = text.lstrip()[:1]
-    return (
-        start in ("{", "[") and start != "" and '"region_meta"' in text and '"items"' in text and '"conditions"' in text
-    )
+    """Whether the text is JSON that has region_meta and items, or a table with a row for each region."""
+    if text.lstrip()[:1] in ("{", "["):
+        return all(f'"{key}"' in text for key in ("region_meta", "items", "conditions"))
+    return set(COLUMNS) <= set(header(text, ",;\t")[0])
 
 
 def read(text: str, file: str) -> Rows:
-    """Return the rows of a suite, or of a list of suites; items are named suite-item_number."""
+    """Return the rows of a suite, a list of suites, or a table of regions; items are named suite-item_number."""
     rows = Rows()
+    if set(COLUMNS) <= set(header(text, ",;\t")[0]):
+        suite, places = _tabular(rows, text, file)
+        if suite["items"]:
+            _add_suite(rows, suite, iter(places))
+        return rows
     try:
         suites = json.loads(text)
     except json.JSONDecodeError as error:
@@ -46,6 +53,31 @@ def read(text: str, file: str) -> Rows:
     for suite in suites if isinstance(suites, list) else [suites]:
         _add_suite(rows, suite, lines)
     return rows
+
+
+def _tabular(rows: Rows, text: str, file: str) -> tuple[dict[str, Any], list[Place]]:
+    """Return the suite that a table of regions holds, named as the file, and where each of its items begins."""
+    names: dict[str, str] = {}
+    items: dict[str, dict[str, list[dict[str, str]]]] = {}
+    places: dict[str, Place] = {}
+    for _, place, record in records(rows, text, file, COLUMNS):
+        if not record["region_number"].isdigit() or not record[NUMBER] or not record["condition_name"]:
+            rows.fault(
+                place, "region_number is no number, or item_number or condition_name is empty; expected all three"
+            )
+            continue
+        places.setdefault(record[NUMBER], place)
+        names[record["region_number"]] = record["region_name"]
+        regions = items.setdefault(record[NUMBER], {}).setdefault(record["condition_name"], [])
+        regions.append({"region_number": record["region_number"], "content": record["content"]})
+    found = [
+        {
+            NUMBER: from_text(n),
+            "conditions": [{"condition_name": c, "regions": regions} for c, regions in conditions.items()],
+        }
+        for n, conditions in items.items()
+    ]
+    return {"meta": {"name": stem(file)}, "region_meta": names, "items": found}, list(places.values())
 
 
 def _lines(text: str, file: str) -> Iterator[Place]:
@@ -80,7 +112,13 @@ def _add_suite(rows: Rows, suite: Any, lines: Iterator[Place]) -> None:
     rest = {key: value for key, value in meta.items() if key not in ("name", "reference", "phenomenon", "language")}
     for place, item in items:
         _add_item(
-            rows, place, item, rows.paradigms.get(paradigm), names, {"meta": as_text(rest)} if rest else {}, language
+            rows,
+            place,
+            item,
+            rows.paradigms.get(paradigm),
+            names,
+            {"meta": as_text(rest)} if rest not in ({}, METRIC) else {},
+            language,
         )
     return None
 
@@ -163,7 +201,7 @@ def write(materials: Materials) -> str:
 def _suite(paradigm: Paradigm, items: Sequence[Item]) -> dict[str, Any]:
     meta: dict[str, Any] = {"name": paradigm.id}
     if items and isinstance(rest := from_text(items[0].extra.get("meta", "{}")), dict):
-        meta |= {"metric": "sum", **rest}
+        meta |= {**METRIC, **rest}
     meta |= {"reference": "; ".join(paradigm.references)}
     if paradigm.phenomenon != paradigm.id:
         meta["phenomenon"] = paradigm.phenomenon

@@ -39,6 +39,7 @@ FILES = {  # file: format, and the warnings that reading it gives, as (line, rul
     "jblimp.jsonl": ("jblimp", []),
     "jblimp-raw.csv": ("jblimp", []),
     "syntaxgym.json": ("syntaxgym", []),
+    "syntaxgym-table.csv": ("syntaxgym", []),
     "agreement.tsv": ("linzen", [(4, "region-not-found")]),
     "pairs.tsv": ("pairs", []),
     "pairs-good-bad.csv": ("pairs", []),
