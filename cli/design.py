@@ -43,7 +43,7 @@ def command(study_file: Path, out: Path | None, participants: int, force: bool) 
         trials = [trial for trial in file.version.trials if trial.role != "practice"]
         shown = Counter(condition for trial in trials for condition, _ in trial.shown)
         each = Counter((trial.item.paradigm, condition) for trial in trials for condition, _ in trial.shown)
-        per_paradigm = {tuple(each[p, c] for c in sorted(shown)) for p, _ in each}
+        per_paradigm = {tuple(each[p, c] for c in sorted(shown) if each[p, c]) for p, _ in each}
         click.echo(
             f"{path}: {len(trials)} sentences, "
             + ", ".join(f"{shown[name]} {name}" for name in sorted(shown))

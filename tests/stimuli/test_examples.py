@@ -1,0 +1,44 @@
+"""Every example study is free of faults, balanced, and can be run."""
+
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from gardenpath import experiment, stimuli, study
+
+EXAMPLES = sorted(path.parent for path in (Path(__file__).parents[2] / "examples").glob("*/study.toml"))
+
+
+@pytest.mark.parametrize("folder", EXAMPLES, ids=lambda p: p.name)
+def test_an_example_has_no_finding_but_waived_ones_and_runs(folder: Path, tmp_path: Path) -> None:
+    stated = study.load(folder)
+    materials = stimuli.read(*stated.paths())
+    rules = "blimp-nl" if all(p.is_minimal_pair() for p in materials.paradigms) else None
+    assert [str(f) for f in stimuli.check(materials, rules=rules) if f.severity in ("error", "warning")] == []
+    versions = experiment.version_files(stated)
+    experiment.simulate(versions, tmp_path / "data", participants=len(versions), seed=1)
+    tables = experiment.collect(tmp_path / "data")
+    assert tables["sessions"]["complete"].all()
+
+
+def test_the_large_example_has_twelve_paradigms_in_six_phenomena() -> None:
+    materials = stimuli.read(EXAMPLES[0].parent / "minimal-pairs-large" / "items.csv")
+    assert set(Counter(item.paradigm for item in materials.items).values()) == {10}
+    assert Counter(p.phenomenon for p in materials.paradigms) == dict.fromkeys(
+        {p.phenomenon for p in materials.paradigms}, 2
+    )
+    assert len(materials.paradigms) == 12
+
+
+def test_the_two_by_two_asks_as_many_questions_with_yes_as_with_no_in_each_condition() -> None:
+    versions = stimuli.design(study.load(EXAMPLES[0].parent / "relative-clauses"))
+    for version in versions:
+        answers = Counter(
+            (condition, trial.item.question.answers[condition])
+            for trial in version.trials
+            for condition, _ in trial.shown
+            if trial.role == "target" and trial.item.question
+        )
+        assert set(answers.values()) == {2}
+        assert len(answers) == 8
