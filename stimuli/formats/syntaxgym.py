@@ -97,11 +97,16 @@ def _add_suite(rows: Rows, suite: Any, lines: Iterator[Place]) -> None:
         return rows.fault(
             next(lines), "a suite has no meta with a name, or no items; expected meta, region_meta, predictions, items"
         )
-    names = {int(n): str(name) for n, name in suite.get("region_meta", {}).items() if str(n).isdigit()}
+    region_meta = suite.get("region_meta")
+    named = region_meta.items() if isinstance(region_meta, dict) else ()
+    names = {int(n): str(name) for n, name in named if str(n).isdigit()}
     items = [(next(lines), item) for item in suite["items"]]
     conditions = dict.fromkeys(c for _, item in items for c in _conditions(item))
     paradigm = str(meta["name"])
-    predictions = tuple(str(p.get("formula", "")) for p in suite.get("predictions", []))
+    given = _list(suite, "predictions")
+    predictions = tuple(str(p["formula"]) for p in given if isinstance(p, dict) and p.get("formula"))
+    if len(predictions) < len(given):
+        rows.fault(items[0][0] if items else next(lines), "a prediction has no formula; expected one in each")
     references = (str(meta["reference"]),) if meta.get("reference") else ()
     language = str(meta.get("language") or LANGUAGE)
     if conditions:
@@ -124,8 +129,14 @@ def _add_suite(rows: Rows, suite: Any, lines: Iterator[Place]) -> None:
 
 
 def _conditions(item: Any) -> list[str]:
-    conditions = item.get("conditions") if isinstance(item, dict) else None
-    return [str(c["condition_name"]) for c in conditions or [] if isinstance(c, dict) and "condition_name" in c]
+    found = _list(item, "conditions")
+    return [str(c["condition_name"]) for c in found if isinstance(c, dict) and "condition_name" in c]
+
+
+def _list(record: Any, key: str) -> list[Any]:
+    """Return the list that a record has under a key, or none where it is no record or has no list there."""
+    value = record.get(key) if isinstance(record, dict) else None
+    return value if isinstance(value, list) else []
 
 
 def _add_item(
@@ -146,10 +157,13 @@ def _add_item(
         rows.findings.append(Finding("format", "warning", place.file, place.line, paradigm.id, name, "", message))
     for condition in item["conditions"]:
         try:
+            level = str(condition["condition_name"])
             text, regions = joined(condition["regions"], names)
         except (KeyError, TypeError, ValueError):
-            message = "the regions are not as expected: each has a region_number and a content"
-            rows.fault(place, message, paradigm.id, name, str(condition.get("condition_name", "")))
+            message = (
+                "a condition is not as expected: it has a condition_name and regions, each a region_number and content"
+            )
+            rows.fault(place, message, paradigm.id, name)
             continue
         rows.rows.append(
             Row(
@@ -157,7 +171,7 @@ def _add_item(
                 paradigm.id,
                 paradigm.phenomenon,
                 name,
-                str(condition["condition_name"]),
+                level,
                 text,
                 regions,
                 language,
@@ -169,7 +183,7 @@ def _add_item(
 
 def _unkept(conditions: Sequence[Any]) -> list[str]:
     """Return the fields of conditions and regions that items have no place for, as results have some."""
-    regions = [r for c in conditions if isinstance(c, dict) for r in c.get("regions") or [] if isinstance(r, dict)]
+    regions = [r for c in conditions if isinstance(c, dict) for r in _list(c, "regions") if isinstance(r, dict)]
     fields = {key for c in conditions if isinstance(c, dict) for key in c} | {key for r in regions for key in r}
     return sorted(fields - {"condition_name", "regions", "region_number", "content"})
 
