@@ -63,10 +63,20 @@ def version_files(stated: study.Study) -> list[VersionFile]:
         raise study.DataError(
             f"{stated.path}: procedure.breaks is {steps.breaks}; expected fewer than the {shown} sentences of a version"
         )
+    for version in versions:
+        _check_order(stated, version)
     return [
         VersionFile(SCHEMA, stated.name, stated.title or stated.name, _shown(version, materials), steps, version)
         for version in versions
     ]
+
+
+def _check_order(stated: study.Study, version: Version) -> None:
+    """Draw one order, so that rules which cannot hold are refused before anybody comes."""
+    try:
+        version.drawn(0)
+    except ValueError as error:
+        raise study.DataError(f"{stated.path}: ordering, version {version.experiment}-{version.id}: {error}") from None
 
 
 def _shown(version: Version, materials: Materials) -> tuple[Paradigm, ...]:

@@ -39,6 +39,7 @@ CASES: dict[str, tuple[Callable[[Path], object], list[str], int, str]] = {
     "Latin-1 bytes": (latin_1, ["check", "items.csv"], 1, "is not UTF-8 (in Latin-1 it would be 'é')"),
     "a misspelt key": (edit("study.toml", "versions = 3", "verions = 3"), ["design", "study.toml"], 1, "key 'design.verions' is not known; did you mean 'versions'?"),
     "an impossible design": (edit("study.toml", "items = 9", "items = 10"), ["design", "study.toml"], 1, "study.toml: design: 10 items of paradigm npi_ever cannot be split 2:1"),
+    "rules that cannot hold together": (edit("study.toml", 'no_adjacent = "paradigm"', 'min_gap = { paradigm = 5 }'), ["design", "study.toml"], 1, "study.toml: ordering, version E1-V1: no order obeys these rules together: two trials of the same paradigm at least 5 positions apart"),
     "no such study": (lambda f: None, ["design", "nothing.toml"], 2, "nothing.toml: there is no such file"),
     "no such materials": (lambda f: None, ["check", "nothing.csv"], 2, "nothing.csv: No such file or directory"),
     "an unknown format": (lambda f: None, ["check", "items.csv", "--format", "xml"], 2, "format 'xml' is not known; expected one of items, source, blimp"),
