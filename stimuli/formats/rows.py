@@ -28,6 +28,7 @@ class Row:
     notes: str | None = None
     extra: Mapping[str, str] = field(default_factory=dict)
     waivers: Mapping[str, str] = field(default_factory=dict)  # of the row's paradigm
+    factors: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # of the row's paradigm
 
 
 @dataclass
@@ -47,9 +48,11 @@ def assemble(rows: Rows) -> Materials:
     """Return materials from rows; rows that do not fit are left out and named in `rows.findings`."""
     paradigms = dict(rows.paradigms)
     items: dict[str, dict[str, Row]] = {}
+    factors = _factors(rows)
     for row in rows.rows:
         if row.paradigm not in paradigms:
-            paradigms[row.paradigm] = Paradigm(row.paradigm, row.phenomenon, dict(MINIMAL_PAIR))
+            stated = dict(factors.get(row.paradigm, MINIMAL_PAIR))
+            paradigms[row.paradigm] = Paradigm(row.paradigm, row.phenomenon, stated)
         fault = _misfit(row, paradigms[row.paradigm], items.get(row.item, {}))
         if fault:
             rows.fault(row.place, fault, row.paradigm, row.item, row.condition)
@@ -62,6 +65,16 @@ def assemble(rows: Rows) -> Materials:
     whole = tuple(item for item in built if item)
     used = {item.paradigm for item in whole}
     return Materials(tuple(p for p in paradigms.values() if p.id in used), whole, places)
+
+
+def _factors(rows: Rows) -> dict[str, Mapping[str, tuple[str, ...]]]:
+    """Return the factors that rows state of their paradigms, on whichever row; others stated later are a fault."""
+    factors: dict[str, Mapping[str, tuple[str, ...]]] = {}
+    for row in rows.rows:
+        if row.factors and factors.setdefault(row.paradigm, row.factors) != row.factors:
+            message = f"the factors of paradigm {row.paradigm} are stated otherwise above; state them once"
+            rows.fault(row.place, message, row.paradigm, row.item, row.condition)
+    return factors
 
 
 def _waive(paradigm: Paradigm, row: Row, rows: Rows) -> Paradigm:

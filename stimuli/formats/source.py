@@ -5,22 +5,24 @@
     npi_no,npi_licensing,npi-01,ungrammatical,{The} student in the class has [ever] complained about it.
 
 `[ever]` is the critical region, `{No}` the cue, `[name|text]` any other region; regions may nest; a backslash
-makes the next character ordinary. Comma, semicolon or tab separates, whichever the header uses. A column `waive`,
-on any row of a paradigm, names rules of `check` that the paradigm may break, each with the reason:
-`word-count: the object is dropped | balance: by design`.
+makes the next character ordinary. Comma, semicolon or tab separates, whichever the header uses. Two columns say something
+of the whole paradigm, on any row of it: `factors`, where its conditions are not grammatical and ungrammatical, gives the levels
+of each factor, and a condition is one level of each, joined by dots (`extraction: subject, object | phrase: name, noun`, with
+conditions subject.name, subject.noun ...); `waive` names rules of `check` that it may break, each with the reason
+(`word-count: the object is dropped | balance: by design`).
 """
 
 import csv
 import io
 from collections.abc import Mapping, Sequence
 
-from ..items import CRITICAL, CUE, Item, Materials, Place, Region, Sentence
+from ..items import CRITICAL, CUE, MINIMAL_PAIR, Item, Materials, Place, Region, Sentence
 from .rows import Row, Rows
 
 NAME = "source"
 SUFFIX = ".csv"
 REQUIRED = ("paradigm", "phenomenon", "item", "condition", "sentence")
-OPTIONAL = ("language", "context", "question", "answer", "display", "notes", "waive")
+OPTIONAL = ("language", "context", "question", "answer", "display", "notes", "factors", "waive")
 SPECIAL = "[]{}|\\"
 
 
@@ -67,6 +69,7 @@ def _add(rows: Rows, place: Place, header: Sequence[str], cells: Sequence[str]) 
     try:
         sentence, regions = parse(row["sentence"])
         waivers = _waivers(row.get("waive", ""))
+        factors = _factors(row.get("factors", ""))
     except ValueError as error:
         return rows.fault(place, str(error), row["paradigm"], row["item"], row["condition"])
     rows.rows.append(
@@ -85,9 +88,22 @@ def _add(rows: Rows, place: Place, header: Sequence[str], cells: Sequence[str]) 
             display=tuple(row["display"].split()) if row.get("display") else None,
             notes=row.get("notes") or None,
             waivers=waivers,
+            factors=factors,
         )
     )
     return None
+
+
+def _factors(cell: str) -> dict[str, tuple[str, ...]]:
+    """Return the levels of each factor in a cell."""
+    factors: dict[str, tuple[str, ...]] = {}
+    for factor in filter(None, map(str.strip, cell.split("|"))):
+        name, _, listed = (part.strip() for part in factor.partition(":"))
+        levels = tuple(level.strip() for level in listed.split(","))
+        if not name or not all(levels) or len(set(levels)) < len(levels):
+            raise ValueError(f"factors is {factor!r}; expected  factor: level, level  and between two factors ' | '")
+        factors[name] = levels
+    return factors
 
 
 def _waivers(cell: str) -> dict[str, str]:
@@ -150,18 +166,24 @@ def write(materials: Materials) -> str:
     """Return the materials as a source file."""
     phenomena = {p.id: p.phenomenon for p in materials.paradigms}
     waive = {p.id: _waive_cell(p.waivers) for p in materials.paradigms}
+    factors = {p.id: "" if p.factors == MINIMAL_PAIR else _factors_cell(p.factors) for p in materials.paradigms}
     rows = []
     for item in materials.items:
         for condition, sentence in item.sentences.items():
             needed = [item.paradigm, phenomena[item.paradigm], item.id, condition, mark(sentence)]
-            # A paradigm's waivers stand on its first row.
-            rows.append((needed, {**_optional(item, condition), "waive": waive.pop(item.paradigm, "")}))
+            # What is said of a paradigm stands on its first row.
+            of_paradigm = {"factors": factors.pop(item.paradigm, ""), "waive": waive.pop(item.paradigm, "")}
+            rows.append((needed, {**_optional(item, condition), **of_paradigm}))
     optional = [name for name in OPTIONAL if any(extra[name] for _, extra in rows)]
     stream = io.StringIO(newline="")
     writer = csv.writer(stream, lineterminator="\n")
     writer.writerow([*REQUIRED, *optional])
     writer.writerows([*needed, *(extra[name] for name in optional)] for needed, extra in rows)
     return stream.getvalue()
+
+
+def _factors_cell(factors: Mapping[str, Sequence[str]]) -> str:
+    return " | ".join(f"{factor}: {', '.join(levels)}" for factor, levels in factors.items())
 
 
 def _waive_cell(waivers: Mapping[str, str]) -> str:
@@ -204,7 +226,7 @@ def _escape(text: str) -> str:
 
 def loses(materials: Materials) -> list[str]:
     """Return what a source file cannot hold of these materials."""
-    lost = [f"factors of paradigm {p.id}" for p in materials.paradigms if not p.is_minimal_pair()]
+    lost = [f"factors of paradigm {p.id}" for p in materials.paradigms if not _states(p.factors)]
     lost += [
         f"references or predictions of paradigm {p.id}" for p in materials.paradigms if p.references or p.predictions
     ]
@@ -222,6 +244,14 @@ def loses(materials: Materials) -> list[str]:
         if sentence.segmentation
     ]
     return lost
+
+
+def _states(factors: Mapping[str, tuple[str, ...]]) -> bool:
+    """Whether a cell gives the factors back; names and levels that hold the signs between them are not."""
+    try:
+        return _factors(_factors_cell(factors)) == dict(factors)
+    except ValueError:
+        return False
 
 
 def _holds(waivers: Mapping[str, str]) -> bool:

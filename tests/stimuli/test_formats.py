@@ -178,3 +178,27 @@ def test_a_question_without_its_answer_and_a_display_of_other_length_are_faults(
             write(tmp_path, HEADER.replace("sentence", "sentence,question,answer,display") + "\n".join(rows) + "\n")
         )
     assert message in str(caught.value)
+
+
+def test_a_factorial_study_is_written_by_hand_with_its_factors_on_one_row(tmp_path: Path) -> None:
+    stated = '"extraction: s, o | phrase: name, noun"'
+    rows = [
+        f"rc,relatives,i1,{condition},The man that {condition} [left] the old house.,{stated if condition == 's.name' else ''}"
+        for condition in ("s.name", "s.noun", "o.name", "o.noun")
+    ]
+    text = HEADER.replace("sentence", "sentence,factors") + "\n".join(rows) + "\n"
+    materials = stimuli.read(write(tmp_path, text))
+    (paradigm,) = materials.paradigms
+    assert paradigm.factors == {"extraction": ("s", "o"), "phrase": ("name", "noun")}
+    assert list(materials.items[0].sentences) == ["s.name", "s.noun", "o.name", "o.noun"]
+    assert stimuli.write(materials, tmp_path / "again.csv") == []
+    assert stimuli.read(tmp_path / "again.csv") == materials
+
+
+def test_factors_that_cannot_be_read_or_are_stated_twice_are_faults(tmp_path: Path) -> None:
+    header = HEADER.replace("sentence", "sentence,factors")
+    with pytest.raises(study.DataError, match="factors is 'extraction'; expected  factor: level, level"):
+        stimuli.read(write(tmp_path, header + "rc,r,i1,s,One two.,extraction\n"))
+    two = 'rc,r,i1,s,One two.,"e: s, o"\nrc,r,i1,o,One three.,"e: s, p"\n'
+    with pytest.raises(study.DataError, match=r"line 3: i1 .o.: the factors of paradigm rc are stated otherwise above"):
+        stimuli.read(write(tmp_path, header + two))
