@@ -77,8 +77,9 @@ def _device(device: str) -> str:
         torch.zeros(1, device=device)
     except (RuntimeError, AssertionError) as error:
         first = str(error).splitlines()[0]
+        why = "not a kind of device" if first.startswith("Expected one of") else first
         raise ValueError(
-            f"device {device!r} cannot be used here ({first}); expected auto, cpu or a GPU such as cuda"
+            f"device {device!r} cannot be used here ({why}); expected auto, cpu or a GPU such as cuda"
         ) from error
     return device
 

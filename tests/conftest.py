@@ -4,8 +4,13 @@ import shutil
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 from gardenpath import experiment, study
+
+# The same examples every time, and no deadline: a busy machine is no fault of the code.
+settings.register_profile("repeatable", deadline=None, derandomize=True)
+settings.load_profile("repeatable")
 
 ROOT = Path(__file__).parents[1]
 DATA = ROOT.parent / "shared" / "data"
