@@ -38,6 +38,12 @@ def test_blimp_nl_is_dealt_as_published() -> None:
     assert set(dealt.values()) == {27}
 
 
+def test_the_retest_of_blimp_nl_is_dealt_as_published() -> None:
+    """8 paradigms, 72 sentences each, 24 of them ungrammatical."""
+    versions = Design(RATIO, versions=3, items=9).deal(materials(8, 10), seed=1)
+    assert [conditions(v) for v in versions] == [{"grammatical": 48, "ungrammatical": 24}] * 3
+
+
 def test_each_sentence_is_in_as_many_versions_as_its_share() -> None:
     versions = Design(RATIO, versions=3, items=9).deal(materials(4, 10), seed=1)
     exposure = Counter((t.item.id, t.shown[0][0]) for v in versions for t in v.trials)
