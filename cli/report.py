@@ -81,7 +81,7 @@ def _facts(study: "Study") -> dict[str, str]:
         "language": study.language,
         "seed": str(study.seed),
         "materials": ", ".join(study.materials.files),
-        "versions": f"{study.design.experiments} x {study.design.versions}",
+        "versions": f"{options.count(study.design.experiments, 'experiment')} of {options.count(study.design.versions, 'version')}",
     }
 
 
