@@ -17,7 +17,6 @@ from .sessions import Event, Record, Session
 from .versions import VersionFile
 
 log = logging.getLogger("gardenpath")
-TABLES = ("items", "conditions", "words", "readings", "responses", "sessions")
 
 
 def collect(data: str | Path) -> dict[str, pd.DataFrame]:
@@ -30,8 +29,9 @@ def collect(data: str | Path) -> dict[str, pd.DataFrame]:
         raise study.DataError(f"{data}: no sessions there; expected at least one")
     _check(data, files, records)
     materials = _materials(files.values())
-    readings = [row for record in records for row in _readings(record, files)]
-    responses = [row for record in records for row in _responses(record, files)]
+    runs = [(r.session, run) for r in records for run in _runs(r, files[r.session.version_sha256])]
+    readings = [row for session, run in runs for row in _readings(session, run)]
+    responses = [row for session, run in runs for row in _responses(session, run)]
     sessions = [_session_row(record) for record in records]
     return {
         "items": items_table(materials),
@@ -135,47 +135,45 @@ def _place(session: Session, run: _Run) -> dict[str, Any]:
     }
 
 
-def _readings(record: Record, files: Mapping[str, VersionFile]) -> Iterator[dict[str, Any]]:
-    for run in _runs(record, files[record.session.version_sha256]):
-        words = run.trial.shown[0][1].words()
-        before: Event | None = None
-        flags: set[str] = set()
-        for event in run.events:
-            if event.kind == "interruption":
-                flags.add("interrupted")
-            if event.kind == "press":
-                flags.add(event.value["reason"])
-            if event.kind == "word" and before is not None:
-                word = words[event.value["word"]]
-                frame = event.value["frame"]
-                flags |= {"repeats"} if event.value.get("repeats") else set()
-                yield {
-                    **_place(record.session, run),
-                    "word": word.index,
-                    "text": word.text,
-                    "region": word.region,
-                    "rt": event.t - before.t,
-                    "rt_onset": None if frame is None else event.t - frame,
-                    "flags": " ".join(sorted(flags)),
-                }
-            if event.kind in ("start", "word"):
-                before, flags = event, set()
+def _readings(session: Session, run: _Run) -> Iterator[dict[str, Any]]:
+    words = run.trial.shown[0][1].words()
+    before: Event | None = None
+    flags: set[str] = set()
+    for event in run.events:
+        if event.kind == "interruption":
+            flags.add("interrupted")
+        if event.kind == "press":
+            flags.add(event.value["reason"])
+        if event.kind == "word" and before is not None:
+            word = words[event.value["word"]]
+            frame = event.value["frame"]
+            flags |= {"repeats"} if event.value.get("repeats") else set()
+            yield {
+                **_place(session, run),
+                "word": word.index,
+                "text": word.text,
+                "region": word.region,
+                "rt": event.t - before.t,
+                "rt_onset": None if frame is None else event.t - frame,
+                "flags": " ".join(sorted(flags)),
+            }
+        if event.kind in ("start", "word"):
+            before, flags = event, set()
 
 
-def _responses(record: Record, files: Mapping[str, VersionFile]) -> Iterator[dict[str, Any]]:
-    for run in _runs(record, files[record.session.version_sha256]):
-        for event in run.events:
-            if event.kind == "response":
-                shown = event.value["frame"] if event.value["frame"] is not None else event.value["request"]
-                yield {
-                    **_place(record.session, run),
-                    "task": event.value["task"],
-                    "prompt": event.value["prompt"],
-                    "side": None,
-                    "response": event.value["response"],
-                    "correct": None,
-                    "rt": event.t - shown,
-                }
+def _responses(session: Session, run: _Run) -> Iterator[dict[str, Any]]:
+    for event in run.events:
+        if event.kind == "response":
+            shown = event.value["frame"] if event.value["frame"] is not None else event.value["request"]
+            yield {
+                **_place(session, run),
+                "task": event.value["task"],
+                "prompt": event.value["prompt"],
+                "side": None,
+                "response": event.value["response"],
+                "correct": None,
+                "rt": event.t - shown,
+            }
 
 
 def _lost(record: Record) -> str | None:

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from random import Random
 from typing import TYPE_CHECKING, Literal
@@ -68,7 +68,7 @@ class Version:
 
 
 @dataclass(frozen=True)
-class Design:
+class Design(study.DesignSection):
     """A within-item design with unequal shares of conditions.
 
     `ratio` gives the share of each condition: {"grammatical": 2, "ungrammatical": 1} shows of nine items of a
@@ -77,14 +77,6 @@ class Design:
     their items are shown in every version of every experiment, in the conditions of `filler_ratio` or, without it, all conditions
     equally often. `practice` are sentences shown first, as written.
     """
-
-    ratio: Mapping[str, int]
-    versions: int
-    items: int | None = None
-    experiments: int = 1
-    practice: Sequence[str] = ()
-    fillers: Sequence[str] = ()
-    filler_ratio: Mapping[str, int] = field(default_factory=dict)
 
     def deal(self, materials: Materials, *, ordering: Ordering | None = None, seed: int) -> list[Version]:
         """Return the versions of every experiment; raises `ValueError` with the arithmetic of what cannot be."""
@@ -149,10 +141,6 @@ class Design:
         total = sum(self.ratio.values())
         spelled = ":".join(str(share) for share in self.ratio.values())
         faults = []
-        if not self.ratio or min(self.ratio.values()) < 1:
-            return [f"ratio is {dict(self.ratio)}; expected a share of at least 1 for each condition"]
-        if self.versions < 1 or self.experiments < 1:
-            return [f"versions is {self.versions} and experiments {self.experiments}; expected at least 1 of each"]
         if total % self.versions and self.versions % total:
             faults.append(
                 f"a ratio of {spelled} repeats every {total} items, which {self.versions} versions cannot rotate; "
@@ -235,10 +223,8 @@ def _practice(number: int, text: str, materials: Materials) -> Trial:
 
 
 def _ordering(stated: study.Study) -> Ordering:
-    rules = vars(stated.ordering)
-    alike = rules["no_adjacent"]
     try:
-        return Ordering(**{**rules, "no_adjacent": tuple(alike) if isinstance(alike, list) else alike})
+        return Ordering(**vars(stated.ordering))
     except ValueError as error:
         raise study.DataError(f"{stated.path}: {error}") from None
 

@@ -8,11 +8,13 @@ approximate. Which way is taken depends on the rules and the trials alone, never
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations, pairwise
 from math import factorial
 from random import Random
+
+from gardenpath import study
 
 from .arrangements import Arrangements
 from .limits import Blocks, Edge, Gap, Limit, Run
@@ -28,7 +30,7 @@ EXCHANGES = 60  # random exchanges a trial, for an approximate order
 
 
 @dataclass(frozen=True)
-class Ordering:
+class Ordering(study.OrderingSection):
     """Rules of presentation order, stated in factors of a trial: paradigm, phenomenon, condition, item, role.
 
     `no_adjacent`: no two neighbours alike in these factors. `max_run`: longest run, {"condition": 3} of any value or
@@ -43,16 +45,6 @@ class Ordering:
     >>> orders.count(), orders.sample(seed=1, slot=0).method
     (2, 'rejection')
     """
-
-    no_adjacent: str | tuple[str, ...] | None = None
-    max_run: Mapping[str, int | Mapping[str, int]] = field(default_factory=dict)
-    min_gap: Mapping[str, int] = field(default_factory=dict)
-    fillers_between: int = 0
-    first: Mapping[str, int] = field(default_factory=dict)
-    last: Mapping[str, int] = field(default_factory=dict)
-    blocks: int = 1
-    balance: str | None = None
-    across_blocks: bool = True
 
     def __post_init__(self) -> None:
         faults = [f"{name} is {n}; expected at least {least}" for name, n, least in self._numbers() if n < least]

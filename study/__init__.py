@@ -1,6 +1,6 @@
 """The ground every part stands on: table schemas, study.toml, sidecars, atomic writing, two exceptions."""
 
-from .config import Study, load, structure
+from .config import DesignSection, OrderingSection, RatingSection, Study, load, structure
 from .errors import DataError, MissingExtra, require
 from .files import (
     atomic,
@@ -20,7 +20,10 @@ __all__ = [
     "TABLES",
     "Column",
     "DataError",
+    "DesignSection",
     "MissingExtra",
+    "OrderingSection",
+    "RatingSection",
     "Study",
     "Table",
     "atomic",

@@ -64,7 +64,7 @@ class OrderingSection:
     """Rules of presentation order; arguments of `stimuli.Ordering`."""
 
     __pydantic_config__ = STRICT
-    no_adjacent: str | list[str] | None = None
+    no_adjacent: str | tuple[str, ...] | None = None
     max_run: dict[str, int | dict[str, int]] = field(default_factory=dict)
     min_gap: dict[str, int] = field(default_factory=dict)
     fillers_between: int = 0
@@ -84,6 +84,7 @@ class RatingSection:
     low: str
     high: str
     points: int = 7
+    name: str = "acceptability"
 
     def __post_init__(self) -> None:
         _expect(2 <= self.points <= 9, f"points is {self.points}; expected 2 to 9, one number key for each")
@@ -123,7 +124,6 @@ class AnalysisSection:
     engine: str = "glmm"
     min_rt: float = 100.0
     max_rt: float = 3000.0
-    model: str = "pocket"
 
     def __post_init__(self) -> None:
         _expect(
