@@ -9,9 +9,9 @@ in fields of ours, `item_id` and `language`.
 from typing import Any
 
 from ..items import CRITICAL, GRAMMATICAL, UNGRAMMATICAL, Item, Materials, Place, Region
-from .cells import as_text, first_record, from_text, json_lines, lines_of_json
+from .cells import as_text, first_record, from_text, json_lines
 from .losses import losses
-from .members import identity, number, own, pair, pairs, texts
+from .members import number, own, pair, pair_lines, texts
 from .rows import Rows
 from .wording import Member
 
@@ -63,24 +63,18 @@ def _critical(record: dict[str, Any], member: str) -> tuple[Region, ...]:
 
 def write(materials: Materials) -> str:
     """Return minimal pairs as BLiMP lines."""
-    kept = pairs(materials)
-    items = [item for item, _ in kept]
-    implied = [(item.paradigm, f"{item.paradigm}-{number(item, _key(item))}", LANGUAGE) for item in items]
-    stated = identity(items, implied)
-    return lines_of_json(_line(item, term, own) for (item, term), own in zip(kept, stated, strict=True))
+    return pair_lines(materials, _line, key=_key, language=LANGUAGE)
 
 
-def _line(item: Item, term: str, own: dict[str, str]) -> dict[str, Any]:
+def _line(item: Item, term: str) -> dict[str, Any]:
     good, bad = texts(item)
-    line = {
+    return {
         "sentence_good": good,
         "sentence_bad": bad,
         "linguistics_term": term,
         "UID": item.paradigm,
         **({HUB: from_text(number(item, HUB))} if _key(item) == HUB else {"pairID": number(item, "pairID")}),
-        **own,
     }
-    return {**line, **{key: from_text(text) for key, text in item.extra.items() if key not in line}}
 
 
 def _key(item: Item) -> str:

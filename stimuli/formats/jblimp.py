@@ -9,9 +9,9 @@ from collections import defaultdict
 from typing import Any
 
 from ..items import GRAMMATICAL, UNGRAMMATICAL, Item, Materials, Place
-from .cells import as_text, first_record, from_text, header, json_lines, lines_of_json, records
+from .cells import as_text, first_record, from_text, header, json_lines, records
 from .losses import losses
-from .members import identity, number, own, pair, pairs, texts
+from .members import number, own, pair, pair_lines, texts
 from .rows import Rows
 from .wording import Member
 
@@ -65,24 +65,18 @@ def _add(rows: Rows, place: Place, record: dict[str, Any], name: str) -> None:
 
 def write(materials: Materials) -> str:
     """Return minimal pairs as JBLiMP lines."""
-    kept = pairs(materials)
-    items = [item for item, _ in kept]
-    implied = [(item.paradigm, f"{item.paradigm}-{number(item, NUMBER)}", LANGUAGE) for item in items]
-    stated = identity(items, implied)
-    return lines_of_json(_line(item, phenomenon, own) for (item, phenomenon), own in zip(kept, stated, strict=True))
+    return pair_lines(materials, _line, key=lambda item: NUMBER, language=LANGUAGE)
 
 
-def _line(item: Item, phenomenon: str, own: dict[str, str]) -> dict[str, Any]:
+def _line(item: Item, phenomenon: str) -> dict[str, Any]:
     good, bad = texts(item)
-    line = {
+    return {
         NUMBER: from_text(number(item, NUMBER)),
         "good_sentence": good,
         "bad_sentence": bad,
         "phenomenon": phenomenon,
         "paradigm": item.paradigm.removesuffix(f" ({phenomenon})"),
-        **own,
     }
-    return {**line, **{key: from_text(text) for key, text in item.extra.items() if key not in line}}
 
 
 def loses(materials: Materials) -> list[str]:

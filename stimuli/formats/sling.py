@@ -7,9 +7,9 @@ item's extra fields with its JSON type. Chinese is not cut into words.
 from typing import Any
 
 from ..items import GRAMMATICAL, UNGRAMMATICAL, Item, Materials, Place
-from .cells import as_text, first_record, from_text, json_lines, lines_of_json
+from .cells import as_text, first_record, from_text, json_lines
 from .losses import losses
-from .members import identity, number, own, pair, pairs, texts
+from .members import number, own, pair, pair_lines, texts
 from .rows import Rows
 from .wording import Member
 
@@ -53,24 +53,18 @@ def _add(rows: Rows, place: Place, record: dict[str, Any]) -> None:
 
 def write(materials: Materials) -> str:
     """Return minimal pairs as SLING lines."""
-    kept = pairs(materials)
-    items = [item for item, _ in kept]
-    implied = [(item.paradigm, f"{item.paradigm}-{number(item, NUMBER)}", LANGUAGE) for item in items]
-    stated = identity(items, implied)
-    return lines_of_json(_line(item, phenomenon, own) for (item, phenomenon), own in zip(kept, stated, strict=True))
+    return pair_lines(materials, _line, key=lambda item: NUMBER, language=LANGUAGE)
 
 
-def _line(item: Item, phenomenon: str, own: dict[str, str]) -> dict[str, Any]:
+def _line(item: Item, phenomenon: str) -> dict[str, Any]:
     good, bad = texts(item)
-    line = {
+    return {
         "sentence_good": good,
         "sentence_bad": bad,
         "phenomenon": phenomenon,
         "paradigm": item.paradigm,
         NUMBER: from_text(number(item, NUMBER)),
-        **own,
     }
-    return {**line, **{key: from_text(text) for key, text in item.extra.items() if key not in line}}
 
 
 def loses(materials: Materials) -> list[str]:

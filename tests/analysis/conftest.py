@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from gardenpath.study import check
+from gardenpath.study import TABLES, check
 
 CONDITIONS = ("grammatical", "ungrammatical")
 PHENOMENA = {
@@ -150,17 +150,4 @@ def _pairs(sentences: pd.DataFrame, rng: np.random.Generator) -> pd.DataFrame:
         correct=gap > 0,
         tie=gap == 0,
     )
-    return pairs[
-        [
-            "model",
-            "protocol",
-            "phenomenon",
-            "paradigm",
-            "item",
-            "measure",
-            "grammatical",
-            "ungrammatical",
-            "correct",
-            "tie",
-        ]
-    ]
+    return pairs[TABLES["pairs"].names]

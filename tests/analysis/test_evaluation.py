@@ -6,7 +6,7 @@ from scipy.stats import binomtest
 
 from gardenpath.analysis import accuracy
 from gardenpath.analysis.evaluation import wilson
-from gardenpath.study import DataError, check
+from gardenpath.study import TABLES, DataError, check
 
 
 def pairs(outcomes: dict[str, str], measure: str = "lp", model: str = "m") -> pd.DataFrame:
@@ -16,19 +16,7 @@ def pairs(outcomes: dict[str, str], measure: str = "lp", model: str = "m") -> pd
          -20.0 - "-=+".index(sign) + 1, sign == "+", sign == "=")
         for paradigm, signs in outcomes.items() for k, sign in enumerate(signs)
     ]  # fmt: skip
-    names = [
-        "model",
-        "protocol",
-        "phenomenon",
-        "paradigm",
-        "item",
-        "measure",
-        "grammatical",
-        "ungrammatical",
-        "correct",
-        "tie",
-    ]
-    return check(pd.DataFrame(rows, columns=names), "pairs")
+    return check(pd.DataFrame(rows, columns=TABLES["pairs"].names), "pairs")
 
 
 @pytest.mark.parametrize(("k", "n"), [(0, 10), (10, 10), (7, 10), (1, 1), (520, 1000)])
