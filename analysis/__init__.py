@@ -3,7 +3,7 @@
 from .alignment import align, alignment_models
 from .contrasts import phenomenon_models
 from .document import report
-from .evaluation import accuracy
+from .evaluation import accuracy, model_table
 from .figures import accuracy_figure, coefficient_figure, condition_figure, surprisal_figure, svg
 from .measures import condition_means, rating_scores, region_times
 from .mixed import fit
@@ -21,6 +21,7 @@ __all__ = [
     "condition_figure",
     "condition_means",
     "fit",
+    "model_table",
     "phenomenon_models",
     "rating_scores",
     "region_times",

@@ -307,7 +307,7 @@ def _pairs(page: _Page) -> Section:
         key = f"accuracy-{len(exhibits)}"
         exhibits += page.figure("accuracy", key, caption, partial(figures.accuracy_figure, rows), rows)
     caption = (
-        "Accuracy by paradigm and over all of them. The pooled interval takes pairs as independent: it speaks of "
+        "Accuracy by paradigm, by phenomenon and over all. The pooled interval takes pairs as independent: it speaks of "
         "further pairs of these paradigms, not of further paradigms."
     )
     exhibits += page.table("accuracy", caption)

@@ -5,38 +5,74 @@ import pandas as pd
 from gardenpath.study import DataError, check
 
 MODEL = ["model", "protocol"]
+MEAN, POOLED = "mean", "pooled"  # in the column paradigm: rows that stand for several paradigms
+OVERALL = "all"  # in the column phenomenon: rows that stand for every phenomenon
 
 
 def accuracy(pairs: pd.DataFrame) -> pd.DataFrame:
-    """Return the share of pairs whose grammatical member scores higher, by paradigm and over all, 0 to 1.
+    """Return the share of pairs whose grammatical member scores higher, by paradigm, phenomenon and over all, 0 to 1.
 
     A tie is half a success. 95 % Wilson intervals (doi 10.1080/01621459.1927.10502953) treat pairs as independent, so
     they speak of further pairs of the same paradigms, not of further paradigms; the mean over paradigms has none.
+    `delta` is the mean of the grammatical less the ungrammatical member's score (nats), a tie being 0.
 
     >>> rows = [("m", "p", "agreement", "number", f"i{i}", "lp", -20.0, -20.0 - i, i > 0, i == 0) for i in range(4)]
     >>> names = "model protocol phenomenon paradigm item measure grammatical ungrammatical correct tie".split()
-    >>> accuracy(pd.DataFrame(rows, columns=names))[["paradigm", "n", "ties", "accuracy"]].to_numpy().tolist()
-    [['number', 4, 1, 0.875], ['mean', 4, 1, 0.875], ['pooled', 4, 1, 0.875]]
+    >>> table = accuracy(pd.DataFrame(rows, columns=names))
+    >>> table[["phenomenon", "paradigm", "n", "ties", "accuracy", "delta"]].to_numpy().tolist()[:2]
+    [['agreement', 'number', 4, 1, 0.875, 1.5], ['agreement', 'pooled', 4, 1, 0.875, 1.5]]
     """
     if pairs.empty:
         raise DataError("table pairs has no rows; expected one for each pair, model and measure")
-    scored = pairs.assign(success=(pairs["correct"] & ~pairs["tie"]) + pairs["tie"] / 2)
+    scored = pairs.assign(
+        success=(pairs["correct"] & ~pairs["tie"]) + pairs["tie"] / 2,
+        delta=(pairs["grammatical"] - pairs["ungrammatical"]).mask(pairs["tie"], 0.0),
+    )
     family = [*MODEL, "measure"]
     paradigms = _counts(scored, [*family, "phenomenon", "paradigm"])
-    pooled = _counts(scored, family).assign(phenomenon="all", paradigm="pooled")
+    phenomena = _counts(scored, [*family, "phenomenon"]).assign(paradigm=POOLED)
+    pooled = _counts(scored, family).assign(phenomenon=OVERALL, paradigm=POOLED)
     mean = paradigms.groupby(family, sort=False).agg(
-        n=("n", "sum"), ties=("ties", "sum"), accuracy=("accuracy", "mean")
+        n=("n", "sum"), ties=("ties", "sum"), accuracy=("accuracy", "mean"), delta=("delta", "mean")
     )
     mean = mean.reset_index().assign(
-        phenomenon="all", paradigm="mean", wilson_low=float("nan"), wilson_high=float("nan")
+        phenomenon=OVERALL, paradigm=MEAN, wilson_low=float("nan"), wilson_high=float("nan")
     )
-    table = pd.concat([paradigms, mean, pooled], ignore_index=True).drop(columns="successes")
+    table = pd.concat([paradigms, phenomena, mean, pooled], ignore_index=True).drop(columns="successes")
     return check(table.sort_values(family, kind="stable"), "accuracy")
+
+
+def model_table(accuracy: pd.DataFrame) -> pd.DataFrame:
+    """Return the accuracy table as papers print it: a row for each phenomenon, a column for each model, 0 to 1.
+
+    The last rows of a measure are the mean over paradigms and the value pooled over pairs. Scores of several protocols
+    stand side by side, named. A phenomenon that a model was not asked about stays empty.
+
+    >>> rows = [(m, "p", "npi", "ever", "i0", "lp", -20.0, -21.0, m == "a", False) for m in "ab"]
+    >>> names = "model protocol phenomenon paradigm item measure grammatical ungrammatical correct tie".split()
+    >>> model_table(accuracy(pd.DataFrame(rows, columns=names))).to_numpy().tolist()
+    [['lp', 'npi', 1.0, 0.0], ['lp', 'mean', 1.0, 0.0], ['lp', 'pooled', 1.0, 0.0]]
+    """
+    over = accuracy[accuracy["paradigm"].isin([MEAN, POOLED])]
+    if over.empty:
+        raise DataError("table accuracy has no rows over phenomena; expected the table that accuracy makes of pairs")
+    several = len(set(over["protocol"])) > 1
+    rows = over.assign(
+        phenomenon=over["phenomenon"].mask(over["phenomenon"] == OVERALL, over["paradigm"]),
+        model=over["model"] + (" (" + over["protocol"] + ")" if several else ""),
+    )
+    wide = rows.pivot_table("accuracy", ["measure", "phenomenon"], "model", aggfunc="first")
+    phenomena = [*over.loc[over["phenomenon"] != OVERALL, "phenomenon"].unique(), MEAN, POOLED]
+    places = pd.MultiIndex.from_product([rows["measure"].unique(), phenomena], names=wide.index.names)
+    wide = wide.reindex(index=places, columns=rows["model"].unique()).dropna(how="all")
+    return wide.reset_index().rename_axis(columns=None)
 
 
 def _counts(scored: pd.DataFrame, by: list[str]) -> pd.DataFrame:
     grouped = scored.groupby(by, sort=False)
-    table = grouped.agg(n=("success", "size"), ties=("tie", "sum"), successes=("success", "sum")).reset_index()
+    table = grouped.agg(
+        n=("success", "size"), ties=("tie", "sum"), successes=("success", "sum"), delta=("delta", "mean")
+    ).reset_index()
     low, high = wilson(table["successes"], table["n"])
     return table.assign(accuracy=table["successes"] / table["n"], wilson_low=low, wilson_high=high)
 

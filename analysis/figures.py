@@ -12,6 +12,7 @@ import pandas as pd
 from gardenpath.study import DataError
 
 from .contrasts import TERM
+from .evaluation import MEAN, POOLED
 from .wording import label
 
 if TYPE_CHECKING:
@@ -118,7 +119,7 @@ def surprisal_figure(aligned: pd.DataFrame) -> "Figure":
 
 def accuracy_figure(accuracy: pd.DataFrame) -> "Figure":
     """Return the accuracy on each paradigm with its 95 % Wilson interval, and chance, for one model and protocol."""
-    rows = _some(accuracy[accuracy["phenomenon"] != "all"], "accuracy")
+    rows = _some(accuracy[~accuracy["paradigm"].isin([MEAN, POOLED])], "accuracy")
     paradigms, measures = _ordered(rows["paradigm"]), _ordered(rows["measure"])
     with _style():
         figure, axes = _rows(paradigms, each=0.2 + 0.13 * len(measures))

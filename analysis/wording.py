@@ -7,6 +7,7 @@ from typing import Any
 import pandas as pd
 
 from .contrasts import TERM
+from .evaluation import MEAN, POOLED
 
 Row = Mapping[str, Any]
 ALPHA = 0.05
@@ -123,7 +124,7 @@ def accuracies(table: pd.DataFrame) -> list[str]:
     for (model, protocol, measure), rows in table.groupby(["model", "protocol", "measure"], sort=False):
         overall = {row["paradigm"]: row for row in records(rows[rows["phenomenon"] == "all"])}
         pooled, mean = overall["pooled"], overall["mean"]
-        paradigms = rows[rows["phenomenon"] != "all"]
+        paradigms = rows[~rows["paradigm"].isin([MEAN, POOLED])]
         weakest = records(paradigms.nsmallest(1, "accuracy"))[0]
         low, high = percent(pooled["wilson_low"]), percent(pooled["wilson_high"])
         sentences.append(

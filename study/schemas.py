@@ -264,7 +264,7 @@ critical_lp   float?   log-probability of the critical region given what precede
 phenomenon    string   phenomenon
 paradigm      string   paradigm
 item          string   item
-measure       string   lp, mean_lp, pen_lp, critical_lp ...
+measure       string   lp, mean_lp, pen_lp, slor, critical_lp, one_prefix or two_prefix
 grammatical   float    score of the grammatical member, nats
 ungrammatical float    score of the ungrammatical member, nats
 correct       bool     whether the grammatical member scores higher
@@ -275,18 +275,19 @@ tie           bool     whether both score exactly the same
         ),
         Table(
             "accuracy",
-            "a paradigm (or all of them) under a measure",
+            "a paradigm, a phenomenon, or all of them, under a measure",
             _columns(
                 _MODEL
                 + """
 phenomenon    string   phenomenon; 'all' in the two rows over all paradigms
-paradigm      string   paradigm; 'mean' is the mean over paradigms, 'pooled' all pairs together
+paradigm      string   paradigm; 'pooled' is all pairs of the phenomenon (or of all) together, 'mean' the mean over paradigms
 measure       string   measure
 n             int      pairs
 ties          int      ties, each half a success
 accuracy      float    share correct, 0 to 1
 wilson_low    float?   lower end of the 95 % Wilson interval (doi 10.1080/01621459.1927.10502953); none for the mean
 wilson_high   float?   upper end
+delta         float?   mean of the grammatical less the ungrammatical member's score, nats; over paradigms in the mean
 """
             ),
             ("model", "protocol", "phenomenon", "paradigm", "measure"),
