@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any
 from gardenpath import study
 
 from . import pocket
+from .causal import CausalModel
 from .encoding import Encoder, vocabulary
-from .models import Model, Progress
+from .pocket import Progress
 
 if TYPE_CHECKING:
     import torch
@@ -25,7 +26,7 @@ def load(
     revision: str | None = None,
     prefix: str | None = None,
     progress: Progress | None = None,
-) -> Model:
+) -> CausalModel:
     """Return the causal model of that Hugging Face id or folder, or the pocket model for `pocket`.
 
     `device` is auto (a GPU when there is one), cpu, cuda, cuda:1 ...; `prefix` names the token fed before every text:
@@ -55,7 +56,7 @@ def load(
     ends = torch.zeros(size, dtype=torch.bool)
     ends[sorted(encoder.ends)] = True
     _check_causal(source, network, encoder.prefix)
-    return Model(
+    return CausalModel(
         name=pocket.LABEL if is_pocket else str(name),
         encoder=encoder,
         network=network,

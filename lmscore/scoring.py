@@ -9,9 +9,9 @@ from gardenpath import study
 from gardenpath.stimuli import GRAMMATICAL, UNGRAMMATICAL, Item, Materials, Sentence
 
 from . import reductions
-from .encoding import encode
 from .loading import load
-from .models import Model, Progress, forward
+from .models import Model
+from .pocket import Progress
 from .tokentable import TokenTable
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ def score(
     """
     import pandas as pd
 
-    model = model if isinstance(model, Model) else load(model)
+    model = load(model) if isinstance(model, (str, Path)) else model
     scored = token_tables(materials, model, batch_tokens=batch_tokens, progress=progress)
     words = _each(scored, lambda s: [_word_row(model, s, word) for word in reductions.words(s.table, s.sentence)])
     sentences = _each(scored, lambda s: _sentence_row(model, s))
@@ -85,7 +85,7 @@ def evaluate(
     reductions.check_measures(measures)
     measures = list(dict.fromkeys(measures))
     materials = _minimal_pairs(materials)
-    model = model if isinstance(model, Model) else load(model)
+    model = load(model) if isinstance(model, (str, Path)) else model
     scored = token_tables(materials, model, batch_tokens=batch_tokens, progress=progress)
     values = _each(scored, lambda s: {m: reductions.MEASURES[m](s.table, s.sentence) for m in measures})
     by_place = {(s.item.id, s.condition): value for s, value in zip(scored, values, strict=True)}
@@ -114,11 +114,11 @@ def token_tables(
     encoded, faults = [], []
     for item, condition, sentence in places:
         try:
-            encoded.append(encode(model.encoder, sentence.text, item.context))
+            encoded.append(model.encode(sentence.text, item.context))
         except ValueError as error:
             faults.append(_where(item, condition, error))
     _raise(faults)
-    tables = forward(model, encoded, batch_tokens=batch_tokens, progress=progress)
+    tables = model.forward(encoded, batch_tokens=batch_tokens, progress=progress)
     return [Scored(*place, table) for place, table in zip(places, tables, strict=True)]
 
 

@@ -17,16 +17,19 @@ class TokenTable:
 
     `logprob` is the token's log-probability; in the last row, of the end of the text. `log_boundary` is the log of the
     mass of what begins a new word or ends the text; in the first row, where nothing marks the first word, of whatever
-    can open a text. `entropy` is the distribution's. All in nats.
+    can open a text. `entropy` is the distribution's, `renyi` its Rényi entropy of order 1/2, 2 log sum sqrt(p). All in
+    nats; NaN where it was not asked for. `windows` counts the windows that a text longer than the model's was scored in.
     """
 
     encoded: Encoded
     logprob: np.ndarray
     log_boundary: np.ndarray
     entropy: np.ndarray
+    renyi: np.ndarray
+    windows: int = 1
 
     def frame(self) -> "pd.DataFrame":
-        """Return the n + 1 rows as a data frame: token, start, end, logprob, log_boundary, entropy (nats)."""
+        """Return the n + 1 rows as a data frame: token, start, end, logprob, log_boundary, entropy, renyi (nats)."""
         import pandas as pd
 
         starts, ends = zip(*self.encoded.spans, strict=True)
@@ -38,5 +41,6 @@ class TokenTable:
                 "logprob": self.logprob,
                 "log_boundary": self.log_boundary,
                 "entropy": self.entropy,
+                "renyi": self.renyi,
             }
         )

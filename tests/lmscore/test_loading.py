@@ -134,7 +134,7 @@ def test_capped_logits_are_left_to_the_model(tmp_path):
     )  # fmt: skip
     model = lmscore.load(save(tmp_path, tokenizer, hf.Gemma2ForCausalLM(config)), device="cpu", dtype="float64")
     assert not model.packed
-    table = lmscore.forward(model, [lmscore.encode(model.encoder, "The cat")])[0]
+    table = model.forward([lmscore.encode(model.encoder, "The cat")])[0]
     assert table.logprob.min() > -2 - __import__("math").log(len(tokenizer))
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from gardenpath import lmscore
-from gardenpath.lmscore import encode, forward, region_lp, words
+from gardenpath.lmscore import encode, region_lp, words
 from gardenpath.lmscore.encoding import BOUNDARY, TEXT, Encoded
 from gardenpath.lmscore.reductions import lp, mean_lp, pen_lp
 from gardenpath.stimuli import Region, Sentence
@@ -21,7 +21,7 @@ BITS = 1 / math.log(2)
 
 
 def table_of(model, text, context=None):
-    return forward(model, [encode(model.encoder, text, context)])[0]
+    return model.forward([encode(model.encoder, text, context)])[0]
 
 
 def telescoped(table):
@@ -146,7 +146,7 @@ def continuations(history: tuple[int, ...]):
 @pytest.mark.parametrize("history", [(), (1,), (1, 2, 5)])
 def test_the_corrected_probabilities_of_all_words_the_end_and_the_unfinished_sum_to_one(letters, history):
     found = list(continuations(history))
-    tables = forward(letters, [by_hand((*history, *ids)) for ids, _ in found])
+    tables = letters.forward([by_hand((*history, *ids)) for ids, _ in found])
     # Only the end row of an empty text is not reachable by a text, so its mass is taken from any first row.
     import torch
 
