@@ -1,5 +1,7 @@
 """Reading times beside surprisal: each word read, with its score and that of the word before."""
 
+from collections.abc import Mapping
+
 import pandas as pd
 
 from gardenpath.study import DataError, check
@@ -34,17 +36,29 @@ def align(
     Each word read in a target or filler trial of a complete session stands beside its surprisal (bits), length,
     Zipf frequency, and those of the word before (spillover); then one mixed model a language model. A reading without
     a score, or whose text differs from what was scored, is a `DataError`.
+
+    Words that a token of some language model joins, or whose first token its protocol does not score, have no surprisal
+    of their own. They and the words after them are left out for every language model, so that all are fitted to the
+    same readings, and counted. Their times are not summed: the log of two words' time, with two lengths and
+    frequencies, would stand among words as an outlier of its own making.
     """
     ledger = Ledger()
     [read] = complete(sessions, ledger, readings=readings)
     [read] = ledger.step("role is neither target nor filler", readings=(read, read["role"].isin(RATED)))
     if read.empty:
         raise DataError("table readings: no word of a target or filler trial of a complete session; nothing to align")
-    scores = predictors(_of_read(surprisal, read), words)
-    _agree(read, scores)
-    read = _usable(read, words, min_rt, max_rt, ledger)
-    joined = read.drop(columns=["text", "region"]).merge(scores, on=WORD, how="inner", validate="m:m")
-    aligned = declared(_described(joined), "aligned")
+    surprisal = _of_read(surprisal, read)
+    joined, unscored = _places(surprisal[surprisal["words"] > 1]), _places(surprisal[surprisal["surprisal"].isna()])
+    scores = predictors(surprisal[surprisal["words"] == 1], words)
+    _agree(read[~_at(read, joined)], scores)
+    lacking = {
+        "the word, or the one before, shares a token with another": joined,
+        "the word, or the one before, is not scored under the protocol": unscored,
+    }
+    lacking = {rule: places for rule, places in lacking.items() if places}
+    read = _usable(read, words, min_rt, max_rt, lacking, ledger)
+    beside = read.drop(columns=["text", "region"]).merge(scores, on=WORD, how="inner", validate="m:m")
+    aligned = declared(_described(beside), "aligned")
     return {
         "aligned": aligned,
         "alignment_models": alignment_models(aligned, engine=engine),
@@ -93,15 +107,29 @@ def _raise(rows: pd.DataFrame, fault: str) -> None:
         raise DataError(capped((place + fault).format(r=r) for r in rows.itertuples()))
 
 
-def _usable(read: pd.DataFrame, words: pd.DataFrame, min_rt: float, max_rt: float, ledger: Ledger) -> pd.DataFrame:
-    """Keep the words that have a predecessor, frequencies and a reading time within the band, counting the others."""
+Places = set[tuple[str, str, int]]
+
+
+def _places(scores: pd.DataFrame) -> Places:
+    """Return item, condition and position of every word that the rows hold."""
+    rows = scores[[*WORD, "words"]].itertuples(index=False, name=None)
+    return {(item, condition, word + k) for item, condition, word, words in rows for k in range(words)}
+
+
+def _at(read: pd.DataFrame, places: Places) -> "pd.Series[bool]":
+    found = [place in places for place in read[WORD].itertuples(index=False, name=None)]
+    return pd.Series(found, index=read.index, dtype=bool)
+
+
+def _usable(
+    read: pd.DataFrame, words: pd.DataFrame, min_rt: float, max_rt: float, lacking: Mapping[str, Places], ledger: Ledger
+) -> pd.DataFrame:
+    """Keep words with all that the model needs of them and of the word before, and with a time within the band."""
     [kept] = ledger.step("first word of its sentence, which has no word before", readings=(read, read["word"] > 0))
-    rare = words[words["zipf"].isna()]
-    without = set(rare[WORD].itertuples(index=False, name=None))
-    before = {(item, condition, word + 1) for item, condition, word in without}
-    places = kept[WORD].itertuples(index=False, name=None)
-    known = pd.Series([place not in without and place not in before for place in places], index=kept.index, dtype=bool)
-    [kept] = ledger.step("the word, or the one before, has no Zipf frequency", readings=(kept, known))
+    rare = words[words["zipf"].isna()].assign(words=1)
+    for rule, places in {**lacking, "the word, or the one before, has no Zipf frequency": _places(rare)}.items():
+        after = {(item, condition, word + 1) for item, condition, word in places}
+        [kept] = ledger.step(rule, readings=(kept, ~_at(kept, places | after)))
     [kept] = ledger.step("no reading time", readings=(kept, kept["rt"].notna()))
     rule = f"read in less than {min_rt:g} or more than {max_rt:g} ms"
     return ledger.step(rule, readings=(kept, in_band(kept["rt"], min_rt, max_rt)))[0]

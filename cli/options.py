@@ -2,11 +2,16 @@
 
 import shlex
 import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
+
+if TYPE_CHECKING:
+    from click._termui_impl import ProgressBar
 
 out = click.option("-o", "--out", type=click.Path(path_type=Path), required=True, help="Folder or file to write.")
 force = click.option("--force", is_flag=True, help="Overwrite what is there.")
@@ -46,11 +51,16 @@ def typed() -> str:
 
 @contextmanager
 def progress(label: str, total: int) -> Iterator[Callable[[int, int], None]]:
-    """Show a progress bar on stderr and give the function that moves it: (done, total)."""
-    with click.progressbar(length=total, label=label, file=sys.stderr, show_pos=True) as bar:
+    """Show a progress bar on stderr, with the time left and how many a second, and give what moves it: (done, total)."""
+    started = time.monotonic()
+    bar: ProgressBar[object] = click.progressbar(
+        length=total, label=label, file=sys.stderr, show_pos=True, item_show_func=lambda speed: str(speed or "")
+    )
+    with bar:
 
         def move(done: int, total: int) -> None:
             bar.length = total
-            bar.update(done - bar.pos)
+            speed = done / max(time.monotonic() - started, 1e-3)
+            bar.update(done - bar.pos, f"{speed:.{0 if speed > 10 else 1}f}/s")
 
         yield move

@@ -1,23 +1,130 @@
 """gardenpath score: surprisal of words and log-probabilities of sentences under a language model."""
 
-from collections.abc import Callable
+import functools
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from . import options
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from gardenpath.lmscore import Model
 
-Command = TypeVar("Command", bound=Callable[..., object])
+MODEL = "Hugging Face id or folder of a causal model, or pocket (a toy)."
 
 
-def model_options(command: Command) -> Command:
-    """Give a command the options that name a model and say how it is run."""
+@dataclass(frozen=True)
+class Scoring:
+    """What `score` and `evaluate` are both told: how models are run and sentences scored, and where tables go."""
+
+    materials: tuple[Path, ...]
+    format_: str | None
+    device: str
+    dtype: str
+    revision: str | None
+    prefix_token: str | None
+    protocol: str
+    unigrams: Path | None
+    batch_tokens: int | None
+    out: Path
+    parquet: bool
+    force: bool
+    as_json: bool
+
+    def refuse_overwrite(self, *tables: str) -> None:
+        """Say before the work that a table is there already."""
+        from gardenpath import study
+
+        suffix = "parquet" if self.parquet else "csv"
+        study.refuse_overwrite([self.out / f"{name}.{suffix}" for name in tables], self.force)
+
+    def load(self, name: str) -> "Model":
+        """Return the model; a bar shows the training of the pocket model, when it is made for the first time."""
+        from gardenpath import lmscore
+
+        with options.progress("model", 1) as move:
+            loaded = lmscore.load(
+                name,
+                device=self.device,
+                dtype=self.dtype,
+                revision=self.revision,
+                prefix=self.prefix_token,
+                progress=move,
+            )
+            move(1, 1)
+        if "toy" in loaded.name:
+            options.talk(f"{loaded.name}: {loaded.describe()['toy']}")
+        return loaded
+
+    def how(self, model: "Model") -> dict[str, Any]:
+        """Return how sentences are scored, as arguments of `lmscore.score` and `lmscore.evaluate`."""
+        from gardenpath import lmscore
+
+        unigrams = self.unigrams and lmscore.read_unigrams(self.unigrams, model, self.protocol)
+        return {"protocol": self.protocol, "unigrams": unigrams}
+
+    def meaning(self) -> dict[str, str]:
+        """Return the protocol's name with what it means."""
+        from gardenpath import lmscore
+
+        return {self.protocol: lmscore.PROTOCOLS[self.protocol].meaning}
+
+    def inputs(self) -> list[Path]:
+        """Return the files whose contents decide the scores."""
+        return [*self.materials, *filter(None, [self.unigrams])]
+
+    def write(self, frame: "pd.DataFrame", name: str, notes: Mapping[str, object], seed: int | None = None) -> Path:
+        """Write a table with its sidecar, say so, and return its path."""
+        from gardenpath import study
+
+        path = study.write(
+            frame,
+            name,
+            self.out,
+            command=options.typed(),
+            inputs=self.inputs(),
+            seed=seed,
+            notes=notes,
+            parquet=self.parquet,
+        )
+        options.talk(f"{path}: {len(frame)} rows")
+        return path
+
+
+def scoring_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command the options of `Scoring`, as its first argument."""
+
+    @functools.wraps(command)
+    def call(**given: Any) -> None:
+        shared = {field.name: given.pop(field.name) for field in fields(Scoring)}
+        command(Scoring(**shared), **given)
+
+    wrapped: Callable[..., None] = call
     for option in (
+        click.option("--json", "as_json", is_flag=True, help="Print what was done as one JSON object."),
+        options.force,
+        options.parquet,
+        options.out,
         click.option("--batch-tokens", type=click.IntRange(min=1), metavar="N", help="Positions computed together."),
+        click.option(
+            "--unigrams",
+            type=click.Path(path_type=Path, exists=True, dir_okay=False),
+            metavar="FILE",
+            help="For SLOR: a plain text corpus, or a CSV table of token,count.",
+        ),
+        click.option(
+            "--protocol",
+            type=click.Choice(["default", "blimp-2020", "lm-eval", "minicons-default"]),
+            default="default",
+            show_default=True,
+            help="How text becomes tokens and which are scored.",
+        ),
         click.option("--prefix-token", metavar="TOKEN", help="Token fed before each text instead of the model's BOS."),
         click.option("--revision", metavar="REV", help="Branch, tag or commit of a model on the hub."),
         click.option(
@@ -30,67 +137,28 @@ def model_options(command: Command) -> Command:
         click.option(
             "--device", default="auto", show_default=True, help="auto (a GPU when there is one), cpu, cuda, cuda:1 ..."
         ),
-        click.option(
-            "--model",
-            required=True,
-            metavar="M",
-            help="Hugging Face id or folder of a causal model, or pocket (a toy).",
-        ),
         click.option("--format", "format_", metavar="F", help="Name the materials' format instead of recognising it."),
+        options.materials,
     ):
-        command = option(command)
-    return command
-
-
-def load(model: str, device: str, dtype: str, revision: str | None, prefix_token: str | None) -> "Model":
-    """Return the model; a bar shows the training of the pocket model, when it is made for the first time."""
-    from gardenpath import lmscore
-
-    with options.progress("model", 1) as move:
-        loaded = lmscore.load(model, device=device, dtype=dtype, revision=revision, prefix=prefix_token, progress=move)
-        move(1, 1)
-    if "toy" in loaded.name:
-        options.talk(f"{loaded.name}: {loaded.describe()['toy']}")
-    return loaded
-
-
-def notes(model: "Model") -> dict[str, object]:
-    """Return what a sidecar says of the model and the protocol."""
-    from gardenpath import lmscore
-
-    return {"model": model.describe(), "protocol": {lmscore.PROTOCOL: lmscore.PROTOCOL_MEANING}}
+        wrapped = option(wrapped)
+    return wrapped
 
 
 @click.command("score")
-@options.materials
-@model_options
-@options.out
-@options.parquet
-@options.force
-def command(
-    materials: tuple[Path, ...],
-    format_: str | None,
-    model: str,
-    device: str,
-    dtype: str,
-    revision: str | None,
-    prefix_token: str | None,
-    batch_tokens: int | None,
-    out: Path,
-    parquet: bool,
-    force: bool,
-) -> None:
+@click.option("--model", required=True, metavar="M", help=MODEL)
+@scoring_options
+def command(scoring: Scoring, model: str) -> None:
     """Write the tables surprisal (bits a word) and sentence_scores (nats a sentence) of MATERIALS."""
-    from gardenpath import lmscore, stimuli, study
+    from gardenpath import lmscore, stimuli
 
-    suffix = "parquet" if parquet else "csv"
-    study.refuse_overwrite([out / f"{name}.{suffix}" for name in lmscore.Scores._fields], force)
-    read = stimuli.read(*materials, format=format_)
-    loaded = load(model, device, dtype, revision, prefix_token)
+    scoring.refuse_overwrite(*lmscore.Scores._fields)
+    read = stimuli.read(*scoring.materials, format=scoring.format_)
+    loaded = scoring.load(model)
+    how = scoring.how(loaded)
     with options.progress("sentences", 1) as move:
-        scores = lmscore.score(read, loaded, batch_tokens=batch_tokens, progress=move)
-    for name, frame in scores._asdict().items():
-        path = study.write(
-            frame, name, out, command=options.typed(), inputs=materials, notes=notes(loaded), parquet=parquet
-        )
-        options.talk(f"{path}: {len(frame)} rows")
+        scores = lmscore.score(read, loaded, **how, batch_tokens=scoring.batch_tokens, progress=move)
+    notes = {"model": loaded.describe(), "protocol": scoring.meaning()}
+    paths = {name: scoring.write(frame, name, notes) for name, frame in scores._asdict().items()}
+    if scoring.as_json:
+        tables = {name: {"path": str(path), "rows": len(getattr(scores, name))} for name, path in paths.items()}
+        click.echo(json.dumps({"tables": tables, **notes}, ensure_ascii=False, indent=1))

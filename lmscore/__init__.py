@@ -5,29 +5,35 @@ from .encoding import Encoded, Encoder, encode
 from .loading import load
 from .models import COLUMNS, Model
 from .pocket import build_pocket
+from .protocols import PROTOCOLS, Protocol
 from .reductions import MEASURES, WordScore, region_lp, words
-from .scoring import PROTOCOL, PROTOCOL_MEANING, Scored, Scores, evaluate, score, token_tables
+from .scoring import Scored, Scores, evaluate, layout_noise, score, token_tables, within_noise
 from .tokentable import TokenTable
+from .unigrams import Unigrams, read_unigrams
 
 __all__ = [
     "COLUMNS",
     "MEASURES",
-    "PROTOCOL",
-    "PROTOCOL_MEANING",
+    "PROTOCOLS",
     "CausalModel",
     "Encoded",
     "Encoder",
     "Model",
+    "Protocol",
     "Scored",
     "Scores",
     "TokenTable",
+    "Unigrams",
     "WordScore",
     "build_pocket",
     "encode",
     "evaluate",
+    "layout_noise",
     "load",
+    "read_unigrams",
     "region_lp",
     "score",
     "token_tables",
+    "within_noise",
     "words",
 ]

@@ -1,11 +1,12 @@
-"""Text becomes token ids with character spans, and each token gets the word that owns it.
+"""Text becomes token ids with character spans, and each word gets its tokens.
 
 Spans count code points of the sentence and include the whitespace a token begins with. A character that the tokenizer
 splits into bytes gives each of its tokens the whole character.
 """
 
+import itertools
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -46,7 +47,9 @@ class Encoded:
 
     `spans` are characters of the sentence; `begins` and `ends` say which tokens begin and end with whitespace.
     `opening` says how the first word starts: TEXT (nothing marks it: whatever can open a text could stand here),
-    BOUNDARY (its token brings the whitespace) or CERTAIN (the context ends in whitespace already).
+    BOUNDARY (its token brings the whitespace) or CERTAIN (the context ends in whitespace already). `unknown` counts
+    the scored tokens that stand for text the tokenizer does not know; `lead` are the spans of the sentence's own tokens
+    that are fed and not scored, and `closing` says that the end of the text is scored too (see `protocols`).
     """
 
     fed: tuple[int, ...]
@@ -55,16 +58,34 @@ class Encoded:
     begins: tuple[bool, ...]
     ends: tuple[bool, ...]
     opening: str
+    unknown: int = 0
+    lead: tuple[tuple[int, int], ...] = ()
+    closing: bool = False
+
+    @property
+    def scored(self) -> int:
+        """The number of scored tokens, |s|."""
+        return len(self.ids) + self.closing
 
 
-def encode(encoder: Encoder, text: str, context: str | None = None) -> Encoded:
+def encode(
+    encoder: Encoder,
+    text: str,
+    context: str | None = None,
+    *,
+    prefix: bool = True,
+    leading_space: bool = False,
+    closing: bool = False,
+) -> Encoded:
     """Return `text` as tokens to score after the prefix token and, joined by a space, the context.
 
-    Special tokens written in the text are read as plain characters. Raises `ValueError` where the text exceeds the
-    model's window, or a token spans context and text.
+    `prefix`, `leading_space` and `closing` are those of a `Protocol`. Special tokens written in the text are read as
+    plain characters. Raises `ValueError` where the text exceeds the model's window, no token is left to score, or a
+    token spans context and text.
     """
     context = context or ""
-    before = f"{context} " if context and not context[-1].isspace() else context
+    joined = (context and not context[-1].isspace()) or (leading_space and not context)
+    before = f"{context} " if joined else context
     whole = before + text
     output = encoder.tokenizer(
         whole, add_special_tokens=False, return_offsets_mapping=True, split_special_tokens=True, verbose=False
@@ -74,20 +95,37 @@ def encode(encoder: Encoder, text: str, context: str | None = None) -> Encoded:
         raise ValueError(f"the tokenizer finds no token in {text!r}; expected at least one")
     _check_window(encoder, len(ids))
     spans = _whole_spans(whole, output["offset_mapping"])
-    first = _first_scored(whole, spans, context)
+    own = _first_own(whole, spans, context)
+    spans = [(max(0, a - len(before)), max(0, b - len(before))) for a, b in spans]
+    added = [encoder.prefix] if prefix else _added(encoder)
+    first = own if added or own else 1
+    if first == len(ids):
+        raise ValueError(
+            f"{text!r} is one token, fed first and not scored without a prefix token; expected two or more"
+        )
     begins = [bool(encoder.vocabulary.begins[i]) for i in ids]
     ends = [bool(encoder.vocabulary.ends[i]) for i in ids]
     opening = BOUNDARY if first or begins[0] else TEXT
     if first and ends[first - 1]:
         opening = CERTAIN
     return Encoded(
-        fed=(encoder.prefix, *ids[:first]),
+        fed=(*added, *ids[:first]),
         ids=tuple(ids[first:]),
-        spans=tuple((max(0, a - len(before)), b - len(before)) for a, b in spans[first:]),
+        spans=tuple(spans[first:]),
         begins=tuple(begins[first:]),
         ends=tuple(ends[first:]),
         opening=opening,
+        unknown=ids[first:].count(encoder.tokenizer.unk_token_id),
+        lead=tuple(spans[own:first]),
+        closing=closing,
     )
+
+
+def _added(encoder: Encoder) -> list[int]:
+    """Return the ids that the tokenizer itself puts before every text."""
+    output = encoder.tokenizer("a", return_special_tokens_mask=True)
+    special = zip(output["input_ids"], output["special_tokens_mask"], strict=True)
+    return [i for i, _ in itertools.takewhile(lambda token: token[1], special)]
 
 
 def _check_window(encoder: Encoder, tokens: int) -> None:
@@ -119,7 +157,7 @@ def _whole_spans(text: str, offsets: Sequence[tuple[int, int]]) -> list[tuple[in
     return spans
 
 
-def _first_scored(text: str, spans: Sequence[tuple[int, int]], context: str) -> int:
+def _first_own(text: str, spans: Sequence[tuple[int, int]], context: str) -> int:
     """Return the index of the first token that is not wholly context."""
     if not context:
         return 0
@@ -145,38 +183,61 @@ def cores(spans: Sequence[tuple[int, int]], text: str) -> list[tuple[int, int]]:
     return found[::-1]
 
 
-def owners(encoded: Encoded, sentence: Sentence) -> list[int]:
-    """Return the position of the word that owns each token; every token belongs to exactly one word.
+@dataclass(frozen=True)
+class Unit:
+    """A word with its tokens `first` to `after` (excluded), or several words that a token joins, as one.
 
-    Whitespace goes to the word that follows. A token that spans two words (an author's segmentation can cut where no
-    tokenizer would) raises `ValueError`: its probability cannot be divided between them, and words merged for one
-    model would no longer be the words that were read.
+    `word` has the index of the first of them, and their text as it stands in the sentence; `words` is their number.
+    Tokens are counted from the first scored one: `first` is negative where the word has tokens that are not scored.
+    """
+
+    word: Word
+    words: int
+    first: int
+    after: int
+
+
+def units(encoded: Encoded, sentence: Sentence) -> list[Unit]:
+    """Return the words with their tokens; every token belongs to exactly one, whitespace to the word that follows.
+
+    A token can span words (an author's segmentation may cut where no tokenizer would): its probability cannot be divided
+    between them, so they are one unit. Raises `ValueError` where a region has an edge inside such a unit, or a word has
+    no token.
     """
     words = sentence.words()
     owning = [0] * (len(sentence.text) + 1)
     for word in words:
         owning[word.start :] = [word.index] * (len(owning) - word.start)
-    result = []
-    for start, end in cores(encoded.spans, sentence.text):
+    parts: list[list[int]] = []  # first word, last word, first token
+    for j, (start, end) in enumerate(cores((*encoded.lead, *encoded.spans), sentence.text), start=-len(encoded.lead)):
         first, last = owning[start], owning[max(start, end - 1)]
-        if start == len(sentence.text.rstrip()):
-            first = last = len(words) - 1
-        if first != last:
-            raise ValueError(_spanning(sentence, words[first], words[last], start, end))
-        result.append(first)
-    silent = sorted(set(range(len(words))) - set(result))
+        if parts and first <= parts[-1][1]:
+            parts[-1][1] = max(parts[-1][1], last)
+        else:
+            parts.append([first, last, j])
+    held = {k for first, last, _ in parts for k in range(first, last + 1)}
+    silent = [word.text for word in words if word.index not in held]
     if silent:
-        raise ValueError(
-            f"the word {words[silent[0]].text!r} has no token of its own; expected at least one for each word"
-        )
-    return result
+        raise ValueError(f"the word {silent[0]!r} has no token of its own; expected at least one for each word")
+    ends = [*(j for _, _, j in parts[1:]), len(encoded.ids)]
+    return [
+        Unit(_joined(sentence, words[first : last + 1]), last + 1 - first, j, after)
+        for (first, last, j), after in zip(parts, ends, strict=True)
+    ]
 
 
-def _spanning(sentence: Sentence, first: Word, last: Word, start: int, end: int) -> str:
-    return (
-        f"the token {sentence.text[start:end]!r} (characters {start} to {end}) spans the words {first.text!r} and "
-        f"{last.text!r}; mark the words so that tokens keep inside them, or take a model that splits here"
-    )
+def _joined(sentence: Sentence, words: Sequence[Word]) -> Word:
+    """Return one word that spans all of `words`."""
+    start, end = words[0].start, words[-1].end
+    one = replace(words[0], text=sentence.text[start:end], end=end)
+    for region in sentence.regions if len(words) > 1 else ():
+        if start < region.start < end or start < region.end < end:
+            raise ValueError(
+                f"region {region.name!r} (characters {region.start} to {region.end}) has an edge inside {one.text!r} "
+                f"(characters {start} to {end}), {len(words)} words that a token joins; move the edge, mark the words so "
+                "that tokens keep inside them, or take a model that splits here"
+            )
+    return one
 
 
 def vocabulary(tokenizer: "PreTrainedTokenizerFast", size: int) -> Vocabulary:

@@ -8,25 +8,32 @@ import numpy as np
 
 from gardenpath.stimuli import CRITICAL, Sentence, Word
 
-from .encoding import cores, owners
+from .encoding import Encoded, cores, units
 from .tokentable import TokenTable
+from .unigrams import Unigrams
 
 BITS = 1 / math.log(2)
 
 
 @dataclass(frozen=True)
 class WordScore:
-    """A word's surprisal, corrected and plain, and the entropy before its first token, in bits; and its tokens."""
+    """A word's surprisal, corrected and plain, entropy and Rényi entropy before its first token, in bits; its tokens.
+
+    `words` is 1, or the number of words that a token joins: `word` is then all of them. A word with a token that is not
+    scored has no score: all four are NaN.
+    """
 
     word: Word
     surprisal: float
     surprisal_naive: float
     entropy: float
+    renyi: float
     tokens: int
+    words: int = 1
 
 
 def words(table: TokenTable, sentence: Sentence) -> list[WordScore]:
-    """Return the score of every word, in bits.
+    """Return the score of every word, in bits; words that a token joins have one score.
 
     A word's naive surprisal is the sum over its tokens; where tokens carry the whitespace before them, that leaves the
     end of the word to be paid by the next one. Corrected surprisal moves it back:
@@ -34,54 +41,62 @@ def words(table: TokenTable, sentence: Sentence) -> list[WordScore]:
         corrected = naive - log2 B(after) + log2 B(before)
 
     B being the mass of what begins a new word or ends the text (Pimentel & Meister 2024,
-    doi 10.18653/v1/2024.emnlp-main.1020; Oh & Schuler 2024, arXiv 2406.10851, but for the end of the text).
+    doi 10.18653/v1/2024.emnlp-main.1020; Oh & Schuler 2024, arXiv 2406.10851, but for the end of the text). A table
+    without boundary masses, as a masked model's, has nothing to correct.
     """
-    owning = np.array(owners(table.encoded, sentence))
-    edges = np.flatnonzero(np.diff(owning, prepend=-1, append=len(owning) + 1))
-    boundary = _edge_masses(table, edges, sentence)
+    boundary = _edge_masses(table, sentence)
     scores = []
-    for word, first, after in zip(sentence.words(), edges[:-1], edges[1:], strict=True):
-        naive = -BITS * float(table.logprob[first:after].sum())
-        corrected = naive + BITS * (boundary[first] - boundary[after])
-        scores.append(WordScore(word, corrected, naive, BITS * float(table.entropy[first]), int(after - first)))
+    for unit in units(table.encoded, sentence):
+        first = max(unit.first, 0)
+        naive = -table.logprob[first : unit.after].sum()
+        corrected = naive + boundary[first] - boundary[unit.after]
+        values = (corrected, naive, table.entropy[first], table.renyi[first])
+        bits = [BITS * float(value) if unit.first >= 0 else math.nan for value in values]
+        scores.append(WordScore(unit.word, bits[0], bits[1], bits[2], bits[3], unit.after - unit.first, unit.words))
     return scores
 
 
-def _edge_masses(table: TokenTable, edges: np.ndarray, sentence: Sentence) -> dict[int, float]:
-    """Return the log mass (nats) that a word edge lies before each of the tokens `edges`; 0 where the edge is no event.
+def _edge_masses(table: TokenTable, sentence: Sentence) -> np.ndarray:
+    """Return the log mass (nats) that a word edge lies before each token and the end; 0 where the edge is no event.
 
     After a token that ends in whitespace the edge is certain. Where an author's segmentation cuts without whitespace,
     no token marks the edge, so there is nothing to correct; in a text cut only like that, neither at its ends.
     """
     encoded = table.encoded
-    masses = {}
-    for j in map(int, edges):
-        if (j and encoded.ends[j - 1]) or (0 < j < len(encoded.ids) and not encoded.begins[j]):
-            masses[j] = 0.0
-        else:
-            masses[j] = float(table.log_boundary[j])
-    if sentence.segmentation is not None and not any(c.isspace() for c in sentence.text.strip()):
-        return dict.fromkeys(masses, 0.0)
-    return masses
+    uncut = sentence.segmentation is not None and not any(c.isspace() for c in sentence.text.strip())
+    if uncut or np.isnan(table.log_boundary).all():
+        return np.zeros(len(encoded.ids) + 1)
+    marked = np.array([True, *encoded.begins[1:], True]) & ~np.array([False, *encoded.ends])
+    return np.where(marked, table.log_boundary, 0.0)
 
 
 def lp(table: TokenTable) -> float:
     """Return the log-probability of the sentence, in nats."""
-    return float(table.logprob[:-1].sum())
+    return float(table.logprob[: table.encoded.scored].sum())
 
 
 def mean_lp(table: TokenTable) -> float:
     """Return lp / |s|, |s| being the scored tokens, in nats (Lau et al. 2020, doi 10.1162/tacl_a_00315)."""
-    return lp(table) / len(table.encoded.ids)
+    return lp(table) / table.encoded.scored
 
 
 def pen_lp(table: TokenTable, alpha: float = 0.8) -> float:
     """Return lp / ((5 + |s|) / (5 + 1)) ^ alpha, in nats (Lau et al. 2020, doi 10.1162/tacl_a_00315)."""
-    return lp(table) / ((5 + len(table.encoded.ids)) / 6) ** alpha
+    return lp(table) / ((5 + table.encoded.scored) / 6) ** alpha
 
 
-def region_lp(table: TokenTable, sentence: Sentence, name: str = CRITICAL) -> float | None:
-    """Return the log-probability of a region given all that precedes it, in nats; None where it is absent or empty.
+def slor(table: TokenTable, unigrams: Unigrams) -> float:
+    """Return (lp - log-probability of the same tokens under unigrams) / |s|, in nats.
+
+    The syntactic log-odds ratio of Pauls & Klein (2012, aclanthology.org/P12-1101; Kann et al. 2018,
+    doi 10.18653/v1/K18-1031; Lau et al. 2017, doi 10.1111/cogs.12414). The end of the text is left out of all three.
+    """
+    ids = table.encoded.ids
+    return (float(table.logprob[: len(ids)].sum()) - unigrams.lp(ids)) / len(ids)
+
+
+def region_tokens(encoded: Encoded, sentence: Sentence, name: str = CRITICAL) -> tuple[int, ...] | None:
+    """Return the positions of a region's tokens; None where it is absent or empty, or a token of it is not scored.
 
     Whitespace before the region's first letter belongs to it. A region edge inside a token raises `ValueError`.
     """
@@ -89,7 +104,8 @@ def region_lp(table: TokenTable, sentence: Sentence, name: str = CRITICAL) -> fl
     if region is None or region.start == region.end:
         return None
     within = []
-    for j, (start, end) in enumerate(cores(table.encoded.spans, sentence.text)):
+    lead = len(encoded.lead)
+    for j, (start, end) in enumerate(cores((*encoded.lead, *encoded.spans), sentence.text), start=-lead):
         for edge in (region.start, region.end):
             if start < edge < end:
                 raise ValueError(
@@ -99,21 +115,57 @@ def region_lp(table: TokenTable, sentence: Sentence, name: str = CRITICAL) -> fl
                 )
         if start < region.end and region.start < end:
             within.append(j)
-    return float(table.logprob[within].sum()) if within else None
+    return tuple(within) if within and within[0] >= 0 else None
 
 
-def critical_lp(table: TokenTable, sentence: Sentence) -> float | None:
-    """Return the log-probability of the region `critical` given what precedes it, in nats, or None without one."""
-    return region_lp(table, sentence)
+def region_lp(table: TokenTable, sentence: Sentence, name: str = CRITICAL) -> float | None:
+    """Return the log-probability of a region given all that precedes it, in nats; None where it is absent or empty.
+
+    A region edge inside a token raises `ValueError`.
+    """
+    within = region_tokens(table.encoded, sentence, name)
+    return None if within is None else float(table.logprob[list(within)].sum())
 
 
-Measure = Callable[[TokenTable, Sentence], float | None]
+Measure = Callable[[TokenTable, Sentence, Unigrams | None], float | None]
+# What is compared of a pair; the last three are the score of the critical region, and differ in the pairs they fit.
 MEASURES: Mapping[str, Measure] = {
-    "lp": lambda table, sentence: lp(table),
-    "mean_lp": lambda table, sentence: mean_lp(table),
-    "pen_lp": lambda table, sentence: pen_lp(table),
-    "critical_lp": critical_lp,
+    "lp": lambda table, sentence, unigrams: lp(table),
+    "mean_lp": lambda table, sentence, unigrams: mean_lp(table),
+    "pen_lp": lambda table, sentence, unigrams: pen_lp(table),
+    "slor": lambda table, sentence, unigrams: slor(table, unigrams) if unigrams else None,
+    "critical_lp": lambda table, sentence, unigrams: region_lp(table, sentence),
+    "one_prefix": lambda table, sentence, unigrams: region_lp(table, sentence),
+    "two_prefix": lambda table, sentence, unigrams: region_lp(table, sentence),
 }
+REGIONAL = {
+    "critical_lp": "a region 'critical' in both members",
+    "one_prefix": "the same words before two different critical regions",
+    "two_prefix": "the same critical region after different words",
+}
+
+
+def fits(measure: str, good: Sentence, bad: Sentence) -> bool:
+    """Whether a pair has the structure that a measure of the critical region compares (BLiMP, section 6.4).
+
+    `one_prefix` compares two critical regions after the same words, `two_prefix` the same region after different words.
+
+    >>> from gardenpath.stimuli import Region
+    >>> one = Sentence("She sees him.", (Region("critical", 9, 12),))
+    >>> other = Sentence("He sees him.", (Region("critical", 8, 11),))
+    >>> fits("one_prefix", one, other), fits("two_prefix", one, other)
+    (False, True)
+    """
+    if measure not in REGIONAL:
+        return True
+    regions = [(sentence, sentence.region(CRITICAL)) for sentence in (good, bad)]
+    parts = [(s.text[: r.start], s.text[r.start : r.end]) for s, r in regions if r and r.start < r.end]
+    if len(parts) < 2:
+        return False
+    (before, critical), (other_before, other_critical) = parts
+    if measure == "one_prefix":
+        return before == other_before and critical != other_critical
+    return measure == "critical_lp" or (before != other_before and critical == other_critical)
 
 
 def check_measures(names: Sequence[str]) -> None:

@@ -1,7 +1,9 @@
 """Materials and a model become the tables surprisal, sentence_scores and pairs."""
 
 import logging
-from collections.abc import Callable, Sequence
+import math
+import random
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
@@ -10,19 +12,17 @@ from gardenpath.stimuli import GRAMMATICAL, UNGRAMMATICAL, Item, Materials, Sent
 
 from . import reductions
 from .loading import load
-from .models import Model
+from .models import COLUMNS, Model
 from .pocket import Progress
+from .protocols import DEFAULT, Protocol, named
 from .tokentable import TokenTable
+from .unigrams import Unigrams, read_unigrams
 
 if TYPE_CHECKING:
     import pandas as pd
 
-PROTOCOL = "default"
-PROTOCOL_MEANING = (
-    "the prefix token is fed before every text; no leading space; an item's context, joined by a space, is fed and not "
-    "scored; the end of the text is not scored"
-)
 SHOWN = 10  # so many faults are named; the rest is counted
+SAMPLED = 32  # pairs that are scored a second time to measure layout noise
 
 log = logging.getLogger("gardenpath")
 Result = TypeVar("Result")
@@ -48,19 +48,26 @@ def score(
     materials: Materials,
     model: str | Path | Model,
     *,
+    protocol: str | Protocol = DEFAULT,
+    unigrams: str | Path | Unigrams | None = None,
     batch_tokens: int | None = None,
     progress: Progress | None = None,
 ) -> Scores:
     """Return surprisal (bits) of every word and log-probabilities (nats) of every sentence of the materials.
 
-    `model` is what `load` takes, or a loaded model. Equal sentences are computed once.
+    `model` is what `load` takes, or a loaded model; `protocol` is one of `PROTOCOLS`; `unigrams`, for SLOR, what
+    `read_unigrams` takes, or gives. Equal sentences are computed once.
     """
     import pandas as pd
 
+    protocol = named(protocol)
     model = load(model) if isinstance(model, (str, Path)) else model
-    scored = token_tables(materials, model, batch_tokens=batch_tokens, progress=progress)
-    words = _each(scored, lambda s: [_word_row(model, s, word) for word in reductions.words(s.table, s.sentence)])
-    sentences = _each(scored, lambda s: _sentence_row(model, s))
+    counted = _unigrams(unigrams, model, protocol)
+    scored = token_tables(materials, model, protocol=protocol, batch_tokens=batch_tokens, progress=progress)
+    words = _each(
+        scored, lambda s: [_word_row(model, protocol, s, word) for word in reductions.words(s.table, s.sentence)]
+    )
+    sentences = _each(scored, lambda s: _sentence_row(model, protocol, s, counted))
     return Scores(
         study.check(pd.DataFrame([row for rows in words for row in rows]), "surprisal"),
         study.check(pd.DataFrame(sentences), "sentence_scores"),
@@ -72,37 +79,94 @@ def evaluate(
     model: str | Path | Model,
     measures: Sequence[str] = ("lp",),
     *,
+    protocol: str | Protocol = DEFAULT,
+    unigrams: str | Path | Unigrams | None = None,
     batch_tokens: int | None = None,
     progress: Progress | None = None,
 ) -> "pd.DataFrame":
     """Return the table `pairs`: for every minimal pair and measure, both members' scores (nats) and which is higher.
 
-    A tie is exact equality and not correct. Paradigms that are no minimal pairs are left out, and so are, for
-    `critical_lp`, pairs without a critical region in both members; the log counts both.
+    Equal token sequences have one score, so a tie is exact equality; it is not correct. Paradigms that are no minimal
+    pairs are left out, and so are pairs whose critical regions are not what a measure compares (see `fits`); the log
+    counts both.
     """
     import pandas as pd
 
     reductions.check_measures(measures)
     measures = list(dict.fromkeys(measures))
+    protocol = named(protocol)
     materials = _minimal_pairs(materials)
     model = load(model) if isinstance(model, (str, Path)) else model
-    scored = token_tables(materials, model, batch_tokens=batch_tokens, progress=progress)
-    values = _each(scored, lambda s: {m: reductions.MEASURES[m](s.table, s.sentence) for m in measures})
-    by_place = {(s.item.id, s.condition): value for s, value in zip(scored, values, strict=True)}
+    counted = _unigrams(unigrams, model, protocol)
+    if "slor" in measures and counted is None:
+        raise ValueError(
+            "measure 'slor' needs the probability of each token by itself; give unigrams (--unigrams FILE)"
+        )
+    scored = token_tables(
+        materials, model, protocol=protocol, columns=_summed(protocol), batch_tokens=batch_tokens, progress=progress
+    )
+    values = _values(scored, measures, counted)
+    phenomena = {paradigm.id: paradigm.phenomenon for paradigm in materials.paradigms}
     rows = []
     for measure in measures:
-        found = [
-            (item, by_place[item.id, GRAMMATICAL][measure], by_place[item.id, UNGRAMMATICAL][measure])
-            for item in materials.items
-        ]
-        complete = [(item, good, bad) for item, good, bad in found if good is not None and bad is not None]
-        _check_complete(measure, len(complete), len(found))
-        rows += [_pair_row(model, materials, item, measure, good, bad) for item, good, bad in complete]
+        compared = [item for item in materials.items if _is_compared(item, measure, values)]
+        _check_compared(measure, len(compared), len(materials.items))
+        for item in compared:
+            good, bad = (values[item.id, condition, measure] for condition in (GRAMMATICAL, UNGRAMMATICAL))
+            place = {"phenomenon": phenomena[item.paradigm], "paradigm": item.paradigm, "item": item.id}
+            verdict = {"grammatical": good, "ungrammatical": bad, "correct": good > bad, "tie": good == bad}
+            rows.append({"model": model.name, "protocol": protocol.name, **place, "measure": measure, **verdict})
     return study.check(pd.DataFrame(rows), "pairs")
 
 
+def layout_noise(
+    materials: Materials,
+    model: Model,
+    pairs: "pd.DataFrame",
+    *,
+    protocol: str | Protocol = DEFAULT,
+    unigrams: str | Path | Unigrams | None = None,
+    seed: int = 0,
+) -> dict[str, float]:
+    """Return, for each measure of `pairs`, how far (nats) a difference in score moved when pairs were scored alone.
+
+    The largest move among `SAMPLED` pairs drawn with `seed`: arithmetic depends on what else is in a batch, below
+    float32 visibly. A verdict whose scores differ by no more (see `within_noise`) is not one the model can be held to.
+    """
+    protocol = named(protocol)
+    counted = _unigrams(unigrams, model, protocol)
+    rows = pairs[(pairs["model"] == model.name) & ~pairs["tie"]]
+    differences = rows["grammatical"] - rows["ungrammatical"]
+    before = dict(zip(zip(rows["item"], rows["measure"], strict=True), differences.tolist(), strict=True))
+    noise = dict.fromkeys(pairs["measure"], 0.0)
+    compared = {item for item, _ in before}
+    items = [item for item in materials.items if item.id in compared]
+    for item in random.Random(seed).sample(items, min(SAMPLED, len(items))):
+        alone = Materials((materials.paradigm(item.paradigm),), (item,))
+        values = _values(token_tables(alone, model, protocol=protocol, columns=_summed(protocol)), noise, counted)
+        for measure in noise:
+            if (item.id, measure) in before:
+                good, bad = (values[item.id, condition, measure] for condition in (GRAMMATICAL, UNGRAMMATICAL))
+                moved = abs(good - bad - before[item.id, measure])
+                noise[measure] = max(noise[measure], moved if math.isfinite(moved) else 0.0)
+    return noise
+
+
+def within_noise(pairs: "pd.DataFrame", noise: dict[str, float]) -> dict[str, int]:
+    """Return, for each measure, how many pairs that are no tie differ in score by no more than the noise."""
+    differ = (pairs["grammatical"] - pairs["ungrammatical"]).abs()
+    within = (differ <= pairs["measure"].map(noise)) & ~pairs["tie"]
+    return {measure: int(within[pairs["measure"] == measure].sum()) for measure in noise}
+
+
 def token_tables(
-    materials: Materials, model: Model, *, batch_tokens: int | None = None, progress: Progress | None = None
+    materials: Materials,
+    model: Model,
+    *,
+    protocol: str | Protocol = DEFAULT,
+    columns: Sequence[str] = COLUMNS,
+    batch_tokens: int | None = None,
+    progress: Progress | None = None,
 ) -> list[Scored]:
     """Return every sentence of the materials with its token table (nats), items and conditions in their order.
 
@@ -111,15 +175,25 @@ def token_tables(
     places = [(item, condition, sentence) for item in materials.items for condition, sentence in item.sentences.items()]
     if not places:
         raise ValueError("the materials hold no sentence; expected at least one item")
+    options = named(protocol).options()
     encoded, faults = [], []
     for item, condition, sentence in places:
         try:
-            encoded.append(model.encode(sentence.text, item.context))
+            encoded.append(model.encode(sentence.text, item.context, **options))
         except ValueError as error:
             faults.append(_where(item, condition, error))
     _raise(faults)
-    tables = model.forward(encoded, batch_tokens=batch_tokens, progress=progress)
+    tables = model.forward(encoded, columns=columns, batch_tokens=batch_tokens, progress=progress)
     return [Scored(*place, table) for place, table in zip(places, tables, strict=True)]
+
+
+def _summed(protocol: Protocol) -> tuple[str, ...]:
+    """Return the columns that sentence and region scores are sums of."""
+    return ("logprob", "end") if protocol.closing else ("logprob",)
+
+
+def _unigrams(given: str | Path | Unigrams | None, model: Model, protocol: Protocol) -> Unigrams | None:
+    return read_unigrams(given, model, protocol) if isinstance(given, (str, Path)) else given
 
 
 def _each(scored: Sequence[Scored], reduce: Callable[[Scored], Result]) -> list[Result]:
@@ -144,6 +218,33 @@ def _raise(faults: Sequence[str]) -> None:
         raise study.DataError([*faults[:SHOWN], *more])
 
 
+Values = dict[tuple[str, str, str], float]
+
+
+def _values(scored: Sequence[Scored], measures: Iterable[str], unigrams: Unigrams | None) -> Values:
+    """Return every measure that a sentence has by (item, condition, measure); the same tokens have the same value."""
+    known: dict[object, float | None] = {}
+
+    def value(one: Scored, measure: str) -> float | None:
+        encoded = one.table.encoded
+        key: object = (measure, encoded.fed, encoded.ids)
+        if measure in reductions.REGIONAL:
+            # Nothing after a region changes its score, so a difference there may not either.
+            within = reductions.region_tokens(encoded, one.sentence)
+            key = within and (within, encoded.fed, encoded.ids[: within[-1] + 1])
+        if key not in known:
+            known[key] = reductions.MEASURES[measure](one.table, one.sentence, unigrams)
+        return known[key]
+
+    rows = _each(scored, lambda one: {measure: value(one, measure) for measure in measures})
+    return {
+        (one.item.id, one.condition, measure): found
+        for one, row in zip(scored, rows, strict=True)
+        for measure, found in row.items()
+        if found is not None
+    }
+
+
 def _minimal_pairs(materials: Materials) -> Materials:
     """Return the paradigms that are minimal pairs, with their items; each must have both members."""
     kept = tuple(p for p in materials.paradigms if p.is_minimal_pair())
@@ -166,54 +267,49 @@ def _minimal_pairs(materials: Materials) -> Materials:
     return Materials(kept, items, materials.places)
 
 
-def _check_complete(measure: str, complete: int, found: int) -> None:
-    if not complete:
-        raise ValueError(
-            f"measure {measure!r}: none of the {found} pairs has a region 'critical' in both members; mark it"
-        )
-    if complete < found:
-        log.info(
-            "%s: %d of %d pairs have no region 'critical' in both members and are left out",
-            measure,
-            found - complete,
-            found,
-        )
+def _is_compared(item: Item, measure: str, values: Values) -> bool:
+    good, bad = item.sentences[GRAMMATICAL], item.sentences[UNGRAMMATICAL]
+    scored = all((item.id, condition, measure) in values for condition in (GRAMMATICAL, UNGRAMMATICAL))
+    return scored and reductions.fits(measure, good, bad)
 
 
-def _place(model: Model, scored: Scored) -> dict[str, object]:
-    return {"model": model.name, "protocol": PROTOCOL, "item": scored.item.id, "condition": scored.condition}
+def _check_compared(measure: str, compared: int, found: int) -> None:
+    expected = reductions.REGIONAL.get(measure)
+    if not compared:
+        raise ValueError(f"measure {measure!r}: none of the {found} pairs has {expected}; mark it")
+    if compared < found:
+        log.info("%s: %d of %d pairs do not have %s and are left out", measure, found - compared, found, expected)
 
 
-def _word_row(model: Model, scored: Scored, word: reductions.WordScore) -> dict[str, object]:
+def _place(model: Model, protocol: Protocol, scored: Scored) -> dict[str, object]:
+    return {"model": model.name, "protocol": protocol.name, "item": scored.item.id, "condition": scored.condition}
+
+
+def _word_row(model: Model, protocol: Protocol, scored: Scored, word: reductions.WordScore) -> dict[str, object]:
     return {
-        **_place(model, scored),
+        **_place(model, protocol, scored),
         "word": word.word.index,
         "text": word.word.text,
+        "words": word.words,
         "region": word.word.region,
         "surprisal": word.surprisal,
         "surprisal_naive": word.surprisal_naive,
         "entropy": word.entropy,
+        "renyi": word.renyi,
         "tokens": word.tokens,
     }
 
 
-def _sentence_row(model: Model, scored: Scored) -> dict[str, object]:
-    values = {name: measure(scored.table, scored.sentence) for name, measure in reductions.MEASURES.items()}
-    return {**_place(model, scored), "tokens": len(scored.table.encoded.ids), **values}
-
-
-def _pair_row(
-    model: Model, materials: Materials, item: Item, measure: str, good: float, bad: float
-) -> dict[str, object]:
+def _sentence_row(model: Model, protocol: Protocol, scored: Scored, unigrams: Unigrams | None) -> dict[str, object]:
+    table, sentence = scored.table, scored.sentence
     return {
-        "model": model.name,
-        "protocol": PROTOCOL,
-        "phenomenon": materials.paradigm(item.paradigm).phenomenon,
-        "paradigm": item.paradigm,
-        "item": item.id,
-        "measure": measure,
-        "grammatical": good,
-        "ungrammatical": bad,
-        "correct": good > bad,
-        "tie": good == bad,
+        **_place(model, protocol, scored),
+        "tokens": table.encoded.scored,
+        "unknown": table.encoded.unknown,
+        "windows": table.windows,
+        "lp": reductions.lp(table),
+        "mean_lp": reductions.mean_lp(table),
+        "pen_lp": reductions.pen_lp(table),
+        "slor": reductions.slor(table, unigrams) if unigrams else None,
+        "critical_lp": reductions.region_lp(table, sentence),
     }

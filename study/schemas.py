@@ -44,7 +44,7 @@ session       string   one sitting of one participant
 experiment    string   experiment of the design, E1 ...
 version       string   counterbalanced version (list) of the experiment, V1 ...
 trial         int      presented position in the session, from 0
-role          string   target, filler, practice or attention
+role          string   target, filler, catch, practice or attention
 paradigm      string   paradigm of the item
 item          string   item, unique in a study
 condition     string   condition shown
@@ -149,12 +149,14 @@ d             float?   mean_a - mean_b over the pooled SD of items (doi 10.1002/
             _columns("""
 experiment    string   experiment of the design, E1 ...
 version       string   counterbalanced version of the experiment, V1 ...
-role          string   target, filler, practice or attention
+role          string   target, filler, catch, practice or attention
 paradigm      string   paradigm
+levels        string?  levels of the factors in which items differ
 condition     string   condition
-trials        int      trials that show it
+side          int      1 for the only or the first sentence of a trial, 2 for the second of a pair
+trials        int      trials that show it there
 """),
-            ("experiment", "version", "role", "paradigm", "condition"),
+            ("experiment", "version", "role", "paradigm", "levels", "condition", "side"),
         ),
         Table(
             "exposures",
@@ -167,6 +169,20 @@ versions      int      versions in which the sentence appears
 readers       int      participants who read it, of the number stated
 """),
             ("item", "condition"),
+        ),
+        Table(
+            "design_questions",
+            "a comprehension question's right answer in a version",
+            _columns("""
+experiment    string   experiment of the design, E1 ...
+version       string   counterbalanced version of the experiment, V1 ...
+role          string   target or filler
+paradigm      string   paradigm
+condition     string   condition
+answer        string   right answer
+questions     int      trials followed by a question with that right answer
+"""),
+            ("experiment", "version", "role", "paradigm", "condition", "answer"),
         ),
         Table(
             "readings",
@@ -227,12 +243,14 @@ refresh_hz    float?   measured refresh rate of the display
                 + """
 item          string   item
 condition     string   condition
-word          int      position in the sentence, from 0
-text          string   word
+word          int      position in the sentence, from 0; of the first where a token joins several
+text          string   word; all of them, as in the sentence, where a token joins several
+words         int      words of this row: 1, or those that a token joins, whose probability cannot be divided between them
 region        string?  innermost region that holds the word
-surprisal     float    bits; whitespace-corrected (doi 10.18653/v1/2024.emnlp-main.1020)
-surprisal_naive float  bits; plain sum over the word's tokens
-entropy       float    bits; of the next-token distribution before the word's first token
+surprisal     float?   bits; whitespace-corrected (doi 10.18653/v1/2024.emnlp-main.1020); empty where a token is not scored
+surprisal_naive float? bits; plain sum over the word's tokens; empty where a token is not scored
+entropy       float?   bits; of the next-token distribution before the word's first token; empty where there is none
+renyi         float?   bits; Rényi entropy of order 1/2 of the same distribution
 tokens        int      tokens of the word
 """
             ),
@@ -247,9 +265,12 @@ tokens        int      tokens of the word
 item          string   item
 condition     string   condition
 tokens        int      scored tokens |s|
+unknown       int      scored tokens that the tokenizer does not know
+windows       int      windows in which the sentence was scored: 1 where it fits the model's context
 lp            float    log-probability, nats
 mean_lp       float    lp / |s|, nats
 pen_lp        float    lp / ((5 + |s|) / 6) ^ 0.8, nats
+slor          float?   (lp - log-probability under unigrams of the same tokens) / |s|, nats; empty without unigrams
 critical_lp   float?   log-probability of the critical region given what precedes it, nats; empty without such a region
 """
             ),

@@ -58,7 +58,13 @@ def simulated(
         _one_session(number, participants, sentences, words, quality, effects, rng, parts)
     found = {name: pd.concat(frames, ignore_index=True) for name, frames in parts.items()}
     scores = words[["item", "condition", "word", "text", "region", "surprisal"]].assign(
-        model="little-lm (toy)", protocol="causal", surprisal_naive=words["surprisal"], entropy=4.0, tokens=1
+        model="little-lm (toy)",
+        protocol="causal",
+        surprisal_naive=words["surprisal"],
+        entropy=4.0,
+        renyi=5.0,
+        words=1,
+        tokens=1,
     )
     plain = words.drop(columns=["surprisal", "mean_log_rt"])
     found |= {"items": sentences, "words": plain, "surprisal": scores, "pairs": _pairs(sentences, rng)}

@@ -57,6 +57,35 @@ def test_a_word_without_frequency_takes_itself_and_the_next_one_out(tables: Tabl
     assert rows.loc[rows["rule"].str.contains("Zipf"), "excluded"].item() == 2 * 529
 
 
+def joined(surprisal: pd.DataFrame, first: int) -> pd.DataFrame:
+    """The scores with two neighbouring words of every sentence as one unit, as where a token spans both."""
+    one, other = (surprisal[surprisal["word"] == first + k] for k in (0, 1))
+    texts = [f"{a} {b}" for a, b in zip(one["text"], other["text"], strict=True)]
+    pair = one.assign(text=texts, words=2, surprisal=one["surprisal"] + other["surprisal"].to_numpy())
+    return check(pd.concat([surprisal[~surprisal["word"].isin([first, first + 1])], pair]), "surprisal")
+
+
+def test_words_joined_by_a_token_of_one_model_are_left_out_for_all_and_counted(tables: Tables, found: Tables) -> None:
+    other = joined(tables["surprisal"].assign(model="other"), 3)
+    both = aligned(tables, surprisal=pd.concat([tables["surprisal"], other]))
+    kept = both["aligned"].groupby("model")["word"].agg(lambda words: sorted(set(words)))
+    assert kept["other"] == kept["little-lm (toy)"] == sorted(set(found["aligned"]["word"]) - {3, 4, 5})
+    rows = both["alignment_exclusions"].set_index("rule")["excluded"]
+    assert rows["the word, or the one before, shares a token with another"] == 3 * 529
+    place = ["model", "session", "trial", "word"]
+    same = both["aligned"].merge(found["aligned"], on=place, suffixes=("", "_alone"), validate="1:1")
+    assert (same["surprisal_previous"] == same["surprisal_previous_alone"]).all()
+
+
+def test_a_word_without_a_score_of_its_own_takes_the_next_one_out(tables: Tables, found: Tables) -> None:
+    scores = tables["surprisal"]
+    bare = scores.assign(surprisal=scores["surprisal"].mask(scores["word"] == 0))
+    less = aligned(tables, surprisal=bare)
+    assert set(found["aligned"]["word"]) - set(less["aligned"]["word"]) == {1}
+    rows = less["alignment_exclusions"].set_index("rule")["excluded"]
+    assert rows["the word, or the one before, is not scored under the protocol"] == 529
+
+
 def test_known_effects_of_surprisal_and_spillover_are_recovered(simulate: Callable[..., Tables]) -> None:
     models = aligned(simulate(participants=40, items=12, seed=2))["alignment_models"].set_index("term")
     for term, true in (("surprisal", 0.02), ("surprisal_previous", 0.008)):

@@ -78,7 +78,7 @@ def test_evaluate_writes_pairs_and_accuracy_and_prints_the_accuracy(folders, pai
     accuracy = study.read(tmp_path, "accuracy")
     assert {"npi", "attractor"} <= set(accuracy["paradigm"])
     assert "npi_licensing" in result.stdout
-    assert study.read_sidecar(tmp_path / "accuracy.csv")["model"]["architecture"] == "LlamaForCausalLM"
+    assert study.read_sidecar(tmp_path / "accuracy.csv")["models"][0]["architecture"] == "LlamaForCausalLM"
 
 
 def test_help_of_the_commands_imports_neither_torch_nor_pandas():

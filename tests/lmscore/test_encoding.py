@@ -1,10 +1,12 @@
-"""Text becomes tokens with code-point spans; every token belongs to exactly one word."""
+"""Text becomes tokens with code-point spans; every token belongs to exactly one word, or to several at once."""
+
+import dataclasses
 
 import pytest
 
 from gardenpath.lmscore import encode
-from gardenpath.lmscore.encoding import BOUNDARY, CERTAIN, TEXT, _whole_spans, owners, vocabulary
-from gardenpath.stimuli import Sentence
+from gardenpath.lmscore.encoding import BOUNDARY, CERTAIN, TEXT, _whole_spans, units, vocabulary
+from gardenpath.stimuli import Region, Sentence
 
 from .conftest import whitespace_marks
 
@@ -28,14 +30,15 @@ TEXTS = {
 @pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS.keys())
 def test_the_spans_of_a_word_are_its_characters(model, text):
     encoded, sentence = encode(model.encoder, text), Sentence(text)
-    owning = owners(encoded, sentence)
-    assert owning == sorted(owning)
-    assert set(owning) == {word.index for word in sentence.words()}
-    for word in sentence.words():
-        spans = [span for span, owner in zip(encoded.spans, owning, strict=True) if owner == word.index]
-        assert min(start for start, _ in spans) <= word.start
-        assert max(end for _, end in spans) >= word.end
-        assert text[min(a for a, _ in spans) : max(b for _, b in spans)].strip() == word.text
+    found = units(encoded, sentence)
+    assert [unit.word for unit in found] == sentence.words()
+    assert [unit.first for unit in found] == [0, *(unit.after for unit in found[:-1])]
+    assert found[-1].after == len(encoded.ids)
+    for unit in found:
+        spans = encoded.spans[unit.first : unit.after]
+        assert spans[0][0] <= unit.word.start
+        assert spans[-1][1] >= unit.word.end
+        assert text[min(a for a, _ in spans) : max(b for _, b in spans)].strip() == unit.word.text
 
 
 @pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS.keys())
@@ -82,15 +85,40 @@ def test_a_context_is_fed_and_its_spans_are_not_counted(byte_model):
 def test_characters_split_into_bytes_stay_whole(byte_model):
     encoded = encode(byte_model.encoder, "a 猫 b")
     assert encoded.spans == ((0, 1), (1, 2), (2, 3), (2, 3), (2, 3), (3, 5))
-    assert owners(encoded, Sentence("a 猫 b")) == [0, 1, 1, 1, 1, 2]
+    assert [(unit.first, unit.after) for unit in units(encoded, Sentence("a 猫 b"))] == [(0, 1), (1, 5), (5, 6)]
 
 
-def test_a_token_that_spans_two_of_the_authors_words_is_an_error_that_names_both(byte_model):
-    text = "the cat"
-    assert len(encode(byte_model.encoder, " the").ids) == 1
-    cut = Sentence(f"see {text}", (), ((0, 3), (4, 5), (5, 7), (8, 11)))
-    with pytest.raises(ValueError, match=r"the token 'the' \(characters 4 to 7\) spans the words 't' and 'he'"):
-        owners(encode(byte_model.encoder, cut.text), cut)
+def cut(*regions: Region) -> Sentence:
+    """'see the cat', whose author cuts 'the', one token here, into two words."""
+    return Sentence("see the cat", regions, ((0, 3), (4, 5), (5, 7), (8, 11)))
+
+
+def test_a_token_that_spans_two_of_the_authors_words_joins_them(byte_model):
+    encoded = encode(byte_model.encoder, "see the cat")
+    assert encoded.spans.count((3, 7)) == 1
+    found = units(encoded, cut(Region("critical", 4, 7)))
+    assert [(unit.word.index, unit.word.text, unit.words) for unit in found] == [
+        (0, "see", 1),
+        (1, "the", 2),
+        (3, "cat", 1),
+    ]
+    assert found[1].after - found[1].first == 1
+    assert found[1].word.region == "critical"
+
+
+def test_a_chain_of_joined_words_is_one_unit(byte_model):
+    encoded = encode(byte_model.encoder, "the cat sat")
+    twice = dataclasses.replace(encoded, ids=(1, 2), spans=((0, 5), (5, 11)), begins=(False,) * 2, ends=(False,) * 2)
+    [unit] = units(twice, Sentence("the cat sat"))
+    assert (unit.word.index, unit.word.text, unit.words) == (0, "the cat sat", 3)
+
+
+def test_a_region_edge_inside_joined_words_is_an_error_that_names_both(byte_model):
+    encoded = encode(byte_model.encoder, "see the cat")
+    with pytest.raises(
+        ValueError, match=r"region 'cue' \(characters 5 to 11\) has an edge inside 'the' \(characters 4 to 7\)"
+    ):
+        units(encoded, cut(Region("cue", 5, 11)))
 
 
 def test_a_text_over_the_window_is_an_error_with_both_numbers(byte_model):

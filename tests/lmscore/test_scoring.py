@@ -47,11 +47,13 @@ def test_other_designs_and_pairs_without_the_region_are_left_out_and_counted(byt
         pairs = lmscore.evaluate(materials, byte_model, ["critical_lp"])
     assert pairs["item"].tolist() == ["npi-1"]
     assert "1 paradigms are not minimal pairs" in caplog.text
-    assert "1 of 2 pairs have no region 'critical'" in caplog.text
+    assert "1 of 2 pairs do not have a region 'critical'" in caplog.text
 
 
 def test_what_cannot_be_evaluated_is_an_error(byte_model, materials):
-    with pytest.raises(ValueError, match="measure 'slur'; expected one or more of lp, mean_lp, pen_lp, critical_lp"):
+    with pytest.raises(
+        ValueError, match="measure 'slur'; expected one or more of lp, mean_lp, pen_lp, slor, critical_lp, one_prefix"
+    ):
         lmscore.evaluate(materials, byte_model, ["slur"])
     other = Materials(materials.paradigms[2:], materials.items[2:])
     with pytest.raises(ValueError, match="none of the 1 paradigms is a minimal pair"):
