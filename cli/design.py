@@ -2,10 +2,14 @@
 
 from collections import Counter
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from . import options
+
+if TYPE_CHECKING:
+    from gardenpath.stimuli import Version
 
 
 @click.command("design")
@@ -27,38 +31,48 @@ from . import options
 def command(study_file: Path, out: Path | None, participants: int, force: bool) -> None:
     """Deal the materials of STUDY.toml to counterbalanced versions, one JSON file each.
 
-    Beside them stand the tables design_balance (trials of each paradigm and condition in each version) and exposures
-    (versions and readers of each sentence).
+    Beside them stand the tables design_balance (trials of each paradigm and condition in each version), exposures
+    (versions and readers of each sentence) and, where questions are asked, design_questions.
     """
     from gardenpath import experiment, stimuli, study
 
     stated = study.load(study_file)
     files = experiment.version_files(stated)
     folder = out or stated.folder / "versions"
-    names = [*(f"{file.name}.json" for file in files), "design_balance.csv", "exposures.csv"]
-    study.refuse_overwrite([folder / name for name in names], force)
+    dealt = [file.version for file in files]
+    questions = stimuli.questions_of(dealt)
+    tables = {"design_balance": stimuli.balance_of(dealt), "exposures": stimuli.exposures(dealt, participants)}
+    if len(questions):
+        tables["design_questions"] = questions
+    study.refuse_overwrite(
+        [folder / name for name in [*(f"{f.name}.json" for f in files), *map("{}.csv".format, tables)]], force
+    )
     for file in files:
         path = file.write(folder)
         study.write_sidecar(path, command=options.typed(), inputs=[study_file, *stated.paths()], seed=stated.seed)
-        trials = [trial for trial in file.version.trials if trial.role != "practice"]
-        shown = Counter(condition for trial in trials for condition, _ in trial.shown)
-        each = Counter((trial.item.paradigm, condition) for trial in trials for condition, _ in trial.shown)
-        per_paradigm = {tuple(each[p, c] for c in sorted(shown) if each[p, c]) for p, _ in each}
-        click.echo(
-            f"{path}: {len(trials)} sentences, "
-            + ", ".join(f"{shown[name]} {name}" for name in sorted(shown))
-            + "; a paradigm "
-            + " or ".join(":".join(map(str, counts)) for counts in sorted(per_paradigm))
-        )
-    dealt = [file.version for file in files]
-    readers = stimuli.exposures(dealt, participants)
-    for name, table in (("design_balance", stimuli.balance_of(dealt)), ("exposures", readers)):
+        click.echo(f"{path}: {_summary(file.version)}")
+    for name, table in tables.items():
         study.write(
             table, name, folder, command=options.typed(), inputs=[study_file, *stated.paths()], seed=stated.seed
         )
-    for condition, counts in readers.groupby("condition")["readers"]:
+    for condition, counts in tables["exposures"].groupby("condition")["readers"]:
         span = " to ".join(str(n) for n in sorted({counts.min(), counts.max()}))
         options.talk(f"at {participants} participants, a sentence in condition {condition} has {span} readers")
     options.talk(
         f"{len(files)} versions; each session's order is drawn from seed {stated.seed}, its version and its place"
     )
+
+
+def _summary(version: "Version") -> str:
+    """Return a version's trials by condition, what a paradigm shows of each, and its questions, in words."""
+    trials = [trial for trial in version.trials if trial.role != "practice"]
+    shown = Counter(trial.condition for trial in trials)
+    each = Counter((trial.item.paradigm, trial.condition) for trial in trials if trial.role == "target")
+    per_paradigm = {tuple(each[p, c] for c in sorted(shown) if each[p, c]) for p, _ in each}
+    asked = Counter(str(trial.answer()) for trial in trials if "question" in trial.prompts)
+    parts = [f"{len(trials)} trials, " + ", ".join(f"{n} {name}" for name, n in sorted(shown.items()))]
+    parts.append("a paradigm " + " or ".join(":".join(map(str, counts)) for counts in sorted(per_paradigm)))
+    if asked:
+        answers = ", ".join(f"{n} {answer}" for answer, n in sorted(asked.items()))
+        parts.append(f"{asked.total()} questions ({answers})")
+    return "; ".join([*parts, *(f"{factor}: {level}" for factor, level in version.levels.items())])

@@ -16,12 +16,11 @@ Rating = study.RatingSection
 
 @dataclass(frozen=True)
 class Procedure:
-    """How sentences are presented, the rating that follows, the number of breaks, and every text of the page."""
+    """How sentences are presented, the rating that follows, and every text of the page; breaks belong to the ordering."""
 
     language: str
     presentation: str
     rating: Rating
-    breaks: int
     texts: Mapping[str, Text]
 
 
@@ -37,7 +36,7 @@ def procedure(stated: study.Study) -> Procedure:
         texts["instructions"] = tuple(section.instructions)
     if section.debriefing is not None:
         texts["debriefing"] = section.debriefing
-    return Procedure(stated.language, section.presentation, section.rating, section.breaks, texts)
+    return Procedure(stated.language, section.presentation, section.rating, texts)
 
 
 def _standard_texts(language: str) -> dict[str, str | list[str]]:

@@ -86,12 +86,10 @@ def payload(session: Session, file: VersionFile, *, token: str, visit: int, next
 
 
 def _trials(session: Session, file: VersionFile) -> Iterator[Json]:
-    """Yield the trials as presented; breaks part those after the practice into equal blocks."""
-    trials = [file.version.trials[position] for position in session.order]
-    counted = [n for n, trial in enumerate(trials) if trial.role != "practice"]
-    blocks = file.procedure.breaks + 1
-    breaks = {counted[len(counted) * b // blocks] for b in range(1, blocks)} if counted else set()
-    for n, trial in enumerate(trials):
+    """Yield the trials as presented."""
+    pauses = file.version.pauses()
+    for n, position in enumerate(session.order):
+        trial = file.version.trials[position]
         condition, sentence = trial.shown[0]
         yield {
             "trial": n,
@@ -99,7 +97,7 @@ def _trials(session: Session, file: VersionFile) -> Iterator[Json]:
             "item": trial.item.id,
             "condition": condition,
             "words": sentence.shown(),
-            "break_before": n in breaks,
+            "break_before": n in pauses,
         }
 
 

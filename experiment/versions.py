@@ -59,9 +59,9 @@ def version_files(stated: study.Study) -> list[VersionFile]:
     steps = procedure(stated)
     versions = design(stated, materials)
     shown = min(len(version.trials) for version in versions) - len(stated.design.practice)
-    if steps.breaks >= shown:
+    if stated.procedure.breaks >= shown:
         raise study.DataError(
-            f"{stated.path}: procedure.breaks is {steps.breaks}; expected fewer than the {shown} sentences of a version"
+            f"{stated.path}: procedure.breaks is {stated.procedure.breaks}; expected fewer than the {shown} sentences of a version"
         )
     for version in versions:
         _check_order(stated, version)

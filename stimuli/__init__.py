@@ -3,7 +3,8 @@
 from .arrangements import Arrangements
 from .balance import balance_table
 from .checks import RULES, check
-from .designs import Design, Trial, Version, balance_of, design, exposures
+from .designs import Design, design
+from .designtables import balance_of, exposures, questions_of
 from .findings import Finding, Summary, collapse, summary
 from .formats import examine, read, write
 from .items import (
@@ -23,6 +24,7 @@ from .items import (
 )
 from .orderings import Drawn, Ordering, Orders
 from .tables import conditions_table, items_table, word_length, words_table, zipf
+from .trials import Trial, Version
 
 __all__ = [
     "CRITICAL",
@@ -57,6 +59,7 @@ __all__ = [
     "examine",
     "exposures",
     "items_table",
+    "questions_of",
     "read",
     "summary",
     "word_length",

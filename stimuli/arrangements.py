@@ -10,7 +10,7 @@ from random import Random
 
 @dataclass(frozen=True)
 class Arrangements:
-    """All orders of some things in which no two neighbours have the same label.
+    """All orders of some things in which no two neighbours have the same label, or at most so many neighbours `alike`.
 
     The classes are inserted one after another into the sequence of labels; the state is the number of neighbours
     that are still alike. A class of n, cut into g blocks (C(n-1, g-1) ways), b of which separate alike neighbours
@@ -21,9 +21,12 @@ class Arrangements:
     2
     >>> Arrangements(("a", "a", "a", "b")).count()
     0
+    >>> Arrangements(("a", "a", "a", "b"), alike=1).count()
+    12
     """
 
     labels: tuple[Hashable, ...]
+    alike: int = 0
 
     @cached_property
     def _classes(self) -> list[tuple[Hashable, int]]:
@@ -46,7 +49,12 @@ class Arrangements:
 
     def count(self) -> int:
         """Return the exact number of valid orders, things with the same label being told apart."""
-        return self._tables[-1].get(0, 0) * prod(factorial(n) for _, n in self._classes)
+        return sum(self._patterns) * prod(factorial(n) for _, n in self._classes)
+
+    @property
+    def _patterns(self) -> list[int]:
+        """The number of label sequences with 0, 1 ... alike neighbours, as far as they are allowed."""
+        return [self._tables[-1].get(j, 0) for j in range(self.alike + 1)]
 
     def sample(self, random: Random) -> list[int]:
         """Return one valid order, as positions in `labels`, each with the same probability.
@@ -69,7 +77,8 @@ class Arrangements:
 
     def _pattern(self, random: Random) -> list[Hashable]:
         """Return a label sequence drawn uniformly: first the numbers of blocks, backwards, then their places."""
-        steps, alike, length = [], 0, len(self.labels)
+        steps, length = [], len(self.labels)
+        alike = _choose([(ways, j, 0, 0) for j, ways in enumerate(self._patterns)], random)[1] if self.alike else 0
         for k in range(len(self._classes) - 1, -1, -1):
             n = self._classes[k][1]
             length -= n

@@ -1,181 +1,262 @@
 """Counterbalanced designs: paradigms dealt to experiments, conditions to versions, and an order for each slot."""
 
-from collections import Counter
-from collections.abc import Mapping, Sequence
+import itertools
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from random import Random
-from typing import TYPE_CHECKING, Literal
 
 from gardenpath import study
 
 from .formats import read, source
 from .items import Item, Materials, Paradigm, Sentence
-from .orderings import Drawn, Ordering, Orders
+from .orderings import Ordering
+from .questions import ask
+from .trials import ATTENTION, CHOICE, PRACTICE, RATING, Role, Trial, Version
 
-if TYPE_CHECKING:
-    import pandas as pd
+PAIR = "pair"  # a trial that shows both members
+SIDES = ("first", "second")
 
-Role = Literal["target", "filler", "practice", "attention"]
-PRACTICE = "practice"
-
-
-@dataclass(frozen=True)
-class Trial:
-    """One presentation: its role, the item, the (condition, sentence) shown, and the prompts that follow."""
-
-    role: Role
-    item: Item
-    shown: tuple[tuple[str, Sentence], ...]
-    prompts: tuple[str, ...] = ("acceptability",)
-
-    def labels(self) -> dict[str, str]:
-        """Return the factors by which orders are stated: role, paradigm, item, condition."""
-        condition = "+".join(name for name, _ in self.shown)
-        return {"role": self.role, "paradigm": self.item.paradigm, "item": self.item.id, "condition": condition}
-
-
-@dataclass(frozen=True)
-class Version:
-    """A counterbalanced list of an experiment: which item is shown in which condition; orders differ by slot."""
-
-    id: str
-    experiment: str
-    trials: tuple[Trial, ...]
-    ordering: Ordering
-    seed: int
-
-    def order(self, slot: int) -> list[int]:
-        """Return positions in `trials` in the order of the slot-th session: practice as written, then the rest.
-
-        The order depends on seed, experiment, version and slot alone, on every machine and Python version.
-        """
-        practice = [i for i, trial in enumerate(self.trials) if trial.role == "practice"]
-        return practice + [self._ordered[i] for i in self.drawn(slot).order]
-
-    def drawn(self, slot: int) -> Drawn:
-        """Return the order of all trials but practice, with the way it was drawn."""
-        return self.orders.sample(f"{self.seed}-{self.experiment}-{self.id}", slot)
-
-    @cached_property
-    def _ordered(self) -> list[int]:
-        return [i for i, trial in enumerate(self.trials) if trial.role != "practice"]
-
-    @cached_property
-    def orders(self) -> Orders:
-        """The valid orders of all trials but practice; counted once, since counting costs far more than drawing."""
-        return self.ordering.over([self.trials[i].labels() for i in self._ordered])
+Ratio = Mapping[str, int]
 
 
 @dataclass(frozen=True)
 class Design(study.DesignSection):
-    """A within-item design with unequal shares of conditions.
+    """How items are dealt, with unequal shares of conditions where asked for.
 
     `ratio` gives the share of each condition: {"grammatical": 2, "ungrammatical": 1} shows of nine items of a
     paradigm six in one and three in the other condition, other ones in each version (Suijkerbuijk et al. 2025,
-    doi 10.1162/COLI.a.00559). No participant sees two members of an item. `fillers` names paradigms that are no targets: all
-    their items are shown in every version of every experiment, in the conditions of `filler_ratio` or, without it, all conditions
-    equally often. `practice` are sentences shown first, as written.
+    doi 10.1162/COLI.a.00559). No participant sees two members of an item, unless `trial` is "pair": then each trial shows both, for
+    a forced choice, and `ratio` says how often each stands on the first side.
+
+    `between_items` names factors in which items differ (a column of theirs): every level is balanced in itself.
+    `between_participants` names factors of the paradigms of which a participant sees one level: each level has `versions`
+    of its own. `fillers` and `catch` name paradigms that are no targets: all their items are shown in every version of every
+    experiment, in the conditions of `filler_ratio` (fillers only) or all equally often. `practice` are sentences (or pairs) shown
+    first, as written; `attention` are instructions or nonsense among the rest. `questions` is the share of targets and
+    fillers followed by their question, the right answers in balance.
     """
 
     def deal(self, materials: Materials, *, ordering: Ordering | None = None, seed: int) -> list[Version]:
         """Return the versions of every experiment; raises `ValueError` with the arithmetic of what cannot be."""
-        pools = {p.id: [i for i in materials.items if i.paradigm == p.id] for p in materials.paradigms}
-        chosen = {name: pool if self.items is None else pool[: self.items] for name, pool in pools.items()}
-        if faults := self._faults(materials, chosen):
+        if faults := _faults(self, materials):
             raise ValueError("\n".join(faults))
-        practice = tuple(_practice(n, text, materials) for n, text in enumerate(self.practice, start=1))
-        fillers = [(materials.paradigm(name), pools[name]) for name in self.fillers]
-        targets = {name: items for name, items in chosen.items() if name not in self.fillers}
-        return [
-            Version(
-                f"V{v + 1}",
-                f"E{e + 1}",
-                practice + self._targets(dealt, v) + self._fillers(fillers, v),
-                ordering or Ordering(),
-                seed,
-            )
-            for e, dealt in enumerate(self._experiments(targets, seed))
-            for v in range(self.versions)
-        ]
+        targets = {p.id: self._chosen(p, materials) for p in self._targets(materials)}
+        same = [*self._practice(materials), *self._attention(materials)]
+        versions = []
+        for e, dealt in enumerate(self._experiments(targets, seed), start=1):
+            turns = itertools.product(self._parts(materials), range(self.versions))
+            for n, ((levels, ratio), turn) in enumerate(turns, start=1):
+                trials = [*same, *self._dealt(materials, dealt, ratio, turn)]
+                place = f"E{e}", f"V{n}"
+                asked = ask(trials, self.questions, Random(f"{seed}-questions-{'-'.join(place)}"))
+                versions.append(Version(place[1], place[0], asked, ordering or Ordering(), seed, levels))
+        return versions
 
-    def _experiments(self, chosen: Mapping[str, list[Item]], seed: int) -> list[list[list[Item]]]:
+    def _targets(self, materials: Materials) -> list[Paradigm]:
+        return [p for p in materials.paradigms if p.id not in (*self.fillers, *self.catch)]
+
+    def _chosen(self, paradigm: Paradigm, materials: Materials) -> list[list[Item]]:
+        """Return the paradigm's first items by level of the factors between items, equally many of each."""
+        groups = self._groups(paradigm, materials).values()
+        return [items if self.items is None else items[: self.items // len(groups)] for items in groups]
+
+    def _groups(self, paradigm: Paradigm, materials: Materials) -> dict[str, list[Item]]:
+        groups: dict[str, list[Item]] = {}
+        for item in materials.items:
+            if item.paradigm == paradigm.id:
+                groups.setdefault(", ".join(item.extra.get(name, "") for name in self.between_items), []).append(item)
+        return groups
+
+    def _experiments(self, chosen: Mapping[str, list[list[Item]]], seed: int) -> list[list[str]]:
         """Deal the paradigms at random to experiments of equal size."""
         names = list(chosen)
         Random(f"{seed}-experiments").shuffle(names)
         names = names if self.experiments > 1 else list(chosen)
-        return [[chosen[name] for name in names[e :: self.experiments]] for e in range(self.experiments)]
+        return [names[e :: self.experiments] for e in range(self.experiments)]
 
-    def _targets(self, dealt: Sequence[Sequence[Item]], version: int) -> tuple[Trial, ...]:
-        """Show item i of paradigm p in the (i + p + version)-th condition of the cycle that the ratio spells out."""
-        return tuple(
-            trial
-            for p, items in enumerate(dealt)
-            for trial in self._rotated("target", items, self.ratio, p + version * self._step)
-        )
+    def _parts(self, materials: Materials) -> list[tuple[dict[str, str], dict[str, int]]]:
+        """Return the levels that vary between participants, each with the shares of its conditions."""
+        first = self._targets(materials)[0]
+        conditions = first.conditions()
+        parts = []
+        for levels in itertools.product(*(first.factors[name] for name in self.between_participants)):
+            own = dict(zip(self.between_participants, levels, strict=True))
+            ratio = {c: n for c, n in self.ratio.items() if own.items() <= conditions[c].items()}
+            parts.append((own, ratio))
+        return parts
 
-    def _fillers(self, fillers: Sequence[tuple[Paradigm, Sequence[Item]]], version: int) -> tuple[Trial, ...]:
-        return tuple(
-            trial
-            for paradigm, items in fillers
-            for trial in self._rotated("filler", items, self._filler_ratio(paradigm), version)
-        )
+    def _dealt(self, materials: Materials, dealt: Iterable[str], ratio: Ratio, turn: int) -> Iterator[Trial]:
+        """Yield the trials of a version: item i of paradigm p in the (i + p + turn)-th condition of the ratio's cycle."""
+        total = sum(ratio.values())
+        step = total // self.versions if total % self.versions == 0 else 1
+        for p, name in enumerate(dealt):
+            paradigm = materials.paradigm(name)
+            for items in self._chosen(paradigm, materials):
+                yield from self._rotated("target", paradigm, items, ratio, p + turn * step)
+        others: list[tuple[Role, str]] = [("filler", f) for f in self.fillers] + [("catch", c) for c in self.catch]
+        for role, name in others:
+            paradigm = materials.paradigm(name)
+            items = [item for item in materials.items if item.paradigm == name]
+            yield from self._rotated(role, paradigm, items, self._other_ratio(role, paradigm), turn)
 
-    def _filler_ratio(self, paradigm: Paradigm) -> Mapping[str, int]:
-        return self.filler_ratio or dict.fromkeys(paradigm.conditions(), 1)
+    def _other_ratio(self, role: Role, paradigm: Paradigm) -> Ratio:
+        stated = self.filler_ratio if role == "filler" else {}
+        return stated or dict.fromkeys(paradigm.conditions(), 1)
 
-    def _rotated(self, role: Role, items: Sequence[Item], ratio: Mapping[str, int], turn: int) -> list[Trial]:
+    def _rotated(
+        self, role: Role, paradigm: Paradigm, items: Sequence[Item], ratio: Ratio, turn: int
+    ) -> Iterator[Trial]:
         """Show the items in the conditions of the cycle that the ratio spells out, beginning at its `turn`-th."""
         cycle = [condition for condition, share in reversed(list(ratio.items())) for _ in range(share)]
-        conditions = [cycle[(i + turn) % len(cycle)] for i in range(len(items))]
-        return [
-            Trial(role, item, ((condition, item.sentences[condition]),))
-            for item, condition in zip(items, conditions, strict=True)
-        ]
+        for i, item in enumerate(items):
+            first = cycle[(i + turn) % len(cycle)]
+            names = [first, *(c for c in ratio if c != first)] if self.trial == PAIR else [first]
+            shown = tuple((name, item.sentences[name]) for name in names)
+            yield Trial(role, item, shown, self._tasks, self._factors(paradigm, item, names))
 
     @property
-    def _step(self) -> int:
-        return sum(self.ratio.values()) // self.versions if sum(self.ratio.values()) % self.versions == 0 else 1
+    def _tasks(self) -> tuple[str, ...]:
+        return (CHOICE,) if self.trial == PAIR else (RATING,)
 
-    def _faults(self, materials: Materials, chosen: Mapping[str, Sequence[Item]]) -> list[str]:
-        total = sum(self.ratio.values())
-        spelled = ":".join(str(share) for share in self.ratio.values())
-        faults = []
-        if total % self.versions and self.versions % total:
+    def _factors(self, paradigm: Paradigm, item: Item, names: Sequence[str]) -> dict[str, str]:
+        """Return the phenomenon and the levels that all shown conditions share, of the paradigm's and the item's factors."""
+        conditions = paradigm.conditions()
+        shared = set.intersection(*(set(conditions[name].items()) for name in names))
+        within = {factor: level for factor, level in conditions[names[0]].items() if (factor, level) in shared}
+        between = {name: item.extra[name] for name in self.between_items if name in item.extra}
+        return {"phenomenon": paradigm.phenomenon, **within, **between}
+
+    def _practice(self, materials: Materials) -> Iterator[Trial]:
+        for n, texts in enumerate(self.practice, start=1):
+            yield self._written(PRACTICE, PRACTICE, n, texts, materials)
+
+    def _attention(self, materials: Materials) -> Iterator[Trial]:
+        for n, stated in enumerate(self.attention, start=1):
+            yield self._written(ATTENTION, stated.kind, n, stated.sentence, materials, tuple(stated.responses))
+
+    def _written(
+        self,
+        role: Role,
+        condition: str,
+        number: int,
+        texts: str | Sequence[str],
+        materials: Materials,
+        expected: tuple[str, ...] = (),
+    ) -> Trial:
+        """Return a trial whose sentence, or pair of sentences, stands in the design itself."""
+        written = {condition: texts} if isinstance(texts, str) else dict(zip(SIDES, texts, strict=True))
+        sentences = {name: Sentence(*source.parse(text)) for name, text in written.items()}
+        language = materials.items[0].language if materials.items else "en"
+        item = Item(f"{role}-{number}", role, sentences, language)
+        return Trial(role, item, tuple(sentences.items()), self._tasks, expected=expected)
+
+
+def _faults(design: Design, materials: Materials) -> list[str]:
+    """Return every reason why the materials cannot be dealt so."""
+    known = [paradigm.id for paradigm in materials.paradigms]
+    unknown = [
+        f"{what} names {', '.join(absent)}, which the materials have not; they have {', '.join(known)}"
+        for what, names in (("fillers", design.fillers), ("catch", design.catch))
+        if (absent := [name for name in names if name not in known])
+    ]
+    if unknown:
+        return unknown
+    faults = list(_written_faults(design))
+    targets = design._targets(materials)
+    if not targets or len(targets) % design.experiments:
+        faults.append(f"{len(targets)} paradigms cannot be dealt equally to {design.experiments} experiments")
+    shares = [fault for paradigm in targets for fault in _share_faults(design, paradigm)]
+    for name in design.fillers:
+        shares += _unknown("filler_ratio", design.filler_ratio, materials.paradigm(name))
+    for name in (*design.fillers, *design.catch) if design.trial == PAIR else ():
+        conditions = materials.paradigm(name).conditions()
+        if len(conditions) != len(SIDES):
+            shares.append(f"paradigm {name} has {len(conditions)} conditions; expected two, since a trial shows a pair")
+    if shares or not targets:
+        return [*faults, *shares]
+    ratios = [ratio for _, ratio in design._parts(materials)]
+    faults += dict.fromkeys(fault for ratio in ratios for fault in _rotation_faults(design, ratio))
+    counts = [f for ratio in ratios for p in targets for f in _count_faults(design, ratio, p, materials)]
+    return [*faults, *dict.fromkeys(counts)]
+
+
+def _written_faults(design: Design) -> Iterator[str]:
+    """Yield what is wrong with the sentences that stand in the design itself, and with questions after a pair."""
+    pair = design.trial == PAIR
+    expected = "two, since a trial shows a pair" if pair else "one"
+    written = [("practice", n, s) for n, s in enumerate(design.practice, start=1)]
+    written += [("attention", n, stated.sentence) for n, stated in enumerate(design.attention, start=1)]
+    for what, n, texts in written:
+        count = 1 if isinstance(texts, str) else len(texts)
+        if count != (len(SIDES) if pair else 1) or (not pair and not isinstance(texts, str)):
+            yield f"{what} {n} has {count} sentence{'s' if count != 1 else ''}; expected {expected}"
+    if pair and design.questions:
+        yield "questions are asked about one sentence; a trial that shows a pair has two: leave questions out"
+
+
+def _share_faults(design: Design, paradigm: Paradigm) -> list[str]:
+    known = paradigm.conditions()
+    faults = _unknown("ratio", design.ratio, paradigm)
+    left = [c for c in known if c not in design.ratio]
+    if not faults and left:
+        faults.append(
+            f"ratio gives no share to {', '.join(left)} of paradigm {paradigm.id}; expected one for each condition"
+        )
+    for name in design.between_participants:
+        if name not in paradigm.factors:
             faults.append(
-                f"a ratio of {spelled} repeats every {total} items, which {self.versions} versions cannot rotate; "
-                f"take {total} versions, or a multiple or divisor of {total}"
+                f"between_participants names the factor {name!r}, which paradigm {paradigm.id} has not; "
+                f"it has {', '.join(paradigm.factors)}"
             )
-        unknown = [name for name in self.fillers if name not in chosen]
-        if unknown:
-            return [
-                *faults,
-                f"fillers names {', '.join(unknown)}, which the materials have not; they have {', '.join(chosen)}",
-            ]
-        targets = [paradigm for paradigm in materials.paradigms if paradigm.id not in self.fillers]
-        if not targets or len(targets) % self.experiments:
-            faults.append(f"{len(targets)} paradigms cannot be dealt equally to {self.experiments} experiments")
-        for paradigm in targets:
-            known, count = paradigm.conditions(), len(chosen[paradigm.id])
-            faults += _unknown("ratio", self.ratio, paradigm)
-            if set(self.ratio) <= set(known) and set(known) - set(self.ratio):
-                left = ", ".join(c for c in known if c not in self.ratio)
-                faults.append(
-                    f"ratio gives no share to {left} of paradigm {paradigm.id}; expected one for each condition"
-                )
-            if self.items is not None and count < self.items:
-                faults.append(f"paradigm {paradigm.id} has {count} items, fewer than the {self.items} asked for")
-            elif count % total:
-                faults.append(
-                    f"{count} items of paradigm {paradigm.id} cannot be split {spelled} over {self.versions} versions: "
-                    f"{count} / {total} is not whole; use items = {count - count % total}"
-                )
-        for name in self.fillers:
-            faults += _unknown("filler_ratio", self.filler_ratio, materials.paradigm(name))
-        return faults
+    if design.trial == PAIR and not design.between_participants and len(known) != len(SIDES):
+        faults.append(f"paradigm {paradigm.id} has {len(known)} conditions; expected two, since a trial shows a pair")
+    return faults
 
 
-def _unknown(what: str, ratio: Mapping[str, int], paradigm: Paradigm) -> list[str]:
+def _rotation_faults(design: Design, ratio: Ratio) -> list[str]:
+    total = sum(ratio.values())
+    if not ratio or (total % design.versions == 0 or design.versions % total == 0):
+        return []
+    return [
+        f"a ratio of {_spelled(ratio)} repeats every {total} items, which {design.versions} versions cannot rotate; "
+        f"take {total} versions, or a multiple or divisor of {total}"
+    ]
+
+
+def _count_faults(design: Design, ratio: Ratio, paradigm: Paradigm, materials: Materials) -> Iterator[str]:
+    """Yield why the paradigm's items do not divide into levels and shares."""
+    groups = design._groups(paradigm, materials)
+    total = sum(ratio.values())
+    lacking = [
+        f"item {item.id} has no {name!r}, which between_items names; expected a level in a column of that name"
+        for items in groups.values()
+        for item in items
+        for name in design.between_items
+        if name not in item.extra
+    ]
+    if lacking:
+        yield from lacking[:3]
+        return
+    if design.items is not None and design.items % len(groups):
+        yield f"{design.items} items of paradigm {paradigm.id} cannot be taken equally from {len(groups)} levels"
+        return
+    for level, items in groups.items():
+        of = f"paradigm {paradigm.id}" + (f" at level {level}" if design.between_items else "")
+        count = len(items) if design.items is None else design.items // len(groups)
+        if len(items) < count:
+            yield f"{of} has {len(items)} items, fewer than the {count} asked for"
+        elif count % total:
+            yield (
+                f"{count} items of {of} cannot be split {_spelled(ratio)} over {design.versions} versions: "
+                f"{count} / {total} is not whole; use items = {(count - count % total) * len(groups)}"
+            )
+
+
+def _spelled(ratio: Ratio) -> str:
+    return ":".join(str(share) for share in ratio.values())
+
+
+def _unknown(what: str, ratio: Ratio, paradigm: Paradigm) -> list[str]:
     known = paradigm.conditions()
     return [
         f"{what} names the condition {c!r}, which paradigm {paradigm.id} has not; it has {', '.join(known)}"
@@ -184,56 +265,13 @@ def _unknown(what: str, ratio: Mapping[str, int], paradigm: Paradigm) -> list[st
     ]
 
 
-def balance_of(versions: Sequence[Version]) -> "pd.DataFrame":
-    """Return table `design_balance`: trials of each paradigm and condition in each version."""
-    import pandas as pd
-
-    counts = Counter(
-        (version.experiment, version.id, trial.role, trial.item.paradigm, condition)
-        for version in versions
-        for trial in version.trials
-        for condition, _ in trial.shown
-    )
-    rows = [(*key, n) for key, n in sorted(counts.items())]
-    return study.check(pd.DataFrame(rows, columns=study.TABLES["design_balance"].names), "design_balance")
-
-
-def exposures(versions: Sequence[Version], participants: int) -> "pd.DataFrame":
-    """Return table `exposures`: in how many versions each sentence appears, and its readers at so many participants.
-
-    Participants are dealt evenly to the versions of all experiments; what is left over goes to the first ones.
-    """
-    import pandas as pd
-
-    each, more = divmod(participants, len(versions))
-    shown: dict[tuple[str, str, str], list[int]] = {}
-    for n, version in enumerate(versions):
-        for trial in version.trials:
-            for condition, _ in trial.shown:
-                shown.setdefault((trial.item.paradigm, trial.item.id, condition), []).append(each + (n < more))
-    rows = [(*key, len(readers), sum(readers)) for key, readers in sorted(shown.items())]
-    return study.check(pd.DataFrame(rows, columns=study.TABLES["exposures"].names), "exposures")
-
-
-def _practice(number: int, text: str, materials: Materials) -> Trial:
-    sentence = Sentence(*source.parse(text))
-    language = materials.items[0].language if materials.items else "en"
-    item = Item(f"practice-{number}", PRACTICE, {PRACTICE: sentence}, language)
-    return Trial("practice", item, ((PRACTICE, sentence),))
-
-
-def _ordering(stated: study.Study) -> Ordering:
-    try:
-        return Ordering(**vars(stated.ordering))
-    except ValueError as error:
-        raise study.DataError(f"{stated.path}: {error}") from None
-
-
 def design(stated: study.Study, materials: Materials | None = None) -> list[Version]:
     """Return the versions that a study.toml asks for, dealt from its materials (read from its files unless given)."""
-    section = stated.design
-    ordering = _ordering(stated)
-    plan = Design(**vars(section))
+    try:
+        ordering = Ordering(**vars(stated.ordering), breaks=stated.procedure.breaks)
+    except ValueError as error:
+        raise study.DataError(f"{stated.path}: {error}") from None
+    plan = Design(**vars(stated.design))
     materials = materials or read(*stated.paths())
     try:
         return plan.deal(materials, ordering=ordering, seed=stated.seed)

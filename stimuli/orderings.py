@@ -31,13 +31,15 @@ EXCHANGES = 60  # random exchanges a trial, for an approximate order
 
 @dataclass(frozen=True)
 class Ordering(study.OrderingSection):
-    """Rules of presentation order, stated in factors of a trial: paradigm, phenomenon, condition, item, role.
+    """Rules of presentation order, stated in factors of a trial (`Trial.labels`): paradigm, phenomenon, condition, role ...
 
     `no_adjacent`: no two neighbours alike in these factors. `max_run`: longest run, {"condition": 3} of any value or
     {"condition": {"ungrammatical": 3}} of one. `min_gap`: least distance of two trials of one value, in positions.
     `fillers_between`: so many other trials at least between two targets. `first`, `last`: so many trials of a role
     at the beginning and at the end. `blocks`: parts of equal length, `balance` the factor whose values are spread evenly over
-    them; with `across_blocks = False` the last trial of a block and the first of the next do not count as neighbours.
+    them; with `across_blocks = False` the last trial of a block and the first of the next do not count as neighbours, and
+    with `across_breaks = False` nor do the trials before and after one of the `breaks`, which part the trials equally. A rule
+    on a factor that only some trials have leaves the others free.
 
     >>> rules = Ordering(no_adjacent="paradigm", max_run={"condition": {"bad": 1}})
     >>> trials = [{"paradigm": p, "condition": c} for p in "ab" for c in ("good", "bad")]
@@ -45,6 +47,8 @@ class Ordering(study.OrderingSection):
     >>> orders.count(), orders.sample(seed=1, slot=0).method
     (2, 'rejection')
     """
+
+    breaks: int = 0
 
     def __post_init__(self) -> None:
         faults = [f"{name} is {n}; expected at least {least}" for name, n, least in self._numbers() if n < least]
@@ -55,6 +59,7 @@ class Ordering(study.OrderingSection):
 
     def _numbers(self) -> Iterator[tuple[str, int, int]]:
         yield "blocks", self.blocks, 1
+        yield "breaks", self.breaks, 0
         yield "fillers_between", self.fillers_between, 0
         yield from ((f"min_gap.{factor}", n, 1) for factor, n in self.min_gap.items())
         yield from ((f"max_run.{rule.factor}", rule.length, 1) for rule in self._runs())
@@ -79,14 +84,24 @@ class Ordering(study.OrderingSection):
         rules += [Edge("role", role, n, last=True) for role, n in self.last.items() if n]
         return rules + ([Blocks(self.blocks, self.balance)] if self.blocks > 1 else [])
 
+    def pauses(self, places: int) -> list[int]:
+        """Return the positions before which a break comes, of so many trials."""
+        return Blocks(self.breaks + 1).starts(places)[1:-1]
+
     def over(self, trials: Sequence[Labels]) -> "Orders":
         """Return the valid orders of these trials, each given by its factors; raises `ValueError` for unknown factors."""
+        starts = [] if self.across_breaks else self.pauses(len(trials))
+        starts += [] if self.across_blocks else Blocks(self.blocks).starts(len(trials))[1:-1]
         used = {rule.factor for rule in self.rules() if rule.factor is not None}
         for name in sorted(used):
-            if any(name not in labels for labels in trials):
-                known = ", ".join(trials[0]) if trials else "none"
-                raise ValueError(f"ordering: {name!r} is not a factor of every trial; expected one of {known}")
-        return Orders(tuple(self.rules()), tuple(dict(labels) for labels in trials), self.across_blocks)
+            having = sum(name in labels for labels in trials)
+            if having < (len(trials) if name == self.balance else 1):
+                known = ", ".join(sorted({factor for labels in trials for factor in labels})) or "none"
+                what = "every trial" if having else "any trial"
+                raise ValueError(f"ordering: {name!r} is not a factor of {what}; expected one of {known}")
+        # A trial without the factor is like no other one, so no rule on the factor concerns it.
+        labelled = [{**dict.fromkeys(used, f"(trial {i})"), **labels} for i, labels in enumerate(trials)]
+        return Orders(tuple(self.rules()), tuple(labelled), frozenset(starts))
 
 
 @dataclass(frozen=True)
@@ -100,11 +115,14 @@ class Drawn:
 
 @dataclass(frozen=True)
 class Orders:
-    """All valid orders of some trials: how many there are, whether there is any, one drawn at random, one checked."""
+    """All valid orders of some trials: how many there are, whether there is any, one drawn at random, one checked.
+
+    Neighbours are forgotten before the positions `starts`.
+    """
 
     rules: tuple[Rule, ...]
     trials: tuple[Labels, ...]
-    across_blocks: bool = True
+    starts: frozenset[int] = frozenset()
 
     def count(self) -> int | None:
         """Return the exact number of valid orders, or None where it is undecided within the budget."""
@@ -133,7 +151,7 @@ class Orders:
         """
         for size in range(1, len(self.rules) + 1):
             for some in combinations(self.rules, size):
-                part = Orders(some, self.trials, self.across_blocks)
+                part = Orders(some, self.trials, self.starts)
                 if part.feasible() is False:
                     return [f"{rule} ({why})" if (why := part._arithmetic()) else str(rule) for rule in some]
         return None
@@ -198,7 +216,7 @@ class Orders:
     def _arithmetic(self) -> str | None:
         """Return why some rule cannot hold by numbers alone, or None."""
         for rule in self.rules:
-            if isinstance(rule, (Gap, Run)) and self.across_blocks:
+            if isinstance(rule, (Gap, Run)) and not self.starts:
                 counts = Counter(labels[rule.factor] for labels in self.trials)
                 numbers = list(counts.values()) if rule.value is None else [counts.get(rule.value, 0)]
                 if any(numbers) and (why := rule.impossible(numbers, len(self.trials))):
@@ -216,14 +234,18 @@ class Orders:
 
     @cached_property
     def _base(self) -> tuple[Arrangements | None, tuple[Rule, ...]]:
-        """The rule that exact draws obey of themselves, the hardest of its kind, and the rules left to reject by."""
+        """The rule that exact draws obey of themselves, the hardest of its kind, and the rules left to reject by.
+
+        Where neighbours are forgotten, so many of them may be alike, but nowhere else: that is left to reject by.
+        """
         blocked = any(isinstance(rule, Blocks) for rule in self.rules)
         alike = [r for r in self.rules if isinstance(r, Gap) and r.distance == 2 and r.value is None and not blocked]
-        bases = [(Arrangements(tuple(labels[r.factor] for labels in self.trials)), r) for r in alike]
+        most = len(self.starts)
+        bases = [(Arrangements(tuple(labels[r.factor] for labels in self.trials), most), r) for r in alike]
         if not bases:
             return None, self.rules
         base, rule = min(bases, key=lambda pair: pair[0].count())
-        return base, tuple(r for r in self.rules if r is not rule)
+        return base, tuple(r for r in self.rules if r is not rule or most)
 
     def _proposed(self, random: Random, most: int) -> tuple[tuple[int, ...], int] | None:
         """Return the first valid one of at most so many exact draws, with the number of draws; None where none is."""
@@ -255,15 +277,7 @@ class Orders:
     @cached_property
     def _states(self) -> StateCounts:
         """The counter of states; it remembers that there are too many, so that the question is asked once."""
-        return StateCounts(self.rules, self.trials, self._starts, STATES)
-
-    @cached_property
-    def _starts(self) -> frozenset[int]:
-        """Positions before which neighbours are forgotten."""
-        if self.across_blocks:
-            return frozenset()
-        starts = [start for r in self.rules if isinstance(r, Blocks) for start in r.starts(len(self.trials))[:-1]]
-        return frozenset(starts)
+        return StateCounts(self.rules, self.trials, self.starts, STATES)
 
     def _breaches(self, rule: Rule, in_order: Sequence[Labels]) -> Iterator[str]:
         """Yield each breach of one rule, in words."""
@@ -279,7 +293,7 @@ class Orders:
     def _limit_breaches(self, rule: Limit, in_order: Sequence[Labels]) -> Iterator[str]:
         marks: dict[str, int] = {}
         for position, labels in enumerate(in_order):
-            if position in self._starts:
+            if position in self.starts:
                 marks = {}
             value = labels[rule.factor]
             watched = rule.value is None or value == rule.value

@@ -1,6 +1,6 @@
 """The ground every part stands on: table schemas, study.toml, sidecars, atomic writing, two exceptions."""
 
-from .config import DesignSection, OrderingSection, RatingSection, Study, load, structure
+from .config import AttentionSection, DesignSection, OrderingSection, RatingSection, Study, load, structure
 from .errors import DataError, MissingExtra, require
 from .files import (
     atomic,
@@ -18,6 +18,7 @@ from .tables import check, read, read_csv, write
 
 __all__ = [
     "TABLES",
+    "AttentionSection",
     "Column",
     "DataError",
     "DesignSection",

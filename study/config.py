@@ -37,6 +37,27 @@ class MaterialsSection:
 
 
 @dataclass(frozen=True)
+class AttentionSection:
+    """An attention item, of the two kinds that platforms allow (Prolific: an explicit instruction, or nonsense).
+
+    `responses` are the answers that show attention.
+    """
+
+    __pydantic_config__ = STRICT
+    kind: str
+    sentence: str | list[str]
+    responses: list[str]
+
+    def __post_init__(self) -> None:
+        _expect(
+            self.kind in ("instruction", "nonsense"),
+            f"kind is {self.kind!r}; expected instruction (the sentence says what to answer) or nonsense (nobody who reads "
+            "it would accept it): platforms allow no other attention check",
+        )
+        _expect(bool(self.responses), "responses is empty; expected the answers that show attention")
+
+
+@dataclass(frozen=True)
 class DesignSection:
     """How paradigms are dealt to experiments and conditions to versions; arguments of `stimuli.Design`."""
 
@@ -45,9 +66,15 @@ class DesignSection:
     versions: int
     items: int | None = None
     experiments: int = 1
-    practice: list[str] = field(default_factory=list)
+    trial: str = "sentence"
+    between_items: list[str] = field(default_factory=list)
+    between_participants: list[str] = field(default_factory=list)
+    practice: list[str | list[str]] = field(default_factory=list)
     fillers: list[str] = field(default_factory=list)
     filler_ratio: dict[str, int] = field(default_factory=dict)
+    catch: list[str] = field(default_factory=list)
+    attention: list[AttentionSection] = field(default_factory=list)
+    questions: float = 0
 
     def __post_init__(self) -> None:
         _expect(
@@ -57,6 +84,10 @@ class DesignSection:
         _expect(self.versions > 0, f"versions is {self.versions}; expected at least 1")
         _expect(self.items is None or self.items > 0, f"items is {self.items}; expected at least 1")
         _expect(self.experiments > 0, f"experiments is {self.experiments}; expected at least 1")
+        _expect(self.trial in ("sentence", "pair"), f"trial is {self.trial!r}; expected 'sentence' or 'pair'")
+        _expect(0 <= self.questions <= 1, f"questions is {self.questions:g}; expected a share from 0 to 1")
+        both = sorted({*self.fillers} & {*self.catch})
+        _expect(not both, f"{', '.join(both)} is among fillers and catch; expected one of them")
 
 
 @dataclass(frozen=True)
@@ -73,6 +104,7 @@ class OrderingSection:
     blocks: int = 1
     balance: str | None = None
     across_blocks: bool = True
+    across_breaks: bool = True
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from gardenpath import study
+
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 PACKAGES = ("study", "stimuli", "experiment", "lmscore", "analysis")
@@ -51,6 +53,15 @@ def test_command_blocks_run_in_order(page: Path, workplace: Path) -> None:
             if words and words[0] == "gardenpath":
                 done = subprocess.run(words, cwd=folder, env=environment, capture_output=True, text=True)
                 assert done.returncode == 0, f"{line}\n{done.stdout}{done.stderr}"
+
+
+def test_the_parts_of_study_toml_shown_in_docs_are_taken(workplace: Path) -> None:
+    """Appended to the example study, as a reader would."""
+    path = workplace / "examples" / "minimal-pairs" / "study.toml"
+    shown = blocks(ROOT / "docs" / "study-toml.md", "toml")
+    assert shown
+    path.write_text("\n".join([path.read_text(), *shown]))
+    assert [stated.responses for stated in study.load(path).design.attention] == [["2"], ["1", "2", "3"]]
 
 
 def modules() -> list[str]:

@@ -67,12 +67,13 @@ def test_every_slot_has_a_valid_order_of_its_own(example: study.Study) -> None:
         assert all(a != b for a, b in itertools.pairwise(paradigms))
 
 
-def test_the_same_seed_gives_the_same_order_on_every_machine(example: study.Study) -> None:
+def test_the_same_seed_gives_the_same_order_on_every_machine() -> None:
     """Pinned: drawn once and written down."""
-    assert stimuli.design(example)[0].order(0)[:12] == PINNED
+    (version, *_) = Design(RATIO, 3, 9).deal(materials(4, 10), ordering=Ordering("paradigm"), seed=1)
+    assert version.order(0)[:12] == PINNED
 
 
-PINNED = [0, 1, 2, 16, 37, 19, 29, 15, 3, 18, 5, 12]
+PINNED = [2, 13, 31, 11, 28, 6, 33, 26, 32, 0, 21, 10]
 
 REFUSED = {
     "a ratio that does not divide": (
@@ -175,6 +176,20 @@ def test_fillers_stand_between_targets_where_the_rules_say_so() -> None:
             Design({"subject.name": 1, "object.name": 1}, 2, fillers=["fill"]),
             "ratio gives no share to subject.noun, object.noun",
         ),
+        (Design(EQUAL, 4, fillers=["fill"], catch=["sure"]), "catch names sure, which the materials have not"),
+        (
+            Design(EQUAL, 4, fillers=["fill"], between_participants=["number"]),
+            "between_participants names the factor 'number', which paradigm rc has not; it has extraction, phrase",
+        ),
+        (
+            Design(EQUAL, 4, fillers=["fill"], between_items=["frequency"]),
+            "item rc-0 has no 'frequency', which between_items names; expected a level in a column of that name",
+        ),
+        (
+            Design(EQUAL, 4, fillers=["fill"], trial="pair"),
+            "paradigm rc has 4 conditions; expected two, since a trial shows a pair",
+        ),
+        (Design(EQUAL, 4, fillers=["fill"], practice=[["One.", "Two."]]), "practice 1 has 2 sentences; expected one"),
         (
             Design(EQUAL, 3, fillers=["fill"]),
             "a ratio of 1:1:1:1 repeats every 4 items, which 3 versions cannot rotate",
@@ -185,3 +200,143 @@ def test_impossible_fillers_and_shares_are_refused(design: Design, message: str)
     with pytest.raises(ValueError) as caught:  # noqa: PT011
         design.deal(factorial(), seed=1)
     assert message in str(caught.value)
+
+
+def levelled(high: int, low: int) -> Materials:
+    """Minimal pairs whose verbs are frequent or rare, one after another as far as they go."""
+    sentences = {"grammatical": Sentence("x"), "ungrammatical": Sentence("y")}
+    levels = ["high", "low"] * min(high, low) + ["high"] * (high - low) + ["low"] * (low - high)
+    items = (Item(f"i{n}", "p", sentences, extra={"frequency": level}) for n, level in enumerate(levels))
+    return Materials((Paradigm("p", "f"),), tuple(items))
+
+
+def test_every_level_between_items_is_balanced_in_itself() -> None:
+    plan = Design({"grammatical": 1, "ungrammatical": 1}, versions=2, items=12, between_items=["frequency"])
+    versions = plan.deal(levelled(6, 8), seed=1)
+    table = stimuli.balance_of(versions)
+    assert set(table["levels"]) == {"frequency=high", "frequency=low"}
+    assert table["trials"].tolist() == [3] * 8
+    labels = versions[0].trials[0].labels()
+    assert labels["frequency"] == "high"
+    assert labels["grammaticality"] in RATIO
+    assert labels["phenomenon"] == "f"
+    exposure = Counter((t.item.id, t.condition) for v in versions for t in v.trials)
+    assert set(exposure.values()) == {1}
+    assert len(exposure) == 24
+
+
+def test_a_level_whose_items_do_not_divide_is_refused_with_the_arithmetic() -> None:
+    with pytest.raises(ValueError, match="5 items of paradigm p at level high cannot be split 1:1 over 2 versions"):
+        Design({"grammatical": 1, "ungrammatical": 1}, 2, between_items=["frequency"]).deal(levelled(5, 6), seed=1)
+    with pytest.raises(ValueError, match="7 items of paradigm p cannot be taken equally from 2 levels"):
+        Design({"grammatical": 1, "ungrammatical": 1}, 2, 7, between_items=["frequency"]).deal(levelled(6, 6), seed=1)
+
+
+def test_each_participant_sees_one_level_of_a_factor_between_participants() -> None:
+    plan = Design(EQUAL, versions=2, fillers=["fill"], between_participants=["phrase"])
+    versions = plan.deal(factorial(), seed=1)
+    assert [(v.id, dict(v.levels)) for v in versions] == [
+        ("V1", {"phrase": "name"}),
+        ("V2", {"phrase": "name"}),
+        ("V3", {"phrase": "noun"}),
+        ("V4", {"phrase": "noun"}),
+    ]
+    for version in versions:
+        shown = conditions(version)
+        assert {name.split(".")[1] for name in shown} == {version.levels["phrase"]}
+        assert set(shown.values()) == {4}, "eight items over two conditions"
+    exposure = Counter((t.item.id, t.condition) for v in versions for t in v.trials if t.role == "target")
+    assert set(exposure.values()) == {1}
+    assert len(exposure) == 8 * 4
+
+
+def test_a_pair_is_one_trial_with_its_sides_balanced_in_every_version_and_over_versions() -> None:
+    plan = Design({"grammatical": 1, "ungrammatical": 1}, versions=2, trial="pair", practice=[["Good.", "Bad."]])
+    versions = plan.deal(materials(3, 10), ordering=Ordering(max_run={"condition": 3}), seed=1)
+    for version in versions:
+        targets = [t for t in version.trials if t.role == "target"]
+        assert all({name for name, _ in t.shown} == set(RATIO) and t.prompts == ("choice",) for t in targets)
+        firsts = Counter((t.item.paradigm, t.shown[0][0]) for t in targets)
+        assert set(firsts.values()) == {5}
+        shown = [version.trials[i] for i in version.order(0)]
+        assert shown[0].role == "practice"
+        runs = [len(list(run)) for _, run in itertools.groupby(shown[1:], key=lambda t: t.shown[0][0])]
+        assert max(runs) <= 3
+    sides = Counter((t.item.id, t.shown[0][0]) for v in versions for t in v.trials if t.role == "target")
+    assert set(sides.values()) == {1}, "each member of each pair is first in one of the two versions"
+    table = stimuli.balance_of(versions)
+    assert set(table[table["role"] == "target"]["trials"]) == {5}
+    assert set(table["side"]) == {1, 2}
+
+
+def asking(yes: int, no: int) -> Materials:
+    """Pairs with a question each; so many of the right answers are yes."""
+    sentences = {"grammatical": Sentence("x"), "ungrammatical": Sentence("y")}
+    answers = ["yes"] * yes + ["no"] * no
+    questions = [stimuli.Question("Is it?", dict.fromkeys(sentences, answer)) for answer in answers]
+    items = (Item(f"i{n}", "p", sentences, question=question) for n, question in enumerate(questions))
+    return Materials((Paradigm("p", "f"),), tuple(items))
+
+
+def test_questions_are_asked_on_the_stated_share_with_the_right_answers_in_balance() -> None:
+    plan = Design({"grammatical": 1, "ungrammatical": 1}, versions=2, questions=0.4)
+    versions = plan.deal(asking(14, 6), seed=1)
+    for version in versions:
+        asked = [t for t in version.trials if "question" in t.prompts]
+        assert len(asked) == 8
+        assert Counter(t.answer() for t in asked) == {"yes": 4, "no": 4}
+        assert Counter((t.condition, t.answer()) for t in asked) == {
+            (condition, answer): 2 for condition in RATIO for answer in ("yes", "no")
+        }
+        assert all(t.prompts == ("question", "rating") for t in asked)
+    assert stimuli.questions_of(versions)["questions"].tolist() == [2] * 8
+    assert plan.deal(asking(14, 6), seed=1) == versions
+    assert plan.deal(asking(14, 6), seed=2) != versions
+
+
+@pytest.mark.parametrize(
+    ("share", "yes", "no", "message"),
+    [
+        (
+            1.0,
+            14,
+            6,
+            "questions = 1 of 20 trials asks for 20 questions, 10 of them with the right answer 'no'; 6 trials have "
+            "that; use questions = 0.6 or less, or write more",
+        ),
+        (0.5, 0, 0, "questions = 0.5 of 20 trials asks for 10 questions; 0 trials have one"),
+    ],
+)
+def test_more_questions_than_balance_allows_are_refused(share: float, yes: int, no: int, message: str) -> None:
+    read = asking(yes, no) if yes else materials(1, 20)
+    with pytest.raises(ValueError) as caught:  # noqa: PT011
+        Design({"grammatical": 1, "ungrammatical": 1}, 2, questions=share).deal(read, seed=1)
+    assert message in str(caught.value)
+
+
+def test_catch_sentences_and_attention_items_are_in_every_version_among_the_rest() -> None:
+    attention = [
+        study.AttentionSection("instruction", "Please press 2 here.", ["2"]),
+        study.AttentionSection("nonsense", "I swim to the moon every day.", ["1", "2", "3"]),
+    ]
+    plan = Design(EQUAL, versions=4, catch=["fill"], attention=attention)
+    for version in plan.deal(factorial(), ordering=Ordering("paradigm"), seed=1):
+        roles = Counter(t.role for t in version.trials)
+        assert roles == {"target": 8, "catch": 5, "attention": 2}
+        told = [t for t in version.trials if t.role == "attention"]
+        assert [(t.condition, t.expected) for t in told] == [("instruction", ("2",)), ("nonsense", ("1", "2", "3"))]
+        assert sorted(version.order(0)) == list(range(15))
+
+
+def test_another_kind_of_attention_check_is_refused_with_the_kinds_that_platforms_allow() -> None:
+    with pytest.raises(ValueError, match=r"kind is 'memory'; expected instruction .* or nonsense"):
+        study.AttentionSection("memory", "What was the second sentence about?", ["dog"])
+
+
+def test_breaks_fall_between_equal_parts_after_the_practice() -> None:
+    plan = Design(RATIO, versions=3, items=9, practice=["One.", "Two."])
+    (version, *_) = plan.deal(materials(4, 10), ordering=Ordering("paradigm", breaks=2, across_breaks=False), seed=1)
+    assert version.pauses() == {2 + 12, 2 + 24}
+    paradigms = [version.trials[i].item.paradigm for i in version.order(0)]
+    alike = [n for n in range(3, 38) if paradigms[n] == paradigms[n - 1]]
+    assert set(alike) <= version.pauses()

@@ -33,8 +33,13 @@ def obeys(rules: dict[str, Any], shown: Sequence[Labels]) -> bool:
     n = len(shown)
     blocks = rules.get("blocks", 1)
     starts = [n * b // blocks for b in range(blocks + 1)]
-    across = rules.get("across_blocks", True)
-    parts = [shown] if across else [shown[a:b] for a, b in itertools.pairwise(starts)]
+    cuts = {0, n}
+    if not rules.get("across_blocks", True):
+        cuts.update(starts)
+    if not rules.get("across_breaks", True):
+        parts_wanted = rules.get("breaks", 0) + 1
+        cuts.update(n * b // parts_wanted for b in range(1, parts_wanted))
+    parts = [shown[a:b] for a, b in itertools.pairwise(sorted(cuts))]
     for part in parts:
         alike = rules.get("no_adjacent") or ()
         for factor in [alike] if isinstance(alike, str) else alike:
@@ -80,6 +85,9 @@ RULES: dict[str, dict[str, Any]] = {
     "fillers between": {"fillers_between": 1},
     "balanced blocks": {"blocks": 2, "balance": "condition", "no_adjacent": "paradigm"},
     "blocks that part neighbours": {"blocks": 2, "across_blocks": False, "no_adjacent": "paradigm"},
+    "breaks that part neighbours": {"breaks": 2, "across_breaks": False, "no_adjacent": "paradigm"},
+    "breaks that part runs": {"breaks": 1, "across_breaks": False, "max_run": {"paradigm": 2, "condition": 2}},
+    "breaks that count as nothing": {"breaks": 2, "no_adjacent": "paradigm"},
 }
 SIZES = [(3, 2, 2), (2, 2, 2), (3, 1, 1, 1), (4, 1)]
 
@@ -101,7 +109,9 @@ def test_counts_and_feasibility_equal_enumeration(rules: dict[str, Any], sizes: 
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("rules", [RULES[k] for k in ("runs", "gap", "blocks that part neighbours")])
+@pytest.mark.parametrize(
+    "rules", [RULES[k] for k in ("runs", "gap", "blocks that part neighbours", "breaks that part neighbours")]
+)
 @pytest.mark.parametrize("sizes", [(3, 2, 2)], ids=str)
 @pytest.mark.parametrize("way", ["as drawn", "over states"])
 def test_draws_are_uniform_over_the_valid_orders(rules: dict[str, Any], sizes: tuple[int, ...], way: str) -> None:
@@ -199,9 +209,36 @@ def test_a_rule_without_meaning_is_refused(rules: dict[str, Any], message: str) 
 
 def test_an_unknown_factor_is_named_with_the_known_ones() -> None:
     with pytest.raises(
-        ValueError, match="'colour' is not a factor of every trial; expected one of paradigm, condition, role"
+        ValueError, match="'colour' is not a factor of any trial; expected one of condition, paradigm, role"
     ):
         Ordering(no_adjacent="colour").over(trials(2, 2))
+
+
+def test_a_rule_on_a_factor_leaves_the_trials_without_it_free() -> None:
+    things = [{"role": "target", "voice": voice} for voice in ("active", "active", "passive")] + [
+        {"role": "filler"}
+    ] * 2
+    orders = Ordering(no_adjacent="voice").over(things)
+    valid = [
+        p
+        for p in itertools.permutations(range(5))
+        if not any("voice" in things[a] and things[a] == things[b] for a, b in itertools.pairwise(p))
+    ]
+    assert orders.count() == len(valid)
+    assert orders.sample(seed=1, slot=0).order in valid
+    with pytest.raises(ValueError, match="'voice' is not a factor of every trial"):
+        Ordering(blocks=2, balance="voice").over(things)
+
+
+def test_the_design_of_blimp_nl_with_breaks_that_part_neighbours_is_drawn_exactly() -> None:
+    rules = {"no_adjacent": "paradigm", "breaks": 2, "across_breaks": False}
+    orders = Ordering(**rules).over(blimp_nl())  # type: ignore[arg-type]
+    drawn = [orders.sample(seed=1, slot=slot) for slot in range(200)]
+    assert {d.method for d in drawn} == {"rejection"}
+    shown = [[orders.trials[i] for i in d.order] for d in drawn]
+    assert all(obeys(rules, order) for order in shown)
+    parted = sum(order[place - 1]["paradigm"] == order[place]["paradigm"] for order in shown for place in (36, 72))
+    assert 0 < parted < 100, "some breaks part alike sentences, and few do by chance: 8 of 107"
 
 
 def test_an_imported_order_is_checked_in_words() -> None:
@@ -224,6 +261,8 @@ def test_an_imported_order_is_checked_in_words() -> None:
             "last": st.dictionaries(st.sampled_from(["filler", "target"]), st.integers(0, 2), max_size=2),
             "blocks": st.integers(1, 3),
             "across_blocks": st.booleans(),
+            "breaks": st.integers(0, 3),
+            "across_breaks": st.booleans(),
         },
     ),
 )

@@ -1,0 +1,61 @@
+"""What a design comes to, as tables: its balance, the readers of each sentence, and its questions."""
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from gardenpath import study
+
+from .trials import QUESTION, Trial, Version
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def balance_of(versions: Sequence[Version]) -> "pd.DataFrame":
+    """Return table `design_balance`: trials of each paradigm, level and condition in each version, by side in a pair."""
+    counts = Counter(
+        (version.experiment, version.id, trial.role, trial.item.paradigm, _levels(trial), condition, side)
+        for version in versions
+        for trial in version.trials
+        for side, (condition, _) in enumerate(trial.shown, start=1)
+    )
+    return _table("design_balance", [(*key, n) for key, n in sorted(counts.items())])
+
+
+def _levels(trial: Trial) -> str | None:
+    """Return the levels of the factors in which items differ, in words; None where there is no such factor."""
+    own = [f"{name}={level}" for name, level in trial.factors.items() if trial.item.extra.get(name) == level]
+    return ", ".join(own) or None
+
+
+def exposures(versions: Sequence[Version], participants: int) -> "pd.DataFrame":
+    """Return table `exposures`: in how many versions each sentence appears, and its readers at so many participants.
+
+    Participants are dealt evenly to the versions of all experiments; what is left over goes to the first ones.
+    """
+    each, more = divmod(participants, len(versions))
+    shown: dict[tuple[str, str, str], list[int]] = {}
+    for n, version in enumerate(versions):
+        for trial in version.trials:
+            for condition, _ in trial.shown:
+                shown.setdefault((trial.item.paradigm, trial.item.id, condition), []).append(each + (n < more))
+    rows = [(*key, len(readers), sum(readers)) for key, readers in sorted(shown.items())]
+    return _table("exposures", rows)
+
+
+def questions_of(versions: Sequence[Version]) -> "pd.DataFrame":
+    """Return table `design_questions`: comprehension questions by version, condition and right answer."""
+    counts = Counter(
+        (version.experiment, version.id, trial.role, trial.item.paradigm, trial.condition, trial.answer() or "")
+        for version in versions
+        for trial in version.trials
+        if QUESTION in trial.prompts
+    )
+    return _table("design_questions", [(*key, n) for key, n in sorted(counts.items())])
+
+
+def _table(name: str, rows: Sequence[tuple[object, ...]]) -> "pd.DataFrame":
+    import pandas as pd
+
+    return study.check(pd.DataFrame(rows, columns=study.TABLES[name].names), name)

@@ -1,0 +1,68 @@
+"""Which trials are followed by their comprehension question: a stated share, with the right answers in balance."""
+
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from dataclasses import replace
+from random import Random
+
+from .trials import QUESTION, Trial
+
+ASKED = ("target", "filler")
+
+
+def ask(trials: Sequence[Trial], share: float, random: Random) -> tuple[Trial, ...]:
+    """Return the trials, `share` of the targets and fillers among them followed by their question.
+
+    Each right answer is asked for equally often (but for a remainder), conditions are asked about as evenly as that allows, and
+    which trials it meets is drawn with `random`. Raises `ValueError` with the arithmetic where that cannot be.
+    """
+    counted = [trial for trial in trials if trial.role in ASKED]
+    wanted = round(share * len(counted))
+    if not wanted:
+        return tuple(trials)
+    by_answer: dict[str, list[int]] = defaultdict(list)
+    for i, trial in enumerate(trials):
+        if trial.role in ASKED and (answer := trial.answer()) is not None:
+            by_answer[answer].append(i)
+    quotas = _quotas(wanted, sorted(by_answer), random)
+    if faults := _faults(share, wanted, len(counted), by_answer, quotas):
+        raise ValueError("; ".join(faults))
+    chosen = {i for answer, n in quotas.items() for i in _spread(trials, by_answer[answer], random)[:n]}
+    return tuple(
+        replace(trial, prompts=(QUESTION, *trial.prompts)) if i in chosen else trial for i, trial in enumerate(trials)
+    )
+
+
+def _quotas(wanted: int, answers: list[str], random: Random) -> dict[str, int]:
+    """Return how often each answer is to be right; whom the remainder meets is drawn."""
+    random.shuffle(answers)
+    each, more = divmod(wanted, len(answers)) if answers else (0, 0)
+    return {answer: each + (n < more) for n, answer in enumerate(answers)}
+
+
+def _faults(
+    share: float, wanted: int, counted: int, by_answer: dict[str, list[int]], quotas: dict[str, int]
+) -> list[str]:
+    there = sum(map(len, by_answer.values()))
+    asked = f"questions = {share:g} of {counted} trials asks for {wanted} questions"
+    if there < wanted:
+        return [f"{asked}; {there} trials have one; use questions = {int(100 * there / counted) / 100:g} or less"]
+    most = min(map(len, by_answer.values())) * len(by_answer)
+    return [
+        f"{asked}, {n} of them with the right answer {answer!r}; {len(by_answer[answer])} trials have that; "
+        f"use questions = {int(100 * most / counted) / 100:g} or less, or write more"
+        for answer, n in sorted(quotas.items())
+        if len(by_answer[answer]) < n
+    ]
+
+
+def _spread(trials: Sequence[Trial], places: list[int], random: Random) -> list[int]:
+    """Return the places in an order of which every beginning meets roles and conditions evenly."""
+    shuffled = random.sample(places, len(places))
+    seen: Counter[tuple[str, str, str]] = Counter()
+    turns: dict[int, int] = {}
+    for i in shuffled:
+        group = trials[i].role, trials[i].item.paradigm, trials[i].condition
+        turns[i] = seen[group]
+        seen[group] += 1
+    return sorted(shuffled, key=lambda i: turns[i])

@@ -1,0 +1,88 @@
+"""Trials and versions: what one participant is shown, and in which order."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Final, Literal
+
+from .items import Item, Sentence
+from .orderings import Drawn, Ordering, Orders
+
+Role = Literal["target", "filler", "catch", "practice", "attention"]
+PRACTICE: Final = "practice"
+ATTENTION: Final = "attention"
+RATING, QUESTION, CHOICE = "rating", "question", "choice"
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One presentation: its role, the item, the (condition, sentence) shown, and the tasks that follow in this order.
+
+    `shown` has two entries in a forced choice, the first one on the first side (left, or right where the language runs
+    so). `factors` are the phenomenon and the levels of factors by which orders may be stated; `expected` are the responses
+    that count as right, where any do.
+    """
+
+    role: Role
+    item: Item
+    shown: tuple[tuple[str, Sentence], ...]
+    prompts: tuple[str, ...] = (RATING,)
+    factors: Mapping[str, str] = field(default_factory=dict)
+    expected: tuple[str, ...] = ()
+
+    def labels(self) -> dict[str, str]:
+        """Return the factors by which orders are stated: role, paradigm, item, condition, and those of `factors`."""
+        own = {"role": self.role, "paradigm": self.item.paradigm, "item": self.item.id, "condition": self.condition}
+        return {**self.factors, **own}
+
+    @property
+    def condition(self) -> str:
+        """The condition shown; in a forced choice both, joined by a plus sign in the order of their sides."""
+        return "+".join(name for name, _ in self.shown)
+
+    def answer(self) -> str | None:
+        """Return the right answer to the item's comprehension question in the condition shown, None without one."""
+        return self.item.question.answers.get(self.condition) if self.item.question else None
+
+
+@dataclass(frozen=True)
+class Version:
+    """A counterbalanced list of an experiment: which item is shown in which condition; orders differ by slot.
+
+    `levels` are the version's levels of the factors that vary between participants.
+    """
+
+    id: str
+    experiment: str
+    trials: tuple[Trial, ...]
+    ordering: Ordering
+    seed: int
+    levels: Mapping[str, str] = field(default_factory=dict)
+
+    def order(self, slot: int) -> list[int]:
+        """Return positions in `trials` in the order of the slot-th session: practice as written, then the rest.
+
+        The order depends on seed, experiment, version and slot alone, on every machine and Python version.
+        """
+        return self._practice + [self._ordered[i] for i in self.drawn(slot).order]
+
+    def drawn(self, slot: int) -> Drawn:
+        """Return the order of all trials but practice, with the way it was drawn."""
+        return self.orders.sample(f"{self.seed}-{self.experiment}-{self.id}", slot)
+
+    def pauses(self) -> frozenset[int]:
+        """Return the presented positions before which a break comes."""
+        return frozenset(len(self._practice) + n for n in self.ordering.pauses(len(self._ordered)))
+
+    @cached_property
+    def _practice(self) -> list[int]:
+        return [i for i, trial in enumerate(self.trials) if trial.role == PRACTICE]
+
+    @cached_property
+    def _ordered(self) -> list[int]:
+        return [i for i, trial in enumerate(self.trials) if trial.role != PRACTICE]
+
+    @cached_property
+    def orders(self) -> Orders:
+        """The valid orders of all trials but practice; counted once, since counting costs far more than drawing."""
+        return self.ordering.over([self.trials[i].labels() for i in self._ordered])
