@@ -58,10 +58,10 @@ def obeys(rules: dict[str, Any], shown: Sequence[Labels]) -> bool:
         if any(b - a <= rules.get("fillers_between", 0) for a, b in itertools.pairwise(targets)):
             return False
     for role, count in rules.get("first", {}).items():
-        if any(t["role"] != role for t in shown[:count]):
+        if n < count or any(t["role"] != role for t in shown[:count]):
             return False
     for role, count in rules.get("last", {}).items():
-        if count and any(t["role"] != role for t in shown[-count:]):
+        if n < count or (count and any(t["role"] != role for t in shown[-count:])):
             return False
     if rules.get("balance"):
         spread = [Counter(t[rules["balance"]] for t in shown[a:b]) for a, b in itertools.pairwise(starts)]
