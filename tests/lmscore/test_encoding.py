@@ -4,11 +4,12 @@ import dataclasses
 
 import pytest
 
-from gardenpath.lmscore import encode
+from gardenpath.lmscore import Encoder, encode
 from gardenpath.lmscore.encoding import BOUNDARY, CERTAIN, TEXT, _whole_spans, units, vocabulary
 from gardenpath.stimuli import Region, Sentence
 
 from .conftest import whitespace_marks
+from .kinds import END, KINDS, SPLIT
 
 pytestmark = pytest.mark.lm
 
@@ -165,3 +166,23 @@ def test_pieces_with_marks_inside_or_at_the_end_of_words_are_known(model, decode
     found = vocabulary(PreTrainedTokenizerFast(tokenizer_object=backend), len(pieces))
     assert {piece: bool(found.begins[i]) for piece, i in pieces.items()} == begins
     assert {piece: bool(found.ends[i]) for piece, i in pieces.items()} == ends
+
+
+@pytest.mark.parametrize(("kind", "text", "expected"), SPLIT)
+def test_words_have_the_pieces_that_hand_and_eye_give_them(kind, text, expected):
+    tokenizer = KINDS[kind]()
+    end = tokenizer.convert_tokens_to_ids(END)
+    encoded = encode(Encoder(tokenizer, vocabulary(tokenizer, len(tokenizer)), end, frozenset([end])), text)
+    pieces = [piece.replace(" ", "_") for piece in tokenizer.convert_ids_to_tokens(list(encoded.ids))]
+    found = units(encoded, Sentence(text))
+    assert [(unit.word.text, " ".join(pieces[unit.first : unit.after])) for unit in found] == expected
+    assert {unit.words for unit in found} == {1}
+    assert encoded.unknown == pieces.count(tokenizer.unk_token)
+
+
+def test_a_word_that_the_tokenizer_drops_joins_the_one_before():
+    tokenizer = KINDS["wordpieces"]()
+    encoder = Encoder(tokenizer, vocabulary(tokenizer, len(tokenizer)), 0, frozenset([0]))
+    text = "the \u200b cat"
+    found = units(encode(encoder, text), Sentence(text))
+    assert [(unit.word.text, unit.words) for unit in found] == [("the \u200b", 2), ("cat", 1)]

@@ -7,12 +7,13 @@ import numpy as np
 import pytest
 
 from gardenpath import lmscore
-from gardenpath.lmscore import encode, region_lp, words
+from gardenpath.lmscore import Unigrams, encode, region_lp, words
 from gardenpath.lmscore.encoding import BOUNDARY, TEXT, Encoded
-from gardenpath.lmscore.reductions import lp, mean_lp, pen_lp
+from gardenpath.lmscore.reductions import fits, lp, mean_lp, pen_lp, slor
 from gardenpath.stimuli import Region, Sentence
 
 from .conftest import save
+from .kinds import END, KINDS, SPLIT, folder, opens
 from .test_encoding import TEXTS
 
 pytestmark = pytest.mark.lm
@@ -63,7 +64,7 @@ def test_a_words_entropy_is_that_before_its_first_token(byte_model):
     second = words(table, Sentence("The cat complained."))[1]
     first = words(table, Sentence("The cat complained."))[0].tokens
     assert second.entropy == pytest.approx(BITS * table.entropy[first])
-    assert 0 < second.entropy < math.log2(len(byte_model.boundary))
+    assert 0 < second.entropy < math.log2(len(byte_model.encoder.vocabulary.begins))
 
 
 def test_an_authors_segmentation_without_spaces_is_not_corrected(byte_model):
@@ -75,6 +76,80 @@ def test_an_authors_segmentation_without_spaces_is_not_corrected(byte_model):
     scores = words(table, mixed)
     assert sum(s.surprisal for s in scores) == pytest.approx(telescoped(table), abs=1e-9)
     assert scores[1].surprisal == pytest.approx(scores[1].surprisal_naive + BITS * table.log_boundary[scores[0].tokens])
+
+
+# Every measure against a plain loop, for every kind of tokenizer
+
+
+@pytest.fixture(scope="module")
+def of_kind(tmp_path_factory):
+    """A model over each kind of tokenizer, in float64."""
+    base = tmp_path_factory.mktemp("kinds")
+    return {kind: lmscore.load(folder(base, kind), device="cpu", dtype="float64") for kind in KINDS}
+
+
+def distributions(model, ids) -> list[np.ndarray]:
+    """The log-probabilities (nats) after the end token and each prefix of the ids, one forward pass each."""
+    import torch
+
+    rows = []
+    for n in range(len(ids) + 1):
+        with torch.no_grad():
+            given = torch.tensor([[model.encoder.tokenizer.eos_token_id, *ids[:n]]])
+            rows.append(model.network(given).logits[0, -1].log_softmax(-1).numpy())
+    return rows
+
+
+@pytest.mark.parametrize(("kind", "text", "split"), SPLIT)
+def test_words_equal_a_plain_loop(of_kind, kind, text, split):
+    model = of_kind[kind]
+    tokenizer = model.encoder.tokenizer
+    pieces = [tokenizer.convert_ids_to_tokens(i) for i in range(len(tokenizer))]
+    names = [piece for _, word in split for piece in word.split(" ")]
+    ids = [pieces.index(name.replace("_", " ")) for name in names]
+    rows = distributions(model, ids)
+    opening = np.array([opens(kind, piece) for piece in pieces])
+    end = np.array([piece == END for piece in pieces])
+
+    def boundary(j):
+        if j and pieces[ids[j - 1]] in ("Ġ", " "):
+            return 1.0
+        free = j == 0 and not opening[ids[0]]
+        return float(np.exp(rows[j])[~opening | end if free else opening].sum())
+
+    j = 0
+    for (word, its), score in zip(split, words(table_of(model, text), Sentence(text)), strict=True):
+        after = j + len(its.split(" "))
+        naive = -BITS * sum(rows[k][ids[k]] for k in range(j, after))
+        given = np.exp(rows[j])
+        assert score.word.text == word
+        assert score.surprisal_naive == pytest.approx(naive, abs=1e-9)
+        assert score.surprisal == pytest.approx(naive + math.log2(boundary(j)) - math.log2(boundary(after)), abs=1e-9)
+        assert score.entropy == pytest.approx(-(given * np.log2(given)).sum(), abs=1e-9)
+        assert score.renyi == pytest.approx(2 * math.log2(np.sqrt(given).sum()), abs=1e-9)
+        j = after
+    assert j == len(ids)
+
+
+@pytest.mark.parametrize(("kind", "text", "split"), SPLIT)
+def test_sentences_and_regions_equal_a_plain_loop(of_kind, kind, text, split):
+    model = of_kind[kind]
+    ids = model.encoder.tokenizer(text, add_special_tokens=False)["input_ids"]
+    rows = distributions(model, ids)
+    logp = [rows[k][i] for k, i in enumerate(ids)]
+    uni = [math.log((3 * (i == ids[0]) + 1) / (3 + len(rows[0]))) for i in ids]
+    table = table_of(model, text)
+    assert lp(table) == pytest.approx(sum(logp), abs=1e-9)
+    assert mean_lp(table) == pytest.approx(sum(logp) / len(ids), abs=1e-9)
+    assert pen_lp(table) == pytest.approx(sum(logp) / ((5 + len(ids)) / 6) ** 0.8, abs=1e-9)
+    found = slor(table, Unigrams({ids[0]: 3}, len(rows[0])))
+    assert found == pytest.approx((sum(logp) - sum(uni)) / len(ids), abs=1e-9)
+    before = 0
+    for word, (_, its) in zip(Sentence(text).words(), split, strict=True):
+        after = before + len(its.removesuffix(" Ġ").split(" "))  # a last space is no word's
+        region = Sentence(text, (Region("critical", word.start, word.end),))
+        assert region_lp(table, region) == pytest.approx(sum(logp[before:after]), abs=1e-9)
+        before = after
 
 
 # A language that can be enumerated: two letters, with and without a space before them, a space, a newline, the end.
@@ -168,6 +243,23 @@ def test_the_corrected_probabilities_of_all_words_the_end_and_the_unfinished_sum
     assert total == pytest.approx(1, abs=1e-9)
 
 
+def test_joined_words_have_one_score_and_keep_the_identity(byte_model):
+    text = "see the cat"
+    whole = words(table_of(byte_model, text), Sentence(text))
+    joined = words(table_of(byte_model, text), Sentence(text, (), ((0, 3), (4, 5), (5, 7), (8, 11))))
+    assert [(s.word.text, s.word.index, s.words) for s in joined] == [("see", 0, 1), ("the", 1, 2), ("cat", 3, 1)]
+    assert [s.surprisal for s in joined] == [s.surprisal for s in whole]
+
+
+def test_a_table_without_boundary_masses_is_not_corrected(byte_model):
+    text = "The cat sat."
+    table = byte_model.forward([encode(byte_model.encoder, text)], columns=["logprob"])[0]
+    for score in words(table, Sentence(text)):
+        assert score.surprisal == score.surprisal_naive
+        assert math.isnan(score.entropy)
+        assert math.isnan(score.renyi)
+
+
 # Regions and sentences
 
 
@@ -208,3 +300,27 @@ def test_normalised_log_probabilities_follow_their_formulas(byte_model):
     assert lp(table) == pytest.approx(np.sum(table.logprob[:n]))
     assert mean_lp(table) == pytest.approx(lp(table) / n)
     assert pen_lp(table) == pytest.approx(lp(table) / ((5 + n) / 6) ** 0.8)
+
+
+def marked(text: str) -> Sentence:
+    """A sentence whose critical region stands in brackets."""
+    start, end = text.index("["), text.index("]") - 1
+    return Sentence(text.replace("[", "").replace("]", ""), (Region("critical", start, end),))
+
+
+@pytest.mark.parametrize(
+    ("good", "bad", "measures"),
+    [
+        ("She [sees] it.", "She [see] it.", {"critical_lp", "one_prefix"}),
+        ("She [sees] it.", "They [sees] it.", {"critical_lp", "two_prefix"}),
+        ("She [sees] it.", "They [see] it.", {"critical_lp"}),
+        ("She [sees] it.", "She [sees] him.", {"critical_lp"}),
+        ("[Who] sees it?", "[Whom] sees it?", {"critical_lp", "one_prefix"}),
+        ("She [had seen] it.", "She [had saw] it.", {"critical_lp", "one_prefix"}),
+    ],
+)
+def test_prefix_methods_fit_pairs_of_their_structure(good, bad, measures):
+    regional = ("critical_lp", "one_prefix", "two_prefix")
+    assert {measure for measure in regional if fits(measure, marked(good), marked(bad))} == measures
+    assert not any(fits(measure, marked(good), Sentence("No region.")) for measure in regional)
+    assert fits("lp", marked(good), Sentence("No region."))
