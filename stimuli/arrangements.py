@@ -82,12 +82,11 @@ class Arrangements:
         for k in range(len(self._classes) - 1, -1, -1):
             n = self._classes[k][1]
             length -= n
-            choices = [
-                (ways * _ways(length, n, j, g, b), j, g, b)
-                for j, ways in self._tables[k].items()
-                for g in range(1, n + 1)
-                if 0 <= (b := j + n - g - alike) <= min(g, j)  # what leaves as many alike as wanted
-            ]
+            choices = []
+            for j, ways in self._tables[k].items():
+                wanted = j + n - alike  # g + b: so many blocks, some between alike neighbours, leave as many alike
+                for g in range(max(1, wanted - j, (wanted + 1) // 2), min(n, wanted) + 1):
+                    choices.append((ways * _ways(length, n, j, g, wanted - g), j, g, wanted - g))
             _, j, g, b = _choose(choices, random)
             steps.append((k, g, b))
             alike = j
