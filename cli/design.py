@@ -55,7 +55,9 @@ def command(study_file: Path, out: Path | None, participants: int, force: bool) 
         study.write(
             table, name, folder, command=options.typed(), inputs=[study_file, *stated.paths()], seed=stated.seed
         )
-    for condition, counts in tables["exposures"].groupby("condition")["readers"]:
+    exposures = tables["exposures"]
+    dealt_ones = exposures[~exposures["paradigm"].isin(["practice", "attention"])]
+    for condition, counts in dealt_ones.groupby("condition")["readers"]:
         span = " to ".join(str(n) for n in sorted({counts.min(), counts.max()}))
         options.talk(f"at {participants} participants, a sentence in condition {condition} has {span} readers")
     options.talk(

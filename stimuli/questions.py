@@ -13,8 +13,8 @@ ASKED = ("target", "filler")
 def ask(trials: Sequence[Trial], share: float, random: Random) -> tuple[Trial, ...]:
     """Return the trials, `share` of the targets and fillers among them followed by their question.
 
-    Each right answer is asked for equally often (but for a remainder), conditions are asked about as evenly as that allows, and
-    which trials it meets is drawn with `random`. Raises `ValueError` with the arithmetic where that cannot be.
+    Each right answer is asked for equally often (but for a remainder), of roles and conditions about the same share, and which
+    trials it meets is drawn with `random`. Raises `ValueError` with the arithmetic where that cannot be.
     """
     counted = [trial for trial in trials if trial.role in ASKED]
     wanted = round(share * len(counted))
@@ -57,12 +57,15 @@ def _faults(
 
 
 def _spread(trials: Sequence[Trial], places: list[int], random: Random) -> list[int]:
-    """Return the places in an order of which every beginning meets roles and conditions evenly."""
+    """Return the places in an order of which every beginning has about the same share of each role and condition."""
+
+    def group(i: int) -> tuple[str, str, str]:
+        return trials[i].role, trials[i].item.paradigm, trials[i].condition
+
     shuffled = random.sample(places, len(places))
-    seen: Counter[tuple[str, str, str]] = Counter()
-    turns: dict[int, int] = {}
+    sizes, seen = Counter(map(group, places)), Counter[tuple[str, str, str]]()
+    shares: dict[int, float] = {}
     for i in shuffled:
-        group = trials[i].role, trials[i].item.paradigm, trials[i].condition
-        turns[i] = seen[group]
-        seen[group] += 1
-    return sorted(shuffled, key=lambda i: turns[i])
+        shares[i] = (seen[group(i)] + 0.5) / sizes[group(i)]
+        seen[group(i)] += 1
+    return sorted(shuffled, key=lambda i: shares[i])
