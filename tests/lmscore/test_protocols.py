@@ -1,0 +1,170 @@
+"""Protocols give the numbers of the tools they are named after: by their own recipes, and by the tools themselves."""
+
+import json
+import math
+import os
+import subprocess
+
+import pytest
+
+from gardenpath import lmscore
+from gardenpath.lmscore import PROTOCOLS, encode, token_tables, words
+from gardenpath.lmscore.protocols import DEFAULT, named
+from gardenpath.lmscore.reductions import lp, mean_lp, pen_lp
+from gardenpath.stimuli import Item, Materials, Paradigm, Region, Sentence
+
+pytestmark = pytest.mark.lm
+
+TEXTS = ["The cat didn't sit on the mat, did it?", "Müller went to the café.", "No student has  ever complained."]
+# An interpreter that has minicons 0.3.39 and lm-eval 0.4.13, which need not be installed beside gardenpath.
+PEERS = os.environ.get("GARDENPATH_PEERS_PYTHON", "")
+
+
+def of(texts, **fields) -> Materials:
+    items = tuple(Item(f"i{k}", "p", {"one": Sentence(text)}, **fields) for k, text in enumerate(texts))
+    return Materials((Paradigm("p", "p", {"f": ("one", "two")}),), items)
+
+
+def scores(model, protocol: str, measure=lp) -> list[float]:
+    return [measure(one.table) for one in token_tables(of(TEXTS), model, protocol=protocol)]
+
+
+def summed(model, ids, first) -> float:
+    """The log-probability of ids[first:] given what precedes them, from one plain forward pass."""
+    import torch
+
+    with torch.no_grad():
+        logp = model.network(torch.tensor([ids])).logits[0].log_softmax(-1)
+    return sum(float(logp[j - 1, ids[j]]) for j in range(first, len(ids)))
+
+
+def plain(model, text, **how) -> list[int]:
+    return model.encoder.tokenizer(text, **how)["input_ids"]
+
+
+def test_the_default_is_the_prefix_token_and_then_the_sentence(model):
+    expected = [summed(model, [model.encoder.prefix, *plain(model, t, add_special_tokens=False)], 1) for t in TEXTS]
+    assert scores(model, "default") == pytest.approx(expected, abs=1e-9)
+
+
+def test_blimp_2020_sums_the_closing_end_of_text_too(model):
+    [end] = model.encoder.ends
+    expected = [
+        summed(model, [model.encoder.prefix, *plain(model, t, add_special_tokens=False), end], 1) for t in TEXTS
+    ]
+    assert scores(model, "blimp-2020") == pytest.approx(expected, abs=1e-9)
+    n = [len(plain(model, t, add_special_tokens=False)) + 1 for t in TEXTS]
+    assert scores(model, "blimp-2020", mean_lp) == pytest.approx([e / k for e, k in zip(expected, n, strict=True)])
+    assert scores(model, "blimp-2020", pen_lp) == pytest.approx(
+        [e / ((5 + k) / 6) ** 0.8 for e, k in zip(expected, n, strict=True)]
+    )
+
+
+def test_lm_eval_puts_a_space_before_the_sentence(model):
+    expected = [
+        summed(model, [model.encoder.prefix, *plain(model, f" {t}", add_special_tokens=False)], 1) for t in TEXTS
+    ]
+    assert scores(model, "lm-eval") == pytest.approx(expected, abs=1e-9)
+
+
+def test_minicons_feeds_what_the_tokenizer_adds_and_leaves_the_first_token_out(model):
+    expected = [summed(model, plain(model, t), 1) for t in TEXTS]
+    assert scores(model, "minicons-default") == pytest.approx(expected, abs=1e-9)
+    means = [e / (len(plain(model, t)) - 1) for e, t in zip(expected, TEXTS, strict=True)]
+    assert scores(model, "minicons-default", mean_lp) == pytest.approx(means, abs=1e-9)
+
+
+PEER_SCRIPT = """
+import json, sys, warnings
+warnings.filterwarnings("ignore")
+from minicons import scorer
+from lm_eval.models.huggingface import HFLM
+from lm_eval.api.instance import Instance
+folder, texts = sys.argv[1], json.loads(sys.argv[2])
+mini = scorer.IncrementalLMScorer(folder, "cpu")
+if mini.tokenizer.pad_token is None:
+    mini.tokenizer.pad_token = mini.tokenizer.eos_token
+harness = HFLM(pretrained=folder, device="cpu", dtype="float32", batch_size=1)
+ask = lambda t: Instance("loglikelihood", {}, ("", t), 0)
+found = {
+    "minicons": [mini.sequence_score([t])[0] for t in texts],
+    "minicons sum": [mini.sequence_score([t], reduction=lambda x: x.sum(0).item())[0] for t in texts],
+    "lm-eval": [s for s, _ in harness.loglikelihood([ask(" " + t) for t in texts], disable_tqdm=True)],
+    "lm-eval without a space": [s for s, _ in harness.loglikelihood([ask(t) for t in texts], disable_tqdm=True)],
+}
+print("FOUND" + json.dumps(found))
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not PEERS, reason="GARDENPATH_PEERS_PYTHON names no interpreter with minicons and lm-eval")
+@pytest.mark.parametrize("kind", ["gpt2", "llama"])
+def test_minicons_and_lm_eval_themselves_give_these_numbers(folders, kind):
+    environment = {**os.environ, "HF_HUB_OFFLINE": "1", "PYTHONPATH": ""}
+    done = subprocess.run(
+        [PEERS, "-c", PEER_SCRIPT, str(folders[kind]), json.dumps(TEXTS)],
+        capture_output=True, text=True, env=environment,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout.split("FOUND")[1])
+    model = lmscore.load(folders[kind], device="cpu")
+    assert scores(model, "minicons-default", mean_lp) == pytest.approx(found["minicons"], abs=1e-4)
+    assert scores(model, "minicons-default") == pytest.approx(found["minicons sum"], abs=1e-4)
+    assert scores(model, "lm-eval") == pytest.approx(found["lm-eval"], abs=1e-4)
+    assert scores(model, "default") == pytest.approx(found["lm-eval without a space"], abs=1e-4)
+
+
+def test_spans_are_those_of_the_sentence_whatever_stands_before_it(model):
+    for text in TEXTS:
+        encoded = encode(model.encoder, text, leading_space=True)
+        assert encoded.begins[0]
+        assert [score.word for score in words(model.forward([encoded])[0], Sentence(text))] == Sentence(text).words()
+
+
+def test_a_context_is_before_the_sentence_under_every_protocol(byte_model):
+    one = Materials(of(["x"]).paradigms, (Item("i", "p", {"one": Sentence("The cat sat.")}, context="I slept."),))
+    prefix = byte_model.encoder.prefix
+    ids = plain(byte_model, "I slept. The cat sat.", add_special_tokens=False)
+    start = len(plain(byte_model, "I slept.", add_special_tokens=False))
+    found = {name: lp(token_tables(one, byte_model, protocol=name)[0].table) for name in PROTOCOLS}
+    assert (
+        found["default"] == found["lm-eval"] == pytest.approx(summed(byte_model, [prefix, *ids], start + 1), abs=1e-9)
+    )
+    assert found["minicons-default"] == pytest.approx(summed(byte_model, ids, start), abs=1e-9)
+    assert found["blimp-2020"] == pytest.approx(summed(byte_model, [prefix, *ids, 0], start + 1), abs=1e-9)
+
+
+def test_a_word_with_an_unscored_token_has_no_score_and_keeps_its_row(byte_model):
+    text = "The cat sat."
+    surprisal = lmscore.score(of([text]), byte_model, protocol="minicons-default").surprisal
+    assert surprisal["text"].tolist() == ["The", "cat", "sat."]
+    assert surprisal[["surprisal", "surprisal_naive", "entropy", "renyi"]].isna().all(axis=1).tolist() == [
+        True,
+        False,
+        False,
+    ]
+    usual = lmscore.score(of([text]), byte_model).surprisal
+    assert surprisal["tokens"].tolist() == usual["tokens"].tolist()
+    assert set(surprisal["protocol"]) == {"minicons-default"}
+
+
+def test_a_region_with_an_unscored_token_has_no_score(byte_model):
+    sentence = Sentence("The cat sat.", (Region("critical", 0, 3),))
+    one = Materials(of(["x"]).paradigms, (Item("i", "p", {"one": sentence}),))
+    assert lmscore.score(one, byte_model, protocol="minicons-default").sentence_scores["critical_lp"].isna().all()
+    assert math.isfinite(lmscore.score(one, byte_model).sentence_scores["critical_lp"].item())
+
+
+def test_a_sentence_of_one_token_cannot_be_scored_without_its_first_token(byte_model):
+    with pytest.raises(ValueError, match=r"item 'i0', condition 'one': 'a' is one token, fed first and not scored"):
+        lmscore.score(of(["a"]), byte_model, protocol="minicons-default")
+    assert lmscore.score(of(["a"]), byte_model).sentence_scores["tokens"].item() == 1
+
+
+def test_protocols_are_known_by_name():
+    assert named("default") is named(DEFAULT) is DEFAULT
+    assert DEFAULT.options() == {}
+    with pytest.raises(
+        ValueError, match="protocol 'blimp' is not known; expected one of default, blimp-2020, lm-eval, mini"
+    ):
+        named("blimp")
