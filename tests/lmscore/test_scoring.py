@@ -8,6 +8,8 @@ import pytest
 from gardenpath import lmscore, study
 from gardenpath.stimuli import Item, Materials, Paradigm, Region, Sentence
 
+from . import kinds
+
 pytestmark = pytest.mark.lm
 
 
@@ -50,6 +52,112 @@ def test_other_designs_and_pairs_without_the_region_are_left_out_and_counted(byt
     assert "1 of 2 pairs do not have a region 'critical'" in caplog.text
 
 
+def pair(name: str, good: str, bad: str, paradigm: str = "p") -> Item:
+    """A minimal pair whose critical regions stand in brackets."""
+    sentences = {}
+    for condition, text in (("grammatical", good), ("ungrammatical", bad)):
+        regions = (Region("critical", text.index("["), text.index("]") - 1),) if "[" in text else ()
+        sentences[condition] = Sentence(text.replace("[", "").replace("]", ""), regions)
+    return Item(name, paradigm, sentences)
+
+
+def of(*items: Item) -> Materials:
+    return Materials((Paradigm("p", "p"),), items)
+
+
+def test_prefix_methods_compare_critical_words_after_their_prefixes(byte_model, caplog):
+    import torch
+
+    pairs = of(
+        pair("one", "The cat [didn't sit] down.", "The cat [didn't sat] down."),
+        pair("two", "No student has [ever] come.", "The student has [ever] come."),
+        pair("both", "No student [has] come.", "The students [have] come."),
+        pair("none", "No student came.", "No student come."),
+    )
+    with caplog.at_level(logging.INFO, "gardenpath"):
+        found = lmscore.evaluate(pairs, byte_model, ["one_prefix", "two_prefix", "critical_lp"])
+    assert found.groupby("measure")["item"].agg(list).to_dict() == {
+        "critical_lp": ["one", "two", "both"],
+        "one_prefix": ["one"],
+        "two_prefix": ["two"],
+    }
+    assert "one_prefix: 3 of 4 pairs do not have the same words before two different critical regions" in caplog.text
+    assert "two_prefix: 3 of 4 pairs do not have the same critical region after different words" in caplog.text
+
+    def after(prefix: str, critical: str) -> float:
+        before, whole = (
+            [0, *byte_model.encoder.tokenizer(text, add_special_tokens=False)["input_ids"]]
+            for text in (prefix, f"{prefix} {critical}")
+        )
+        assert whole[: len(before)] == before
+        with torch.no_grad():
+            logp = byte_model.network(torch.tensor([whole])).logits[0].log_softmax(-1)
+        return sum(float(logp[j - 1, whole[j]]) for j in range(len(before), len(whole)))
+
+    rows = found.set_index(["measure", "item"])[["grammatical", "ungrammatical"]]
+    one = [after("The cat", "didn't sit"), after("The cat", "didn't sat")]
+    two = [after("No student has", "ever"), after("The student has", "ever")]
+    assert rows.loc[("one_prefix", "one")].tolist() == pytest.approx(one, abs=1e-9)
+    assert rows.loc[("two_prefix", "two")].tolist() == pytest.approx(two, abs=1e-9)
+
+
+def test_regions_after_equal_tokens_tie_whatever_follows_them(folders):
+    model = lmscore.load(folders["llama"], device="cpu")
+    later = " and then it sat on the mat near the table"
+    items = [pair(f"i{k}", f"The cat [sat]{later[: 3 * k]}.", f"The cat [sat]{later}.") for k in range(12)]
+    found = lmscore.evaluate(of(*items), model, ["critical_lp", "lp"], batch_tokens=64).set_index(["measure", "item"])
+    assert found.loc["critical_lp", "tie"].all()
+    assert not found.loc["lp", "tie"].any()
+
+
+def test_words_that_a_token_joins_are_one_flagged_row(byte_model):
+    cut = Sentence("see the cat", (), ((0, 3), (4, 5), (5, 7), (8, 11)))
+    surprisal = lmscore.score(Materials((Paradigm("p", "p"),), (Item("i", "p", {"one": cut}),)), byte_model).surprisal
+    assert surprisal[["word", "text", "words"]].to_numpy().tolist() == [[0, "see", 1], [1, "the", 2], [3, "cat", 1]]
+
+
+def test_layout_noise_is_the_largest_move_of_a_pair_scored_alone(folders, materials):
+    exact, coarse = (lmscore.load(folders["gpt2"], device="cpu", dtype=dtype) for dtype in ("float64", "bfloat16"))
+    items = [
+        pair(f"i{k}", f"The cat sat on {k * 7} mats.", f"The cat sit on {k * 13} mats {'.' * k}") for k in range(20)
+    ]
+    for model, low, high in ((exact, 0, 1e-9), (coarse, 1e-4, 5)):
+        found = lmscore.evaluate(of(*items), model, ["lp", "mean_lp"])
+        noise = lmscore.layout_noise(of(*items), model, found, seed=1)
+        moved = 0.0
+        for item in items:
+            alone = lmscore.evaluate(of(item), model, ["lp"]).iloc[0]
+            before = found[(found["item"] == item.id) & (found["measure"] == "lp")].iloc[0]
+            moved = max(
+                moved, abs((alone.grammatical - alone.ungrammatical) - (before.grammatical - before.ungrammatical))
+            )
+        assert noise["lp"] == moved
+        assert low <= noise["lp"] <= high
+        assert noise["mean_lp"] <= noise["lp"]
+        assert lmscore.layout_noise(of(*items), model, found, seed=1) == noise
+
+
+def test_verdicts_within_the_noise_are_counted_and_ties_are_not(byte_model):
+    pairs = [
+        pair("near", "The cat sat.", "The cat sit."),
+        pair("tie", "A.", "A."),
+        pair("far", "The cat.", "A é猫 b c d."),
+    ]
+    found = lmscore.evaluate(of(*pairs), byte_model, ["lp"])
+    near = found.loc[0, "grammatical"] - found.loc[0, "ungrammatical"]
+    assert lmscore.within_noise(found, {"lp": abs(near)}) == {"lp": 1}
+    assert lmscore.within_noise(found, {"lp": abs(near) * 0.99}) == {"lp": 0}
+    assert lmscore.within_noise(found, {"lp": 1e9}) == {"lp": 2}
+
+
+def test_unknown_tokens_and_windows_are_counted(tmp_path):
+    model = lmscore.load(kinds.folder(tmp_path, "characters"), device="cpu")
+    item = Item("i", "p", {"one": Sentence("the cat"), "two": Sentence("thé ©at 😀")})
+    scores = lmscore.score(Materials((Paradigm("p", "p"),), (item,)), model).sentence_scores
+    assert scores["unknown"].tolist() == [0, 2]
+    assert scores["windows"].tolist() == [1, 1]
+
+
 def test_what_cannot_be_evaluated_is_an_error(byte_model, materials):
     with pytest.raises(
         ValueError, match="measure 'slur'; expected one or more of lp, mean_lp, pen_lp, slor, critical_lp, one_prefix"
@@ -64,6 +172,8 @@ def test_what_cannot_be_evaluated_is_an_error(byte_model, materials):
     unmarked = Materials(materials.paradigms[1:2], materials.items[1:2])
     with pytest.raises(ValueError, match="none of the 1 pairs has a region 'critical'"):
         lmscore.evaluate(unmarked, byte_model, ["critical_lp"])
+    with pytest.raises(ValueError, match="protocol 'blimp' is not known; expected one of default, blimp-2020"):
+        lmscore.evaluate(materials, byte_model, protocol="blimp")
     with pytest.raises(ValueError, match="hold no sentence"):
         lmscore.score(Materials((), ()), byte_model)
 
