@@ -1,13 +1,18 @@
 """The commands score and evaluate write tables with sidecars that name the model."""
 
 import json
+import os
+import pty
+import re
+import signal
 import subprocess
 import sys
+import time
 
 import pytest
 from click.testing import CliRunner
 
-from gardenpath import study
+from gardenpath import lmscore, study
 from gardenpath.cli.evaluate import command as evaluate
 from gardenpath.cli.score import command as score
 
@@ -79,6 +84,143 @@ def test_evaluate_writes_pairs_and_accuracy_and_prints_the_accuracy(folders, pai
     assert {"npi", "attractor"} <= set(accuracy["paradigm"])
     assert "npi_licensing" in result.stdout
     assert study.read_sidecar(tmp_path / "accuracy.csv")["models"][0]["architecture"] == "LlamaForCausalLM"
+
+
+def test_evaluate_sets_several_models_side_by_side(folders, pairs_file, tmp_path):
+    names = [str(folders[kind]) for kind in ("gpt2", "llama")]
+    models = [option for name in names for option in ("--model", name)]
+    result = run(
+        evaluate, pairs_file, *models, "--device", "cpu", "--measure", "lp", "--measure", "two_prefix", "-o", tmp_path
+    )
+    assert result.exit_code == 0, result.output
+    pairs = study.read(tmp_path, "pairs")
+    assert pairs.groupby(["model", "measure"]).size().to_dict() == {
+        (name, measure): n for name in names for measure, n in (("lp", 2), ("two_prefix", 1))
+    }
+    table = study.read_csv(tmp_path / "accuracy_by_model.csv")
+    assert list(table.columns) == ["measure", "phenomenon", *names]
+    assert table["phenomenon"].tolist() == [
+        "npi_licensing",
+        "agreement",
+        "mean",
+        "pooled",
+        "npi_licensing",
+        "mean",
+        "pooled",
+    ]
+    side = study.read_sidecar(tmp_path / "accuracy_by_model.csv")
+    assert [model["name"] for model in side["models"]] == names
+    assert side["seed"] == 1
+    for name in names:
+        noise = side["noise"][name]["lp"]
+        assert noise["nats"] < 1e-3
+        assert noise["verdicts"] == 2
+        assert (
+            f"{name}, lp: scores moved by up to {noise['nats']:.1e} nats in another batch; 0 of 2 verdicts lie"
+            in result.stdout
+        )
+
+
+def test_a_model_given_twice_is_a_wrong_call(folders, pairs_file, tmp_path):
+    result = CliRunner().invoke(
+        evaluate,
+        [str(pairs_file), "--model", str(folders["gpt2"]), "--model", str(folders["gpt2"]), "-o", str(tmp_path)],
+    )
+    assert result.exit_code == 2
+    assert "one is given twice; expected each once" in result.output
+
+
+def test_programs_read_json(folders, pairs_file, tmp_path):
+    how = (pairs_file, "--model", folders["gpt2"], "--device", "cpu", "--json", "-o", tmp_path)
+    scored = json.loads(run(score, *how).stdout)
+    assert {name: table["rows"] for name, table in scored["tables"].items()} == {"surprisal": 24, "sentence_scores": 4}
+    assert scored["model"]["dtype"] == "float32"
+    assert list(scored["protocol"]) == ["default"]
+    evaluated = json.loads(run(evaluate, *how).stdout)
+    [mean] = [row for row in evaluated["accuracy"] if row["paradigm"] == "mean"]
+    assert mean["wilson_low"] is None
+    assert mean["accuracy"] == study.read(tmp_path, "accuracy").query("paradigm == 'mean'")["accuracy"].item()
+    assert list(evaluated["noise"]) == [str(folders["gpt2"])]
+
+
+def test_a_protocol_and_unigrams_stand_in_tables_and_sidecars(folders, pairs_file, tmp_path):
+    corpus = tmp_path / "corpus.txt"
+    corpus.write_text("The student has complained.\n")
+    how = ("--model", folders["gpt2"], "--device", "cpu", "--protocol", "lm-eval", "--unigrams", corpus)
+    assert run(score, pairs_file, *how, "-o", tmp_path / "scores").exit_code == 0
+    assert run(evaluate, pairs_file, *how, "--measure", "slor", "-o", tmp_path / "results").exit_code == 0
+    for folder, name in (
+        ("scores", "surprisal"),
+        ("scores", "sentence_scores"),
+        ("results", "pairs"),
+        ("results", "accuracy"),
+    ):
+        assert set(study.read(tmp_path / folder, name)["protocol"]) == {"lm-eval"}
+        side = study.read_sidecar(tmp_path / folder / f"{name}.csv")
+        assert "a space stands before its first word" in side["protocol"]["lm-eval"]
+        assert side["inputs"]["corpus.txt"] == study.sha256(corpus)
+    assert study.read(tmp_path / "scores", "sentence_scores")["slor"].notna().all()
+
+
+def test_the_choices_are_those_of_lmscore():
+    choices = {option.name: option.type.choices for option in evaluate.params if hasattr(option.type, "choices")}
+    assert list(choices["measures"]) == list(lmscore.MEASURES)
+    assert list(choices["protocol"]) == list(lmscore.PROTOCOLS)
+
+
+def many(tmp_path, pairs: int):
+    """A file of pairs that no two share a sentence."""
+    path = tmp_path / "many.jsonl"
+    lines = [
+        {
+            **LINES[1],
+            "pairID": str(k),
+            "sentence_good": f"The {k} keys are old.",
+            "sentence_bad": f"The {k} keys is old.",
+        }
+        for k in range(pairs)
+    ]
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    return path
+
+
+def start(arguments, stderr) -> subprocess.Popen:
+    code = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); from gardenpath.cli.main import main; main()"
+    return subprocess.Popen([sys.executable, "-c", code, *map(str, arguments)], stderr=stderr, stdout=subprocess.PIPE)
+
+
+def test_a_terminal_shows_the_bar_with_speed_and_time_left(folders, tmp_path):
+    ours, theirs = pty.openpty()
+    how = ("--model", folders["gpt2"], "--device", "cpu", "--batch-tokens", 64, "-o", tmp_path / "out")
+    process = start(("score", many(tmp_path, 40), *how), theirs)
+    os.close(theirs)
+    shown = b""
+    while True:
+        try:
+            part = os.read(ours, 65536)
+        except OSError:  # the terminal closes with the process
+            break
+        shown += part
+        if not part:
+            break
+    assert process.wait() == 0
+    assert re.search(r"sentences .*\d+/80 .*\d\d:\d\d:\d\d.* \d+(\.\d)?/s", shown.decode())
+
+
+def test_an_interrupt_ends_in_one_line_and_leaves_no_half_table(folders, tmp_path):
+    out = tmp_path / "out"
+    how = ("--model", folders["gpt2"], "--device", "cpu", "--batch-tokens", 1, "-o", out)
+    with open(tmp_path / "told", "w+b") as told:
+        process = start(("score", many(tmp_path, 3000), *how), told)
+        while b"sentences" not in (tmp_path / "told").read_bytes():
+            assert process.poll() is None, (tmp_path / "told").read_text()
+            time.sleep(0.05)
+        process.send_signal(signal.SIGINT)
+        assert process.wait() == 130
+    lines = (tmp_path / "told").read_text().splitlines()
+    assert lines[-1].startswith("interrupted; outputs are written whole or not at all")
+    assert not any("Traceback" in line for line in lines)
+    assert not (out / "surprisal.csv").exists()
 
 
 def test_help_of_the_commands_imports_neither_torch_nor_pandas():
