@@ -1,34 +1,38 @@
-"""A causal model: token ids become numbers in a forward pass, and what is kept of it."""
+"""A causal model: token ids become token tables through forward passes over batches of shared prefixes."""
 
-from collections.abc import Iterator, Sequence
+import logging
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from gardenpath import study
 
-from . import pocket
-from .encoding import CERTAIN, TEXT, Encoded, Encoder, encode
+from . import heads, layouts, pocket
+from .encoding import BOUNDARY, CERTAIN, TEXT, Encoded, Encoder, encode
 from .models import COLUMNS, Done, check_columns
 from .pocket import Progress
 from .tokentable import TokenTable
 
-if TYPE_CHECKING:
-    import torch
+ROW = 128  # positions of a row with shared prefixes: twice as many share little more and cost more attention
+CPU_TOKENS, GPU_TOKENS = 1024, 16384  # positions of a batch; bigger batches gain nothing on a CPU
+CPU_LOGITS, GPU_LOGITS = 2**24, 2**28  # logits held at once where a model computes them itself, counted in numbers
 
-CPU_TOKENS, GPU_TOKENS = 2048, 16384  # positions of a batch; bigger batches gain nothing on a CPU
-CPU_LOGITS, GPU_LOGITS = 2**23, 2**27  # logits held at once, counted in numbers
+PROBED = tuple(name for name in COLUMNS if name != "end")
+
+log = logging.getLogger("gardenpath")
 
 
 @dataclass(frozen=True)
 class CausalModel:
     """A causal language model ready to score.
 
-    `name` is the name as given ('pocket (toy)' for the pocket model), `packed` whether the head may be applied to
-    single positions; `boundary` and `text` are masks over the vocabulary: what begins a word or ends the text, and what
-    can open a text.
+    `name` is the name as given ('pocket (toy)' for the pocket model). With `head` the output layer is applied in blocks
+    of the vocabulary, without it the model computes its logits itself; `row` is the size of a row with shared prefixes,
+    0 where each text has a row of its own; `reasons` say why either is so. `repeats` says whether each window of a long
+    text begins with the prefix token.
     """
 
     name: str
@@ -36,31 +40,53 @@ class CausalModel:
     network: Any
     device: str
     dtype: str
-    revision: str | None
-    packed: bool
-    boundary: "torch.Tensor"
-    text: "torch.Tensor"
+    revision: str | None = None
+    quantization: str | None = None
+    repeats: bool = False
+    head: heads.Head | None = None
+    row: int = 0
+    reasons: Mapping[str, str] | None = None
 
-    def encode(self, text: str, context: str | None = None, **options: Any) -> Encoded:
+    def encode(
+        self,
+        text: str,
+        context: str | None = None,
+        *,
+        prefix: bool = True,
+        leading_space: bool = False,
+        closing: bool = False,
+    ) -> Encoded:
         """Return `text` as tokens to score after the prefix token and its context; see `encode`."""
-        return encode(self.encoder, text, context, **options)
+        return encode(self.encoder, text, context, prefix=prefix, leading_space=leading_space, closing=closing)
 
     def describe(self) -> dict[str, object]:
         """Return what a sidecar records of the model, to tell it from any other."""
-        source = self.network.config.name_or_path
+        config = self.network.config
+        reasons = self.reasons or {}
+        window = self.encoder.window
         facts: dict[str, object] = {
             "name": self.name,
             "architecture": type(self.network).__name__,
             "parameters": self.network.num_parameters(),
-            "revision": getattr(self.network.config, "_commit_hash", None) or self.revision,
+            "revision": getattr(config, "_commit_hash", None) or self.revision,
             "dtype": self.dtype,
+            "quantization": self.quantization,
             "device": self.device,
+            "attention": getattr(config, "_attn_implementation", None),
+            "layout": "rows that share prefixes" if self.row else "a row for each text",
+            "head": "in blocks of the vocabulary" if self.head else "the model's own logits",
             "prefix_token": self.encoder.tokenizer.convert_ids_to_tokens(self.encoder.prefix),
+            "window": window,
+            "stride": window // 2 if window else None,
+            "windows_repeat_prefix": self.repeats,
             "vocabulary": len(self.encoder.vocabulary.begins),
         }
-        if Path(source).is_dir():
+        facts.update({f"{name}_because": why for name, why in reasons.items()})
+        if Path(config.name_or_path).is_dir():
             files = sorted(
-                p for p in Path(source).iterdir() if p.suffix in (".safetensors", ".bin") or p.name == "tokenizer.json"
+                p
+                for p in Path(config.name_or_path).iterdir()
+                if p.suffix in (".safetensors", ".bin") or p.name == "tokenizer.json"
             )
             facts["sha256"] = {p.name: study.sha256(p) for p in files}
         if self.name == pocket.LABEL:
@@ -80,109 +106,227 @@ class CausalModel:
     ) -> list[TokenTable]:
         """Return the token table of each text, in the order given; equal token sequences are computed once.
 
-        Texts are sorted by length and computed in batches of at most `batch_tokens` positions. Columns not asked for
-        are NaN; with `logprob` alone the last token is not fed.
+        Columns not asked for are NaN; with `logprob` alone the last token is not fed. A batch has at most
+        `batch_tokens` positions, and half as many from where memory runs out. What `done` was called with is finished,
+        whatever happens later. Raises `MemoryError` where not even one row fits.
         """
         wanted = check_columns(columns)
         unique = list({_key(text): text for text in texts}.values())
-        unique.sort(key=lambda text: -_length(text))
-        found: dict[tuple[object, ...], TokenTable] = {}
-        for batch in _batches(unique, batch_tokens or _batch_tokens(self)):
-            tables = _compute(self, batch, wanted)
-            found.update(zip(map(_key, batch), tables, strict=True))
-            if done:
-                done(tables)
-            if progress:
-                progress(len(found), len(unique))
+        end = wanted != {"logprob"}
+        windows = [layouts.paths(k, text, self.encoder.window, self._repeated(text), end) for k, text in enumerate(unique)]
+        tables = [_blank(text, len(paths)) for text, paths in zip(unique, windows, strict=True)]
+        missing = list(map(len, windows))
+        finished = 0
+        for batch in self._batches([path for paths in windows for path in paths], wanted, batch_tokens):
+            ready = []
+            for path, values in batch:
+                table = tables[path.text]
+                for column, part in zip(_columns(table), values, strict=True):
+                    column[path.row : path.row + len(part)] = part
+                missing[path.text] -= 1
+                if not missing[path.text]:
+                    ready.append(table)
+            finished += len(ready)
+            if done and ready:
+                done(ready)
+            if progress and ready:
+                progress(finished, len(unique))
+        found = {_key(table.encoded): table for table in tables}
         return [replace(found[_key(text)], encoded=text) for text in texts]
+
+    def _repeated(self, text: Encoded) -> tuple[int, ...]:
+        return text.fed[:1] if self.repeats and text.fed[0] == self.encoder.prefix else ()
+
+    def _batches(
+        self, paths: Sequence[layouts.Path], wanted: frozenset[str], budget: int | None
+    ) -> Iterator[list[tuple[layouts.Path, np.ndarray]]]:
+        """Yield each path with its columns, batch by batch; memory that runs out halves the batches from there on."""
+        blocks = self._blocks(wanted)
+        budget = budget or self._budget()
+        halved = False
+        alone = layouts.single_rows(path for path in paths if len(path.ids) > self.row)
+        together = layouts.shared_rows((path for path in paths if len(path.ids) <= self.row), self.row)
+        for rows, shared in ((alone, False), (together, True)):
+            rows.sort(key=lambda row: -row.size)
+            start = 0
+            while start < len(rows):
+                size = rows[start].size
+                count = min(len(rows) - start, max(1, budget // size))
+                try:
+                    values = self._compute(layouts.lay_out(rows[start : start + count]), shared, blocks, wanted)
+                except (RuntimeError, MemoryError) as error:
+                    if not _is_out_of_memory(error):
+                        raise
+                    if count == 1:
+                        raise MemoryError(
+                            f"the memory of {self.device} does not hold {size} positions; expected room for one row: "
+                            "shorten the texts, or take a smaller model, dtype or quantization"
+                        ) from error
+                    values = None
+                if values is None:
+                    budget = size * (count // 2)
+                    if not halved:
+                        log.warning("memory ran out at %d positions; going on with %d at a time", size * count, budget)
+                    halved = True
+                    continue
+                start += count
+                yield values
+
+    def _blocks(self, wanted: frozenset[str]) -> heads.Blocks:
+        vocabulary = self.encoder.vocabulary
+        if wanted & {"end", "log_boundary"}:
+            device = str(self.head.linear.weight.device) if self.head else self.device
+            return heads.by_class(vocabulary.begins, sorted(self.encoder.ends), device)
+        return heads.in_order(len(vocabulary.begins))
+
+    def _budget(self) -> int:
+        on_gpu = self.device.startswith("cuda")
+        budget = GPU_TOKENS if on_gpu else CPU_TOKENS
+        if self.head:
+            return budget
+        return min(budget, (GPU_LOGITS if on_gpu else CPU_LOGITS) // len(self.encoder.vocabulary.begins))
+
+    def _compute(
+        self, layout: layouts.Layout, shared: bool, blocks: heads.Blocks, wanted: frozenset[str]
+    ) -> list[tuple[layouts.Path, np.ndarray]]:
+        """Return each path of a batch with logprob, log boundary mass, entropy and Rényi entropy of its predictions."""
+        import torch
+
+        with torch.inference_mode():
+            inputs = self._inputs(layout, shared)
+            states = heads.states(self.network, **inputs) if self.head else self.network(**inputs).logits
+            nodes = torch.from_numpy(layout.nodes).to(states.device)
+            found = heads.measure(
+                self.head or heads.OwnLogits(),
+                blocks,
+                states.flatten(0, 1)[nodes],
+                layout.sources,
+                layout.targets,
+                wanted,
+            )
+        by_node = np.stack([found.log_boundary, found.entropy, found.renyi])
+        values = np.vstack([found.logprob, by_node[:, layout.sources]])
+        for path, place in layouts.per_path(layout):
+            if path.opening == TEXT:
+                values[1, place.start] = found.log_text[layout.sources[place.start]]
+            elif path.opening == CERTAIN and "log_boundary" in wanted:
+                values[1, place.start] = 0.0
+        return [(path, values[:, place]) for path, place in layouts.per_path(layout)]
+
+    def _inputs(self, layout: layouts.Layout, shared: bool) -> dict[str, Any]:
+        """Return what the network is called with: ids and, where rows share prefixes, depths and who sees whom."""
+        import torch
+
+        ids = torch.from_numpy(layout.ids).to(self.device)
+        place = torch.arange(ids.shape[1], device=self.device)
+        if not shared:
+            filled = place < torch.from_numpy(layout.lengths).to(self.device).unsqueeze(1)
+            return {"input_ids": ids, "attention_mask": filled.long(), "use_cache": False}
+        until = torch.from_numpy(layout.until).to(self.device)
+        sees = (place <= place.unsqueeze(1)) & (place.unsqueeze(1) < until.unsqueeze(1))
+        dtype = self.network.dtype
+        # Some models take masks of numbers only: a number to add, the least there is where nothing is seen.
+        mask = torch.zeros(sees.shape, dtype=dtype, device=self.device).masked_fill_(~sees, torch.finfo(dtype).min)
+        return {
+            "input_ids": ids,
+            "attention_mask": mask.unsqueeze(1),
+            "position_ids": torch.from_numpy(layout.positions).to(self.device),
+            "use_cache": False,
+        }
 
 
 def _key(text: Encoded) -> tuple[object, ...]:
     return text.fed, text.ids, text.opening
 
 
-def _length(text: Encoded) -> int:
-    return len(text.fed) + len(text.ids)
+def _columns(table: TokenTable) -> tuple[np.ndarray, ...]:
+    return table.logprob, table.log_boundary, table.entropy, table.renyi
 
 
-def _batch_tokens(model: CausalModel) -> int:
-    budget = GPU_TOKENS if model.device.startswith("cuda") else CPU_TOKENS
-    # A model that computes all its logits itself holds one for every position and vocabulary entry.
-    return budget if model.packed else min(budget, 16 * _held(model) // len(model.boundary))
+def _blank(text: Encoded, windows: int) -> TokenTable:
+    logprob, log_boundary, entropy, renyi = np.full((4, len(text.ids) + 1), np.nan)
+    return TokenTable(text, logprob, log_boundary, entropy, renyi, windows)
 
 
-def _held(model: CausalModel) -> int:
-    return GPU_LOGITS if model.device.startswith("cuda") else CPU_LOGITS
-
-
-def _batches(texts: Sequence[Encoded], budget: int) -> Iterator[list[Encoded]]:
-    """Yield texts sorted from long to short in batches whose padded size keeps to the budget, one text at least."""
-    batch: list[Encoded] = []
-    for text in texts:
-        if batch and _length(batch[0]) * (len(batch) + 1) > budget:
-            yield batch
-            batch = []
-        batch.append(text)
-    if batch:
-        yield batch
-
-
-def _compute(model: CausalModel, batch: Sequence[Encoded], wanted: frozenset[str]) -> list[TokenTable]:
-    """Return the token table of each text of a batch."""
+def _is_out_of_memory(error: Exception) -> bool:
     import torch
 
-    longest = max(map(_length, batch))
-    ids = torch.tensor([[*t.fed, *t.ids, *[t.fed[0]] * (longest - _length(t))] for t in batch], device=model.device)
-    mask = torch.tensor([[1] * _length(t) + [0] * (longest - _length(t)) for t in batch], device=model.device)
-    places = [(row, len(t.fed) - 1 + j) for row, t in enumerate(batch) for j in range(len(t.ids) + 1)]
-    targets = [i for t in batch for i in (*t.ids, -1)]
-    opens = [t.opening == TEXT and j == 0 for t in batch for j in range(len(t.ids) + 1)]
-    with torch.inference_mode():
-        rows, columns = torch.tensor(places, device=model.device).T
-        if model.packed:
-            states = model.network.base_model(input_ids=ids, attention_mask=mask, use_cache=False).last_hidden_state
-        else:
-            states = model.network(input_ids=ids, attention_mask=mask, use_cache=False).logits
-        states = states[rows, columns]
-        size = max(1, _held(model) // len(model.boundary))
-        parts = [
-            _measure(model, states[a : a + size], targets[a : a + size], opens[a : a + size])
-            for a in range(0, len(places), size)
-        ]
-    columns_ = [np.concatenate([part[k] for part in parts]) for k in range(4)]
-    for name, column in zip(("logprob", "log_boundary", "entropy", "renyi"), columns_, strict=True):
-        if name not in wanted:
-            column[np.array(targets) >= 0 if name == "logprob" else slice(None)] = np.nan
-    if "end" not in wanted:
-        columns_[0][np.array(targets) < 0] = np.nan
-    cuts = np.cumsum([len(t.ids) + 1 for t in batch])[:-1]
-    tables = list(zip(*(np.split(column, cuts) for column in columns_), strict=True))
-    for text, (_, log_boundary, _, _) in zip(batch, tables, strict=True):
-        if text.opening == CERTAIN and "log_boundary" in wanted:
-            log_boundary[0] = 0.0
-    return [TokenTable(text, *table) for text, table in zip(batch, tables, strict=True)]
+    return isinstance(error, (torch.OutOfMemoryError, MemoryError)) or "not enough memory" in str(error)
 
 
-def _measure(
-    model: CausalModel, states: "torch.Tensor", targets: Sequence[int], opens: Sequence[bool]
-) -> tuple[np.ndarray, ...]:
-    """Return logprob, log boundary mass, entropy and Rényi entropy (nats) of some positions, computed in float32 or better."""
-    import torch
+def fastest(model: CausalModel) -> CausalModel:
+    """Return the model with each fast path that gives the numbers of its own logits with a row for each text.
 
-    logits = model.network.get_output_embeddings()(states) if model.packed else states
-    if logits.dtype in (torch.float16, torch.bfloat16):
-        logits = logits.float()
-    logp = logits - logits.logsumexp(-1, keepdim=True)
-    target = torch.tensor(targets, device=logp.device)
-    at_end = target < 0
-    logprob = logp.gather(-1, target.clamp(min=0).unsqueeze(-1)).squeeze(-1)
-    if model.encoder.ends:
-        logprob[at_end] = logp[at_end][:, sorted(model.encoder.ends)].logsumexp(-1)
+    Three texts of random tokens tell: they share prefixes, and the longest fills a row or the window. Raises
+    `ValueError` where a later token changes what is predicted before it.
+    """
+    plain = replace(model, head=None, row=0, reasons=None)
+    texts, common = _probes(model)
+    expected = plain.forward(texts, columns=PROBED)
+    _check_causal(plain, expected, common)
+    reasons = {}
+    head, why = None, ""
+    for candidate in heads.candidates(model.network):
+        why = why_not(replace(plain, head=candidate), expected)
+        if not why:
+            head = candidate
+            break
     else:
-        logprob[at_end] = -torch.inf
-    boundary = logp.masked_fill(~model.boundary, -torch.inf).logsumexp(-1)
-    first = torch.tensor(opens, device=logp.device)
-    boundary[first] = logp[first].masked_fill(~model.text, -torch.inf).logsumexp(-1)
-    entropy = torch.special.entr(logp.exp()).sum(-1)
-    renyi = 2 * (logp / 2).logsumexp(-1)
-    return tuple(x.double().cpu().numpy() for x in (logprob, boundary, entropy, renyi))
+        reasons["head"] = why
+    row = min(ROW, model.encoder.window or ROW)
+    why = why_not(replace(plain, head=head, row=row), expected)
+    if why:
+        reasons["layout"], row = why, 0
+    return replace(plain, head=head, row=row, reasons=reasons)
+
+
+def why_not(model: CausalModel, expected: Sequence[TokenTable]) -> str:
+    """Return why a model does not give the tables expected, or nothing where it does, but for noise of its dtype."""
+    try:
+        found = model.forward([table.encoded for table in expected], columns=PROBED)
+    except Exception as error:
+        return f"{type(error).__name__}: {' '.join(str(error).split())[:200]}"
+    away = _numbers(found) - _numbers(expected)
+    relative = _noise(model, expected, away)
+    return f"it would change log-probabilities by up to {np.abs(away).max():.2g} nats" if relative > 1 else ""
+
+
+def _numbers(tables: Sequence[TokenTable]) -> np.ndarray:
+    values = np.concatenate([np.concatenate(_columns(table)) for table in tables])
+    return np.nan_to_num(values, nan=0.0, neginf=0.0)
+
+
+def _noise(model: CausalModel, expected: Sequence[TokenTable], away: np.ndarray) -> float:
+    """Return the root mean square of differences as a multiple of what rounding in the model's dtype explains."""
+    spread = np.concatenate([table.logprob[:-1] for table in expected]).std()
+    # Some models give float32 logits whatever their dtype.
+    tolerance = {"float64": 1e-5, "float32": 1e-4}.get(model.dtype, 3e-2) if model.quantization is None else 3e-2
+    return float(np.sqrt(np.square(away).mean()) / (tolerance * spread + 1e-12))
+
+
+def _probes(model: CausalModel) -> tuple[list[Encoded], int]:
+    """Return texts of random tokens, and how many the first two have in common."""
+    length = min(ROW, model.encoder.window or ROW) - 1
+    one, other = np.random.default_rng(0).integers(len(model.encoder.vocabulary.begins), size=(2, length)).tolist()
+    cuts = (length * 3 // 4, length // 16)
+    ids = [one, *([*one[:cut], *other[: max(1, (length - cut) // 4)]] for cut in cuts)]
+    return [
+        Encoded(
+            fed=(model.encoder.prefix,),
+            ids=tuple(row),
+            spans=((0, 0),) * len(row),
+            begins=(False,) * len(row),
+            ends=(False,) * len(row),
+            opening=BOUNDARY,
+        )
+        for row in ids
+    ], cuts[0]
+
+
+def _check_causal(model: CausalModel, tables: Sequence[TokenTable], common: int) -> None:
+    one, other = (np.concatenate([column[:common] for column in _columns(table)]) for table in tables[:2])
+    if _noise(model, tables, np.nan_to_num(one - other)) > 1:
+        raise ValueError(
+            f"model {model.name!r}: {type(model.network).__name__} looks at later words (a masked or bidirectional "
+            "model); expected a causal model such as gpt2"
+        )

@@ -80,8 +80,7 @@ def encode(
     """Return `text` as tokens to score after the prefix token and, joined by a space, the context.
 
     `prefix`, `leading_space` and `closing` are those of a `Protocol`. Special tokens written in the text are read as
-    plain characters. Raises `ValueError` where the text exceeds the model's window, no token is left to score, or a
-    token spans context and text.
+    plain characters. Raises `ValueError` where no token is left to score, or a token spans context and text.
     """
     context = context or ""
     joined = (context and not context[-1].isspace()) or (leading_space and not context)
@@ -93,7 +92,6 @@ def encode(
     ids: list[int] = output["input_ids"]
     if not ids:
         raise ValueError(f"the tokenizer finds no token in {text!r}; expected at least one")
-    _check_window(encoder, len(ids))
     spans = _whole_spans(whole, output["offset_mapping"])
     own = _first_own(whole, spans, context)
     spans = [(max(0, a - len(before)), max(0, b - len(before))) for a, b in spans]
@@ -126,14 +124,6 @@ def _added(encoder: Encoder) -> list[int]:
     output = encoder.tokenizer("a", return_special_tokens_mask=True)
     special = zip(output["input_ids"], output["special_tokens_mask"], strict=True)
     return [i for i, _ in itertools.takewhile(lambda token: token[1], special)]
-
-
-def _check_window(encoder: Encoder, tokens: int) -> None:
-    if encoder.window is not None and tokens + 1 > encoder.window:
-        raise ValueError(
-            f"{tokens} tokens and the prefix token exceed the model's window of {encoder.window}; "
-            "shorten the text or take a model with a longer window"
-        )
 
 
 def _whole_spans(text: str, offsets: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:

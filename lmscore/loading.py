@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 from gardenpath import study
 
 from . import pocket
-from .causal import CausalModel
+from .causal import CausalModel, fastest
 from .encoding import Encoder, vocabulary
 from .pocket import Progress
 
@@ -52,21 +52,16 @@ def load(
         ends=_ends(tokenizer, network, size),
         window=getattr(config, "max_position_embeddings", None),
     )
-    begins = torch.from_numpy(encoder.vocabulary.begins)
-    ends = torch.zeros(size, dtype=torch.bool)
-    ends[sorted(encoder.ends)] = True
-    _check_causal(source, network, encoder.prefix)
-    return CausalModel(
+    model = CausalModel(
         name=pocket.LABEL if is_pocket else str(name),
         encoder=encoder,
         network=network,
         device=place,
         dtype=dtype,
         revision=revision,
-        packed=_is_packed(network, encoder.prefix),
-        boundary=(begins | ends).to(place),
-        text=(~begins | ends).to(place),
+        repeats=tokenizer("a")["input_ids"][:1] == [encoder.prefix],
     )
+    return fastest(model)
 
 
 def _device(device: str) -> str:
@@ -128,6 +123,7 @@ def _config(source: str, revision: str | None) -> Any:
 
 
 def _network(source: str, revision: str | None, dtype: "torch.dtype") -> Any:
+    import torch
     from transformers import AutoModelForCausalLM
 
     try:
@@ -137,6 +133,8 @@ def _network(source: str, revision: str | None, dtype: "torch.dtype") -> Any:
     except Exception as error:
         raise ValueError(f"model {source!r} cannot be loaded ({_one_line(error)}); expected {EXPECTED}") from error
     network, loading = loaded
+    if dtype == torch.float64 and hasattr(network, "set_experts_implementation"):
+        network.set_experts_implementation("eager")  # the faster ones have no float64
     missing = sorted(loading["missing_keys"])
     if missing:
         raise ValueError(
@@ -192,50 +190,3 @@ def _ends(tokenizer: Any, network: Any, size: int) -> frozenset[int]:
     named.append(getattr(getattr(network, "generation_config", None), "eos_token_id", None))
     ids = {i for entry in named for i in (entry if isinstance(entry, (list, tuple)) else [entry])}
     return frozenset(int(i) for i in ids if i is not None and i < size)
-
-
-def _probe(network: Any, prefix: int) -> "torch.Tensor":
-    """Return two short rows of ids that differ only at their end."""
-    import torch
-
-    size = network.get_output_embeddings().weight.shape[0]
-    row = [prefix, 1 % size, 2 % size, 3 % size]
-    return torch.tensor([row, [*row[:-1], 4 % size]], device=network.device)
-
-
-def _close(network: Any, one: "torch.Tensor", other: "torch.Tensor") -> bool:
-    import torch
-
-    tolerance = 1e-4 if network.dtype in (torch.float32, torch.float64) else 2e-2
-    scale = float(one.abs().max()) + 1e-12
-    return bool((one - other).abs().max() <= tolerance * scale)
-
-
-def _check_causal(source: str, network: Any, prefix: int) -> None:
-    """Raise `ValueError` where a later token changes what is predicted before it."""
-    import torch
-
-    with torch.inference_mode():
-        logits = network(input_ids=_probe(network, prefix)).logits.float()
-    if not _close(network, logits[0, :-1], logits[1, :-1]):
-        raise ValueError(
-            f"model {source!r}: {type(network).__name__} looks at later words (a masked or bidirectional model); "
-            "expected a causal model such as gpt2"
-        )
-
-
-def _is_packed(network: Any, prefix: int) -> bool:
-    """Whether the head applied to the trunk's last states equals the model's own logits.
-
-    It does not where a model scales or caps its logits; such a model computes all its logits itself.
-    """
-    import torch
-
-    if network.base_model is network or getattr(network.config.get_text_config(), "final_logit_softcapping", None):
-        return False
-    ids = _probe(network, prefix)
-    with torch.inference_mode():
-        states = getattr(network.base_model(input_ids=ids), "last_hidden_state", None)
-        if states is None or states.shape[-1] != network.get_output_embeddings().weight.shape[-1]:
-            return False
-        return _close(network, network(input_ids=ids).logits.float(), network.get_output_embeddings()(states).float())

@@ -1,7 +1,7 @@
 """What every kind of model gives: texts become tokens, tokens become token tables."""
 
 from collections.abc import Callable, Sequence
-from typing import Any, Protocol
+from typing import Protocol
 
 from .encoding import Encoded
 from .pocket import Progress
@@ -19,8 +19,16 @@ class Model(Protocol):
     def name(self) -> str:
         """The name as given, or one that says it is a toy."""
 
-    def encode(self, text: str, context: str | None = None, **options: Any) -> Encoded:
-        """Return `text` as tokens to score after its context; `options` are those of the protocol.
+    def encode(
+        self,
+        text: str,
+        context: str | None = None,
+        *,
+        prefix: bool = True,
+        leading_space: bool = False,
+        closing: bool = False,
+    ) -> Encoded:
+        """Return `text` as tokens to score after its context; the options are those of a `Protocol`.
 
         Raises `ValueError` where it cannot be encoded.
         """

@@ -31,10 +31,10 @@ def save(folder: Path, tokenizer, network) -> Path:
     return folder
 
 
-def gpt2(folder: Path, *, window: int = 64, size: int = 400, **settings) -> Path:
-    """Return a folder with a GPT-2 over byte-level BPE whose tokenizer has an end-of-text token and no BOS."""
+def byte_level(size: int = 400):
+    """Return a byte-level BPE tokenizer with an end-of-text token and no BOS."""
     from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
-    from transformers import GPT2Config, GPT2LMHeadModel, PreTrainedTokenizerFast
+    from transformers import PreTrainedTokenizerFast
 
     backend = Tokenizer(models.BPE())
     backend.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
@@ -44,7 +44,14 @@ def gpt2(folder: Path, *, window: int = 64, size: int = 400, **settings) -> Path
         vocab_size=size, special_tokens=["<|endoftext|>"], initial_alphabet=alphabet, show_progress=False
     )
     backend.train_from_iterator(CORPUS, trainer)
-    tokenizer = PreTrainedTokenizerFast(tokenizer_object=backend, eos_token="<|endoftext|>")
+    return PreTrainedTokenizerFast(tokenizer_object=backend, eos_token="<|endoftext|>")
+
+
+def gpt2(folder: Path, *, window: int = 64, size: int = 400, **settings) -> Path:
+    """Return a folder with a GPT-2 over byte-level BPE whose tokenizer has an end-of-text token and no BOS."""
+    from transformers import GPT2Config, GPT2LMHeadModel
+
+    tokenizer = byte_level(size)
     torch.manual_seed(0)
     config = GPT2Config(
         vocab_size=len(tokenizer),
@@ -58,6 +65,50 @@ def gpt2(folder: Path, *, window: int = 64, size: int = 400, **settings) -> Path
         **settings,
     )
     return save(folder, tokenizer, GPT2LMHeadModel(config))
+
+
+KINDS = {  # what is special about it: (transformers' name, settings), beyond what a small Llama has
+    "biased head": ("Phi", {}),
+    "biased head, additive masks": ("GPTJ", {"n_embd": 32, "n_layer": 2, "n_head": 2, "rotary_dim": 8, "n_positions": 256}),
+    "tied head": ("Llama", {"tie_word_embeddings": True}),
+    "capped logits": ("Gemma2", {"head_dim": 16, "final_logit_softcapping": 2.0, "sliding_window": 256}),
+    "scaled logits": ("Cohere", {"logit_scale": 0.3}),
+    "divided logits": ("Granite", {"logits_scaling": 3.0}),
+    "divided states": ("MiniCPM3", {"dim_model_base": 8, "num_attention_heads": 2, "q_lora_rank": 16, "kv_lora_rank": 16, "qk_nope_head_dim": 8, "qk_rope_head_dim": 8, "v_head_dim": 16}),
+    "sliding window": ("Mistral", {"sliding_window": 9}),
+    "wide sliding window": ("Mistral", {"sliding_window": 200}),
+    "mixture of experts": ("Mixtral", {"num_local_experts": 4, "num_experts_per_tok": 2, "sliding_window": None}),
+    "recurrent": ("Mamba", {"state_size": 4, "num_hidden_layers": 2}),
+    "biased attention": ("Bloom", {"n_layer": 2, "n_head": 2}),
+}  # fmt: skip
+
+
+def other(folder: Path, kind: str) -> Path:
+    """Return a folder with a small model of one of `KINDS` over byte-level BPE."""
+    import transformers
+
+    tokenizer = byte_level()
+    torch.manual_seed(0)
+    name, settings = KINDS[kind]
+    common = {
+        "hidden_size": 32,
+        "intermediate_size": 48,
+        "num_hidden_layers": 2,
+        "num_attention_heads": 2,
+        "num_key_value_heads": 2,
+        "max_position_embeddings": 256,
+        "initializer_range": 0.3,
+    }
+    if name in ("GPTJ", "Mamba", "Bloom"):
+        common = {"hidden_size": 32, "initializer_range": 0.3} if name != "GPTJ" else {"initializer_range": 0.3}
+    config = getattr(transformers, f"{name}Config")(
+        vocab_size=len(tokenizer), bos_token_id=0, eos_token_id=0, pad_token_id=0, **{**common, **settings}
+    )
+    network = getattr(transformers, f"{name}ForCausalLM")(config)
+    head = network.get_output_embeddings()
+    if head.bias is not None:
+        torch.nn.init.normal_(head.bias)
+    return save(folder, tokenizer, network)
 
 
 def sentencepiece(scheme: str = "prepend"):
@@ -133,6 +184,18 @@ def folders(tmp_path_factory) -> dict[str, Path]:
         "llama": llama(base / "llama"),
         "metaspace": llama(base / "metaspace", "first"),
     }
+
+
+@pytest.fixture(scope="session", params=KINDS)
+def kind(request) -> str:
+    """What is special about a model."""
+    return request.param
+
+
+@pytest.fixture(scope="session")
+def special(kind, tmp_path_factory):
+    """A small model of each kind, in float64."""
+    return lmscore.load(other(tmp_path_factory.mktemp("kind"), kind), device="cpu", dtype="float64")
 
 
 @pytest.fixture(scope="session", params=["gpt2", "llama", "metaspace"])

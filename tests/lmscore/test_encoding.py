@@ -122,11 +122,6 @@ def test_a_region_edge_inside_joined_words_is_an_error_that_names_both(byte_mode
         units(encoded, cut(Region("cue", 5, 11)))
 
 
-def test_a_text_over_the_window_is_an_error_with_both_numbers(byte_model):
-    with pytest.raises(ValueError, match=r"\d+ tokens and the prefix token exceed the model's window of 64"):
-        encode(byte_model.encoder, "the cat " * 100)
-
-
 def test_the_vocabulary_knows_what_begins_and_ends_with_whitespace(model):
     marks = whitespace_marks(model)
     for piece, i in model.encoder.tokenizer.get_vocab().items():

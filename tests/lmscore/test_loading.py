@@ -122,22 +122,6 @@ def test_a_tokenizer_without_offsets_is_refused(folders, monkeypatch):
     assert "(Slow) gives no character offsets" in refusal(folders["gpt2"])
 
 
-def test_capped_logits_are_left_to_the_model(tmp_path):
-    import transformers as hf
-
-    from .conftest import save, sentencepiece
-
-    tokenizer = sentencepiece()
-    config = hf.Gemma2Config(
-        vocab_size=len(tokenizer), hidden_size=16, intermediate_size=16, num_hidden_layers=1, num_attention_heads=2,
-        num_key_value_heads=1, head_dim=8, bos_token_id=1, eos_token_id=2, pad_token_id=0, final_logit_softcapping=1.0,
-    )  # fmt: skip
-    model = lmscore.load(save(tmp_path, tokenizer, hf.Gemma2ForCausalLM(config)), device="cpu", dtype="float64")
-    assert not model.packed
-    table = model.forward([lmscore.encode(model.encoder, "The cat")])[0]
-    assert table.logprob.min() > -2 - __import__("math").log(len(tokenizer))
-
-
 def test_a_model_describes_itself_for_the_sidecar(folders):
     facts = lmscore.load(folders["gpt2"], device="cpu").describe()
     assert facts["prefix_token"] == "<|endoftext|>"

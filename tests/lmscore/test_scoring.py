@@ -178,14 +178,14 @@ def test_what_cannot_be_evaluated_is_an_error(byte_model, materials):
         lmscore.score(Materials((), ()), byte_model)
 
 
-def test_every_sentence_that_is_too_long_is_named(byte_model):
-    long = Sentence("the cat " * 100)
-    items = tuple(Item(f"i{k}", "p", {"one": long, "two": Sentence("Short.")}) for k in range(12))
+def test_every_sentence_at_fault_is_named(byte_model):
+    cut = Sentence("see the cat", (Region("critical", 5, 11),))
+    items = tuple(Item(f"i{k}", "p", {"one": cut, "two": Sentence("Short.")}) for k in range(12))
     with pytest.raises(study.DataError) as caught:
         lmscore.score(Materials((Paradigm("p", "p"),), items), byte_model)
     assert len(caught.value.faults) == 11
     assert caught.value.faults[0].startswith("item 'i0', condition 'one': ")
-    assert "window of 64" in caught.value.faults[0]
+    assert "has an edge inside" in caught.value.faults[0]
     assert caught.value.faults[-1] == "and 2 more such sentences"
 
 

@@ -1,0 +1,247 @@
+"""The output layer apart from the rest of a network, in blocks of the vocabulary: no full table of logits is held."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .layouts import END
+
+if TYPE_CHECKING:
+    import torch
+
+BLOCK = 2048  # vocabulary entries at a time: large enough for a fast product, small enough to stay in a cache
+CHUNK = {"cpu": 512, "cuda": 16384}  # positions at a time
+
+OPENS, ENDS, REST = range(3)
+
+
+@dataclass(frozen=True)
+class Head:
+    """A linear output layer, what its product is multiplied by, and the bound that a hyperbolic tangent keeps it in."""
+
+    linear: Any
+    scale: float = 1.0
+    cap: float | None = None
+
+    def block(self, entries: "slice | torch.Tensor") -> "Callable[[torch.Tensor], torch.Tensor]":
+        """Return the function from states to the logits of some vocabulary entries."""
+        import torch
+
+        weight = self.linear.weight[entries]
+        bias = None if self.linear.bias is None else self.linear.bias[entries]
+
+        def logits(states: "torch.Tensor") -> "torch.Tensor":
+            product = torch.nn.functional.linear(states, weight, bias)
+            if self.scale != 1:
+                product = product * self.scale
+            return product if self.cap is None else torch.tanh(product / self.cap) * self.cap
+
+        return logits
+
+
+@dataclass(frozen=True)
+class OwnLogits:
+    """Stands for a head where the states are the model's own logits."""
+
+    def block(self, entries: "slice | torch.Tensor") -> "Callable[[torch.Tensor], torch.Tensor]":
+        """Return the function from all logits to those of some vocabulary entries; -inf becomes the least number."""
+        import torch
+
+        return lambda logits: logits[:, entries].clamp(min=torch.finfo(logits.dtype).min)
+
+
+class _Caught(Exception):
+    """Carries what reached the output layer."""
+
+    def __init__(self, states: "torch.Tensor") -> None:
+        super().__init__()
+        self.states = states
+
+
+def states(network: Any, **inputs: Any) -> "torch.Tensor":
+    """Return what the output layer of a network is given, [row, place, width]; the layer itself is not computed."""
+
+    def catch(module: Any, arguments: tuple[Any, ...]) -> None:
+        raise _Caught(arguments[0])
+
+    hook = network.get_output_embeddings().register_forward_pre_hook(catch)
+    try:
+        network(**inputs)
+    except _Caught as caught:
+        return caught.states
+    finally:
+        hook.remove()
+    raise RuntimeError("the output layer is not called as a layer")
+
+
+def candidates(network: Any) -> Iterator[Head]:
+    """Yield the heads that a network's configuration allows for, the plainest first."""
+    linear = network.get_output_embeddings()
+    config = network.config.get_text_config()
+    factors = [1.0]
+    for name in ("logit_scale", "logits_scaling", "lm_head_multiplier"):
+        value = getattr(config, name, None)
+        if isinstance(value, (int, float)) and value not in (0, 1):
+            factors += [float(value), 1 / float(value)]
+    bounds = [getattr(config, name, None) for name in ("final_logit_softcapping", "logits_soft_cap")]
+    for bound in (None, *(float(b) for b in bounds if b)):
+        for factor in factors:
+            yield Head(linear, factor, bound)
+
+
+@dataclass(frozen=True)
+class Blocks:
+    """The vocabulary in blocks of one class each: ids that open a word, that end a text, and the rest.
+
+    `where` gives for each id its block and its column there. Blocks without classes are slices, which copy nothing.
+    """
+
+    entries: "tuple[slice | torch.Tensor, ...]"
+    classes: np.ndarray
+    where: tuple[np.ndarray, np.ndarray]
+
+
+def in_order(size: int) -> Blocks:
+    """Return the vocabulary in blocks of ids in their order, whatever their class."""
+    starts = range(0, size, BLOCK)
+    ids = np.arange(size)
+    return Blocks(
+        tuple(slice(start, min(size, start + BLOCK)) for start in starts),
+        np.full(len(starts), REST),
+        (ids // BLOCK, ids % BLOCK),
+    )
+
+
+def by_class(begins: np.ndarray, ends: Sequence[int], device: str) -> Blocks:
+    """Return the vocabulary in blocks of one class."""
+    import torch
+
+    kind = np.where(begins, OPENS, REST)
+    kind[list(ends)] = ENDS
+    parts = [
+        (chosen[start : start + BLOCK], name)
+        for name in (OPENS, ENDS, REST)
+        for chosen in [np.flatnonzero(kind == name)]
+        for start in range(0, len(chosen), BLOCK)
+    ]
+    block, column = np.zeros(len(kind), dtype=np.int64), np.zeros(len(kind), dtype=np.int64)
+    for number, (ids, _) in enumerate(parts):
+        block[ids], column[ids] = number, np.arange(len(ids))
+    return Blocks(
+        tuple(torch.from_numpy(ids).to(device) for ids, _ in parts),
+        np.array([name for _, name in parts]),
+        (block, column),
+    )
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What one pass over the vocabulary gives, in nats, NaN where not asked for.
+
+    `logprob` of each prediction, END being the mass of what ends a text; of each node `log_boundary` (what opens a word
+    or ends the text), `log_text` (what can open a text), `entropy` and `renyi`.
+    """
+
+    logprob: np.ndarray
+    log_boundary: np.ndarray
+    log_text: np.ndarray
+    entropy: np.ndarray
+    renyi: np.ndarray
+
+
+def measure(
+    head: Head | OwnLogits,
+    blocks: Blocks,
+    states: "torch.Tensor",
+    sources: np.ndarray,
+    targets: np.ndarray,
+    columns: frozenset[str],
+) -> Measured:
+    """Return the columns asked for, of `states` [node, width] and predictions `targets` at nodes `sources`.
+
+    Each block of the vocabulary leaves its maximum and its sums relative to it, in float32 or better; they are put
+    together in float64. `blocks` must be by class for `end` and `log_boundary`.
+    """
+    import torch
+
+    count, device = len(states), states.device
+    accurate = torch.promote_types(states.dtype, torch.float32)
+    chunk = CHUNK["cuda" if device.type == "cuda" else "cpu"]
+    chunks = [slice(start, start + chunk) for start in range(0, count, chunk)]
+    shape = (len(blocks.entries), count)
+    peak, total = (torch.empty(shape, dtype=accurate, device=device) for _ in range(2))
+    weighted = torch.empty(shape, dtype=accurate, device=device) if "entropy" in columns else None
+    roots = torch.empty(shape, dtype=accurate, device=device) if "renyi" in columns else None
+    picked = torch.zeros(len(targets), dtype=accurate, device=device)
+    order, cuts = _by_block(blocks, sources, targets, chunk, len(chunks))
+    row = torch.from_numpy(sources[order] % chunk).to(device)
+    column = torch.from_numpy(blocks.where[1][targets[order]]).to(device)
+    for b, entries in enumerate(blocks.entries):
+        logits_of = head.block(entries)
+        for c, part in enumerate(chunks):
+            logits = logits_of(states[part]).to(accurate)
+            here = slice(*cuts[b * len(chunks) + c : b * len(chunks) + c + 2])
+            picked[here] = logits[row[here], column[here]]
+            peak[b, part] = top = logits.amax(-1)
+            logits.sub_(top.unsqueeze(-1))
+            if roots is not None:
+                root = (logits / 2).exp_()
+                roots[b, part] = root.sum(-1)
+                mass = root.square_()
+            else:
+                mass = logits.exp() if weighted is not None else logits.exp_()
+            total[b, part] = mass.sum(-1)
+            if weighted is not None:
+                weighted[b, part] = mass.mul_(logits).sum(-1)
+    return _combine(blocks, columns, peak, total, weighted, roots, picked, order, sources, targets)
+
+
+def _by_block(
+    blocks: Blocks, sources: np.ndarray, targets: np.ndarray, chunk: int, chunks: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the predictions of tokens in the order of block and chunk, and where each of those begins."""
+    tokens = np.flatnonzero(targets != END)
+    key = blocks.where[0][targets[tokens]] * chunks + sources[tokens] // chunk
+    order = np.argsort(key, kind="stable")
+    return tokens[order], np.searchsorted(key[order], np.arange(len(blocks.entries) * chunks + 1))
+
+
+def _combine(
+    blocks: Blocks,
+    columns: frozenset[str],
+    peak: "torch.Tensor",
+    total: "torch.Tensor",
+    weighted: "torch.Tensor | None",
+    roots: "torch.Tensor | None",
+    picked: "torch.Tensor",
+    order: np.ndarray,
+    sources: np.ndarray,
+    targets: np.ndarray,
+) -> Measured:
+    """Put the sums of the blocks together, in float64."""
+    top = peak.double()
+    logs = top + total.double().log()
+    norm = logs.logsumexp(0)
+    nothing = np.full(len(norm), np.nan)
+
+    def mass(*kinds: int) -> np.ndarray:
+        chosen = logs[np.isin(blocks.classes, kinds)]
+        return np.asarray((chosen.logsumexp(0) - norm).cpu()) if len(chosen) else np.full(len(norm), -np.inf)
+
+    logprob = np.full(len(targets), np.nan)
+    if "logprob" in columns:
+        logprob[order] = np.asarray(picked[: len(order)].double().cpu()) - np.asarray(norm.cpu())[sources[order]]
+    if "end" in columns:
+        at_end = targets == END
+        logprob[at_end] = mass(ENDS)[sources[at_end]]
+    entropy = renyi = nothing
+    if weighted is not None:
+        means = top + weighted.double() / total.double()
+        entropy = np.asarray((norm - ((logs - norm).exp() * means).sum(0)).cpu())
+    if roots is not None:
+        renyi = np.asarray((2 * (top / 2 + roots.double().log()).logsumexp(0) - norm).cpu())
+    if "log_boundary" in columns:
+        return Measured(logprob, mass(OPENS, ENDS), mass(ENDS, REST), entropy, renyi)
+    return Measured(logprob, nothing, nothing, entropy, renyi)

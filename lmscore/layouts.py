@@ -1,0 +1,174 @@
+"""How token sequences are laid out for a forward pass: windows of long texts, rows that share prefixes, batches.
+
+In a row with shared prefixes each distinct prefix stands once: the sequences, sorted, form a tree, written depth first.
+A node sees exactly its ancestors, and those are the earlier nodes whose subtree has not ended; its position is its depth.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from .encoding import Encoded
+
+END = -1  # the target of a sequence's last position: the end of the text
+NOWHERE = np.iinfo(np.int64).max
+
+
+class Path(NamedTuple):
+    """A sequence to feed. From position `first` on, each position predicts one of `targets`.
+
+    The predictions are the rows of text number `text` from `row` on; `opening` is that of the text for row 0, else "".
+    """
+
+    text: int
+    ids: tuple[int, ...]
+    first: int
+    row: int
+    targets: tuple[int, ...]
+    opening: str
+
+
+def paths(number: int, text: Encoded, window: int | None, repeated: tuple[int, ...], end: bool) -> list[Path]:
+    """Return what to feed so that each token of a text is predicted, and with `end` what follows the last one.
+
+    A text longer than `window` is cut into windows that begin half a window apart, and each token is predicted in the
+    earliest that holds it, which gives it most context; later windows begin with the token `repeated`, if any.
+    """
+    whole = (*text.fed, *text.ids)
+    targets = (*text.ids, END)[: len(text.ids) + end]
+    first, stop = len(text.fed) - 1, len(text.fed) - 1 + len(targets)
+    if window is None or stop <= window:
+        return [Path(number, whole[:stop], first, 0, targets, text.opening)]
+    stride = max(1, window // 2)
+    found: list[Path] = []
+    start, done = 0, first
+    while done < stop:
+        head = repeated if start else ()
+        until = min(stop, start + window - len(head))
+        if until > done:
+            ids = (*head, *whole[start:until])
+            row = done - first
+            asked = targets[row : until - first]
+            found.append(Path(number, ids, len(head) + done - start, row, asked, "" if row else text.opening))
+            done = until
+        start += stride + (0 if start else len(repeated))
+    return found
+
+
+@dataclass
+class Row:
+    """Paths that are computed in one row: of each, `shared` says how many of its first nodes the one before has."""
+
+    paths: list[Path]
+    shared: list[int]
+    size: int
+
+
+def single_rows(paths: Iterable[Path]) -> list[Row]:
+    """Return a row for each path."""
+    return [Row([path], [0], len(path.ids)) for path in paths]
+
+
+def shared_rows(paths: Iterable[Path], capacity: int) -> list[Row]:
+    """Return rows of at most `capacity` nodes in which common prefixes stand once."""
+    rows: list[Row] = []
+    for path in sorted(paths, key=lambda path: path.ids):
+        size = len(path.ids)
+        common = _common(rows[-1].paths[-1].ids, path.ids) if rows else 0
+        if not rows or rows[-1].size + size - common > capacity:
+            rows.append(Row([path], [0], size))
+        else:
+            rows[-1].paths.append(path)
+            rows[-1].shared.append(common)
+            rows[-1].size += size - common
+    return rows
+
+
+def _common(one: Sequence[int], other: Sequence[int]) -> int:
+    """Return the length of the common prefix."""
+    for length, (a, b) in enumerate(zip(one, other, strict=False)):
+        if a != b:
+            return length
+    return min(len(one), len(other))
+
+
+def next_batch(rows: Sequence[Row], budget: int) -> int:
+    """Return how many of the rows, sorted from long to short, keep to a budget of positions: one at least."""
+    return max(1, min(len(rows), budget // rows[0].size))
+
+
+@dataclass(frozen=True)
+class Layout:
+    """A batch of rows as arrays.
+
+    `ids`, `positions` and `until` have a row for each row and a column for each place in it: token, depth and the place
+    at which the node's subtree ends. `lengths` counts the filled places. `nodes` are the places (row-major) whose
+    predictions are wanted, each once; prediction k is `targets[k]` at `nodes[sources[k]]`, path after path.
+    """
+
+    paths: tuple[Path, ...]
+    ids: np.ndarray
+    positions: np.ndarray
+    until: np.ndarray
+    lengths: np.ndarray
+    nodes: np.ndarray
+    sources: np.ndarray
+    targets: np.ndarray
+
+
+def lay_out(rows: Sequence[Row]) -> Layout:
+    """Return the arrays of a batch of rows."""
+    paths = [path for row in rows for path in row.paths]
+    lengths = np.array([len(path.ids) for path in paths])
+    shared = np.array([common for row in rows for common in row.shared])
+    sizes = np.array([row.size for row in rows])
+    longest, width = int(lengths.max()), int(sizes.max())
+
+    # Nodes are numbered through the batch; of path p those from `shared` on are new, and the first is number base[p].
+    base = np.concatenate([[0], np.cumsum(lengths - shared)])
+    depth = np.arange(longest)
+    is_new = (depth >= shared[:, None]) & (depth < lengths[:, None])
+    # A path has its node at some depth from the last path that was new there or above.
+    cut = depth >= shared[:, None]
+    source = np.maximum.accumulate(np.where(cut, np.arange(len(paths))[:, None], 0), axis=0)
+    number = base[source] + depth - shared[source]
+    # A subtree ends where the next path begins that shares less than its root's depth.
+    begins = np.where(cut, base[:-1, None], NOWHERE)
+    ends = np.minimum.accumulate(begins[::-1], axis=0)[::-1]
+    ends = np.minimum(np.vstack([ends[1:], np.full((1, longest), NOWHERE)]), base[-1])
+
+    owner = np.repeat(np.arange(len(rows)), sizes)
+    start = np.cumsum(sizes) - sizes
+    place = np.arange(base[-1]) - start[owner]
+    flat = np.full((len(paths), longest), 0)
+    flat[depth < lengths[:, None]] = np.concatenate([path.ids for path in paths])
+    ids = np.full((len(rows), width), paths[0].ids[0])
+    positions = np.zeros((len(rows), width), dtype=np.int64)
+    until = np.tile(np.arange(1, width + 1), (len(rows), 1))  # what fills a row up is seen by nobody
+    ids[owner, place] = flat[is_new]
+    positions[owner, place] = np.broadcast_to(depth, is_new.shape)[is_new]
+    until[owner, place] = ends[is_new] - start[owner]
+
+    firsts = np.array([path.first for path in paths])
+    asked = (depth >= firsts[:, None]) & (depth < lengths[:, None])
+    wanted, sources = np.unique(number[asked], return_inverse=True)
+    return Layout(
+        paths=tuple(paths),
+        ids=ids,
+        positions=positions,
+        until=until,
+        lengths=sizes,
+        nodes=owner[wanted] * width + place[wanted],
+        sources=sources,
+        targets=np.concatenate([path.targets for path in paths]).astype(np.int64),
+    )
+
+
+def per_path(layout: Layout) -> Iterator[tuple[Path, slice]]:
+    """Yield each path with the place of its predictions."""
+    done = 0
+    for path in layout.paths:
+        yield path, slice(done, done + len(path.targets))
+        done += len(path.targets)
