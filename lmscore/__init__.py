@@ -4,6 +4,7 @@ from .causal import CausalModel
 from .encoding import Encoded, Encoder, encode
 from .loading import load
 from .models import COLUMNS, Model
+from .ngram import NgramModel, estimate_ngram
 from .pocket import build_pocket
 from .protocols import PROTOCOLS, Protocol
 from .reductions import MEASURES, WordScore, region_lp, words
@@ -19,6 +20,7 @@ __all__ = [
     "Encoded",
     "Encoder",
     "Model",
+    "NgramModel",
     "Protocol",
     "Scored",
     "Scores",
@@ -27,6 +29,7 @@ __all__ = [
     "WordScore",
     "build_pocket",
     "encode",
+    "estimate_ngram",
     "evaluate",
     "layout_noise",
     "load",

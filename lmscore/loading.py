@@ -8,6 +8,8 @@ from gardenpath import study
 from . import pocket
 from .causal import CausalModel, fastest
 from .encoding import Encoder, vocabulary
+from .models import Model
+from .ngram import SCHEME, load_ngram
 from .pocket import Progress
 
 if TYPE_CHECKING:
@@ -26,13 +28,17 @@ def load(
     revision: str | None = None,
     prefix: str | None = None,
     progress: Progress | None = None,
-) -> CausalModel:
+) -> Model:
     """Return the causal model of that Hugging Face id or folder, or the pocket model for `pocket`.
+
+    `ngram:FILE` is an n-gram model (see `load_ngram`), to which the other arguments mean nothing.
 
     `device` is auto (a GPU when there is one), cpu, cuda, cuda:1 ...; `prefix` names the token fed before every text:
     by default the tokenizer's BOS, else the config's, else the end-of-text token. No code from a repository is run.
     Raises `ValueError` in one line for what is not a causal model that can be scored.
     """
+    if str(name).startswith(SCHEME):
+        return load_ngram(name)
     torch = study.require("torch", "lm")
     study.require("transformers", "lm")
     place = _device(device)

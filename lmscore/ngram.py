@@ -1,0 +1,376 @@
+"""N-gram models: interpolated modified Kneser-Ney, estimated from a text as KenLM's lmplz does, or read from ARPA files.
+
+A token is a whitespace word without the punctuation and symbols at its edges, each of which is a token of its own:
+"didn't" is one token, "mat," two. Texts to score and texts to learn from are cut alike, and case is kept. A word edge is
+never in doubt, so corrected and naive surprisal are equal.
+"""
+
+import functools
+import itertools
+import logging
+import re
+import unicodedata
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from gardenpath import study
+
+from .arpa import END, START, UNKNOWN, Level, lines, read_arpa, write_arpa
+from .encoding import CERTAIN, Encoded
+from .models import COLUMNS, Done, check_columns
+from .pocket import Progress
+from .tokentable import TokenTable
+
+SCHEME = "ngram:"
+ORDER = 3
+FALLBACK = (0.5, 1.0, 1.5)  # lmplz's discounts where the counts give none
+TEXTS = 4096  # computed together
+
+log = logging.getLogger("gardenpath")
+
+
+@dataclass(frozen=True)
+class NgramModel:
+    """An n-gram model ready to score; token ids are places in `words`, and `facts` say where it comes from.
+
+    Each level holds the n-grams of one length; the probability of a word after a context is that of the longest n-gram
+    there is, times the backoffs of the longer contexts.
+    """
+
+    name: str
+    words: Sequence[str]
+    levels: Sequence[Level]
+    facts: Mapping[str, object]
+
+    @property
+    def order(self) -> int:
+        """The length of the longest n-grams."""
+        return len(self.levels)
+
+    @functools.cached_property
+    def ids(self) -> dict[str, int]:
+        """The id of each word that a text can hold."""
+        return {word: i for i, word in enumerate(self.words) if word not in (UNKNOWN, START, END)}
+
+    def encode(
+        self,
+        text: str,
+        context: str | None = None,
+        *,
+        prefix: bool = True,
+        leading_space: bool = False,
+        closing: bool = False,
+    ) -> Encoded:
+        """Return `text` as word ids to score after the sentence start and its context; unknown words are counted.
+
+        The options are those of a `Protocol`; a leading space changes nothing. Without a prefix token, and without a
+        context, the first token is fed and not scored. Raises `ValueError` where no token is left to score.
+        """
+        before = [self.ids.get(token, 0) for token, _ in tokens(context or "")]
+        found = [(self.ids.get(token, 0), span) for token, span in tokens(text)]
+        skipped = 0 if prefix or before else 1
+        if len(found) <= skipped:
+            wanted = "at least one word" if prefix or before else "two tokens or more, since the first is not scored"
+            raise ValueError(f"{len(found)} tokens in {text!r}; expected {wanted}")
+        cuts = [0, *(end for _, (_, end) in found[:-1]), len(text)]
+        spans = tuple(itertools.pairwise(cuts))
+        ids = tuple(i for i, _ in found)
+        begins = tuple(text[start:end][:1].isspace() or start == 0 for start, end in spans)
+        return Encoded(
+            fed=(*([1] if prefix else []), *before, *ids[:skipped]),
+            ids=ids[skipped:],
+            spans=spans[skipped:],
+            begins=begins[skipped:],
+            ends=(False,) * (len(ids) - skipped),
+            opening=CERTAIN,
+            unknown=ids[skipped:].count(0),
+            lead=spans[:skipped],
+            closing=closing,
+        )
+
+    def write(self, path: str | Path) -> Path:
+        """Write the model as an ARPA file that KenLM reads, compressed where the name ends in .gz; return its path."""
+        return write_arpa(path, self.words, self.levels)
+
+    def describe(self) -> dict[str, object]:
+        """Return what a sidecar records of the model, to tell it from any other."""
+        sizes = {f"{m}-grams": len(level.keys) for m, level in enumerate(self.levels, start=1)}
+        cut = "whitespace words; each punctuation mark or symbol at a word's edge is a token of its own"
+        return {
+            "name": self.name,
+            "architecture": f"{self.order}-gram",
+            **self.facts,
+            **sizes,
+            "vocabulary": len(self.words),
+            "tokens": cut,
+        }
+
+    def forward(
+        self,
+        texts: Sequence[Encoded],
+        *,
+        columns: Sequence[str] = COLUMNS,
+        batch_tokens: int | None = None,
+        progress: Progress | None = None,
+        done: Done | None = None,
+    ) -> list[TokenTable]:
+        """Return the token table of each text, in the order given; columns not asked for are NaN.
+
+        `end` is the log-probability of `</s>`; `log_boundary` is 0. `batch_tokens` changes nothing.
+        """
+        wanted = check_columns(columns)
+        tables: list[TokenTable] = []
+        for start in range(0, len(texts), TEXTS):
+            block = self._tables(texts[start : start + TEXTS], wanted)
+            tables += block
+            if done:
+                done(block)
+            if progress:
+                progress(len(tables), len(texts))
+        return tables
+
+    def _tables(self, texts: Sequence[Encoded], wanted: frozenset[str]) -> list[TokenTable]:
+        # A text is laid out as its fed and scored tokens and </s>, with -1 before it: no n-gram reaches across.
+        stream = np.array([i for text in texts for i in (-1, *text.fed, *text.ids, 2)], dtype=np.int64)
+        ends = np.cumsum([len(text.fed) + len(text.ids) + 2 for text in texts])
+        scored = np.concatenate([np.arange(end - len(t.ids) - 1, end) for end, t in zip(ends, texts, strict=True)])
+        last = np.cumsum([len(text.ids) + 1 for text in texts]) - 1
+        contexts = self._contexts(stream)[:, scored - 1]
+        logprob, boundary, entropy, renyi = np.full((4, len(scored)), np.nan)
+        if wanted & {"logprob", "end"}:
+            logprob = self._logprobs(contexts, stream[scored])
+        if "logprob" not in wanted:
+            logprob[np.delete(np.arange(len(scored)), last)] = np.nan
+        if "end" not in wanted:
+            logprob[last] = np.nan
+        if "log_boundary" in wanted:
+            boundary[:] = 0.0
+        if wanted & {"entropy", "renyi"}:
+            both = self._entropies(contexts)
+            entropy = both[0] if "entropy" in wanted else entropy
+            renyi = both[1] if "renyi" in wanted else renyi
+        parts = zip(*(np.split(column, last[:-1] + 1) for column in (logprob, boundary, entropy, renyi)), strict=True)
+        return [TokenTable(text, *part) for text, part in zip(texts, parts, strict=True)]
+
+    def _contexts(self, stream: np.ndarray) -> np.ndarray:
+        """Return, for each length m from 0, the row of the m-gram that ends at each place of the stream, or -1."""
+        found = [np.zeros(len(stream), dtype=np.int64)]
+        for level in self.levels[:-1]:
+            prefix = np.concatenate([[-1], found[-1][:-1]]) if len(found) > 1 else found[0]
+            found.append(level.find(self._key(prefix, stream)))
+        return np.array(found)
+
+    def _key(self, prefix: np.ndarray, word: np.ndarray) -> np.ndarray:
+        return np.where((prefix < 0) | (word < 0), -1, prefix * len(self.words) + word)
+
+    def _logprobs(self, contexts: np.ndarray, words: np.ndarray) -> np.ndarray:
+        """Return the log-probability (nats) of words after contexts, given as rows of each length."""
+        result = np.zeros(len(words))
+        pending = np.ones(len(words), dtype=bool)
+        for m in reversed(range(len(contexts))):
+            row = self.levels[m].find(self._key(contexts[m], words))
+            found = pending & (row >= 0)
+            result[found] += self.levels[m].logprob[row[found]]
+            pending &= ~found
+            backed = pending & (contexts[m] >= 0) if m else pending & False
+            result[backed] += self.levels[m - 1].backoff[contexts[m][backed]]
+        return result
+
+    def _entropies(self, contexts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return entropy and Rényi entropy of order 1/2 (nats) of the next token after each context.
+
+        Sums over the vocabulary are carried from each context to the next longer one: only the words that follow the
+        longer one have a probability of their own there, and all others that of the shorter one times the backoff.
+        """
+        words = np.flatnonzero(np.arange(len(self.words)) != 1)
+        sums = np.tile(_sums(self.levels[0].logprob[words]).sum(0), (contexts.shape[1], 1))
+        for m in range(1, len(contexts)):
+            there = np.flatnonzero(contexts[m] >= 0)
+            rows, first, back = np.unique(contexts[m][there], return_index=True, return_inverse=True)
+            size = len(self.words)
+            level = self.levels[m]
+            starts, stops = np.searchsorted(level.keys, rows * size), np.searchsorted(level.keys, (rows + 1) * size)
+            counts = stops - starts
+            owner = np.repeat(np.arange(len(rows)), counts)
+            followers = np.arange(counts.sum()) + np.repeat(stops - np.cumsum(counts), counts)
+            shorter = contexts[:m, there[first]]
+            lower = self._logprobs(shorter[:, owner], level.keys[followers] % size)
+            own = _by_owner(_sums(level.logprob[followers]), owner, len(rows))
+            left = sums[there[first]] - _by_owner(_sums(lower), owner, len(rows))
+            sums[there] = (own + _scaled(left, self.levels[m - 1].backoff[rows]))[back]
+        return -sums[:, 1], 2 * np.log(sums[:, 2])
+
+
+def _sums(logp: np.ndarray) -> np.ndarray:
+    """Return p, p log p and sqrt(p)."""
+    p = np.exp(logp)
+    return np.stack([p, p * logp, np.exp(logp / 2)], axis=-1)
+
+
+def _by_owner(terms: np.ndarray, owner: np.ndarray, owners: int) -> np.ndarray:
+    return np.stack([np.bincount(owner, column, owners) for column in terms.T], axis=-1)
+
+
+def _scaled(sums: np.ndarray, log_weight: np.ndarray) -> np.ndarray:
+    """Return the sums of p, p log p and sqrt(p) over words whose probabilities are multiplied by a weight."""
+    p, plogp, root = sums.T
+    weight = np.exp(log_weight)
+    return np.stack([weight * p, weight * (plogp + log_weight * p), np.exp(log_weight / 2) * root], axis=-1)
+
+
+def load_ngram(spec: str | Path, name: str | None = None) -> NgramModel:
+    """Return the n-gram model that `ngram:FILE` or `ngram:FILE:ORDER` names; FILE is a text or an ARPA file.
+
+    A text is UTF-8, a sentence a line, gzipped or not; an order of 3 is estimated where none is given. A file whose
+    name ends in .arpa or .arpa.gz is read as it is. Raises `ValueError` in one line for anything else.
+    """
+    given = str(spec).removeprefix(SCHEME)
+    named = None if Path(given).exists() else re.fullmatch(r"(.+):(\d+)", given)
+    path, order = (Path(named[1]), int(named[2])) if named else (Path(given), None)
+    name = name or f"{SCHEME}{given}"
+    if not path.is_file():
+        raise ValueError(f"{path}: there is no such file; expected ngram:FILE, a text or an .arpa file (or .arpa.gz)")
+    if not path.name.endswith((".arpa", ".arpa.gz")):
+        return estimate_ngram(path, ORDER if order is None else order, name=name)
+    words, levels = read_arpa(path)
+    if order not in (None, len(levels)):
+        raise ValueError(f"{path}: holds an order of {len(levels)}, not {order}; expected ngram:{path}")
+    return NgramModel(name, words, levels, {"file": path.name, "sha256": {path.name: study.sha256(path)}})
+
+
+def estimate_ngram(path: str | Path, order: int = ORDER, *, name: str | None = None) -> NgramModel:
+    """Return the n-gram model of a text by interpolated modified Kneser-Ney smoothing.
+
+    After Chen & Goodman (1999, doi 10.1006/csla.1999.0128), with the choices of KenLM's lmplz: n-grams below the
+    highest order count what they follow, unless they open a sentence; unigrams are interpolated with the uniform
+    distribution over all words but `<s>`, which gives `<unk>` its probability; nothing is pruned. Where counts give
+    no discounts, those of `lmplz --discount_fallback` are taken, and the log says so. Blank lines are no sentences.
+    """
+    path = Path(path)
+    if order < 1:
+        raise ValueError(f"order {order}; expected 1 or more, such as {ORDER}")
+    ids: dict[str, int] = {UNKNOWN: 0, START: 1, END: 2}
+    stream = np.fromiter(_numbered(path, ids), dtype=np.int64)
+    sentences = int((stream == 1).sum())
+    if not sentences:
+        raise study.DataError(f"{path}: holds no word; expected a text, a sentence a line")
+    counted = _count(stream, len(ids), order)
+    if not len(counted[-1].keys):
+        raise ValueError(
+            f"{path}: no sentence has {order - 2} words, which an order of {order} needs; expected a lower one"
+        )
+    discounts = [_discounts(level.counts) for level in counted]
+    fallen = [m for m, found in enumerate(discounts, start=1) if found is None]
+    if fallen:
+        log.warning(
+            "%s: too small or too even a text for Kneser-Ney discounts of order %s; took %s, as lmplz --discount_fallback",
+            path,
+            ", ".join(map(str, fallen)),
+            ", ".join(map(str, FALLBACK)),
+        )
+    facts = {
+        "file": path.name,
+        "sha256": {path.name: study.sha256(path)},
+        "smoothing": "interpolated modified Kneser-Ney",
+        "corpus_sentences": sentences,
+        "corpus_tokens": len(stream) - 2 * sentences,
+        "discounts": [list(found or FALLBACK) for found in discounts],
+        "discount_fallback_orders": fallen,
+    }
+    levels = _smooth(counted, [found or FALLBACK for found in discounts], len(ids))
+    return NgramModel(name or f"{SCHEME}{path}", list(ids), levels, facts)
+
+
+def tokens(text: str) -> Iterator[tuple[str, tuple[int, int]]]:
+    """Yield the tokens of a text with their character spans.
+
+    >>> [token for token, _ in tokens("The cat didn't sit, did it?")]
+    ['The', 'cat', "didn't", 'sit', ',', 'did', 'it', '?']
+    """
+    for chunk in re.finditer(r"\S+", text):
+        start = chunk.start()
+        for piece in _pieces(chunk[0]):
+            yield piece, (start, start + len(piece))
+            start += len(piece)
+
+
+@functools.lru_cache(maxsize=2**18)
+def _pieces(chunk: str) -> tuple[str, ...]:
+    """Return a whitespace word as its core and, each by itself, the punctuation marks and symbols around it."""
+    inner = [i for i, character in enumerate(chunk) if unicodedata.category(character)[0] not in "PS"]
+    if not inner:
+        return tuple(chunk)
+    first, after = inner[0], inner[-1] + 1
+    return (*chunk[:first], chunk[first:after], *chunk[after:])
+
+
+def _numbered(path: Path, ids: dict[str, int]) -> Iterator[int]:
+    """Yield the ids of a text's tokens, each sentence between 1 and 2, and add its words to `ids`."""
+    for _, line in lines(path):
+        if chunks := line.split():
+            yield 1
+            for chunk in chunks:
+                for piece in _pieces(chunk):
+                    yield ids.setdefault(piece, len(ids))
+            yield 2
+
+
+@dataclass(frozen=True)
+class _Counted:
+    """N-grams of one length: their keys (see `Level`), the row one level below of all but their first word, counts."""
+
+    keys: np.ndarray
+    lower: np.ndarray
+    counts: np.ndarray
+
+
+def _count(stream: np.ndarray, size: int, order: int) -> list[_Counted]:
+    """Return the n-grams of every length: the highest with their counts, the others with how many words they follow.
+
+    What opens a sentence follows none, and keeps its count.
+    """
+    starts = np.flatnonzero(stream == 1)
+    rows = stream
+    words = np.zeros(size, dtype=np.int64) if order > 1 else np.bincount(stream, minlength=size)
+    words[1] = 0
+    found = [_Counted(np.arange(size), np.zeros(size, dtype=np.int64), words)]
+    for m in range(2, order + 1):
+        places = np.flatnonzero((stream[1:] != 1) & (rows[:-1] >= 0)) + 1
+        keys, first, back = np.unique(rows[places - 1] * size + stream[places], return_index=True, return_inverse=True)
+        lower = rows[places[first]]
+        np.add(found[-1].counts, np.bincount(lower, minlength=len(found[-1].keys)), out=found[-1].counts)
+        rows = np.full(len(stream), -1)
+        rows[places] = back
+        opening = rows[starts[starts + m - 1 < len(stream)] + m - 1]
+        counted = back if m == order else opening[opening >= 0]
+        found.append(_Counted(keys, lower, np.bincount(counted, minlength=len(keys))))
+    return found
+
+
+def _discounts(counts: np.ndarray) -> tuple[float, float, float] | None:
+    """Return what is taken from counts of 1, of 2 and of more (Chen & Goodman's equation 26), or None."""
+    n = np.bincount(np.minimum(counts, 5), minlength=6).astype(float)
+    if not n[1:4].all():
+        return None
+    y = n[1] / (n[1] + 2 * n[2])
+    found = tuple(float(k - (k + 1) * y * n[k + 1] / n[k]) for k in (1, 2, 3))
+    return found if all(0 <= d <= k for k, d in enumerate(found, start=1)) else None  # type: ignore[return-value]
+
+
+def _smooth(counted: Sequence[_Counted], discounts: Sequence[tuple[float, ...]], size: int) -> list[Level]:
+    levels: list[Level] = []
+    lower, weights = np.array([1 / (size - 1)]), []  # the uniform distribution over all but <s>
+    for m, (level, given) in enumerate(zip(counted, discounts, strict=True)):
+        context = level.keys // size if m else np.zeros(size, dtype=np.int64)
+        taken = np.array([0.0, *given])[np.minimum(level.counts, 3)]
+        total, held = np.bincount(context, level.counts, len(lower)), np.bincount(context, taken, len(lower))
+        weight = np.divide(held, total, out=np.ones(len(lower)), where=total > 0)
+        lower = (level.counts - taken) / total[context] + weight[context] * lower[level.lower]
+        levels.append(Level(level.keys, np.log(lower), np.zeros(len(lower))))
+        weights.append(np.log(weight))
+    levels[0].logprob[1] = 0.0  # <s> is never predicted; ARPA files give it this
+    backoffs = [*weights[1:], levels[-1].backoff]
+    return [replace(level, backoff=backoff) for level, backoff in zip(levels, backoffs, strict=True)]
