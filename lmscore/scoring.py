@@ -3,7 +3,7 @@
 import logging
 import math
 import random
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
@@ -11,6 +11,7 @@ from gardenpath import study
 from gardenpath.stimuli import GRAMMATICAL, UNGRAMMATICAL, Item, Materials, Sentence
 
 from . import reductions
+from .encoding import Encoded
 from .loading import load
 from .models import COLUMNS, Model
 from .pocket import Progress
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 SHOWN = 10  # so many faults are named; the rest is counted
+COARSE = ("bfloat16", "float16")
+TOGETHER, WHOLE = 8192, 2**31  # padded positions of a batch of whole items; a budget that any batch keeps to
 SAMPLED = 32  # pairs that are scored a second time to measure layout noise
 
 log = logging.getLogger("gardenpath")
@@ -170,7 +173,8 @@ def token_tables(
 ) -> list[Scored]:
     """Return every sentence of the materials with its token table (nats), items and conditions in their order.
 
-    Raises `study.DataError` with every sentence that cannot be encoded.
+    Below float32 the sentences of an item share a batch. Raises `study.DataError` with every sentence that cannot be
+    encoded.
     """
     places = [(item, condition, sentence) for item in materials.items for condition, sentence in item.sentences.items()]
     if not places:
@@ -183,8 +187,34 @@ def token_tables(
         except ValueError as error:
             faults.append(_where(item, condition, error))
     _raise(faults)
-    tables = model.forward(encoded, columns=columns, batch_tokens=batch_tokens, progress=progress)
+    if getattr(model, "dtype", "float32") in COARSE:
+        blocks = _blocks(materials.items, encoded, batch_tokens or TOGETHER)
+        tables: list[TokenTable] = []
+        for block in blocks:
+            tables += model.forward(block, columns=columns, batch_tokens=WHOLE)
+            if progress:
+                progress(len(tables), len(encoded))
+    else:
+        tables = model.forward(encoded, columns=columns, batch_tokens=batch_tokens, progress=progress)
     return [Scored(*place, table) for place, table in zip(places, tables, strict=True)]
+
+
+def _blocks(items: Sequence[Item], encoded: Sequence[Encoded], budget: int) -> Iterator[list[Encoded]]:
+    """Yield the sentences of whole items, as many items as keep to a budget of padded positions, one at least.
+
+    Below float32 a score depends on what else is in the batch, so what is compared has to be in the same one.
+    """
+    block: list[Encoded] = []
+    longest = start = 0
+    for item in items:
+        texts = encoded[start : start + len(item.sentences)]
+        start += len(texts)
+        longest = max(longest, *(len(text.fed) + len(text.ids) for text in texts))
+        if block and longest * (len(block) + len(texts)) > budget:
+            yield block
+            block, longest = [], max(len(text.fed) + len(text.ids) for text in texts)
+        block += texts
+    yield block
 
 
 def _summed(protocol: Protocol) -> tuple[str, ...]:

@@ -137,6 +137,18 @@ def test_layout_noise_is_the_largest_move_of_a_pair_scored_alone(folders, materi
         assert lmscore.layout_noise(of(*items), model, found, seed=1) == noise
 
 
+def test_members_of_a_pair_share_a_batch_below_float32(folders):
+    model = lmscore.load(folders["gpt2"], device="cpu", dtype="bfloat16")
+    items = [pair(f"i{k}", f"The cat sat on {k * 7} mats.", f"A cat sit on {k * 13} mats {'.' * k}") for k in range(20)]
+    apart = lmscore.evaluate(of(*items), model, batch_tokens=1).set_index("item")
+    for item in items:
+        alone = lmscore.evaluate(of(item), model).set_index("item")
+        assert apart.loc[item.id].equals(alone.loc[item.id])
+    together = lmscore.evaluate(of(*items), model).set_index("item")
+    assert not together["grammatical"].equals(apart["grammatical"])
+    assert lmscore.layout_noise(of(*items), model, apart.reset_index()) == {"lp": 0.0}
+
+
 def test_verdicts_within_the_noise_are_counted_and_ties_are_not(byte_model):
     pairs = [
         pair("near", "The cat sat.", "The cat sit."),
