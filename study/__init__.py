@@ -1,6 +1,16 @@
 """The ground every part stands on: table schemas, study.toml, sidecars, atomic writing, two exceptions."""
 
-from .config import AttentionSection, DesignSection, OrderingSection, RatingSection, Study, load, structure
+from .config import (
+    AttentionSection,
+    DesignSection,
+    OnlineSection,
+    OrderingSection,
+    RatingSection,
+    RewardSection,
+    Study,
+    load,
+    structure,
+)
 from .errors import DataError, MissingExtra, require
 from .files import (
     atomic,
@@ -23,8 +33,10 @@ __all__ = [
     "DataError",
     "DesignSection",
     "MissingExtra",
+    "OnlineSection",
     "OrderingSection",
     "RatingSection",
+    "RewardSection",
     "Study",
     "Table",
     "atomic",

@@ -140,12 +140,56 @@ class ProcedureSection:
 
 
 @dataclass(frozen=True)
+class RewardSection:
+    """What participants are told that they get, and for how many minutes."""
+
+    __pydantic_config__ = STRICT
+    amount: float
+    currency: str
+    minutes: float | None = None
+
+    def __post_init__(self) -> None:
+        _expect(self.amount >= 0, f"amount is {self.amount:g}; expected 0 or more")
+        _expect(self.minutes is None or self.minutes > 0, f"minutes is {self.minutes}; expected more than 0")
+
+
+@dataclass(frozen=True)
 class OnlineSection:
-    """What `serve` needs beside the procedure."""
+    """What `serve` needs beside the procedure: codes, places, and how people are treated (docs/online.md)."""
 
     __pydantic_config__ = STRICT
     completion_code: str
-    lease_minutes: int = 60
+    screened_out_code: str | None = None
+    withdrawn_code: str | None = None
+    review_code: str | None = None
+    completion_url: str | None = None
+    quota: int | None = None
+    sessions: int = 1
+    lease_minutes: float = 60
+    heartbeat_seconds: float = 30
+    resume_hours: float = 24
+    withdrawal: str = "delete"
+    reward: RewardSection | None = None
+    texts: dict[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        _expect(self.quota is None or self.quota > 0, f"quota is {self.quota}; expected at least 1 place a version")
+        _expect(self.sessions > 0, f"sessions is {self.sessions}; expected at least 1 a person")
+        for name in ("lease_minutes", "heartbeat_seconds", "resume_hours"):
+            _expect(getattr(self, name) > 0, f"{name} is {getattr(self, name):g}; expected more than 0")
+        _expect(
+            self.lease_minutes * 60 >= 3 * self.heartbeat_seconds,
+            f"lease_minutes is {self.lease_minutes:g} and heartbeat_seconds {self.heartbeat_seconds:g}; expected a lease of at "
+            "least three heartbeats, or places would come free under people who are there",
+        )
+        _expect(
+            self.withdrawal in ("delete", "keep"),
+            f"withdrawal is {self.withdrawal!r}; expected delete, or keep where the consent text says so",
+        )
+        _expect(
+            self.completion_url is None or self.completion_url.startswith("https://"),
+            f"completion_url is {self.completion_url!r}; expected an address that starts with https://",
+        )
 
 
 @dataclass(frozen=True)
