@@ -6,7 +6,7 @@ import math
 import numpy as np
 import pytest
 
-from gardenpath import lmscore
+from gardenpath import lmscore, stimuli
 from gardenpath.lmscore import Unigrams, encode, region_lp, words
 from gardenpath.lmscore.encoding import BOUNDARY, TEXT, Encoded
 from gardenpath.lmscore.reductions import fits, lp, mean_lp, pen_lp, slor
@@ -324,3 +324,16 @@ def test_prefix_methods_fit_pairs_of_their_structure(good, bad, measures):
     assert {measure for measure in regional if fits(measure, marked(good), marked(bad))} == measures
     assert not any(fits(measure, marked(good), Sentence("No region.")) for measure in regional)
     assert fits("lp", marked(good), Sentence("No region."))
+
+
+@pytest.mark.data
+@pytest.mark.slow
+def test_twenty_paradigms_of_blimp_fit_one_prefix_and_twenty_others_two_prefix(real_data):
+    read = stimuli.read(*sorted((real_data / "blimp").glob("*.jsonl")))
+    fitting = {measure: set() for measure in ("one_prefix", "two_prefix")}
+    for item in read.items:
+        for measure, paradigms in fitting.items():
+            if fits(measure, item.sentences["grammatical"], item.sentences["ungrammatical"]):
+                paradigms.add(item.paradigm)
+    assert {measure: len(paradigms) for measure, paradigms in fitting.items()} == {"one_prefix": 20, "two_prefix": 20}
+    assert not fitting["one_prefix"] & fitting["two_prefix"]
