@@ -21,7 +21,7 @@ STUDY = "minimal-pairs"
     "-o", "--out", type=click.Path(path_type=Path), default=Path("demo"), show_default=True, help="Folder to make."
 )
 @click.option(
-    "--robots", type=click.IntRange(min=3), default=36, show_default=True, help="Robots that take the study over HTTP."
+    "--robots", type=click.IntRange(min=9), default=54, show_default=True, help="Robots that take the study over HTTP."
 )
 @click.option("--seed", type=int, default=1, show_default=True, help="Seed of what the robots do.")
 @click.option("--force", is_flag=True, help="Make the folder anew.")

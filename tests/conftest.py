@@ -34,7 +34,7 @@ def example() -> study.Study:
 
 @pytest.fixture(scope="session")
 def versions(example: study.Study) -> list[experiment.VersionFile]:
-    """The three version files of the example study."""
+    """The nine version files of the example study: three experiments of three versions."""
     return experiment.version_files(example)
 
 

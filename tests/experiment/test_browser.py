@@ -19,7 +19,8 @@ def test_nine_pairs_of_four_blimp_paradigms_are_read_to_the_end(
 ) -> None:
     files = ", ".join(f'"{real_data / "blimp" / name}.jsonl"' for name in PARADIGMS)
     path = study_folder / "study.toml"
-    path.write_text(path.read_text().replace('files = ["items.csv"]', f"files = [{files}]"))
+    text = path.read_text().replace("experiments = 3", "experiments = 1")
+    path.write_text(text.replace('files = ["items.csv"]', f"files = [{files}]"))
     stated = study.load(path)
     versions = experiment.version_files(stated)
     robot = experiment.robot(versions, seed=1)

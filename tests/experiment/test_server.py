@@ -51,11 +51,11 @@ def _payload(versions: list[experiment.VersionFile], session: experiment.Session
 
 def test_arrivals_at_once_are_dealt_evenly_with_slots_of_their_own(running: Running) -> None:
     with ThreadPoolExecutor(8) as pool:
-        list(pool.map(lambda n: httpx2.post(f"{running.address}api/sessions", json={}).raise_for_status(), range(30)))
+        list(pool.map(lambda n: httpx2.post(f"{running.address}api/sessions", json={}).raise_for_status(), range(36)))
     sessions = [record.session for record in running.store.records()]
-    assert Counter(session.version for session in sessions) == {"E1-V1": 10, "E1-V2": 10, "E1-V3": 10}
-    assert len({(session.version, session.slot) for session in sessions}) == 30
-    assert len({session.order for session in sessions}) == 30
+    assert Counter(session.version for session in sessions) == {f"E{e}-V{v}": 4 for e in (1, 2, 3) for v in (1, 2, 3)}
+    assert len({(session.version, session.slot) for session in sessions}) == 36
+    assert len({session.order for session in sessions}) == 36
 
 
 def test_sending_twice_is_harmless_and_changing_is_refused(client: httpx2.Client) -> None:

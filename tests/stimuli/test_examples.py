@@ -22,13 +22,21 @@ def test_an_example_has_no_finding_but_waived_ones_and_runs(folder: Path, tmp_pa
     assert tables["sessions"]["complete"].all()
 
 
-def test_the_large_example_has_twelve_paradigms_in_six_phenomena() -> None:
-    materials = stimuli.read(EXAMPLES[0].parent / "minimal-pairs-large" / "items.csv")
+def test_the_minimal_pairs_are_ten_in_each_of_twelve_paradigms_in_six_phenomena() -> None:
+    materials = stimuli.read(EXAMPLES[0].parent / "minimal-pairs" / "items.csv")
     assert set(Counter(item.paradigm for item in materials.items).values()) == {10}
-    assert Counter(p.phenomenon for p in materials.paradigms) == dict.fromkeys(
-        {p.phenomenon for p in materials.paradigms}, 2
-    )
-    assert len(materials.paradigms) == 12
+    phenomena = Counter(p.phenomenon for p in materials.paradigms)
+    assert (len(materials.paradigms), len(phenomena), set(phenomena.values())) == (12, 6, {2})
+
+
+def test_a_participant_reads_minimal_pairs_of_four_phenomena() -> None:
+    stated = study.load(EXAMPLES[0].parent / "minimal-pairs")
+    materials = stimuli.read(*stated.paths())
+    for version in stimuli.design(stated):
+        targets = [trial for trial in version.trials if trial.role == "target"]
+        paradigms = {trial.item.paradigm for trial in targets}
+        assert (len(targets), len(paradigms)) == (36, 4)
+        assert len({materials.paradigm(name).phenomenon for name in paradigms}) == 4
 
 
 def test_the_two_by_two_asks_as_many_questions_with_yes_as_with_no_in_each_condition() -> None:

@@ -102,7 +102,7 @@ def test_materials_are_the_same_after_each_round_trip(study_folder: Path) -> Non
 
 def test_what_a_format_cannot_hold_is_listed(study_folder: Path) -> None:
     lost = stimuli.write(stimuli.read(study_folder / "items.csv"), study_folder / "b.jsonl", format="blimp")
-    assert lost == ["regions of 80 sentences"]
+    assert lost == ["regions of 240 sentences"]
 
 
 RECORDS = {

@@ -55,7 +55,7 @@ def test_conditions_are_all_combinations_of_levels() -> None:
 
 def test_tables_of_the_example_hold_every_sentence_word_and_level(example_materials: Materials) -> None:
     items, words, conditions = (make(example_materials) for make in (items_table, words_table, conditions_table))
-    assert (len(items), len(conditions)) == (80, 8)
+    assert (len(items), len(conditions)) == (240, 24)
     assert len(words) == sum(len(s.split()) for s in items["sentence"])
     assert words["zipf"].between(0, 8).all()
 
