@@ -1,8 +1,9 @@
 """A small English grammar that draws sentences from a seed: the whole experience of the pocket model.
 
 It is ours, so that the pocket model can be made anywhere without a download. Besides everyday sentences it holds, with
-the rules that make them grammatical, four constructions that studies ask about: *ever* and *any* under a licensor,
-agreement across an attractor, reflexives that agree with the subject of their clause, and fillers that need a gap.
+the rules that make them grammatical, six phenomena that studies ask about: *ever*, *any* and *at all* under a licensor;
+agreement across an attractor; reflexives and reciprocals that agree with the subject of their clause; fillers that need a
+gap; determiners that agree with their noun; verbs that take one or two objects, and the passive.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -17,6 +18,7 @@ from .lexicon import (
     EVENTS,
     FOOD,
     FOOD_VERBS,
+    GIVING_VERBS,
     MANNERS,
     NAMES_F,
     NAMES_M,
@@ -27,8 +29,10 @@ from .lexicon import (
     PLACES,
     PLURAL,
     REFLEXIVE_VERBS,
+    SAYING_VERBS,
     SINGULAR,
     STATES,
+    TELLING_VERBS,
     THING_ADJECTIVES,
     THINGS,
     TIMES,
@@ -80,10 +84,11 @@ def join(*parts: str) -> str:
 def determiner(random: Random, number: int, following: str) -> str:
     """Return a determiner of that number that licenses nothing."""
     if number == PLURAL:
-        choices, weights = ["the", "some", "many", "these", "those", "most", "two", "my"], [9, 3, 2, 1, 1, 2, 1, 1]
+        choices = ["the", "some", "many", "these", "those", "most", "two", "my", "several"]
+        weights = [9, 3, 2, 2, 2, 2, 1, 1, 2]
     else:
         article = "an" if following[0] in "aeiou" else "a"
-        choices, weights = ["the", article, "this", "that", "every", "my"], [10, 4, 1, 1, 1, 1]
+        choices, weights = ["the", article, "this", "that", "every", "my", "each", "one"], [10, 4, 2, 2, 2, 1, 2, 1]
     return random.choices(choices, weights)[0]
 
 
@@ -92,7 +97,7 @@ def noun_phrase(random: Random, nouns: Sequence[Noun], number: int | None = None
     noun = random.choice(nouns)
     number = random.choice((SINGULAR, PLURAL)) if number is None else number
     adjectives = PERSON_ADJECTIVES if noun.kind == "person" else THING_ADJECTIVES
-    adjective = maybe(random, 0.12, random.choice(adjectives))
+    adjective = maybe(random, 0.2, random.choice(adjectives))
     words = join(adjective, noun.forms[number])
     gender = random.choice("mf") if noun.gender == "n" else noun.gender
     return Phrase(join(determined or determiner(random, number, words), words), number, gender)
@@ -242,10 +247,6 @@ def everyday(random: Random) -> str:
     if kind < 0.35:
         there = noun_phrase(random, random.choice((THINGS, ANIMALS, PEOPLE)), determined="")
         return join("there", be(there.number, random.random() < 0.5), there.text, f"in the {random.choice(PLACES)}")
-    if kind < 0.45:
-        gift, whom = noun_phrase(random, random.choice((THINGS, FOOD))).text, noun_phrase(random, PEOPLE).text
-        gave = random.choice(("gave", "showed", "sent", "offered"))
-        return join(who, gave, *((gift, "to", whom) if random.random() < 0.5 else (whom, gift)))
     if kind < 0.6:
         return join(
             who,
@@ -262,9 +263,11 @@ def everyday(random: Random) -> str:
 
 
 def negated(random: Random) -> str:
-    """Return a sentence with *did not*, under which *any* and *ever* are licensed."""
+    """Return a sentence with *did not* or *never*, which license *any* and *at all*."""
     verb, nouns = transitive(random)
     who, negation = subject(random).text, random.choice(("did not", "didn't", "never"))
+    if negation != "never" and random.random() < 0.3:
+        return join(who, negation, random.choice(BARE_VERBS).base, "at all", maybe(random, 0.5, adjunct(random)))
     form = verb.past if negation == "never" else verb.base
     any_object = noun_phrase(random, nouns, PLURAL, "any").text if random.random() < 0.5 else object_of(random, nouns)
     return join(who, negation, form, any_object, maybe(random, 0.3, adjunct(random)))
@@ -291,6 +294,7 @@ def question(random: Random) -> str:
 
 
 LICENSORS = (("no", SINGULAR), ("no", PLURAL), ("few", PLURAL), ("none of the", PLURAL), ("nobody", SINGULAR))
+RESULT_ADVERBS = ("finally", "quickly", "suddenly", "completely", "already", "later", "carefully", "immediately")
 UNLICENSED_ADVERBS = ("often", "already", "always", "recently", "just", "never", "finally", "also")
 
 
@@ -321,6 +325,18 @@ def licensed(random: Random) -> str:
     return join(head.text, clause, auxiliary, adverb, participle_phrase(random))
 
 
+def partitive(random: Random) -> str:
+    """Return a clause about a part of some people: *at all* follows its verb after a negative quantifier only."""
+    negative = random.random() < 0.6
+    quantifier = (
+        "none of the" if negative else random.choice(("some of the", "some of the", "most of the", "all of the"))
+    )
+    who, verb = noun_phrase(random, PEOPLE, PLURAL, quantifier).text, random.choice(BARE_VERBS)
+    form = verb.past if random.random() < 0.7 else join("had", verb.participle)
+    degree = maybe(random, 0.8, "at all") if negative else maybe(random, 0.5, random.choice(MANNERS))
+    return join(who, form, degree, maybe(random, 0.7, adjunct(random)))
+
+
 def agreeing(random: Random) -> str:
     """Return a sentence whose finite verb agrees with the head of its subject, often across an attractor."""
     nouns = random.choices((THINGS, PEOPLE), (3, 2))[0]
@@ -345,17 +361,19 @@ def agreeing(random: Random) -> str:
 
 
 def reflexive(random: Random) -> str:
-    """Return a sentence whose reflexive agrees with the subject of its own clause."""
+    """Return a sentence whose reflexive agrees with the subject of its own clause; a plural one may be reciprocal."""
     head = (
         noun_phrase(random, PEOPLE, determined=maybe(random, 0.5, "the")) if random.random() < 0.85 else subject(random)
     )
     plain = " " not in head.text
     words = head.text if plain else modified(random, head, PEOPLE, 0.6)
-    verb = random.choice(REFLEXIVE_VERBS)
+    reciprocal = head.number == PLURAL and random.random() < 0.3
+    verb = random.choice((*REFLEXIVE_VERBS, *PERSON_VERBS) if reciprocal else REFLEXIVE_VERBS)
+    anaphor = "each other" if reciprocal else head.reflexive()
     start = ""
     if random.random() < 0.2:
         start = join(subject(random).text, random.choice(("said", "thought", "knew")), "that")
-    return join(start, words, verb.past, head.reflexive(), maybe(random, 0.5, adjunct(random)))
+    return join(start, words, verb.past, anaphor, maybe(random, 0.5, adjunct(random)))
 
 
 def knower(random: Random) -> str:
@@ -386,13 +404,44 @@ def embedded(random: Random) -> str:
     verb, nouns = transitive(random)
     after = adjunct(random)
     kind = random.random()
-    if kind < 0.45:
+    if kind < 0.4:
         return join(knower(random), "that", who.text, verb.past, object_of(random, nouns), maybe(random, 0.7, after))
-    if kind < 0.85:
+    if kind < 0.6:
+        says = join(who.text, random.choice(SAYING_VERBS).at(random.random() < 0.5, who.number))
+        filler, inner = ("who", "") if random.random() < 0.65 else ("that", noun_phrase(random, PEOPLE).text)
+        return join(knower(random), filler, says, inner, verb.past, object_of(random, nouns), maybe(random, 0.4, after))
+    if kind < 0.9:
         filler = "who" if nouns is PEOPLE else "what"
         form = verb.past if random.random() < 0.8 else join("had", verb.participle)
         return join(knower(random), filler, who.text, form, maybe(random, 0.8, after))
     return join(knower(random), "who", verb.past, object_of(random, nouns), maybe(random, 0.6, after))
+
+
+def giving(random: Random) -> str:
+    """Return a sentence of something for somebody: after some verbs as two objects, after all of them with *to*."""
+    who, gift = subject(random).text, noun_phrase(random, random.choice((THINGS, FOOD))).text
+    pronoun = random.random() < 0.6
+    whom = random.choice(("him", "her", "them", "us", "me")) if pronoun else noun_phrase(random, PEOPLE).text
+    if random.random() < 0.55:
+        double = random.random() < (0.85 if pronoun else 0.5)
+        verb, objects = random.choice(GIVING_VERBS), (whom, gift) if double else (gift, "to", whom)
+    else:
+        verb, objects = random.choice(TELLING_VERBS), (gift, "to", whom) if random.random() < 0.6 else (gift,)
+    return join(who, verb.past, *objects, maybe(random, 0.4, adjunct(random)))
+
+
+def passive(random: Random) -> str:
+    """Return a passive, or a perfect with its object, each often with an adverb before the participle."""
+    verb, nouns = transitive(random)
+    adverb = maybe(random, 0.6, random.choice(RESULT_ADVERBS))
+    if random.random() < 0.4:
+        return join(subject(random).text, "had", adverb, verb.participle, object_of(random, nouns))
+    patient = noun_phrase(random, nouns)
+    agent = join("by", noun_phrase(random, PEOPLE).text) if random.random() < 0.8 else ""
+    past = random.random() < 0.85
+    return join(
+        patient.text, be(patient.number, past), adverb, verb.participle, agent, maybe(random, 0.4, adjunct(random))
+    )
 
 
 def spoken(random: Random) -> str:
@@ -415,12 +464,15 @@ def spoken(random: Random) -> str:
 
 Construction = Callable[[Random], str]
 CONSTRUCTIONS: Sequence[tuple[Construction, float]] = (
-    (everyday, 16),
-    (negated, 5),
-    (question, 6),
-    (licensed, 18),
-    (agreeing, 20),
-    (reflexive, 14),
-    (embedded, 18),
-    (spoken, 6),
+    (everyday, 10),
+    (negated, 4),
+    (question, 4),
+    (licensed, 10),
+    (partitive, 4),
+    (agreeing, 22),
+    (reflexive, 26),
+    (embedded, 17),
+    (giving, 6),
+    (passive, 5),
+    (spoken, 4),
 )

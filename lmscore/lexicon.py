@@ -72,6 +72,25 @@ teach teaches taught taught teaching|defend defends defended defended defending|
 introduce introduces introduced introduced introducing|criticize criticizes criticized criticized criticizing
 injure injures injured injured injuring|enjoy enjoys enjoyed enjoyed enjoying|trust trusts trusted trusted trusting
 """
+# take a person and a thing, as two objects or with *to*
+_GIVING_VERBS = """
+give gives gave given giving|show shows showed shown showing|send sends sent sent sending
+offer offers offered offered offering|tell tells told told telling|lend lends lent lent lending
+teach teaches taught taught teaching|hand hands handed handed handing|promise promises promised promised promising
+bring brings brought brought bringing|sell sells sold sold selling
+"""
+# take a person with *to* only
+_TELLING_VERBS = """
+describe describes described described describing|explain explains explained explained explaining
+reveal reveals revealed revealed revealing|mention mentions mentioned mentioned mentioning
+announce announces announced announced announcing|suggest suggests suggested suggested suggesting
+demonstrate demonstrates demonstrated demonstrated demonstrating|report reports reported reported reporting
+donate donates donated donated donating|introduce introduces introduced introduced introducing
+"""
+_SAYING_VERBS = """
+say says said said saying|think thinks thought thought thinking|believe believes believed believed believing
+hope hopes hoped hoped hoping|claim claims claimed claimed claiming
+"""
 _BARE_VERBS = """
 sleep sleeps slept slept sleeping|laugh laughs laughed laughed laughing
 complain complains complained complained complaining
@@ -106,6 +125,10 @@ class Verb:
         """The present form that agrees with a subject of that number."""
         return self.third if number == SINGULAR else self.base
 
+    def at(self, past: bool, number: int) -> str:
+        """The past, or the present that agrees with a subject of that number."""
+        return self.past if past else self.present(number)
+
 
 def _entries(text: str) -> list[list[str]]:
     return [entry.split() for line in text.split("\n") for entry in line.split("|") if entry.strip()]
@@ -127,6 +150,7 @@ PEOPLE, THINGS = _nouns(_PEOPLE, "person"), _nouns(_THINGS, "thing")
 FOOD, ANIMALS = _nouns(_FOOD, "food"), _nouns(_ANIMALS, "animal")
 OBJECT_VERBS, FOOD_VERBS, PERSON_VERBS = _verbs(_OBJECT_VERBS), _verbs(_FOOD_VERBS), _verbs(_PERSON_VERBS)
 REFLEXIVE_VERBS, BARE_VERBS = _verbs(_REFLEXIVE_VERBS), _verbs(_BARE_VERBS)
+GIVING_VERBS, TELLING_VERBS, SAYING_VERBS = _verbs(_GIVING_VERBS), _verbs(_TELLING_VERBS), _verbs(_SAYING_VERBS)
 EVENTS = _list("party|meeting|show|game|lesson|trip|storm|wedding|concert|war|race|trial")
 PLACES = _list(
     "kitchen|park|school|office|street|hospital|library|city|village|market|church|"

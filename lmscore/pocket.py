@@ -40,7 +40,7 @@ log = logging.getLogger("gardenpath")
 class Training:
     """How a pocket model is made; the defaults are the pocket model, tests make smaller ones."""
 
-    sentences: int = 22_000
+    sentences: int = 21_500
     vocabulary: int = 1536
     width: int = 160
     layers: int = 2

@@ -10,7 +10,6 @@ from gardenpath.analysis import fit
 from gardenpath.study import DataError, MissingExtra, read_csv
 
 FORMULA = "y ~ x + (1|participant) + (1|item)"
-SHARED = Path(__file__).resolve().parents[2].parent / "shared" / "data"
 
 
 def crossed(
@@ -60,11 +59,8 @@ def test_estimates_and_standard_errors_are_those_of_a_dense_reml(seed: int) -> N
 
 
 @pytest.mark.data
-def test_object_relatives_of_grodner_and_gibson_2005_give_the_reference_fit() -> None:
-    path = SHARED / "grodner-gibson-2005" / "GrodnerGibson2005E1.csv"
-    if not path.exists():
-        pytest.skip(f"{path} is not there")
-    rows = read_csv(path)
+def test_object_relatives_of_grodner_and_gibson_2005_give_the_reference_fit(real_data: Path) -> None:
+    rows = read_csv(real_data / "grodner-gibson-2005" / "GrodnerGibson2005E1.csv")
     verb = rows["word_position"].eq(rows["condition"].map({"objgap": "6", "subjgap": "4"}))
     rows = rows[verb].rename(columns={"subject": "participant"})
     rows = rows.assign(
