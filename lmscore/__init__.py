@@ -3,6 +3,7 @@
 from .causal import CausalModel
 from .encoding import Encoded, Encoder, encode
 from .loading import load
+from .masked import MaskedModel
 from .models import COLUMNS, Model
 from .ngram import NgramModel, estimate_ngram
 from .pocket import build_pocket
@@ -19,6 +20,7 @@ __all__ = [
     "CausalModel",
     "Encoded",
     "Encoder",
+    "MaskedModel",
     "Model",
     "NgramModel",
     "Protocol",

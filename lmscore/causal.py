@@ -4,7 +4,7 @@ import logging
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -34,6 +34,8 @@ class CausalModel:
     0 where each text has a row of its own; `reasons` say why either is so. `repeats` says whether each window of a long
     text begins with the prefix token.
     """
+
+    masked: ClassVar[bool] = False
 
     name: str
     encoder: Encoder
@@ -155,7 +157,7 @@ class CausalModel:
                 try:
                     values = self._compute(layouts.lay_out(rows[start : start + count]), shared, blocks, wanted)
                 except (RuntimeError, MemoryError) as error:
-                    if not _is_out_of_memory(error):
+                    if not is_out_of_memory(error):
                         raise
                     if count == 1:
                         raise MemoryError(
@@ -248,7 +250,8 @@ def _blank(text: Encoded, windows: int) -> TokenTable:
     return TokenTable(text, logprob, log_boundary, entropy, renyi, windows)
 
 
-def _is_out_of_memory(error: Exception) -> bool:
+def is_out_of_memory(error: Exception) -> bool:
+    """Whether an error says that a batch did not fit into the memory of its device."""
     import torch
 
     return isinstance(error, (torch.OutOfMemoryError, MemoryError)) or "not enough memory" in str(error)

@@ -49,7 +49,8 @@ class Encoded:
     `opening` says how the first word starts: TEXT (nothing marks it: whatever can open a text could stand here),
     BOUNDARY (its token brings the whitespace) or CERTAIN (the context ends in whitespace already). `unknown` counts
     the scored tokens that stand for text the tokenizer does not know; `lead` are the spans of the sentence's own tokens
-    that are fed and not scored, and `closing` says that the end of the text is scored too (see `protocols`).
+    that are fed and not scored, and `closing` says that the end of the text is scored too (see `protocols`). For a masked
+    model `hidden` gives, for each scored token, the places in `ids` that are hidden when it is predicted.
     """
 
     fed: tuple[int, ...]
@@ -61,6 +62,7 @@ class Encoded:
     unknown: int = 0
     lead: tuple[tuple[int, int], ...] = ()
     closing: bool = False
+    hidden: tuple[tuple[int, ...], ...] = ()
 
     @property
     def scored(self) -> int:
@@ -83,8 +85,7 @@ def encode(
     plain characters. Raises `ValueError` where no token is left to score, or a token spans context and text.
     """
     context = context or ""
-    joined = (context and not context[-1].isspace()) or (leading_space and not context)
-    before = f"{context} " if joined else context
+    before = lead_in(context, leading_space)
     whole = before + text
     output = encoder.tokenizer(
         whole, add_special_tokens=False, return_offsets_mapping=True, split_special_tokens=True, verbose=False
@@ -117,6 +118,13 @@ def encode(
         lead=tuple(spans[own:first]),
         closing=closing,
     )
+
+
+def lead_in(context: str | None, leading_space: bool = False) -> str:
+    """Return what stands before a text: its context, joined by a space, or nothing."""
+    context = context or ""
+    joined = (context and not context[-1].isspace()) or (leading_space and not context)
+    return f"{context} " if joined else context
 
 
 def _added(encoder: Encoder) -> list[int]:

@@ -8,6 +8,7 @@ from gardenpath import study
 from . import pocket
 from .causal import CausalModel, fastest
 from .encoding import Encoder, vocabulary
+from .masked import MaskedModel, checked
 from .models import Model
 from .ngram import SCHEME, load_ngram
 from .pocket import Progress
@@ -16,7 +17,8 @@ if TYPE_CHECKING:
     import torch
 
 EXPECTED = (
-    "a folder written by save_pretrained, the id of a causal model on the Hugging Face hub such as gpt2, or pocket"
+    "a folder written by save_pretrained, the id of a causal or masked model on the Hugging Face hub such as gpt2, "
+    "ngram:FILE, or pocket"
 )
 
 
@@ -29,13 +31,12 @@ def load(
     prefix: str | None = None,
     progress: Progress | None = None,
 ) -> Model:
-    """Return the causal model of that Hugging Face id or folder, or the pocket model for `pocket`.
+    """Return the causal or masked model of that Hugging Face id or folder, or the pocket model for `pocket`.
 
     `ngram:FILE` is an n-gram model (see `load_ngram`), to which the other arguments mean nothing.
-
     `device` is auto (a GPU when there is one), cpu, cuda, cuda:1 ...; `prefix` names the token fed before every text:
-    by default the tokenizer's BOS, else the config's, else the end-of-text token. No code from a repository is run.
-    Raises `ValueError` in one line for what is not a causal model that can be scored.
+    by default the tokenizer's BOS, else the config's, else the end-of-text token (a masked model gets what its tokenizer
+    puts around a text). No code from a repository is run. Raises `ValueError` in one line for what cannot be scored.
     """
     if str(name).startswith(SCHEME):
         return load_ngram(name)
@@ -48,9 +49,11 @@ def load(
     source = str(pocket.pocket_folder(progress)) if is_pocket else str(name)
     with pocket.quiet():
         config = _config(source, revision)
-        network = _network(source, revision, getattr(torch, dtype)).to(place).eval()
+        network = _network(source, revision, getattr(torch, dtype), _is_masked(config)).to(place).eval()
         tokenizer = _tokenizer(source, revision)
     size = int(network.get_output_embeddings().weight.shape[0])
+    if _is_masked(config):
+        return _masked_model(str(name), network, tokenizer, size, place, dtype, revision)
     encoder = Encoder(
         tokenizer=tokenizer,
         vocabulary=vocabulary(tokenizer, size),
@@ -95,7 +98,6 @@ def _one_line(error: Exception) -> str:
 def _config(source: str, revision: str | None) -> Any:
     """Return the model's configuration, of its text part where there are several."""
     from transformers import AutoConfig
-    from transformers.models.auto.modeling_auto import MODEL_FOR_CAUSAL_LM_MAPPING_NAMES as CAUSAL
 
     folder = Path(source)
     if folder.is_dir() and not (folder / "config.json").exists():
@@ -116,24 +118,33 @@ def _config(source: str, revision: str | None) -> Any:
         raise ValueError(
             f"model {source!r}: an encoder-decoder ({config.model_type}); expected a causal model such as gpt2"
         )
-    architectures = config.architectures or []
-    causal = {name for names in CAUSAL.values() for name in ([names] if isinstance(names, str) else names)}
-    if architectures and not causal & set(architectures):
-        masked = any("MaskedLM" in name for name in architectures)
-        kind = "a masked model" if masked else "no head that predicts the next token"
+    if config.architectures and not _is_masked(config) and not _classes("causal") & set(config.architectures):
         raise ValueError(
-            f"model {source!r}: {', '.join(architectures)}, {kind}; expected a causal language model, "
-            "whose config names an architecture such as GPT2LMHeadModel"
+            f"model {source!r}: {', '.join(config.architectures)}, no head that predicts tokens; expected a causal or "
+            "masked language model, whose config names an architecture such as GPT2LMHeadModel or BertForMaskedLM"
         )
     return config.get_text_config()
 
 
-def _network(source: str, revision: str | None, dtype: "torch.dtype") -> Any:
+def _classes(kind: str) -> set[str]:
+    """Return the names of the causal or the masked architectures that transformers has."""
+    from transformers.models.auto import modeling_auto as auto
+
+    mapping = auto.MODEL_FOR_MASKED_LM_MAPPING_NAMES if kind == "masked" else auto.MODEL_FOR_CAUSAL_LM_MAPPING_NAMES
+    return {name for names in mapping.values() for name in ([names] if isinstance(names, str) else names)}
+
+
+def _is_masked(config: Any) -> bool:
+    architectures = set(config.architectures or [])
+    return bool(_classes("masked") & architectures) and not _classes("causal") & architectures
+
+
+def _network(source: str, revision: str | None, dtype: "torch.dtype", masked: bool) -> Any:
     import torch
-    from transformers import AutoModelForCausalLM
+    from transformers import AutoModelForCausalLM, AutoModelForMaskedLM
 
     try:
-        loaded: Any = AutoModelForCausalLM.from_pretrained(
+        loaded: Any = (AutoModelForMaskedLM if masked else AutoModelForCausalLM).from_pretrained(
             source, revision=revision, dtype=dtype, trust_remote_code=False, output_loading_info=True
         )
     except Exception as error:
@@ -145,12 +156,10 @@ def _network(source: str, revision: str | None, dtype: "torch.dtype") -> Any:
     if missing:
         raise ValueError(
             f"model {source!r}: {len(missing)} weights are not in its files, first {missing[0]}, and would be random; "
-            "expected the complete weights of a causal language model"
+            "expected the complete weights of a language model"
         )
     if network.get_output_embeddings() is None:
-        raise ValueError(
-            f"model {source!r}: {type(network).__name__} has no head that predicts the next token; expected one"
-        )
+        raise ValueError(f"model {source!r}: {type(network).__name__} has no head that predicts tokens; expected one")
     return network
 
 
@@ -170,6 +179,36 @@ def _tokenizer(source: str, revision: str | None) -> Any:
             "expected a fast tokenizer (tokenizer.json), which transformers' converters can often make"
         )
     return tokenizer
+
+
+def _masked_model(
+    name: str, network: Any, tokenizer: Any, size: int, device: str, dtype: str, revision: str | None
+) -> MaskedModel:
+    output = tokenizer("a", return_special_tokens_mask=True)
+    ids, special = output["input_ids"], output["special_tokens_mask"]
+    inside = [place for place, is_special in enumerate(special) if not is_special]
+    if tokenizer.mask_token_id is None or inside[:1] != [1]:
+        raise ValueError(
+            f"model {name!r}: its tokenizer has the mask token {tokenizer.mask_token!r} and puts {inside[:1]} tokens before a "
+            "text; expected a mask token, and one token such as [CLS] or <s> before every text"
+        )
+    encoder = Encoder(
+        tokenizer=tokenizer,
+        vocabulary=vocabulary(tokenizer, size),
+        prefix=ids[0],
+        ends=frozenset(ids[inside[-1] + 1 :]),
+        window=_positions(network),
+    )
+    tail = tuple(ids[inside[-1] + 1 :])
+    return checked(MaskedModel(name, encoder, network, device, dtype, revision, tokenizer.mask_token_id, tail))
+
+
+def _positions(network: Any) -> int | None:
+    """Return how many positions a model has; RoBERTa and its kin number them from after the padding id."""
+    positions = getattr(network.config, "max_position_embeddings", None)
+    table = getattr(getattr(network.base_model, "embeddings", None), "position_embeddings", None)
+    padding = getattr(table, "padding_idx", None)
+    return positions - padding - 1 if positions and padding is not None else positions
 
 
 def _prefix(source: str, tokenizer: Any, config: Any, prefix: str | None, size: int) -> int:

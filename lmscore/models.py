@@ -19,18 +19,15 @@ class Model(Protocol):
     def name(self) -> str:
         """The name as given, or one that says it is a toy."""
 
-    def encode(
-        self,
-        text: str,
-        context: str | None = None,
-        *,
-        prefix: bool = True,
-        leading_space: bool = False,
-        closing: bool = False,
-    ) -> Encoded:
-        """Return `text` as tokens to score after its context; the options are those of a `Protocol`.
+    @property
+    def masked(self) -> bool:
+        """Whether tokens are hidden and predicted from both sides, not from what precedes them alone."""
 
-        Raises `ValueError` where it cannot be encoded.
+    @property
+    def encode(self) -> Callable[..., Encoded]:
+        """The method that returns a text as tokens to score after its context: `encode(text, context=None, **options)`.
+
+        The options are those of the `Protocol`s that fit the model. It raises `ValueError` where a text cannot be encoded.
         """
 
     def describe(self) -> dict[str, object]:

@@ -13,6 +13,7 @@ import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import ClassVar
 
 import numpy as np
 
@@ -39,6 +40,8 @@ class NgramModel:
     Each level holds the n-grams of one length; the probability of a word after a context is that of the longest n-gram
     there is, times the backoffs of the longer contexts.
     """
+
+    masked: ClassVar[bool] = False
 
     name: str
     words: Sequence[str]

@@ -9,7 +9,8 @@ class Protocol:
 
     `prefix`: the prefix token is fed before every text; without it a text gets what its tokenizer adds, and where that
     is nothing its first token is fed and not scored. `leading_space`: a space is put before every text. `closing`: the
-    end of the text is scored as one more token of the sentence.
+    end of the text is scored as one more token of the sentence. `masked`: tokens are hidden in turn and predicted from
+    all others, by a masked model; with `word_l2r` the later tokens of the same word are hidden too.
     """
 
     name: str
@@ -17,6 +18,8 @@ class Protocol:
     prefix: bool = True
     leading_space: bool = False
     closing: bool = False
+    masked: bool = False
+    word_l2r: bool = False
 
     def options(self) -> dict[str, bool]:
         """Return the options of `encode` in which this protocol departs from the default.
@@ -24,8 +27,9 @@ class Protocol:
         >>> PROTOCOLS["lm-eval"].options()
         {'leading_space': True}
         """
-        plain = asdict(DEFAULT)
-        return {name: value for name, value in asdict(self).items() if isinstance(value, bool) and value != plain[name]}
+        given, plain = asdict(self), asdict(DEFAULT)
+        names = ("prefix", "leading_space", "closing", "word_l2r")
+        return {name: given[name] for name in names if given[name] != plain[name]}
 
 
 DEFAULT = Protocol(
@@ -58,6 +62,20 @@ PROTOCOLS = {
             "mean_lp here, with a sum as its reduction lp",
             prefix=False,
         ),
+        Protocol(
+            "pll",
+            "pseudo-log-likelihood of a masked model (Salazar et al. 2020, doi 10.18653/v1/2020.acl-main.240): each token "
+            "is hidden by itself and predicted from all others; an item's context, joined by a space, is never hidden",
+            masked=True,
+        ),
+        Protocol(
+            "pll-word-l2r",
+            "pseudo-log-likelihood within words from left to right (Kauf & Ivanova 2023, doi 10.18653/v1/2023.acl-short.80):"
+            " each token is hidden together with the later tokens of its word; words are those of the tokenizer, so that "
+            "\"weren't\" is three for BERT and two for RoBERTa; an item's context, joined by a space, is never hidden",
+            masked=True,
+            word_l2r=True,
+        ),
     )
 }
 
@@ -69,3 +87,13 @@ def named(protocol: str | Protocol) -> Protocol:
     if protocol not in PROTOCOLS:
         raise ValueError(f"protocol {protocol!r} is not known; expected one of {', '.join(PROTOCOLS)}")
     return PROTOCOLS[protocol]
+
+
+def check_fits(protocol: Protocol, name: str, masked: bool) -> None:
+    """Raise `ValueError` where a protocol for masked models meets another model, or another protocol a masked one."""
+    if protocol.masked != masked:
+        fitting = [p.name for p in PROTOCOLS.values() if p.masked == masked]
+        raise ValueError(
+            f"model {name}: {'a' if masked else 'not a'} masked model, which the protocol {protocol.name} does not score; "
+            f"expected {' or '.join(fitting)} (--protocol)"
+        )

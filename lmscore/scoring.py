@@ -15,7 +15,7 @@ from .encoding import Encoded
 from .loading import load
 from .models import COLUMNS, Model
 from .pocket import Progress
-from .protocols import DEFAULT, Protocol, named
+from .protocols import DEFAULT, Protocol, check_fits, named
 from .tokentable import TokenTable
 from .unigrams import Unigrams, read_unigrams
 
@@ -179,7 +179,9 @@ def token_tables(
     places = [(item, condition, sentence) for item in materials.items for condition, sentence in item.sentences.items()]
     if not places:
         raise ValueError("the materials hold no sentence; expected at least one item")
-    options = named(protocol).options()
+    protocol = named(protocol)
+    check_fits(protocol, model.name, model.masked)
+    options = protocol.options()
     encoded, faults = [], []
     for item, condition, sentence in places:
         try:
@@ -259,9 +261,9 @@ def _values(scored: Sequence[Scored], measures: Iterable[str], unigrams: Unigram
         encoded = one.table.encoded
         key: object = (measure, encoded.fed, encoded.ids)
         if measure in reductions.REGIONAL:
-            # Nothing after a region changes its score, so a difference there may not either.
+            # Nothing after a region changes its score, so a difference there may not either; but a masked model sees it.
             within = reductions.region_tokens(encoded, one.sentence)
-            key = within and (within, encoded.fed, encoded.ids[: within[-1] + 1])
+            key = within and (within, encoded.fed, encoded.ids if encoded.hidden else encoded.ids[: within[-1] + 1])
         if key not in known:
             known[key] = reductions.MEASURES[measure](one.table, one.sentence, unigrams)
         return known[key]

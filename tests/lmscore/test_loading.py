@@ -54,12 +54,6 @@ def test_a_prefix_can_be_named(folders):
 def small(kind: str):
     import transformers as hf
 
-    if kind == "masked":
-        return hf.BertForMaskedLM(
-            hf.BertConfig(
-                vocab_size=400, hidden_size=16, num_hidden_layers=1, num_attention_heads=2, intermediate_size=16
-            )
-        )
     if kind == "bidirectional":
         return hf.BertLMHeadModel(
             hf.BertConfig(
@@ -78,9 +72,8 @@ def small(kind: str):
 @pytest.mark.parametrize(
     ("kind", "words"),
     [
-        ("masked", "BertForMaskedLM, a masked model"),
         ("bidirectional", "looks at later words"),
-        ("headless", "GPT2Model, no head that predicts the next token"),
+        ("headless", "GPT2Model, no head that predicts tokens"),
         ("classifier", "GPT2ForSequenceClassification, no head"),
         ("encoder-decoder", "an encoder-decoder (t5)"),
     ],

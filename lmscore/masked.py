@@ -1,0 +1,237 @@
+"""A masked model: tokens are hidden in turn and predicted from all others (pseudo-log-likelihood)."""
+
+import itertools
+import logging
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+
+from gardenpath import study
+
+from . import heads
+from .causal import is_out_of_memory
+from .encoding import CERTAIN, Encoded, Encoder, encode, lead_in
+from .models import COLUMNS, Done, check_columns
+from .pocket import Progress
+from .tokentable import TokenTable
+
+CPU_TOKENS, GPU_TOKENS = 2048, 16384  # positions of a batch
+CPU_LOGITS, GPU_LOGITS = 2**24, 2**28  # logits held at once where a model computes them itself, counted in numbers
+
+log = logging.getLogger("gardenpath")
+
+
+@dataclass(frozen=True)
+class MaskedModel:
+    """A masked language model ready to score by the protocols `pll` and `pll-word-l2r`.
+
+    A text is fed between the encoder's prefix and `tail`, the ids that the tokenizer itself puts around it; `mask` is
+    the id that hides a token. With `head` the output layer is applied to the predicted positions alone, without it the
+    model computes its logits itself.
+    """
+
+    masked: ClassVar[bool] = True
+
+    name: str
+    encoder: Encoder
+    network: Any
+    device: str
+    dtype: str
+    revision: str | None
+    mask: int
+    tail: tuple[int, ...]
+    head: heads.Head | None = None
+
+    def encode(self, text: str, context: str | None = None, *, word_l2r: bool = False) -> Encoded:
+        """Return `text` as tokens to score, with what is hidden for each; its context is fed and never hidden.
+
+        A token is predicted with itself hidden (Salazar et al. 2020, doi 10.18653/v1/2020.acl-main.240) and, with
+        `word_l2r`, the later tokens of its word too (Kauf & Ivanova 2023, doi 10.18653/v1/2023.acl-short.80), the words
+        being those of the tokenizer (`word_ids`): "weren't" is three for BERT and two for RoBERTa. Raises `ValueError`
+        where the text exceeds the model's window.
+        """
+        encoded = encode(self.encoder, text, context)
+        length = len(encoded.fed) + len(encoded.ids) + len(self.tail)
+        if self.encoder.window is not None and length > self.encoder.window:
+            raise ValueError(
+                f"{length} tokens, {1 + len(self.tail)} of them special, exceed the window of {self.encoder.window}; a "
+                "masked model needs the whole text: expected a shorter one, or a model with a longer window"
+            )
+        hidden: Sequence[tuple[int, ...]] = [(j,) for j in range(len(encoded.ids))]
+        if word_l2r:
+            hidden = self._rest_of_words(lead_in(context) + text, len(encoded.ids))
+        return replace(encoded, opening=CERTAIN, hidden=tuple(hidden))
+
+    def _rest_of_words(self, whole: str, scored: int) -> list[tuple[int, ...]]:
+        """Return, for each of the last tokens of a text, itself and the later tokens of its word."""
+        words = self.encoder.tokenizer(whole, add_special_tokens=False, split_special_tokens=True).word_ids()
+        found = []
+        for _, places in itertools.groupby(range(scored), words[len(words) - scored :].__getitem__):
+            word = tuple(places)
+            found += [word[k:] for k in range(len(word))]
+        return found
+
+    def describe(self) -> dict[str, object]:
+        """Return what a sidecar records of the model, to tell it from any other."""
+        config = self.network.config
+        tokenizer = self.encoder.tokenizer
+        facts: dict[str, object] = {
+            "name": self.name,
+            "architecture": type(self.network).__name__,
+            "parameters": self.network.num_parameters(),
+            "revision": getattr(config, "_commit_hash", None) or self.revision,
+            "dtype": self.dtype,
+            "device": self.device,
+            "attention": getattr(config, "_attn_implementation", None),
+            "head": "on the predicted positions alone" if self.head else "the model's own logits",
+            "mask_token": tokenizer.convert_ids_to_tokens(self.mask),
+            "around_texts": tokenizer.convert_ids_to_tokens([self.encoder.prefix, *self.tail]),
+            "window": self.encoder.window,
+            "vocabulary": len(self.encoder.vocabulary.begins),
+        }
+        if Path(config.name_or_path).is_dir():
+            files = sorted(Path(config.name_or_path).iterdir())
+            kept = [p for p in files if p.suffix in (".safetensors", ".bin") or p.name == "tokenizer.json"]
+            facts["sha256"] = {p.name: study.sha256(p) for p in kept}
+        return facts
+
+    def forward(
+        self,
+        texts: Sequence[Encoded],
+        *,
+        columns: Sequence[str] = COLUMNS,
+        batch_tokens: int | None = None,
+        progress: Progress | None = None,
+        done: Done | None = None,
+    ) -> list[TokenTable]:
+        """Return the token table of each text, in the order given: the log-probability of each token, all else NaN.
+
+        Texts of one length are computed together, so that nothing is padded; rows that are the same once their tokens
+        are hidden are computed once. A batch has at most `batch_tokens` positions, and half as many from where memory
+        runs out. Raises `MemoryError` where not even one row fits.
+        """
+        wanted = check_columns(columns)
+        unique = sorted({_key(text): text for text in texts}.values(), key=_length, reverse=True)
+        found: dict[tuple[object, ...], TokenTable] = {}
+        budget = batch_tokens or self._budget()
+        for _, group in itertools.groupby(unique, _length):
+            for tables in self._group(list(group), wanted, budget):
+                found.update((_key(table.encoded), table) for table in tables)
+                if done:
+                    done(tables)
+                if progress:
+                    progress(len(found), len(unique))
+        return [replace(found[_key(text)], encoded=text) for text in texts]
+
+    def _budget(self) -> int:
+        on_gpu = self.device.startswith("cuda")
+        budget = GPU_TOKENS if on_gpu else CPU_TOKENS
+        if self.head:
+            return budget
+        return min(budget, (GPU_LOGITS if on_gpu else CPU_LOGITS) // len(self.encoder.vocabulary.begins))
+
+    def _group(self, texts: Sequence[Encoded], wanted: frozenset[str], budget: int) -> Iterator[list[TokenTable]]:
+        """Yield the tables of texts of one length as their rows are computed."""
+        if "logprob" not in wanted:
+            yield [_table(text, np.full(len(text.ids), np.nan)) for text in texts]
+            return
+        rows, which = _rows(texts, self.mask, self.tail)
+        places = np.concatenate([len(text.fed) + np.arange(len(text.ids)) for text in texts])
+        targets = np.concatenate([text.ids for text in texts])
+        cuts = np.cumsum([0, *(len(text.ids) for text in texts)])
+        # Rows stand in the order of the texts, so that the first texts are finished first.
+        last = np.maximum.accumulate(np.maximum.reduceat(which, cuts[:-1]))
+        logprob = np.empty(len(targets))
+        size = max(1, budget // rows.shape[1])
+        start = ready = 0
+        while start < len(rows):
+            mine = np.flatnonzero((which >= start) & (which < start + size))
+            try:
+                logprob[mine] = self._compute(
+                    rows[start : start + size], which[mine] - start, places[mine], targets[mine]
+                )
+            except (RuntimeError, MemoryError) as error:
+                if not is_out_of_memory(error):
+                    raise
+                if size == 1:
+                    raise MemoryError(
+                        f"the memory of {self.device} does not hold {rows.shape[1]} positions; expected room for one "
+                        "text: shorten the texts, or take a smaller model or dtype"
+                    ) from error
+                size = min(size, len(rows) - start)
+                size //= 2
+                log.warning("memory ran out; going on with %d positions at a time", size * rows.shape[1])
+                continue
+            start += size
+            now = int(np.searchsorted(last, start))
+            yield [_table(text, logprob[cuts[k] : cuts[k + 1]]) for k, text in enumerate(texts[ready:now], start=ready)]
+            ready = now
+
+    def _compute(self, rows: np.ndarray, which: np.ndarray, places: np.ndarray, targets: np.ndarray) -> np.ndarray:
+        """Return the log-probability (nats) of each target at its place of its row."""
+        import torch
+
+        nodes, sources = np.unique(which * rows.shape[1] + places, return_inverse=True)
+        with torch.inference_mode():
+            ids = torch.from_numpy(rows).to(self.device)
+            inputs = {"input_ids": ids, "attention_mask": torch.ones_like(ids)}
+            states = heads.states(self.network, **inputs) if self.head else self.network(**inputs).logits
+            return heads.measure(
+                self.head or heads.OwnLogits(),
+                heads.in_order(len(self.encoder.vocabulary.begins)),
+                states.flatten(0, 1)[torch.from_numpy(nodes).to(states.device)],
+                sources,
+                targets,
+                frozenset({"logprob"}),
+            ).logprob
+
+
+def checked(model: MaskedModel) -> MaskedModel:
+    """Return the model with its output layer apart where that gives the numbers of its own logits."""
+    size = len(model.encoder.vocabulary.begins)
+    row = np.random.default_rng(0).integers(size, size=(1, min(16, model.encoder.window or 16)))
+    places = np.arange(row.shape[1])
+    plain = replace(model, head=None)
+    expected = plain._compute(row, 0 * places, places, row[0])
+    for head in heads.candidates(model.network):
+        fast = replace(model, head=head)
+        try:
+            away = np.abs(fast._compute(row, 0 * places, places, row[0]) - expected).max()
+        except Exception:  # whatever another library's network cannot do, its own logits remain
+            continue
+        if away <= {"float64": 1e-9, "float32": 1e-4}.get(model.dtype, 3e-2) * max(1.0, np.abs(expected).max()):
+            return fast
+    return plain
+
+
+def _key(text: Encoded) -> tuple[object, ...]:
+    return text.fed, text.ids, text.hidden
+
+
+def _length(text: Encoded) -> int:
+    return len(text.fed) + len(text.ids)
+
+
+def _rows(texts: Sequence[Encoded], mask: int, tail: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray]:
+    """Return the distinct rows of ids with tokens hidden, as they first occur, and the row of each token."""
+    counts = [len(text.ids) for text in texts]
+    rows = np.repeat(np.array([(*text.fed, *text.ids, *tail) for text in texts]), counts, axis=0)
+    firsts = np.cumsum([0, *counts])[:-1]
+    hidden = [
+        (first + j, len(text.fed) + place)
+        for first, text in zip(firsts, texts, strict=True)
+        for j, places in enumerate(text.hidden)
+        for place in places
+    ]
+    rows[tuple(np.array(hidden).T)] = mask
+    _, index, inverse = np.unique(rows, axis=0, return_index=True, return_inverse=True)
+    order = np.argsort(index)
+    return rows[index[order]], np.argsort(order)[inverse.ravel()]
+
+
+def _table(text: Encoded, logprob: np.ndarray) -> TokenTable:
+    nothing = np.full(len(text.ids) + 1, np.nan)
+    return TokenTable(text, np.append(logprob, np.nan), nothing, nothing, nothing)
