@@ -14,6 +14,7 @@ import numpy as np
 from gardenpath.stimuli import Sentence, Word
 
 if TYPE_CHECKING:
+    from tokenizers import Encoding
     from transformers import PreTrainedTokenizerFast
 
 TEXT, BOUNDARY, CERTAIN = "text", "boundary", "certain"
@@ -87,23 +88,21 @@ def encode(
     context = context or ""
     before = lead_in(context, leading_space)
     whole = before + text
-    output = encoder.tokenizer(
-        whole, add_special_tokens=False, return_offsets_mapping=True, split_special_tokens=True, verbose=False
-    )
-    ids: list[int] = output["input_ids"]
+    output = _tokenized(encoder.tokenizer, whole)
+    ids: list[int] = output.ids
     if not ids:
         raise ValueError(f"the tokenizer finds no token in {text!r}; expected at least one")
-    spans = _whole_spans(whole, output["offset_mapping"])
+    spans = _whole_spans(whole, output.offsets)
     own = _first_own(whole, spans, context)
-    spans = [(max(0, a - len(before)), max(0, b - len(before))) for a, b in spans]
+    if before:
+        spans = [(max(0, a - len(before)), max(0, b - len(before))) for a, b in spans]
     added = [encoder.prefix] if prefix else _added(encoder)
     first = own if added or own else 1
     if first == len(ids):
         raise ValueError(
             f"{text!r} is one token, fed first and not scored without a prefix token; expected two or more"
         )
-    begins = [bool(encoder.vocabulary.begins[i]) for i in ids]
-    ends = [bool(encoder.vocabulary.ends[i]) for i in ids]
+    begins, ends = encoder.vocabulary.begins[ids].tolist(), encoder.vocabulary.ends[ids].tolist()
     opening = BOUNDARY if first or begins[0] else TEXT
     if first and ends[first - 1]:
         opening = CERTAIN
@@ -127,6 +126,18 @@ def lead_in(context: str | None, leading_space: bool = False) -> str:
     return f"{context} " if joined else context
 
 
+def _tokenized(tokenizer: "PreTrainedTokenizerFast", text: str) -> "Encoding":
+    """Return ids and offsets of a text, special tokens in it read as plain characters.
+
+    The tokenizer's own call gives the same, and takes as long again as the tokenizing to wrap it up.
+    """
+    backend = tokenizer.backend_tokenizer
+    backend.encode_special_tokens = True
+    backend.no_padding()
+    backend.no_truncation()
+    return backend.encode(text, add_special_tokens=False)
+
+
 def _added(encoder: Encoder) -> list[int]:
     """Return the ids that the tokenizer itself puts before every text."""
     output = encoder.tokenizer("a", return_special_tokens_mask=True)
@@ -139,6 +150,9 @@ def _whole_spans(text: str, offsets: Sequence[tuple[int, int]]) -> list[tuple[in
 
     A tokenizer that composes accents leaves the combining character uncovered, one that trims leaves the spaces.
     """
+    cuts = [end for _, end in offsets]
+    if [0, *cuts] == [*(start for start, _ in offsets), len(text)]:
+        return list(offsets)
     spans: list[tuple[int, int]] = []
     covered = 0
     for start, end in offsets:
@@ -175,8 +189,10 @@ def cores(spans: Sequence[tuple[int, int]], text: str) -> list[tuple[int, int]]:
     following = (len(text.rstrip()), len(text.rstrip()))
     for start, end in reversed(spans):
         piece = text[start:end]
-        if piece.strip():
-            following = (start + len(piece) - len(piece.lstrip()), start + len(piece.rstrip()))
+        inner = piece.strip()
+        if inner:
+            left = start + piece.index(inner)
+            following = (left, left + len(inner))
         found.append(following)
     return found[::-1]
 
@@ -226,9 +242,11 @@ def units(encoded: Encoded, sentence: Sentence) -> list[Unit]:
 
 def _joined(sentence: Sentence, words: Sequence[Word]) -> Word:
     """Return one word that spans all of `words`."""
+    if len(words) == 1:
+        return words[0]
     start, end = words[0].start, words[-1].end
     one = replace(words[0], text=sentence.text[start:end], end=end)
-    for region in sentence.regions if len(words) > 1 else ():
+    for region in sentence.regions:
         if start < region.start < end or start < region.end < end:
             raise ValueError(
                 f"region {region.name!r} (characters {region.start} to {region.end}) has an edge inside {one.text!r} "
