@@ -33,7 +33,7 @@ def command(study_file: Path, host: str, port: int, database: str | None, out: P
     address = f"http://{host}:{listener.getsockname()[1]}/"
     opened = server.open_store(stated, versions, database or store.sqlite_url(folder / "study.sqlite"))
     key = server.participant_key(folder / "participant.key")
-    app = server.application(opened, completion_code=stated.online.completion_code, key=key)
+    app = server.application(opened, stated, key=key)
     click.echo(f"{stated.name}: {len(versions)} versions")
     click.echo(f"  for participants  {address}")
     click.echo(f"  for Prolific      {address}?PROLIFIC_PID={{{{%PROLIFIC_PID%}}}}")

@@ -1,16 +1,19 @@
-"""The web server of a study: the page, and the four calls of docs/api.md."""
+"""The web server of a study: the page, and the calls of docs/api.md."""
 
 import errno
 import hmac
 import json
+import re
 import secrets
 import socket
 from collections.abc import Awaitable, Callable, Sequence
-from datetime import timedelta
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime, timedelta
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+import sqlalchemy as sa
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
@@ -22,25 +25,30 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from gardenpath import study
 
-from .sessions import check_events, payload
-from .store import Conflict, Store
+from .limits import LARGEST_BODY, MOST_EVENTS, Limit, bounded
+from .platforms import Ending, check_texts, ending, person, way_back
+from .sessions import Json, check_events, payload
+from .store import Arrival, Conflict, Opened, Refused, Rules, Store, Ticket
 from .versions import VersionFile
 
-LARGEST_BODY = 1_000_000
 HEADERS = {
     "content-security-policy": "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
     "img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
     # Cross-origin isolation gives the page a clock of 5 us instead of 100 us.
     "cross-origin-opener-policy": "same-origin",
     "cross-origin-embedder-policy": "require-corp",
+    "cross-origin-resource-policy": "same-origin",
     "referrer-policy": "no-referrer",
     "x-content-type-options": "nosniff",
     "cache-control": "no-store",
 }
+LOCAL = ("localhost", "127.0.0.1", "::1")
+REASONS = ("withdrawn", "refused", "unsuitable", "screened_out")
+PREVIEW_CODE = "PREVIEW"
 
 
 class _Headers:
-    """Adds the security headers to every answer."""
+    """Adds the security headers to every answer, where it has none of its own."""
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
@@ -48,28 +56,90 @@ class _Headers:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         async def with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
+                there = {name.lower() for name, _ in message["headers"]}
                 added = [(name.encode(), value.encode()) for name, value in HEADERS.items()]
-                message["headers"] = [*message["headers"], *added]
+                message["headers"] = [*message["headers"], *(h for h in added if h[0] not in there)]
             await send(message)
 
         await self.app(scope, receive, with_headers)
 
 
-def application(store: Store, *, completion_code: str, key: bytes) -> Starlette:
+class _Under:
+    """Serves below a path, whether or not the proxy before it takes the path away."""
+
+    def __init__(self, app: ASGIApp, path: str) -> None:
+        self.app, self.path = app, path.rstrip("/")
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http" and self.path and f"{scope['path']}/".startswith(f"{self.path}/"):
+            scope = {**scope, "path": scope["path"].removeprefix(self.path) or "/"}
+        await self.app(scope, receive, send)
+
+
+@dataclass(frozen=True)
+class Site:
+    """Where and how a study is reached: its outer path, and whether a proxy tells who calls."""
+
+    path: str = ""
+    behind_proxy: bool = False
+
+
+def application(store: Store, stated: study.Study, *, key: bytes, site: Site | None = None) -> Starlette:
     """Return the ASGI application of a study whose versions are published in `store`.
 
     `key` turns a platform's participant id into the keyed hash that is stored in its place.
     """
+    return _Study(store, stated, key, site or Site()).application()
 
-    async def open_session(request: Request) -> Response:
+
+class _Study:
+    """The handlers of one study's calls."""
+
+    def __init__(self, store: Store, stated: study.Study, key: bytes, site: Site) -> None:
+        check_texts(stated.online, stated.language)
+        self.store, self.stated, self.online, self.key, self.site = store, stated, stated.online, key, site
+        self.arrivals = Limit(burst=60, rate=1)
+        self.calls = Limit(burst=1000, rate=20)
+
+    def application(self) -> Starlette:
+        page = page_files()
+        description = Path(str(files("gardenpath.experiment") / "openapi.json"))
+        session = "/api/sessions/{session}"
+        return Starlette(
+            routes=[
+                Route("/", lambda request: FileResponse(page / "index.html")),
+                Route("/static/{name}", _static(page)),
+                Route("/api/openapi.json", lambda request: FileResponse(description)),
+                Route("/api/sessions", self._answered(self.open_session), methods=["POST"]),
+                Route(f"{session}/events", self._answered(self.put_events), methods=["PUT"]),
+                Route(f"{session}/heartbeat", self._answered(self.heartbeat), methods=["POST"]),
+                Route(f"{session}/complete", self._answered(self.complete), methods=["POST"]),
+                Route(f"{session}/withdraw", self._answered(self.withdraw), methods=["POST"]),
+            ],
+            middleware=[Middleware(_Under, path=self.site.path), Middleware(_Headers)],
+            exception_handlers={HTTPException: _refused, Exception: _failed},
+        )
+
+    # ------------------------------------------------------------------------------------------------- the calls
+
+    async def open_session(self, request: Request) -> Response:
         body = await _body(request)
-        participant, source = body.get("participant"), body.get("source", "server")
-        if not (participant is None or (isinstance(participant, str) and 0 < len(participant) <= 200)):
-            raise ValueError("participant: expected a text of 1 to 200 characters, or null")
+        preview = _preview(body.get("preview"), self.key)
+        source = body.get("source") or "server"
         if source not in ("server", "robot"):
             raise ValueError("source: expected 'server' or 'robot'")
-        hashed = None if participant is None else hash_participant(participant, key)
-        opened = await run_in_threadpool(store.open, hashed, source)
+        who = person(body)
+        arrival = Arrival(
+            None if who is None else hash_participant(who.id, self.key),
+            who,
+            source,
+            _random_text(body, "tab"),
+            _random_text(body, "resume"),
+            preview,
+        )
+        if source == "server" and preview is None and not self._safe(request):
+            raise Refused("insecure", "real participants are served over HTTPS only; see docs/online.md")
+        opened = await run_in_threadpool(self.store.open, arrival)
         answer = payload(
             opened.session,
             opened.file,
@@ -78,36 +148,117 @@ def application(store: Store, *, completion_code: str, key: bytes) -> Starlette:
             next_seq=opened.next_seq,
             done=opened.done,
         )
-        return JSONResponse(answer, status_code=200 if opened.visit else 201)
+        return JSONResponse({**answer, "online": self._online(opened)}, status_code=200 if opened.visit else 201)
 
-    async def put_events(request: Request) -> Response:
-        token, session = _token(request), request.path_params["session"]
-        events = check_events((await _body(request)).get("events"))
-        stored = await run_in_threadpool(store.append, session, token, events)
-        return JSONResponse({"stored": stored})
+    async def put_events(self, request: Request) -> Response:
+        session, token = _ticket(request)
+        events = bounded(check_events((await _body(request)).get("events")))
+        return JSONResponse({"stored": await run_in_threadpool(self.store.append, session, token, events)})
 
-    async def complete(request: Request) -> Response:
-        token, session = _token(request), request.path_params["session"]
+    async def heartbeat(self, request: Request) -> Response:
+        session, token = _ticket(request)
+        body = await _body(request)
+        leaving = body.get("leaving", False)
+        if not isinstance(leaving, bool):
+            raise ValueError("leaving: expected true or false")
+        await run_in_threadpool(self.store.heartbeat, session, token, _random_text(body, "tab"), leaving=leaving)
+        return JSONResponse({"seconds": self.online.heartbeat_seconds})
+
+    async def complete(self, request: Request) -> Response:
+        session, token = _ticket(request)
         events = (await _body(request)).get("events")
-        if not isinstance(events, int) or isinstance(events, bool) or not 0 < events < 1_000_000:
+        if not isinstance(events, int) or isinstance(events, bool) or not 0 < events <= MOST_EVENTS:
             raise ValueError("events: expected the number of events sent, a whole number above 0")
-        missing = await run_in_threadpool(store.complete, session, token, events)
+        code = self.online.completion_code
+        missing, ticket = await run_in_threadpool(self.store.complete, session, token, events, code)
         if missing:
-            return JSONResponse({"missing": missing}, status_code=409)
-        return JSONResponse({"code": completion_code})
+            return JSONResponse({"error": "events are missing", "missing": missing[:10_000]}, status_code=409)
+        if ticket.source == "preview":
+            return JSONResponse({"code": PREVIEW_CODE, "url": None})
+        return JSONResponse({"code": code, "url": way_back(self.online, ticket.platform, ticket.id, code)})
 
-    page = page_files()
-    return Starlette(
-        routes=[
-            Route("/", lambda request: FileResponse(page / "index.html")),
-            Route("/static/{name}", _static(page)),
-            Route("/api/sessions", _answered(open_session), methods=["POST"]),
-            Route("/api/sessions/{session}/events", _answered(put_events), methods=["PUT"]),
-            Route("/api/sessions/{session}/complete", _answered(complete), methods=["POST"]),
-        ],
-        middleware=[Middleware(_Headers)],
-        exception_handlers={HTTPException: _refused},
-    )
+    async def withdraw(self, request: Request) -> Response:
+        session, token = _ticket(request)
+        reason = (await _body(request)).get("reason", "withdrawn")
+        if reason not in REASONS:
+            raise ValueError(f"reason: expected one of {', '.join(REASONS)}")
+        code = ending(self.online, self.stated.language, reason).code
+        how, deleted, ticket = await run_in_threadpool(self.store.withdraw, session, token, reason, code)
+        return JSONResponse({**self._withdrawn(how, ticket).json(), "deleted": deleted})
+
+    # ------------------------------------------------------------------------------------------------- what they say
+
+    def _withdrawn(self, how: str, ticket: Ticket) -> Ending:
+        if how != "finished":
+            return self._ending(how, ticket)
+        # Who withdraws at the very end has earned the code.
+        text = self._ending("withdrawn", ticket).text[:1]
+        code = self.online.completion_code
+        return Ending(text, code, way_back(self.online, ticket.platform, ticket.id, code))
+
+    def _ending(self, kind: str, ticket: Ticket | None) -> Ending:
+        platform, id = (ticket.platform, ticket.id) if ticket else ("link", "")
+        return ending(self.online, self.stated.language, kind, platform, id)
+
+    def _online(self, opened: Opened) -> Json:
+        online, ticket = self.online, opened.ticket
+        known = ticket.id or opened.session.source == "preview"
+        kinds = ("refused", "unsuitable", "screened_out", "withdrawn", "unsent")
+        return {
+            "platform": ticket.platform,
+            "test": opened.session.source == "preview",
+            "heartbeat_seconds": online.heartbeat_seconds,
+            "resume": None if known else opened.token,
+            "resume_hours": online.resume_hours,
+            "reward": asdict(online.reward) if online.reward else None,
+            "endings": {kind: self._ending(kind, ticket).json() for kind in kinds},
+        }
+
+    def _safe(self, request: Request) -> bool:
+        """Whether what is sent stays between the participant and this machine."""
+        if request.url.scheme == "https":
+            return True
+        # A proxy that is not trusted hides where a request comes from.
+        through = {"x-forwarded-for", "x-forwarded-proto", "forwarded"} & set(request.headers)
+        return request.url.hostname in LOCAL and not (through and not self.site.behind_proxy)
+
+    def _answered(self, handle: Callable[[Request], Awaitable[Response]]) -> Callable[[Request], Awaitable[Response]]:
+        """Turn what a handler raises into the answer the API documents."""
+
+        async def answered(request: Request) -> Response:
+            if (wait := self._wait(request)) > 0:
+                return _error(429, "too many requests; wait before the next one", wait=wait)
+            try:
+                return await handle(request)
+            except TooLarge:
+                return _error(413, f"the body is over {LARGEST_BODY} bytes; send fewer events at once")
+            except PermissionError as error:
+                return _error(401, str(error))
+            except KeyError as error:
+                return _error(404, str(error.args[0]))
+            except Refused as error:
+                return self._refusal(error)
+            except Conflict as error:
+                return _error(409, str(error))
+            except ValueError as error:
+                return _error(400, str(error).partition("\n")[0])
+            except (sa.exc.OperationalError, sa.exc.TimeoutError):
+                return _error(503, "the database is busy; send it again", wait=1)
+
+        return answered
+
+    def _wait(self, request: Request) -> float:
+        if (session := request.path_params.get("session")) is not None:
+            return self.calls.wait(session)
+        caller = request.client.host if request.client else ""
+        # Without a trusted proxy this machine may stand for everybody behind one.
+        return 0.0 if caller in LOCAL and not self.site.behind_proxy else self.arrivals.wait(caller)
+
+    def _refusal(self, error: Refused) -> JSONResponse:
+        said = self._ending(error.reason, error.session)
+        more = {} if error.wait is None else {"retry_after": round(error.wait, 1)}
+        answer = {"error": str(error), "reason": error.reason, **said.json(), **more}
+        return JSONResponse(answer, status_code=403 if error.reason in ("insecure", "preview") else 409)
 
 
 def hash_participant(participant: str, key: bytes) -> str:
@@ -115,14 +266,24 @@ def hash_participant(participant: str, key: bytes) -> str:
     return hmac.new(key, participant.encode("utf-8"), "sha256").hexdigest()[:16]
 
 
+def preview_key(key: bytes) -> str:
+    """Return what a preview link must hold: nobody else sees a study's materials ahead."""
+    return hmac.new(key, b"preview", "sha256").hexdigest()[:32]
+
+
 def participant_key(path: str | Path) -> bytes:
     """Return the key that hashes participant ids; it is made and kept, readable by its owner, on first use."""
+    return bytes.fromhex(secret(path, lambda: secrets.token_hex(32)))
+
+
+def secret(path: str | Path, make: Callable[[], str]) -> str:
+    """Return the text of a file that only its owner can read; it is made on first use."""
     path = Path(path)
     if not path.exists():
         with study.atomic(path) as temporary:
-            temporary.write_text(secrets.token_hex(32))
+            temporary.write_text(make())
         path.chmod(0o600)
-    return bytes.fromhex(path.read_text())
+    return path.read_text("utf-8").strip()
 
 
 def page_files() -> Path:
@@ -138,56 +299,36 @@ def _static(page: Path) -> Callable[[Request], Response]:
 
     def static(request: Request) -> Response:
         path = there.get(request.path_params["name"])
-        return FileResponse(path) if path else JSONResponse({"error": "there is no such file"}, status_code=404)
+        return FileResponse(path) if path else _error(404, "there is no such file")
 
     return static
 
 
-def _answered(handle: Callable[[Request], Awaitable[Response]]) -> Callable[[Request], Awaitable[Response]]:
-    """Turn what a handler raises into the answer the API documents."""
-
-    async def answered(request: Request) -> Response:
-        try:
-            return await handle(request)
-        except _TooLarge:
-            return _error(413, f"the body is over {LARGEST_BODY} bytes; send fewer events at once")
-        except PermissionError as error:
-            return _error(401, str(error))
-        except KeyError as error:
-            return _error(404, str(error.args[0]))
-        except Conflict as error:
-            return _error(409, str(error))
-        except ValueError as error:
-            return _error(400, str(error))
-
-    return answered
+class TooLarge(Exception):
+    """The body is larger than any that is read."""
 
 
-class _TooLarge(Exception):
-    pass
-
-
-def _error(status: int, message: str) -> JSONResponse:
-    return JSONResponse({"error": message}, status_code=status)
+def _error(status: int, message: str, *, wait: float | None = None) -> JSONResponse:
+    headers = None if wait is None else {"retry-after": str(max(1, round(wait)))}
+    return JSONResponse({"error": message}, status_code=status, headers=headers)
 
 
 def _refused(request: Request, error: Exception) -> Response:
     """Answer what no route takes in the form the API documents."""
     assert isinstance(error, HTTPException)
-    return _error(
-        error.status_code, f"{request.method} {request.url.path}: {error.detail}; see docs/api.md for what there is"
-    )
+    answer = _error(error.status_code, f"{request.method}: {error.detail}; see docs/api.md for what there is")
+    answer.headers.update(error.headers or {})
+    return answer
+
+
+def _failed(request: Request, error: Exception) -> Response:
+    return _error(500, "the server has failed; the fault is in its log, and what was stored is safe")
 
 
 async def _body(request: Request) -> dict[str, Any]:
-    """Return the request's JSON object; no more than the largest body is ever read."""
-    raw = bytearray()
-    async for chunk in request.stream():
-        raw += chunk
-        if len(raw) > LARGEST_BODY:
-            raise _TooLarge
+    """Return the request's JSON object."""
     try:
-        body = json.loads(raw)
+        body = json.loads(await limited(request), parse_constant=_no_number)
     except (UnicodeDecodeError, json.JSONDecodeError, RecursionError):
         raise ValueError("the body is not valid JSON in UTF-8") from None
     if not isinstance(body, dict):
@@ -195,11 +336,53 @@ async def _body(request: Request) -> dict[str, Any]:
     return body
 
 
-def _token(request: Request) -> str:
+async def limited(request: Request) -> bytes:
+    """Return the request's body; no more than the largest is ever read."""
+    raw = bytearray()
+    async for chunk in request.stream():
+        raw += chunk
+        if len(raw) > LARGEST_BODY:
+            raise TooLarge
+    return bytes(raw)
+
+
+def _no_number(name: str) -> float:
+    raise ValueError(f"the body holds {name}, which is not JSON")
+
+
+def _random_text(body: Json, name: str) -> str | None:
+    value = body.get(name)
+    if value is None or (isinstance(value, str) and re.fullmatch(r"[A-Za-z0-9_-]{8,64}", value)):
+        return value
+    raise ValueError(f"{name}: expected 8 to 64 of A-Z, a-z, 0-9, _ and -, or null")
+
+
+def _preview(asked: object, key: bytes) -> tuple[str, int] | None:
+    if asked is None:
+        return None
+    if not isinstance(asked, dict) or not {"version", "key"} <= asked.keys():
+        raise ValueError("preview: expected an object with version, trial and key")
+    version, trial, given = asked["version"], asked.get("trial", 0), asked["key"]
+    if not isinstance(version, str) or not re.fullmatch(r"[\w.-]{1,100}", version):
+        raise ValueError("preview: expected version as in E1-V1")
+    if not isinstance(trial, int) or isinstance(trial, bool) or not 0 <= trial < 100_000:
+        raise ValueError("preview: expected trial as a whole number from 0")
+    if not isinstance(given, str) or not hmac.compare_digest(
+        given.encode("utf-8", "replace"), preview_key(key).encode()
+    ):
+        raise Refused("preview", "the key of the preview link is not this study's")
+    return version, trial
+
+
+def _ticket(request: Request) -> tuple[str, str]:
+    """Return the session of the address and the token that came with it."""
+    session: str = request.path_params["session"]
+    if not re.fullmatch(r"s-[0-9a-f]{16}", session):
+        raise KeyError(f"session {session[:40]!r} is not known")
     scheme, _, token = request.headers.get("authorization", "").partition(" ")
     if scheme.lower() != "bearer" or not token:
         raise PermissionError("no token; expected the header Authorization: Bearer TOKEN")
-    return token
+    return session, token
 
 
 def listen(host: str, port: int) -> socket.socket:
@@ -219,14 +402,39 @@ def listen(host: str, port: int) -> socket.socket:
     return listener
 
 
-def open_store(stated: study.Study, versions: Sequence[VersionFile], url: str) -> Store:
+def open_store(
+    stated: study.Study,
+    versions: Sequence[VersionFile],
+    url: str,
+    *,
+    clock: Callable[[], datetime] = lambda: datetime.now(UTC),
+) -> Store:
     """Return the study's database at `url` with its versions published."""
-    store = Store(url, lease=timedelta(minutes=stated.online.lease_minutes))
-    store.publish(versions)
+    online = stated.online
+    rules = Rules(
+        quota=online.quota,
+        sessions=online.sessions,
+        lease=timedelta(minutes=online.lease_minutes),
+        resume=timedelta(hours=online.resume_hours),
+        tab=timedelta(seconds=3 * online.heartbeat_seconds),
+        keep_withdrawn=online.withdrawal == "keep",
+    )
+    store = Store(url, rules=rules, clock=clock)
+    # What people are told and how they are treated; how many places there are may change at any time.
+    told = {
+        name: value for name, value in asdict(online).items() if name in ("reward", "sessions", "texts", "withdrawal")
+    }
+    store.publish(versions, told)
     return store
 
 
-def run(app: Starlette, listener: socket.socket) -> None:
-    """Serve until interrupted; no access log, which would hold addresses and ids."""
+def run(app: Starlette, listener: socket.socket, *, proxy: str | None = None) -> None:
+    """Serve until interrupted; no access log, which would hold addresses and ids.
+
+    `proxy` is the address of the proxy whose headers say who calls, and how.
+    """
     uvicorn = study.require("uvicorn", "online")
-    uvicorn.Server(uvicorn.Config(app, access_log=False, log_level="warning")).run(sockets=[listener])
+    trusted: dict[str, Any] = {"proxy_headers": proxy is not None, "forwarded_allow_ips": proxy or ""}
+    uvicorn.Server(uvicorn.Config(app, access_log=False, log_level="warning", server_header=False, **trusted)).run(
+        sockets=[listener]
+    )

@@ -16,7 +16,11 @@ Json = dict[str, Any]
 
 @dataclass(frozen=True)
 class Session:
-    """One sitting of one participant with one version; `order` holds positions in the version's trials."""
+    """One sitting of one participant with one version; `order` holds positions in the version's trials.
+
+    `revision` numbers what the study showed then; a `late` one went on after its place had been given away; `excluded` is why
+    it does not count.
+    """
 
     id: str
     participant: str
@@ -28,6 +32,9 @@ class Session:
     started: str
     finished: str | None
     source: str
+    revision: int = 1
+    late: bool = False
+    excluded: str | None = None
 
 
 @dataclass(frozen=True)

@@ -1,69 +1,92 @@
-"""The server's database: versions, sessions and events, on SQLite (WAL) or PostgreSQL, by SQLAlchemy Core."""
+"""What the server keeps: sessions with their places and events, revisions of the study, and payments apart from them."""
 
+import hashlib
 import hmac
 import json
 import logging
 import secrets
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
-from functools import cache
-from pathlib import Path
+from typing import Any
 
 import sqlalchemy as sa
 
-from gardenpath import study
-
+from .assignment import Filled, choose
+from .database import (
+    DEPARTED,
+    DEPARTURES,
+    EVENTS,
+    META,
+    PAYMENTS,
+    PREVIEW,
+    REAL,
+    REVISIONS,
+    SESSIONS,
+    VERSIONS,
+    Database,
+    canonical,
+    sqlite_url,
+)
+from .platforms import Person
 from .sessions import Event, Record, Session, open_session
 from .versions import VersionFile, parse_version
 
+__all__ = ["Arrival", "Conflict", "Opened", "Refused", "Rules", "Store", "sqlite_url"]
+
 log = logging.getLogger("gardenpath")
 
-SCHEMA = 1
-metadata = sa.MetaData()
-META = sa.Table("meta", metadata, sa.Column("schema", sa.Integer, nullable=False))
-VERSIONS = sa.Table(
-    "versions",
-    metadata,
-    sa.Column("sha256", sa.String(64), primary_key=True),
-    sa.Column("name", sa.String, nullable=False),
-    sa.Column("active", sa.Boolean, nullable=False),
-    sa.Column("content", sa.Text, nullable=False),
-)
-SESSIONS = sa.Table(
-    "sessions",
-    metadata,
-    sa.Column("id", sa.String, primary_key=True),
-    sa.Column("token", sa.String, nullable=False),
-    sa.Column("participant", sa.String, nullable=False, unique=True),
-    sa.Column("version", sa.String, nullable=False),
-    sa.Column("slot", sa.Integer, nullable=False),
-    sa.Column("order", sa.Text, nullable=False),
-    sa.Column("version_sha256", sa.ForeignKey("versions.sha256"), nullable=False),
-    sa.Column("procedure_sha256", sa.String(64), nullable=False),
-    sa.Column("started", sa.String, nullable=False),
-    sa.Column("seen", sa.String, nullable=False),
-    sa.Column("finished", sa.String),
-    sa.Column("source", sa.String, nullable=False),
-    sa.Column("visits", sa.Integer, nullable=False),
-    sa.UniqueConstraint("version", "slot"),
-)
-EVENTS = sa.Table(
-    "events",
-    metadata,
-    sa.Column("session", sa.ForeignKey("sessions.id"), primary_key=True),
-    sa.Column("seq", sa.Integer, primary_key=True),
-    sa.Column("visit", sa.Integer, nullable=False),
-    sa.Column("t", sa.Double, nullable=False),
-    sa.Column("kind", sa.String, nullable=False),
-    sa.Column("trial", sa.Integer),
-    sa.Column("value", sa.Text, nullable=False),
-)
+COUNTS = SESSIONS.c.excluded.is_(None) & SESSIONS.c.withdrawn.is_(None) & REAL
 
 
 class Conflict(Exception):
     """The request contradicts what is stored; the message says how."""
+
+
+class Refused(Conflict):
+    """Nobody can begin or go on; `reason` is one of docs/api.md, `session` the session concerned where there is one."""
+
+    def __init__(
+        self, reason: str, message: str, *, session: "Ticket | None" = None, wait: float | None = None
+    ) -> None:
+        super().__init__(message)
+        self.reason, self.session, self.wait = reason, session, wait
+
+
+@dataclass(frozen=True)
+class Rules:
+    """How places are given and kept: arguments from the section `online` of study.toml."""
+
+    quota: int | None = None
+    sessions: int = 1
+    lease: timedelta = timedelta(minutes=60)
+    resume: timedelta = timedelta(hours=24)
+    tab: timedelta = timedelta(seconds=90)
+    keep_withdrawn: bool = False
+
+
+@dataclass(frozen=True)
+class Arrival:
+    """Somebody at the door: the keyed hash of who it is, the platform's id for payment, and the tab.
+
+    `resume` is what an anonymous browser kept; `preview` is a version and a trial to look at.
+    """
+
+    participant: str | None = None
+    person: Person | None = None
+    source: str = "server"
+    tab: str | None = None
+    resume: str | None = None
+    preview: tuple[str, int] | None = None
+
+
+@dataclass(frozen=True)
+class Ticket:
+    """What the way back of a session needs: its platform, the raw id while it is kept, and its source."""
+
+    platform: str
+    id: str
+    source: str
 
 
 @dataclass(frozen=True)
@@ -76,154 +99,236 @@ class Opened:
     visit: int
     next_seq: int
     done: tuple[int, ...]
+    ticket: Ticket
 
 
 class Store:
-    """A study's data in a database; every method is one transaction."""
+    """A study's data in a database; every method is one transaction. `clock` gives the time in UTC."""
 
-    def __init__(self, url: str, *, lease: timedelta = timedelta(minutes=60), create: bool = True) -> None:
-        self.lease = lease
-        try:
-            self.engine = sa.create_engine(url)
-            if self.engine.dialect.name == "sqlite":
-                _prepare_sqlite(self.engine)
-                if not create and not Path(self.engine.url.database or "").is_file():
-                    raise FileNotFoundError(f"{url}: there is no such file; expected a study's database")
-            self._open(url)
-        except ModuleNotFoundError as error:
-            raise study.MissingExtra(
-                f"{url}: its driver {error.name} is not installed: pip install {error.name}"
-            ) from None
-        except sa.exc.SQLAlchemyError as error:
-            reason = str(getattr(error, "orig", error)).partition("\n")[0]
-            raise study.DataError(f"{url}: not a database of gardenpath: {reason}") from None
+    def __init__(
+        self,
+        url: str,
+        *,
+        rules: Rules | None = None,
+        create: bool = True,
+        clock: Callable[[], datetime] = lambda: datetime.now(UTC),
+    ) -> None:
+        self.rules, self._clock = rules or Rules(), clock
+        self.database = Database(url, create=create)
+        self.engine = self.database.engine
+        self._parsed: dict[str, VersionFile] = {}
 
-    def _open(self, url: str) -> None:
-        metadata.create_all(self.engine)
-        with self.engine.begin() as connection:
-            found = connection.scalar(sa.select(META.c.schema))
-            if found is None:
-                connection.execute(META.insert().values(schema=SCHEMA))
-            elif found != SCHEMA:
-                raise study.DataError(
-                    f"{url}: the database has schema {found}, expected {SCHEMA}; collect its data with the gardenpath "
-                    "that made it, and serve from a new database"
-                )
+    # ---------------------------------------------------------------------------------------------- what is shown
 
-    def publish(self, files: Sequence[VersionFile]) -> None:
-        """Make these versions the ones that new sessions are assigned to; earlier ones stay for their sessions."""
-        with self.engine.begin() as connection:
+    def publish(self, files: Sequence[VersionFile], settings: Mapping[str, Any] | None = None) -> int:
+        """Make these versions the ones that new sessions are assigned to, and return the number of this revision.
+
+        What nobody has met yet is replaced; what a session has met stays, and a change has a new number.
+        """
+        for file in files:
+            file.version.drawn(0)  # the first order costs a count; no arrival should wait for it
+        hashes = _hashes(files, settings or {})
+        with self.database.exclusive() as connection:
             there = set(connection.scalars(sa.select(VERSIONS.c.sha256)))
-            begun = connection.scalar(sa.select(sa.func.count()).select_from(SESSIONS)) or 0
-            if begun and not {file.sha256 for file in files} <= there:
-                log.warning(
-                    "the study has changed since its first sessions: those %d keep the versions they ran, new ones get the new "
-                    "versions, and the tables will hold both; serve from another folder (-o) to keep them apart",
-                    begun,
-                )
             connection.execute(VERSIONS.update().values(active=False))
-            for file in files:
-                _parsed(file.text, file.name).version.drawn(
-                    0
-                )  # the first order costs a count; no arrival should wait for it
             for file in files:
                 if file.sha256 in there:
                     connection.execute(VERSIONS.update().where(VERSIONS.c.sha256 == file.sha256).values(active=True))
                 else:
                     row = {"sha256": file.sha256, "name": file.name, "active": True, "content": file.text}
                     connection.execute(VERSIONS.insert().values(row))
+            return self._revise(connection, hashes)
 
-    def open(self, participant: str | None, source: str) -> Opened:
-        """Return a new session in the version with the fewest completed and live ones, or the participant's unfinished one.
+    def _revise(self, connection: sa.Connection, hashes: Mapping[str, str]) -> int:
+        last = connection.execute(sa.select(REVISIONS).order_by(REVISIONS.c.number.desc())).first()
+        row = {"since": self._now(), "hashes": canonical(hashes)}
+        if last is None:
+            connection.execute(REVISIONS.insert().values(number=1, **row))
+            return 1
+        before = json.loads(last.hashes)
+        changed = sorted(what for what in hashes if hashes[what] != before.get(what))
+        if not changed:
+            return int(last.number)
+        met = sa.select(sa.func.count()).select_from(SESSIONS).where(REAL & (SESSIONS.c.revision == last.number))
+        begun = connection.scalar(met) or 0
+        if not begun:
+            connection.execute(REVISIONS.update().where(REVISIONS.c.number == last.number).values(row))
+            return int(last.number)
+        log.warning(
+            "the study has changed since its first sessions (%s): those %d keep what they ran, new ones are of revision %d, and "
+            "the tables will hold both; serve from another folder (-o) to keep them apart",
+            ", ".join(changed),
+            begun,
+            last.number + 1,
+        )
+        connection.execute(REVISIONS.insert().values(number=last.number + 1, **row))
+        return int(last.number) + 1
 
-        Raises `Conflict` when the participant has finished already.
+    def revisions(self) -> list[dict[str, Any]]:
+        """Return each revision's number, time, and what changed since the one before."""
+        with self.database.reading() as connection:
+            rows = connection.execute(sa.select(REVISIONS).order_by(REVISIONS.c.number)).all()
+        told: list[dict[str, Any]] = []
+        before: dict[str, str] = {}
+        for row in rows:
+            hashes = json.loads(row.hashes)
+            changed = [what for what in hashes if told and hashes[what] != before.get(what)]
+            told.append({"number": row.number, "since": row.since, "changed": changed, "hashes": hashes})
+            before = hashes
+        return told
+
+    # ---------------------------------------------------------------------------------------------- who comes
+
+    def open(self, arrival: Arrival) -> Opened:
+        """Return a new session in a version with the fewest completed and running ones, or the person's unfinished one.
+
+        Raises `Refused` when the study is full or closed, or when this person may not begin or go on.
         """
-        now = _now()
-        with self._exclusive() as connection:
-            if participant is not None:
-                row = connection.execute(sa.select(SESSIONS).where(SESSIONS.c.participant == participant)).first()
-                if row is not None:
-                    return self._resume(connection, row, now)
-            file = self._least_filled(connection, now)
-            slot = connection.scalar(sa.select(sa.func.max(SESSIONS.c.slot)).where(SESSIONS.c.version == file.name))
-            session = open_session(
-                file,
-                0 if slot is None else slot + 1,
-                id=f"s-{secrets.token_hex(8)}",
-                participant=participant or f"p-{secrets.token_hex(8)}",
-                started=now,
-                source=source,
-            )
-            token = secrets.token_urlsafe(24)
-            connection.execute(
-                SESSIONS.insert().values(
-                    {
-                        "id": session.id,
-                        "token": token,
-                        "participant": session.participant,
-                        "version": session.version,
-                        "slot": session.slot,
-                        "order": json.dumps(session.order),
-                        "version_sha256": session.version_sha256,
-                        "procedure_sha256": session.procedure_sha256,
-                        "started": now,
-                        "seen": now,
-                        "source": source,
-                        "visits": 1,
-                    }
-                )
-            )
-            return Opened(session, file, token, 0, 0, ())
+        with self.database.exclusive() as connection:
+            if arrival.preview is not None:
+                return self._preview(connection, arrival, *arrival.preview)
+            had = self._had(connection, arrival)
+            if had and had[-1].finished is None:
+                return self._resume(connection, had[-1], arrival)
+            if arrival.participant is not None:
+                if connection.scalar(sa.select(DEPARTED).where(DEPARTED.c.participant == arrival.participant)):
+                    raise Refused("departed", "this person has withdrawn or was forgotten")
+                if len(had) >= self.rules.sessions:
+                    ticket = self._ticket(connection, had[-1])
+                    raise Refused("finished", "this person has finished the study already", session=ticket)
+            if connection.scalar(sa.select(META.c.closed)):
+                raise Refused("closed", "the study is closed for newcomers")
+            return self._assign(connection, arrival, [row.version for row in had])
 
-    def _resume(self, connection: sa.Connection, row: sa.Row, now: str) -> Opened:
-        if row.finished is not None:
-            raise Conflict("this participant has finished the study already")
+    def _had(self, connection: sa.Connection, arrival: Arrival) -> Sequence[sa.Row]:
+        """The sessions of this person, first to last; of an unknown browser the one that it can still go on with."""
+        if arrival.participant is not None:
+            mine = SESSIONS.c.participant == arrival.participant
+        elif arrival.resume is not None:
+            fresh = SESSIONS.c.seen > self._ago(self.rules.resume)
+            mine = (SESSIONS.c.token == arrival.resume) & SESSIONS.c.finished.is_(None) & fresh
+        else:
+            return []
+        query = sa.select(SESSIONS).where(mine, REAL, SESSIONS.c.withdrawn.is_(None)).order_by(SESSIONS.c.sitting)
+        return connection.execute(query).all()
+
+    def _assign(self, connection: sa.Connection, arrival: Arrival, taken: Sequence[str]) -> Opened:
+        active = dict(connection.execute(sa.select(VERSIONS.c.name, VERSIONS.c.sha256).where(VERSIONS.c.active)).all())
+        name = choose(sorted(active), self._filled(connection), self.rules.quota, taken)
+        if name is None:
+            raise Refused("full", "every version has its quota of completed and running sessions")
+        last = connection.scalar(sa.select(sa.func.max(SESSIONS.c.slot)).where(SESSIONS.c.version == name, REAL))
+        slot = 0 if last is None else last + 1
+        return self._begin(connection, arrival, self._file(connection, active[name]), slot, sitting=len(taken))
+
+    def _preview(self, connection: sa.Connection, arrival: Arrival, version: str, trial: int) -> Opened:
+        sha256 = connection.scalar(sa.select(VERSIONS.c.sha256).where(VERSIONS.c.active, VERSIONS.c.name == version))
+        if sha256 is None:
+            raise Refused("preview", f"there is no version {version!r}")
+        opened = self._begin(connection, arrival, self._file(connection, sha256), 0, sitting=0)
+        done = tuple(range(min(trial, len(opened.session.order) - 1)))
+        return Opened(opened.session, opened.file, opened.token, 0, 0, done, opened.ticket)
+
+    def _begin(
+        self, connection: sa.Connection, arrival: Arrival, file: VersionFile, slot: int, *, sitting: int
+    ) -> Opened:
+        now = self._now()
+        session = open_session(
+            file,
+            slot,
+            id=f"s-{secrets.token_hex(8)}",
+            participant=arrival.participant or f"p-{secrets.token_hex(8)}",
+            started=now,
+            source=PREVIEW if arrival.preview else arrival.source,
+        )
+        revision = connection.scalar(sa.select(sa.func.max(REVISIONS.c.number))) or 1
+        session = replace(session, revision=revision)
+        person = None if arrival.preview else arrival.person
+        ticket = Ticket(person.platform if person else "link", person.id if person else "", session.source)
+        token = secrets.token_urlsafe(24)
+        connection.execute(
+            SESSIONS.insert().values(
+                {
+                    "id": session.id,
+                    "token": token,
+                    "participant": session.participant,
+                    "sitting": sitting,
+                    "platform": ticket.platform,
+                    "version": session.version,
+                    "slot": session.slot,
+                    "order": json.dumps(session.order),
+                    "version_sha256": session.version_sha256,
+                    "procedure_sha256": session.procedure_sha256,
+                    "revision": revision,
+                    "started": now,
+                    "seen": now,
+                    "source": session.source,
+                    "visits": 1,
+                    "tab": arrival.tab,
+                    "tab_seen": now,
+                }
+            )
+        )
+        if person is not None:
+            self._payee(connection, session.id, person)
+        return Opened(session, file, token, 0, 0, (), ticket)
+
+    def _resume(self, connection: sa.Connection, row: sa.Row, arrival: Arrival) -> Opened:
+        now = self._now()
+        ticket = self._ticket(connection, row)
+        if row.seen <= self._ago(self.rules.resume):
+            raise Refused("expired", "the session was left for longer than it may be resumed", session=ticket)
+        if arrival.tab is not None and row.tab not in (None, arrival.tab):
+            wait = (datetime.fromisoformat(row.tab_seen) + self.rules.tab - self._clock()).total_seconds()
+            if wait > 0:
+                raise Refused("open_elsewhere", "the session is open in another tab", session=ticket, wait=wait)
         mine = EVENTS.c.session == row.id
         last = connection.scalar(sa.select(sa.func.max(EVENTS.c.seq)).where(mine))
         ended = connection.scalars(sa.select(EVENTS.c.trial).where(mine, EVENTS.c.kind == "trial_end"))
         done = tuple(trial for trial in ended if trial is not None)
-        connection.execute(SESSIONS.update().where(SESSIONS.c.id == row.id).values(visits=row.visits + 1, seen=now))
+        self._alive(connection, row, visits=row.visits + 1, tab=arrival.tab, tab_seen=now)
+        if arrival.person is not None:
+            self._payee(connection, row.id, arrival.person)
+            ticket = Ticket(row.platform, arrival.person.id, row.source)
         file = self._file(connection, row.version_sha256)
-        return Opened(_session(row), file, row.token, row.visits, 0 if last is None else last + 1, done)
+        return Opened(_session(row), file, row.token, row.visits, 0 if last is None else last + 1, done, ticket)
 
-    def _least_filled(self, connection: sa.Connection, now: str) -> VersionFile:
-        active = connection.execute(
-            sa.select(VERSIONS.c.name, VERSIONS.c.sha256).where(VERSIONS.c.active).order_by(VERSIONS.c.name)
-        ).all()
-        if not active:
-            raise Conflict("no versions are published")
-        oldest = (datetime.fromisoformat(now) - self.lease).isoformat(timespec="milliseconds")
-        counted = sa.select(SESSIONS.c.version, sa.func.count()).where(
-            SESSIONS.c.finished.is_not(None) | (SESSIONS.c.seen > oldest)
-        )
-        filled: dict[str, int] = dict(connection.execute(counted.group_by(SESSIONS.c.version)).all())
-        _, sha256 = min(active, key=lambda version: filled.get(version[0], 0))
-        return self._file(connection, sha256)
+    def _filled(self, connection: sa.Connection) -> dict[str, Filled]:
+        done = SESSIONS.c.finished.is_not(None)
+        live = ~done & (SESSIONS.c.seen > self._ago(self.rules.lease))
+        sums = [
+            sa.func.sum(sa.case((which, 1), else_=0)) for which in (done, live, done & SESSIONS.c.late, ~done & ~live)
+        ]
+        counted = sa.select(SESSIONS.c.version, *sums).where(COUNTS).group_by(SESSIONS.c.version)
+        return {version: Filled(*map(int, numbers)) for version, *numbers in connection.execute(counted)}
 
-    def _file(self, connection: sa.Connection, sha256: str) -> VersionFile:
-        name, content = connection.execute(
-            sa.select(VERSIONS.c.name, VERSIONS.c.content).where(VERSIONS.c.sha256 == sha256)
-        ).one()
-        return _parsed(content, name)
+    def filled(self) -> dict[str, Filled]:
+        """Return how far each version with a session is filled."""
+        with self.database.reading() as connection:
+            return self._filled(connection)
+
+    # ---------------------------------------------------------------------------------------------- what happens
 
     def append(self, session: str, token: str, events: Sequence[Event]) -> int:
         """Store events and return how many the session has; one that is stored already must be the same.
 
         Raises `KeyError` for an unknown session, `PermissionError` for a wrong token, `Conflict` for a different event.
         """
-        with self._exclusive() as connection:
+        with self.database.writing() as connection:
             row = self._authorised(connection, session, token)
+            if row.withdrawn is not None:
+                raise Conflict("the session is withdrawn; it takes no further events")
             mine = EVENTS.c.session == session
-            _check_ratings(events, self._file(connection, row.version_sha256))
+            _check_answers(events, row, self._file(connection, row.version_sha256))
             there = {
                 event.seq: event._asdict()
                 for event in connection.execute(
                     sa.select(EVENTS).where(mine, EVENTS.c.seq.in_([e.seq for e in events]))
                 )
             }
-            fresh: dict[int, dict[str, object]] = {}
+            fresh: dict[int, dict[str, Any]] = {}
             for event in events:
-                values = {"session": session, **vars(event), "value": _canonical(event.value)}
+                values = {"session": session, **vars(event), "value": canonical(event.value)}
                 stored = there.get(event.seq, fresh.get(event.seq))
                 if stored is not None and stored != values:
                     raise Conflict(f"event {event.seq} is stored already and differs; events are never changed")
@@ -232,111 +337,275 @@ class Store:
                 raise Conflict("the session is complete; it takes no further events")
             if fresh:
                 connection.execute(EVENTS.insert(), list(fresh.values()))
-            connection.execute(SESSIONS.update().where(SESSIONS.c.id == session).values(seen=_now()))
+            new = [event for event in events if event.seq in fresh]
+            self._alive(
+                connection,
+                row,
+                trials_ended=row.trials_ended + sum(event.kind == "trial_end" for event in new),
+                interruptions=row.interruptions + sum(_leaves(event) for event in new),
+            )
             return connection.scalar(sa.select(sa.func.count()).select_from(EVENTS).where(mine)) or 0
 
-    def complete(self, session: str, token: str, events: int) -> list[int]:
-        """Mark the session finished if events 0 to `events` - 1 are all stored; return the missing numbers."""
-        with self._exclusive() as connection:
+    def heartbeat(self, session: str, token: str, tab: str | None, *, leaving: bool = False) -> None:
+        """Renew the session's lease; raises `Refused` when another tab has the session."""
+        with self.database.writing() as connection:
             row = self._authorised(connection, session, token)
+            if tab is not None and row.tab is not None and row.tab != tab:
+                raise Refused("open_elsewhere", "the session is open in another tab")
+            if leaving:
+                self._alive(connection, row, tab=None)
+            else:
+                self._alive(connection, row, tab=tab or row.tab, tab_seen=self._now())
+
+    def complete(self, session: str, token: str, events: int, code: str) -> tuple[list[int], Ticket]:
+        """Mark the session finished if events 0 to `events` - 1 are all stored; return the missing numbers.
+
+        `code` is noted for payment. Neither the time it took nor any answer matters here.
+        """
+        with self.database.writing() as connection:
+            row = self._authorised(connection, session, token)
+            ticket = self._ticket(connection, row)
+            if row.withdrawn is not None:
+                raise Conflict("the session is withdrawn")
+            if row.finished is not None:
+                return [], ticket
             mine = EVENTS.c.session == session
             there = set(connection.scalars(sa.select(EVENTS.c.seq).where(mine)))
             missing = [seq for seq in range(events) if seq not in there]
             if not missing:
                 ended = set(connection.scalars(sa.select(EVENTS.c.trial).where(mine, EVENTS.c.kind == "trial_end")))
                 unread = sorted(set(range(len(json.loads(row.order)))) - ended)
-                if unread:
+                if unread and row.source != PREVIEW:
                     raise Conflict(
                         f"{len(unread)} trials have not ended, first trial {unread[0]}; the code comes at the end"
                     )
-                unfinished = (SESSIONS.c.id == session) & SESSIONS.c.finished.is_(None)
-                connection.execute(SESSIONS.update().where(unfinished).values(finished=_now()))
-            return missing
+                self._alive(connection, row, finished=self._now())
+                self._pay(connection, session, "completed", code)
+            return missing, ticket
+
+    def _alive(self, connection: sa.Connection, row: sa.Row, **values: Any) -> None:
+        """Renew a session's lease; one whose lease had run out goes on as a late one, since its place was given away."""
+        late = row.late or (row.finished is None and row.seen <= self._ago(self.rules.lease))
+        seen = row.seen if row.finished is not None else self._now()
+        connection.execute(SESSIONS.update().where(SESSIONS.c.id == row.id).values(seen=seen, late=late, **values))
 
     def _authorised(self, connection: sa.Connection, session: str, token: str) -> sa.Row:
-        row = connection.execute(sa.select(SESSIONS).where(SESSIONS.c.id == session)).first()
+        row = connection.execute(sa.select(SESSIONS).where(SESSIONS.c.id == session).with_for_update()).first()
         if row is None:
             raise KeyError(f"session {session!r} is not known")
         if not hmac.compare_digest(row.token.encode(), token.encode()):
             raise PermissionError("the token does not belong to this session")
         return row
 
+    # ---------------------------------------------------------------------------------------------- who leaves
+
+    def withdraw(self, session: str, token: str, reason: str, code: str | None) -> tuple[str, bool, Ticket]:
+        """Let somebody go; return how it counts, whether the data are deleted, and what the way back needs.
+
+        Who refuses, or whose device does not fit, leaves nothing, unless a trial has ended: then it is a withdrawal.
+        Who had finished keeps the payment.
+        """
+        with self.database.exclusive() as connection:
+            row = self._authorised(connection, session, token)
+            ticket = self._ticket(connection, row)
+            if row.trials_ended and reason in ("refused", "unsuitable"):
+                reason = "withdrawn"
+            keep = reason == "withdrawn" and self.rules.keep_withdrawn
+            if row.withdrawn is None:
+                if row.source != PREVIEW:
+                    self._count_departure(connection, row.version, reason)
+                if reason in ("refused", "unsuitable"):
+                    connection.execute(PAYMENTS.delete().where(PAYMENTS.c.session == session))
+                else:
+                    self._depart(connection, row.participant)
+                    if row.finished is None:
+                        self._pay(connection, session, reason, code)
+                if keep:
+                    self._alive(connection, row, withdrawn=self._now())
+                else:
+                    self._delete(connection, SESSIONS.c.id == session)
+        if not keep:
+            self.database.scrub()
+        return "finished" if row.finished is not None else reason, not keep, ticket
+
+    def forget(self, participant: str) -> int:
+        """Delete all that is stored of a person and bar the way back; return how many sessions that were.
+
+        Raises `KeyError` when nothing is known of this person.
+        """
+        with self.database.exclusive() as connection:
+            mine = SESSIONS.c.participant == participant
+            sessions = connection.scalars(sa.select(SESSIONS.c.id).where(mine)).all()
+            known = connection.scalar(sa.select(DEPARTED).where(DEPARTED.c.participant == participant))
+            if not sessions and not known:
+                raise KeyError("nobody with this id has taken part")
+            for version in connection.scalars(sa.select(SESSIONS.c.version).where(mine, REAL)).all():
+                self._count_departure(connection, version, "forgotten")
+            connection.execute(PAYMENTS.delete().where(PAYMENTS.c.session.in_(sessions)))
+            self._delete(connection, mine)
+            self._depart(connection, participant)
+        self.database.scrub()
+        return len(sessions)
+
+    def _delete(self, connection: sa.Connection, which: sa.ColumnElement[bool]) -> None:
+        sessions = sa.select(SESSIONS.c.id).where(which)
+        connection.execute(EVENTS.delete().where(EVENTS.c.session.in_(sessions)))
+        connection.execute(SESSIONS.delete().where(which))
+
+    def _depart(self, connection: sa.Connection, participant: str) -> None:
+        there = connection.scalar(sa.select(DEPARTED).where(DEPARTED.c.participant == participant))
+        # Who came without an id has a random label, which can never come again.
+        if there is None and not participant.startswith("p-"):
+            connection.execute(DEPARTED.insert().values(participant=participant))
+
+    def _count_departure(self, connection: sa.Connection, version: str, reason: str) -> None:
+        this = (DEPARTURES.c.version == version) & (DEPARTURES.c.reason == reason)
+        number = connection.scalar(sa.select(DEPARTURES.c.number).where(this))
+        if number is None:
+            connection.execute(DEPARTURES.insert().values(version=version, reason=reason, number=1))
+        else:
+            connection.execute(DEPARTURES.update().where(this).values(number=number + 1))
+
+    # ---------------------------------------------------------------------------------------------- payment
+
+    def _payee(self, connection: sa.Connection, session: str, person: Person) -> None:
+        connection.execute(PAYMENTS.delete().where(PAYMENTS.c.session == session))
+        row = {"session": session, "platform": person.platform, "id": person.id, "submission": person.submission}
+        connection.execute(PAYMENTS.insert().values(**row, code=None, status="running"))
+
+    def _pay(self, connection: sa.Connection, session: str, status: str, code: str | None) -> None:
+        connection.execute(PAYMENTS.update().where(PAYMENTS.c.session == session).values(status=status, code=code))
+
+    def _ticket(self, connection: sa.Connection, row: sa.Row) -> Ticket:
+        id = connection.scalar(sa.select(PAYMENTS.c.id).where(PAYMENTS.c.session == row.id))
+        return Ticket(row.platform, id or "", row.source)
+
+    def payments(self) -> list[dict[str, Any]]:
+        """Return the payments: platform, id, submission, code and status, ordered by platform and id."""
+        columns = [column for column in PAYMENTS.c if column.name != "session"]
+        with self.database.reading() as connection:
+            rows = connection.execute(sa.select(*columns).order_by(PAYMENTS.c.platform, PAYMENTS.c.id))
+            return [dict(row._mapping) for row in rows]
+
+    def forget_payments(self) -> int:
+        """Delete every platform's id; return how many."""
+        with self.database.writing() as connection:
+            number = connection.execute(PAYMENTS.delete()).rowcount
+        self.database.scrub()
+        return number
+
+    # ---------------------------------------------------------------------------------------------- the experimenter
+
+    def exclude(self, name: str, reason: str) -> str:
+        """Mark a session as not counting, which opens its place again; return its id.
+
+        `name` is a session or a platform's submission. The data stay, with the reason; payment does not change.
+        Raises `KeyError` for one that is not known, `ValueError` without a reason.
+        """
+        reason = " ".join(reason.split())
+        if not reason:
+            raise ValueError("the reason is empty; expected why the session does not count")
+        with self.database.exclusive() as connection:
+            of_submission = sa.select(PAYMENTS.c.session).where(PAYMENTS.c.submission == name)
+            which = (SESSIONS.c.id == name) | SESSIONS.c.id.in_(of_submission)
+            id = connection.scalar(sa.select(SESSIONS.c.id).where(which, REAL))
+            if id is None:
+                raise KeyError(f"session {name!r} is not known")
+            connection.execute(SESSIONS.update().where(SESSIONS.c.id == id).values(excluded=reason))
+            return str(id)
+
+    def include(self, session: str) -> None:
+        """Let a session count again; raises `KeyError` for one that is not known."""
+        with self.database.exclusive() as connection:
+            changed = connection.execute(SESSIONS.update().where(SESSIONS.c.id == session).values(excluded=None))
+            if not changed.rowcount:
+                raise KeyError(f"session {session!r} is not known")
+
+    def close(self, closed: bool = True) -> None:
+        """Close the study for newcomers, or open it again; who has begun can go on in any case."""
+        with self.database.exclusive() as connection:
+            connection.execute(META.update().values(closed=closed))
+
+    @property
+    def closed(self) -> bool:
+        """Whether the study is closed for newcomers."""
+        with self.database.reading() as connection:
+            return bool(connection.scalar(sa.select(META.c.closed)))
+
+    # ---------------------------------------------------------------------------------------------- what is there
+
     def counts(self) -> tuple[int, int]:
-        """Return how many sessions have begun, and how many of them are finished."""
-        with self.engine.connect() as connection:
-            row = connection.execute(sa.select(sa.func.count(), sa.func.count(SESSIONS.c.finished))).one()
+        """Return how many sessions have begun, and how many of them are finished; previews are none."""
+        with self.database.reading() as connection:
+            row = connection.execute(sa.select(sa.func.count(), sa.func.count(SESSIONS.c.finished)).where(REAL)).one()
         return int(row[0]), int(row[1])
 
     def files(self) -> dict[str, VersionFile]:
-        """Return every version that a session ran, by SHA-256."""
-        with self.engine.connect() as connection:
-            rows = connection.execute(sa.select(VERSIONS.c.sha256, VERSIONS.c.name, VERSIONS.c.content)).all()
-        return {sha256: _parsed(content, name) for sha256, name, content in rows}
+        """Return every version that is or was published, by SHA-256."""
+        with self.database.reading() as connection:
+            hashes = connection.scalars(sa.select(VERSIONS.c.sha256)).all()
+            return {sha256: self._file(connection, sha256) for sha256 in hashes}
 
-    def records(self) -> Iterator[Record]:
-        """Yield every session with its events, in order of assignment."""
-        with self.engine.connect() as connection:
-            rows = connection.execute(sa.select(SESSIONS).order_by(SESSIONS.c.started, SESSIONS.c.id)).all()
-            for row in rows:
-                mine = sa.select(EVENTS).where(EVENTS.c.session == row.id).order_by(EVENTS.c.seq)
-                # By position: a row's attribute `t` is SQLAlchemy's own.
-                events = tuple(
-                    Event(seq, visit, t, kind, trial, json.loads(value))
-                    for _, seq, visit, t, kind, trial, value in connection.execute(mine)
-                )
-                yield Record(_session(row), events)
+    def records(self, *, previews: bool = False) -> Iterator[Record]:
+        """Yield every session with its events, in order of assignment; previews only when asked for."""
+        with self.database.reading() as connection:
+            query = sa.select(SESSIONS).order_by(SESSIONS.c.started, SESSIONS.c.id)
+            for row in connection.execute(query if previews else query.where(REAL)).all():
+                yield Record(_session(row), self._events(connection, row.id))
 
-    @contextmanager
-    def _exclusive(self) -> Iterator[sa.Connection]:
-        """A transaction that no other writer runs beside: SQLite begins immediate, PostgreSQL locks the sessions."""
-        with self.engine.connect().execution_options(writes=True) as connection, connection.begin():
-            if self.engine.dialect.name == "postgresql":
-                connection.exec_driver_sql("LOCK TABLE sessions IN SHARE ROW EXCLUSIVE MODE")
-            yield connection
+    def _events(self, connection: sa.Connection, session: str) -> tuple[Event, ...]:
+        mine = sa.select(EVENTS).where(EVENTS.c.session == session).order_by(EVENTS.c.seq)
+        # By position: a row's attribute `t` is SQLAlchemy's own.
+        return tuple(
+            Event(seq, visit, t, kind, trial, json.loads(value))
+            for _, seq, visit, t, kind, trial, value in connection.execute(mine)
+        )
+
+    def _file(self, connection: sa.Connection, sha256: str) -> VersionFile:
+        """A version file never changes and is needed at every request: read each once."""
+        if sha256 not in self._parsed:
+            name, content = connection.execute(
+                sa.select(VERSIONS.c.name, VERSIONS.c.content).where(VERSIONS.c.sha256 == sha256)
+            ).one()
+            self._parsed[sha256] = parse_version(content, f"version {name} in the database")
+        return self._parsed[sha256]
+
+    def _now(self) -> str:
+        return self._clock().isoformat(timespec="milliseconds")
+
+    def _ago(self, time: timedelta) -> str:
+        return (self._clock() - time).isoformat(timespec="milliseconds")
 
 
-def _check_ratings(events: Sequence[Event], file: VersionFile) -> None:
-    """Raise `ValueError` for a rating that the scale does not have."""
-    points = file.procedure.rating.points
+def _hashes(files: Sequence[VersionFile], settings: Mapping[str, Any]) -> dict[str, str]:
+    """What participants meet: the hash of the texts with the procedure, of the materials in their versions, of the settings."""
+    materials = [[file.name, *_without_procedure(file)] for file in sorted(files, key=lambda file: file.name)]
+    parts = {
+        "texts": sorted({file.procedure_sha256 for file in files}),
+        "materials": materials,
+        "settings": settings,
+    }
+    return {name: hashlib.sha256(canonical(part).encode("utf-8")).hexdigest() for name, part in parts.items()}
+
+
+def _without_procedure(file: VersionFile) -> list[object]:
+    content = json.loads(file.text)
+    return [content["title"], content["paradigms"], content["version"]]
+
+
+def _leaves(event: Event) -> bool:
+    return event.kind == "interruption" and event.value["reason"] in ("blur", "hidden")
+
+
+def _check_answers(events: Sequence[Event], row: sa.Row, file: VersionFile) -> None:
+    """Raise `ValueError` for a trial or a rating that the version does not have."""
+    points, trials = file.procedure.rating.points, len(json.loads(row.order))
     for event in events:
+        if event.trial is not None and event.trial >= trials:
+            raise ValueError(f"event {event.seq}: trial {event.trial}; expected one from 0 to {trials - 1}")
         response = event.value.get("response")
         if event.kind == "response" and event.value["task"] == "rating" and response not in range(1, points + 1):
             raise ValueError(f"event {event.seq}: a rating of {response!r}; expected a whole number from 1 to {points}")
-
-
-def sqlite_url(path: str | Path) -> str:
-    """Return the URL of a SQLite file, whose folder is made."""
-    Path(path).parent.mkdir(parents=True, exist_ok=True)
-    return f"sqlite:///{path}"
-
-
-def _prepare_sqlite(engine: sa.Engine) -> None:
-    """WAL, every commit on disk, and transactions that begin when we say, for writing (as SQLAlchemy documents)."""
-
-    @sa.event.listens_for(engine, "connect")
-    def _connect(connection, record):  # type: ignore[no-untyped-def]
-        connection.isolation_level = None
-        for pragma in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON", "busy_timeout=10000"):
-            connection.execute(f"PRAGMA {pragma}")
-
-    @sa.event.listens_for(engine, "begin")
-    def _begin(connection):  # type: ignore[no-untyped-def]
-        writes = connection.get_execution_options().get("writes")
-        connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
-
-
-def _now() -> str:
-    return datetime.now(UTC).isoformat(timespec="milliseconds")
-
-
-def _canonical(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
-
-
-@cache
-def _parsed(content: str, name: str) -> VersionFile:
-    """A version file never changes and is read at every arrival: parse each text once."""
-    return parse_version(content, f"version {name} in the database")
 
 
 def _session(row: sa.Row) -> Session:
@@ -351,4 +620,7 @@ def _session(row: sa.Row) -> Session:
         row.started,
         row.finished,
         row.source,
+        row.revision,
+        row.late,
+        row.excluded,
     )

@@ -1,15 +1,23 @@
-"""A real server on a free port, with a database of its own."""
+"""A real server on a free port with a database of its own, on SQLite or on a PostgreSQL started for the tests."""
 
 import os
+import pwd
+import shutil
+import subprocess
+import tempfile
 import threading
-from collections.abc import Iterator
+import uuid
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 
 from gardenpath import experiment, study
 from gardenpath.experiment import server, store
+
+BOTH = ("sqlite", "postgresql")
 
 
 @dataclass(frozen=True)
@@ -21,16 +29,44 @@ class Running:
     folder: Path
 
 
+class Clock:
+    """A clock that stands still until it is moved."""
+
+    def __init__(self) -> None:
+        self.now = datetime(2026, 3, 1, 12, tzinfo=UTC)
+
+    def __call__(self) -> datetime:
+        return self.now
+
+    def pass_minutes(self, minutes: float) -> None:
+        self.now += timedelta(minutes=minutes)
+
+
 @pytest.fixture
-def running(example: study.Study, versions: list[experiment.VersionFile], tmp_path: Path) -> Iterator[Running]:
-    yield from serve(example, versions, tmp_path / "data")
+def clock() -> Clock:
+    return Clock()
 
 
-def serve(stated: study.Study, versions: list[experiment.VersionFile], folder: Path) -> Iterator[Running]:
+@pytest.fixture
+def running(
+    example: study.Study, versions: list[experiment.VersionFile], tmp_path: Path, database_url: str
+) -> Iterator[Running]:
+    yield from serve(example, versions, tmp_path / "data", database_url)
+
+
+def serve(
+    stated: study.Study,
+    versions: list[experiment.VersionFile],
+    folder: Path,
+    url: str | None = None,
+    *,
+    site: server.Site | None = None,
+    clock: Callable[[], datetime] = lambda: datetime.now(UTC),
+) -> Iterator[Running]:
     """Run the study's server in a thread until the generator is closed."""
     uvicorn = pytest.importorskip("uvicorn", reason="the extra online is not installed")
-    opened = server.open_store(stated, versions, store.sqlite_url(folder / "study.sqlite"))
-    app = server.application(opened, completion_code=stated.online.completion_code, key=b"key")
+    opened = server.open_store(stated, versions, url or store.sqlite_url(folder / "study.sqlite"), clock=clock)
+    app = server.application(opened, stated, key=b"key", site=site)
     listener = server.listen("127.0.0.1", 0)
     process = uvicorn.Server(uvicorn.Config(app, access_log=False, log_level="warning"))
     thread = threading.Thread(target=process.run, kwargs={"sockets": [listener]}, daemon=True)
@@ -39,6 +75,69 @@ def serve(stated: study.Study, versions: list[experiment.VersionFile], folder: P
     process.should_exit = True
     thread.join()
     opened.engine.dispose()
+
+
+@pytest.fixture
+def database_url(tmp_path: Path) -> str:
+    """The URL of a new SQLite database; modules whose tests hold on both databases have a fixture of their own."""
+    return store.sqlite_url(tmp_path / "data" / "study.sqlite")
+
+
+def new_database(kind: str, folder: Path, request: pytest.FixtureRequest) -> str:
+    """Return the URL of a new database of this kind."""
+    if kind == "sqlite":
+        return store.sqlite_url(folder / "data" / "study.sqlite")
+    cluster: Cluster = request.getfixturevalue("cluster")
+    return cluster.create()
+
+
+@dataclass(frozen=True)
+class Cluster:
+    """A PostgreSQL server that listens on a socket in a folder of its own."""
+
+    folder: Path
+    owner: str
+
+    def create(self) -> str:
+        """Make a schema, which costs less than a database, and return a URL that leads to it."""
+        import sqlalchemy as sa
+
+        name = f"study_{uuid.uuid4().hex}"
+        url = f"{self.owner}@/postgres?host={self.folder}"
+        engine = sa.create_engine(f"postgresql+psycopg://{url}")
+        with engine.begin() as connection:
+            connection.exec_driver_sql(f"CREATE SCHEMA {name}")
+        engine.dispose()
+        return f"postgresql://{url}&options=-csearch_path%3D{name}"
+
+
+@pytest.fixture(scope="session")
+def cluster() -> Iterator[Cluster]:
+    """A PostgreSQL from Debian's packages, or whose programs are on the path; without one the tests are skipped."""
+    pytest.importorskip("psycopg", reason="the extra postgres is not installed")
+    places = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"))
+    initdb = shutil.which("initdb") or (str(places[-1]) if places else None)
+    if initdb is None:
+        reason = "PostgreSQL is not installed (no initdb)"
+        pytest.fail(reason) if os.environ.get("CI") == "true" else pytest.skip(reason)
+    programs = Path(initdb).resolve().parent
+    # PostgreSQL refuses to run as root.
+    owner = pwd.getpwuid(os.getuid()).pw_name if os.getuid() else "nobody"
+    folder = Path(tempfile.mkdtemp(prefix="gp-pg-"))
+    if not os.getuid():
+        os.chown(folder, pwd.getpwnam(owner).pw_uid, -1)
+
+    def call(program: str, *arguments: str) -> None:
+        words = [str(programs / program), "-D", str(folder / "data"), *arguments]
+        user = None if os.getuid() else owner
+        subprocess.run(words, check=True, cwd=folder, user=user, stdout=subprocess.DEVNULL)
+
+    call("initdb", "-A", "trust", "-U", owner, "-E", "UTF8", "--no-sync")
+    settings = f"-c listen_addresses='' -c unix_socket_directories='{folder}' -c fsync=off -c max_connections=200"
+    call("pg_ctl", "-w", "-l", str(folder / "log"), "-o", settings, "start")
+    yield Cluster(folder, owner)
+    call("pg_ctl", "-m", "immediate", "stop")
+    shutil.rmtree(folder)
 
 
 @pytest.fixture(scope="session")

@@ -91,7 +91,7 @@ def site(tmp_path: Path) -> Iterator[Site]:
     stated = study.load(tmp_path / "study.toml")
     database = tmp_path / "data" / "study.sqlite"
     opened = server.open_store(stated, experiment.version_files(stated), store.sqlite_url(database))
-    app = server.application(opened, completion_code=stated.online.completion_code, key=b"0" * 32)
+    app = server.application(opened, stated, key=b"0" * 32)
     listener = server.listen("127.0.0.1", 0)
     running = uvicorn.Server(uvicorn.Config(app, log_level="warning"))
     thread = threading.Thread(target=running.run, kwargs={"sockets": [listener]})
