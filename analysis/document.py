@@ -306,12 +306,20 @@ def _pairs(page: _Page) -> Section:
         )
         key = f"accuracy-{len(exhibits)}"
         exhibits += page.figure("accuracy", key, caption, partial(figures.accuracy_figure, rows), rows)
+    shown, told = _told_once(table, *MODEL, "measure")
     caption = (
-        "Accuracy by paradigm, by phenomenon and over all. The pooled interval takes pairs as independent: it speaks of "
-        "further pairs of these paradigms, not of further paradigms."
+        f"Accuracy by paradigm, by phenomenon and over all{told}. The pooled interval takes pairs as independent: it speaks "
+        "of further pairs of these paradigms, not of further paradigms."
     )
-    exhibits += page.table("accuracy", caption)
+    exhibits += page.table("accuracy", caption, shown)
     return Section("Language models on minimal pairs", page.badges("accuracy"), wording.accuracies(table), exhibits)
+
+
+def _told_once(rows: pd.DataFrame, *columns: str) -> tuple[pd.DataFrame, str]:
+    """Return the rows without those columns that hold one value throughout, and these values for the caption."""
+    single = [column for column in columns if column in rows and len(rows[column].unique()) == 1]
+    values = ", ".join(str(rows[column].iloc[0]) for column in single)
+    return rows.drop(columns=single), f" ({values})" if single else ""
 
 
 def _alignment(page: _Page) -> Section:
@@ -326,8 +334,8 @@ def _alignment(page: _Page) -> Section:
         )
         key = f"surprisal-{len(exhibits)}"
         exhibits += page.figure("aligned", key, caption, partial(figures.surprisal_figure, rows), rows)
-    rest = "surprisal in bits, length in characters, the word before as _previous"
-    shown = models.drop(columns=[column for column in HIDDEN if column in models])
+    shown, told = _told_once(models.drop(columns=[column for column in HIDDEN if column in models]), *MODEL)
+    rest = f"surprisal in bits, length in characters, the word before as _previous{told}"
     exhibits += page.table("alignment_models", _model_caption(models, rest), shown)
     badges = page.badges("aligned") if len(aligned) else page.badges("alignment_models") if len(models) else ()
     told, noted = wording.slopes(models), wording.notes(models, "model")

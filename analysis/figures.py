@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 BLUE, ORANGE, GREEN, PURPLE, SKY, GREY = "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#6b7280"
 PALETTE = (BLUE, ORANGE, GREEN, PURPLE, SKY, "#e69f00")
 MARKERS = ("o", "D", "s", "^", "v", "P")
+LINE = 0.18  # inches: height of a line of 11 pt
 WIDTH = 4.7  # inches: scaled to a phone's screen, 11 pt stays legible
 STARS = ((0.001, "***"), (0.01, "**"), (0.05, "*"))
 BINS = 10
@@ -170,8 +171,10 @@ def _canvas(height: float) -> tuple["Figure", "Axes"]:
 
 def _rows(names: Sequence[str], each: float = 0.42) -> tuple["Figure", "Axes"]:
     """Return a canvas with a horizontal row for each name, the first on top."""
+    labels = [_wrapped(name) for name in names]
+    each = max(each, LINE * (1 + max(text.count("\n") for text in labels)) + 0.06)
     figure, axes = _canvas(1.1 + each * len(names))
-    axes.set_yticks(range(len(names)), [_wrapped(name) for name in names])
+    axes.set_yticks(range(len(names)), labels)
     axes.set_ylim(len(names) - 0.5, -0.5)
     axes.tick_params(axis="y", length=0)
     axes.locator_params(axis="x", nbins=6)

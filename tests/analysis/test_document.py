@@ -109,6 +109,14 @@ def test_a_real_model_beside_a_toy_carries_no_mark_in_its_own_figure(everything:
     assert "a toy language model among them" in figures[2]
 
 
+def test_a_table_of_one_model_names_it_once_and_one_of_two_in_each_row(everything: Tables) -> None:
+    table = everything["accuracy"]
+    one, two = (report({"accuracy": t}, title="t") for t in (table, pd.concat([table, table.assign(model="gpt2")])))
+    last = [re.findall(r"<figure>.*?</figure>", page, re.DOTALL)[-1] for page in (one, two)]
+    assert ['<th scope="col" class="text">model</th>' in figure for figure in last] == [False, True]
+    assert "over all (little-lm (toy), causal" in last[0]
+
+
 def test_robots_among_readers_are_counted(everything: Tables) -> None:
     mixed = everything["sessions"].copy()
     mixed["source"] = ["robot", *["server"] * (len(mixed) - 1)]

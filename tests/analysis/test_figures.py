@@ -1,5 +1,6 @@
 """Figures: what is drawn comes from the table, and the SVG text is the same each time."""
 
+import itertools
 import re
 import xml.etree.ElementTree as ET
 from collections.abc import Callable
@@ -108,6 +109,17 @@ def test_text_stays_inside_the_drawing_however_long_names_are(results: Tables) -
     box = figure.axes[0].get_tightbbox()
     assert box.x0 >= 0
     assert box.x1 <= figure.bbox.width
+
+
+def test_labels_of_neighbouring_rows_stay_apart(results: Tables) -> None:
+    """Twelve paradigms, each with a name of two lines, one measure: the closest that rows stand."""
+    row = results["accuracy"].iloc[[0]]
+    names = [f"demonstrative_noun_number_{n}" for n in range(12)]
+    figure = accuracy_figure(pd.concat([row.assign(paradigm=name) for name in names]))
+    figure.canvas.draw()
+    boxes = [label.get_window_extent() for label in figure.axes[0].get_yticklabels()]
+    assert len(boxes) == 12
+    assert all(upper.y0 - lower.y1 > 2 for upper, lower in itertools.pairwise(boxes))
 
 
 def test_nothing_to_draw_is_a_sentence(results: Tables) -> None:
