@@ -140,12 +140,12 @@ def test_minimal_pairs_come_back_from_another_format_as_they_were(
 
 PARADIGMS = [  # of the example study
     "npi_ever",
-    "agreement_across_pp",
-    "reflexive_number",
-    "wh_that_with_gap",
     "npi_at_all",
+    "agreement_across_pp",
     "agreement_across_relative",
+    "reflexive_number",
     "reciprocal_number",
+    "wh_that_with_gap",
     "wh_that_subject_gap",
     "demonstrative_noun_number",
     "quantifier_noun_number",
