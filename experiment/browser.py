@@ -2,7 +2,7 @@
 
 import shutil
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
@@ -37,27 +37,28 @@ def take_in_browser(
         page = browser.new_page(viewport={"width": 1280, "height": 800})
         with page.expect_response("**/api/sessions") as answer:
             page.goto(f"{address}?{urlencode({'participant': name, 'source': 'robot'})}")
-        script = [e for e in machine.events(answer.value.json(), name) if e["kind"] in ("start", "word", "response")]
-        code = _Reader(page, pace, pictures).run(iter(script))
+        session = answer.value.json()
+        kinds = ("start", "word", "reading", "response", "demographics")
+        script = [event for event in machine.events(session, name) if event["kind"] in kinds]
+        code = _Reader(page, pace, pictures, session).run(iter(script))
         browser.close()
     return code
 
 
 class _Reader:
-    """Presses what the script says whenever the page asks for it."""
+    """Does what the script says whenever the page asks for it."""
 
-    def __init__(self, page: Any, pace: float, pictures: Path | None) -> None:
-        self.page, self.pace, self.pictures = page, pace, pictures
+    def __init__(self, page: Any, pace: float, pictures: Path | None, session: Json) -> None:
+        self.page, self.pace, self.pictures, self.session = page, pace, pictures, session
         self.pictured: set[str] = set()
 
     def run(self, script: Iterator[Json]) -> str:
         """Go through the page to the completion code."""
-        self.page.locator(".sheet").wait_for()
-        self._picture("consent")
-        self.page.locator(".sheet button").first.click()
         while (shown := self._state())[0] != "code":
             self._picture(shown[0])
-            if shown[0] in ("fixation", "word", "rating"):
+            if shown[0] == "consent":
+                self._until(shown, lambda: self.page.locator(".sheet button.first").click())
+            elif shown[0] in ("start", "word", "sentence", "context", "rating", "slider", "question", "choice", "form"):
                 self._act(next(script), shown)
             else:
                 self._press("Space", 300, shown)
@@ -66,37 +67,66 @@ class _Reader:
 
     def _act(self, event: Json, shown: tuple[str, str]) -> None:
         value = event["value"]
-        key = str(value["response"]) if event["kind"] == "response" else "Space"
-        self._press(key, value["handler"] - value["request"], shown)
+        if shown[0] == "form":
+            self._fill(value["answers"])
+            self._until(shown, lambda: self.page.locator("button.first").click())
+            return
+        if shown[0] == "slider":
+            self.page.locator(".slider").fill(str(value["response"]))
+        self._press(self._key(event, shown[0]), value["handler"] - value["request"], shown)
+
+    def _key(self, event: Json, screen: str) -> str:
+        value = event["value"]
+        if screen == "choice":
+            return "f" if value["side"] in ("left", "upper") else "j"
+        if screen == "question":
+            choices = self.session["trials"][event["trial"]]["question"]["choices"]
+            return str(choices.index(value["response"]) + 1)
+        if screen == "rating":
+            yes_no = self.session["procedure"]["rating"]["kind"] == "yes_no"
+            return str(2 - value["response"] if yes_no else value["response"])
+        return "Space"
+
+    def _fill(self, answers: Json) -> None:
+        for asked in self.session["procedure"]["demographics"]:
+            field = self.page.get_by_label(asked["label"], exact=True)
+            answer = str(answers[asked["name"]])
+            if asked["kind"] == "choice":
+                field.select_option(answer)
+            else:
+                field.fill(answer)
 
     def _press(self, key: str, wait: float, shown: tuple[str, str]) -> None:
         """Press a key after `wait` ms of the robot's time, until the page shows something else."""
         self.page.wait_for_timeout(max(50.0, wait / self.pace - HOLD))
+        self._until(shown, lambda: self.page.keyboard.press(key, delay=HOLD))
+
+    def _until(self, shown: tuple[str, str], act: Callable[[], None]) -> None:
+        """Act until the page shows something else."""
         end = time.monotonic() + PATIENCE
         while True:
-            self.page.keyboard.press(key, delay=HOLD)
+            act()
             for _ in range(100):
                 if self._state() != shown:
                     return
                 self.page.wait_for_timeout(4)
             if time.monotonic() > end:
-                raise ValueError(f"the page still shows {shown} after {PATIENCE} s; expected it to go on after {key}")
+                raise ValueError(f"the page still shows {shown} after {PATIENCE} s; expected it to go on")
 
     def _state(self) -> tuple[str, str]:
-        """Return what is shown: its kind, and what tells it from the next of that kind."""
-        state: list[str] = self.page.evaluate(
-            """() => {
-              for (const kind of ["code", "rating", "fixation", "word", "sheet"]) {
-                const shown = document.querySelector("." + kind);
-                if (shown) return [kind, shown.textContent];
-              }
-              return ["nothing", ""];
-            }"""
-        )
-        if state[0] == "nothing":
+        """Return what is shown, the uppermost: its kind, and its number; of the last page the completion code."""
+        while True:
+            state: list[str] | None = self.page.evaluate(
+                """() => {
+                  const code = document.querySelector(".code");
+                  if (code) return ["code", code.textContent];
+                  const shown = [...document.querySelectorAll("[data-screen]")].pop();
+                  return shown ? [shown.dataset.screen, shown.dataset.step] : null;
+                }"""
+            )
+            if state:
+                return state[0], state[1]
             self.page.wait_for_timeout(5)
-            return self._state()
-        return state[0], state[1]
 
     def _picture(self, kind: str) -> None:
         if self.pictures is not None and kind not in self.pictured:

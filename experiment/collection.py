@@ -1,6 +1,7 @@
 """Tables from events: one reader for sessions of the server, of the lab and of simulations."""
 
 import logging
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -10,7 +11,17 @@ from typing import Any
 import pandas as pd
 
 from gardenpath import study
-from gardenpath.stimuli import Item, Materials, Paradigm, Trial, conditions_table, items_table, words_table
+from gardenpath.stimuli import (
+    GRAMMATICAL,
+    UNGRAMMATICAL,
+    Item,
+    Materials,
+    Paradigm,
+    Trial,
+    conditions_table,
+    items_table,
+    words_table,
+)
 
 from .folders import read_files, read_records
 from .sessions import Event, Record, Session
@@ -20,7 +31,8 @@ log = logging.getLogger("gardenpath")
 
 
 def collect(data: str | Path) -> dict[str, pd.DataFrame]:
-    """Return the tables items, conditions, words, readings, responses and sessions of collected data.
+    """Return the tables items, conditions, words, readings, responses and sessions of collected data, and demographics
+    where any were asked.
 
     `data` is the URL of a server's database, a SQLite file, or a folder of sessions.
     """
@@ -33,6 +45,7 @@ def collect(data: str | Path) -> dict[str, pd.DataFrame]:
     readings = [row for session, run in runs for row in _readings(session, run)]
     responses = [row for session, run in runs for row in _responses(session, run)]
     sessions = [_session_row(record) for record in records]
+    demographics = [row for record in records for row in _demographics(record)]
     return {
         "items": items_table(materials),
         "conditions": conditions_table(materials),
@@ -40,6 +53,7 @@ def collect(data: str | Path) -> dict[str, pd.DataFrame]:
         "readings": _frame("readings", readings),
         "responses": _frame("responses", responses),
         "sessions": _frame("sessions", sessions),
+        **({"demographics": _frame("demographics", demographics)} if demographics else {}),
     }
 
 
@@ -92,31 +106,40 @@ def _paradigm(item: Item, file: VersionFile) -> Paradigm:
 
 @dataclass(frozen=True)
 class _Run:
-    """One trial as it was run to its end, or as far as it went: the events of its last start."""
+    """One trial as it was run to its end, or as far as it went: the events of its last start.
+
+    `seen_before`: an earlier run, broken off by a reload, had shown some of it.
+    """
 
     number: int
     trial: Trial
     events: tuple[Event, ...]
+    seen_before: bool
 
 
 def _runs(record: Record, file: VersionFile) -> Iterator[_Run]:
     """Yield a session's trials in order; of one begun again after a reload only the last run counts."""
-    runs: dict[int, list[Event]] = {}
+    for number, runs in sorted(_starts(record.events).items()):
+        *aborted, last = runs
+        if aborted:
+            log.info("session %s: trial %d was begun again; its first run is left out", record.session.id, number)
+        seen = any(event.kind in ("start", "reading", "response") for run in aborted for event in run)
+        yield _Run(number, file.version.trials[record.session.order[number]], tuple(last), seen)
+
+
+def _starts(events: Iterable[Event]) -> dict[int, list[list[Event]]]:
+    """Return the events of each trial, apart for each time that it was begun."""
+    starts: dict[int, list[list[Event]]] = defaultdict(list)
     current: int | None = None
-    for event in record.events:
+    for event in events:
         if event.kind == "trial" and event.trial is not None:
-            if event.trial in runs:
-                log.info(
-                    "session %s: trial %d was begun again; its first run is left out", record.session.id, event.trial
-                )
-            runs[event.trial] = []
             current = event.trial
+            starts[current].append([])
         if current is not None:
-            runs[current].append(event)
+            starts[current][-1].append(event)
         if event.kind == "trial_end":
             current = None
-    for number, events in sorted(runs.items()):
-        yield _Run(number, file.version.trials[record.session.order[number]], tuple(events))
+    return starts
 
 
 def _sitting(session: Session) -> dict[str, Any]:
@@ -124,19 +147,20 @@ def _sitting(session: Session) -> dict[str, Any]:
     return {"participant": session.participant, "session": session.id, "experiment": experiment, "version": version}
 
 
-def _place(session: Session, run: _Run) -> dict[str, Any]:
+def _place(session: Session, run: _Run, condition: str) -> dict[str, Any]:
     return {
         **_sitting(session),
         "trial": run.number,
         "role": run.trial.role,
         "paradigm": run.trial.item.paradigm,
         "item": run.trial.item.id,
-        "condition": run.trial.shown[0][0],
+        "condition": condition,
     }
 
 
 def _readings(session: Session, run: _Run) -> Iterator[dict[str, Any]]:
-    words = run.trial.shown[0][1].words()
+    words = {condition: sentence.words() for condition, sentence in run.trial.shown}
+    again = {"seen_before"} if run.seen_before else set()
     before: Event | None = None
     flags: set[str] = set()
     for event in run.events:
@@ -145,35 +169,81 @@ def _readings(session: Session, run: _Run) -> Iterator[dict[str, Any]]:
         if event.kind == "press":
             flags.add(event.value["reason"])
         if event.kind == "word" and before is not None:
-            word = words[event.value["word"]]
+            condition, _ = run.trial.shown[event.value.get("sentence", 0)]
+            word = words[condition][event.value["word"]]
             frame = event.value["frame"]
             flags |= {"repeats"} if event.value.get("repeats") else set()
             yield {
-                **_place(session, run),
+                **_place(session, run, condition),
                 "word": word.index,
                 "text": word.text,
                 "region": word.region,
                 "rt": event.t - before.t,
                 "rt_onset": None if frame is None else event.t - frame,
-                "flags": " ".join(sorted(flags)),
+                "flags": " ".join(sorted(flags | again)),
             }
         if event.kind in ("start", "word"):
             before, flags = event, set()
 
 
 def _responses(session: Session, run: _Run) -> Iterator[dict[str, Any]]:
+    """Yield the answers, and the time of each text that was read at once as a response of the task `reading`."""
     for event in run.events:
-        if event.kind == "response":
-            shown = event.value["frame"] if event.value["frame"] is not None else event.value["request"]
+        if event.kind not in ("response", "reading"):
+            continue
+        value = event.value
+        shown = value["frame"] if value["frame"] is not None else value["request"]
+        row = {"side": None, "correct": None, "rt": event.t - shown}
+        if event.kind == "reading":
+            nth = value.get("sentence", 0)
+            pair = value["what"] == "sentence" and len(run.trial.shown) > 1
+            condition = run.trial.shown[nth][0] if pair else run.trial.condition
+            prompt = f"sentence {nth + 1}" if pair else value["what"]
             yield {
-                **_place(session, run),
-                "task": event.value["task"],
-                "prompt": event.value["prompt"],
-                "side": None,
-                "response": event.value["response"],
-                "correct": None,
-                "rt": event.t - shown,
+                **_place(session, run, condition),
+                "task": "reading",
+                "prompt": prompt,
+                "response": "read",
+                **row,
             }
+        else:
+            yield {
+                **_place(session, run, run.trial.condition),
+                **{key: value[key] for key in ("task", "prompt", "response")},
+                **row,
+                "side": value.get("side"),
+                "correct": _correct(run.trial, value),
+            }
+
+
+def _correct(trial: Trial, value: Mapping[str, Any]) -> bool | None:
+    """Return whether a response is right: as the question says, as the attention item expects, or the grammatical one."""
+    if value["task"] == "question":
+        return None if trial.answer() is None else bool(value["response"] == trial.answer())
+    if trial.expected:
+        return any(_expected(one, value["response"]) for one in trial.expected)
+    if value["task"] == "choice" and {name for name, _ in trial.shown} == {GRAMMATICAL, UNGRAMMATICAL}:
+        return bool(value["response"] == GRAMMATICAL)
+    return None
+
+
+def _expected(stated: str, response: str | float) -> bool:
+    """Whether a response is the stated one, or lies in the stated range, such as 0-10 on a slider."""
+    if isinstance(response, int | float) and (found := re.fullmatch(r"(\d+)-(\d+)", stated)):
+        return int(found[1]) <= response <= int(found[2])
+    named = {"yes": "1", "no": "0"}.get(stated, stated) if isinstance(response, int | float) else stated
+    return str(response) == named
+
+
+def _demographics(record: Record) -> Iterator[dict[str, Any]]:
+    """Yield the answers to the questions about the participant; of two fillings the last counts."""
+    sitting = {"participant": record.session.participant, "session": record.session.id}
+    answers: dict[str, Any] = {}
+    for event in record.events:
+        if event.kind == "demographics":
+            answers = event.value["answers"]
+    for name, answer in answers.items():
+        yield {**sitting, "field": name, "answer": str(answer)}
 
 
 def _lost(record: Record) -> str | None:
@@ -188,6 +258,7 @@ def _lost(record: Record) -> str | None:
 def _session_row(record: Record) -> dict[str, Any]:
     session = record.session
     visit = next((event.value for event in record.events if event.kind == "visit"), {})
+    starts = _starts(record.events)
     return {
         **_sitting(session),
         "slot": session.slot,
@@ -198,7 +269,8 @@ def _session_row(record: Record) -> dict[str, Any]:
         "revision": session.revision,
         "late": session.late,
         "excluded": session.excluded,
-        "trials": len({event.trial for event in record.events if event.kind == "trial"}),
+        "trials": len(starts),
+        "aborted": sum(len(runs) - 1 for runs in starts.values()),
         "device": visit.get("device"),
         "refresh_hz": visit.get("refresh_hz"),
     }

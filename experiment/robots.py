@@ -15,6 +15,7 @@ from gardenpath import study
 from gardenpath.stimuli import CRITICAL, UNGRAMMATICAL, word_length, zipf
 
 from .folders import write_record
+from .procedures import sides
 from .sessions import Event, Json, Record, open_session, payload
 from .versions import VersionFile
 
@@ -26,7 +27,9 @@ class Effects:
     """What is true of robots: effects on log reading time (ms) and on a latent rating scale in units of its residual s.d.
 
     An ungrammatical sentence is read slower by `critical` at the words of the critical region and by `spillover` at the
-    word after it, and rated lower by `rating`, each times the phenomenon's `scale` (1 where none is given).
+    word after it, and rated lower by `rating`, each times the phenomenon's `scale` (1 where none is given). Of two sentences
+    the one higher on the scale is chosen, each with a residual of its own. `comprehension` and `attention` are the
+    probabilities of the right answer to a question and of an expected response to an attention item.
     """
 
     rating: float = 1.5
@@ -41,6 +44,8 @@ class Effects:
     residual_sd: float = 0.22
     rating_participant_sd: float = 0.5
     rating_item_sd: float = 0.3
+    comprehension: float = 0.9
+    attention: float = 0.95
     scale: Mapping[str, float] = field(default_factory=dict)
 
 
@@ -48,7 +53,8 @@ class Effects:
 class Robot:
     """Answers a session payload with events drawn from `effects`; the same seed and name give the same events.
 
-    `critical` holds the positions of the critical words of each (item, condition), `phenomena` each item's phenomenon.
+    `critical` holds the positions of the critical words of each (item, condition), `phenomena` each item's phenomenon,
+    `answers` the right answer to the question about each (item, condition), `expected` what attention items expect.
     """
 
     effects: Effects
@@ -56,13 +62,15 @@ class Robot:
     language: str
     critical: Mapping[tuple[str, str], frozenset[int]]
     phenomena: Mapping[str, str]
+    answers: Mapping[tuple[str, str], str] = field(default_factory=dict)
+    expected: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     def events(self, session: Json, name: str) -> Iterator[Json]:
         """Yield the events of a whole session in order, as the page would send them."""
         random = Random(f"{self.seed}-robot-{name}")
         clock = _Clock(session["visit"], session["next_seq"])
         me = random.gauss(0, self.effects.participant_sd), random.gauss(0, self.effects.rating_participant_sd)
-        visit = {"time_origin": 0, "device": "robot", "refresh_hz": 60.0, "timer_ms": 0.005}
+        visit = {"time_origin": 0, "device": "robot", "refresh_hz": 60.0, "timer_ms": 0.005, "keyboard": True}
         yield clock.event("visit", None, visit)
         yield clock.event("consent", None, {"accepted": True, "sha256": session["consent_sha256"]})
         for page in range(len(session["texts"]["instructions"])):
@@ -74,45 +82,94 @@ class Robot:
             if trial["break_before"]:
                 clock.pass_time(5000 * random.random())
                 yield clock.event("break", None, {})
-            yield from self._trial(trial, session["procedure"]["rating"], me, clock, random)
+            yield from self._trial(trial, session["procedure"], me, clock, random)
+        if asked := session["procedure"]["demographics"]:
+            clock.pass_time(20_000 * random.random())
+            yield clock.event("demographics", None, {"answers": {one["name"]: _about(one, random) for one in asked}})
         yield clock.event("end", None, {})
 
     def _trial(
-        self, trial: Json, rating: Json, me: tuple[float, float], clock: "_Clock", random: Random
+        self, trial: Json, procedure: Json, me: tuple[float, float], clock: "_Clock", random: Random
     ) -> Iterator[Json]:
         n = trial["trial"]
         yield clock.event("trial", n, {key: trial[key] for key in ("role", "item", "condition")})
-        yield clock.press("start", n, 300 + 400 * random.random(), {})
-        for word in range(len(trial["words"])):
-            mean = self._log_rt(trial, word) + me[0]
-            yield clock.press("word", n, math.exp(random.gauss(mean, self.effects.residual_sd)), {"word": word})
-        response = self._rating(trial, rating["points"], me[1] + random.gauss(0, 1))
-        answer = {"task": "rating", "prompt": rating["name"], "response": response}
-        yield clock.press("response", n, 700 + 800 * random.random(), answer)
+        if trial["context"]:
+            yield clock.press("reading", n, self._at_once(trial["context"].split(), me[0], random), {"what": "context"})
+        for i, sentence in enumerate(trial["sentences"]):
+            yield from self._reading(trial, sentence, {"sentence": i} if i else {}, me[0], clock, random)
+        for task in trial["tasks"]:
+            answer = {"task": task, **self._answer(task, trial, procedure, me[1], random), "by": "key"}
+            yield clock.press("response", n, 700 + 800 * random.random(), answer)
         yield clock.event("trial_end", n, {})
 
-    def _log_rt(self, trial: Json, word: int) -> float:
+    def _reading(
+        self, trial: Json, sentence: Json, which: Json, me: float, clock: "_Clock", random: Random
+    ) -> Iterator[Json]:
+        """Yield the presses that read a sentence in its presentation."""
+        n, words = trial["trial"], sentence["words"]
+        if trial["presentation"] == "with_task":
+            return
+        if trial["presentation"] == "whole":
+            yield clock.press("reading", n, self._at_once(words, me, random), {"what": "sentence", **which})
+            return
+        yield clock.press("start", n, 300 + 400 * random.random(), which)
+        for word in range(len(words)):
+            mean = self._log_rt(trial, sentence, word) + me
+            rt = math.exp(random.gauss(mean, self.effects.residual_sd))
+            yield clock.press("word", n, rt, {"word": word, **which})
+
+    def _at_once(self, words: Sequence[str], me: float, random: Random) -> float:
+        """Draw the time of a text that is read at once: that of its words."""
+        return sum(math.exp(random.gauss(self.effects.log_rt + me, self.effects.residual_sd)) for _ in words)
+
+    def _answer(self, task: str, trial: Json, procedure: Json, me: float, random: Random) -> Json:
+        """Draw the answer to a task, with the prompt under which it is recorded."""
+        if task == "question":
+            return {"prompt": "question", "response": self._comprehended(trial, random)}
+        expected = self._expected(trial, random)
+        if task == "choice":
+            conditions = [sentence["condition"] for sentence in trial["sentences"]]
+            latent = {condition: self._latent(trial, condition, random.gauss(0, 1)) for condition in conditions}
+            response = max(conditions, key=lambda one: (one == expected, latent[one]))
+            side = sides(self.language, procedure["choice"]["arrangement"])[conditions.index(response)]
+            return {"prompt": procedure["choice"]["name"], "response": response, "side": side}
+        rating = procedure["rating"]
+        drawn = _on_scale(rating, self._latent(trial, trial["condition"], me + random.gauss(0, 1)))
+        return {"prompt": rating["name"], "response": drawn if expected is None else _number(expected)}
+
+    def _comprehended(self, trial: Json, random: Random) -> str:
+        right = self.answers.get((trial["item"], trial["condition"]))
+        wrong = [choice for choice in trial["question"]["choices"] if choice != right]
+        if right is not None and random.random() < self.effects.comprehension:
+            return right
+        return str(random.choice(wrong))
+
+    def _expected(self, trial: Json, random: Random) -> str | None:
+        """Draw an expected response to an attention item; None where nothing is expected, or the robot does not attend."""
+        expected = self.expected.get(trial["item"])
+        return random.choice(expected) if expected and random.random() < self.effects.attention else None
+
+    def _log_rt(self, trial: Json, sentence: Json, word: int) -> float:
         """Expected log reading time of a word for the average robot."""
-        effects, text = self.effects, trial["words"][word]
-        violation = self._violation(trial)
+        effects, text = self.effects, sentence["words"][word]
+        violation = self._violation(trial, sentence["condition"])
         mean = effects.log_rt + self._item(trial, "rt") * effects.item_sd + effects.trial * math.log(trial["trial"] + 1)
         mean += effects.length * word_length(text) + effects.zipf * (zipf(text, self.language) or 0)
-        region = self.critical.get((trial["item"], trial["condition"]), frozenset())
+        region = self.critical.get((trial["item"], sentence["condition"]), frozenset())
         if word in region:
             mean += effects.critical * violation
         elif region and word == max(region) + 1:
             mean += effects.spillover * violation
         return mean
 
-    def _rating(self, trial: Json, points: int, noise: float) -> int:
-        """The latent rating cut into `points` equal steps over -2 to 2, the grammatical mean lying at +0.7."""
-        latent = 0.7 - self.effects.rating * self._violation(trial) + noise
-        latent += self._item(trial, "rating") * self.effects.rating_item_sd
-        return min(points, max(1, math.ceil((latent + 2) / 4 * points)))
+    def _latent(self, trial: Json, condition: str, noise: float) -> float:
+        """Where a sentence lies on the latent scale, on which the mean of grammatical ones is 0.7."""
+        latent = 0.7 - self.effects.rating * self._violation(trial, condition) + noise
+        return latent + self._item(trial, "rating") * self.effects.rating_item_sd
 
-    def _violation(self, trial: Json) -> float:
+    def _violation(self, trial: Json, condition: str) -> float:
         """0 for a grammatical sentence, the phenomenon's scale for an ungrammatical one."""
-        if trial["condition"] != UNGRAMMATICAL:
+        if condition != UNGRAMMATICAL:
             return 0.0
         return self.effects.scale.get(self.phenomena.get(trial["item"], ""), 1.0)
 
@@ -121,8 +178,33 @@ class Robot:
         return Random(f"{self.seed}-item-{trial['item']}-{what}").gauss(0, 1)
 
 
+def _on_scale(rating: Json, latent: float) -> int:
+    """The latent rating on a scale whose points are equal steps over -2 to 2; yes is above 0."""
+    if rating["kind"] == "yes_no":
+        return int(latent > 0)
+    if rating["kind"] == "slider":
+        return min(100, max(0, round((latent + 2) / 4 * 100)))
+    points = rating["points"]
+    return min(points, max(1, math.ceil((latent + 2) / 4 * points)))
+
+
+def _number(expected: str) -> int:
+    """The number of an expected response: yes is 1, no is 0, of a range the first."""
+    return int({"yes": "1", "no": "0"}.get(expected, expected).partition("-")[0])
+
+
+def _about(asked: Json, random: Random) -> str | int:
+    """Draw an answer to a question about the participant."""
+    if asked["kind"] == "choice":
+        return str(random.choice(asked["choices"]))
+    if asked["kind"] == "text":
+        return "robot"
+    low, high = asked["low"] or 0, 99 if asked["high"] is None else asked["high"]
+    return random.randint(low, high)
+
+
 def robot(versions: Iterable[VersionFile], *, seed: int, effects: Effects | None = None) -> Robot:
-    """Return a robot that knows the critical regions of these versions, with the stated or the standard effects."""
+    """Return a robot that knows what these versions show and expect, with the stated or the standard effects."""
     versions = list(versions)
     trials = [trial for file in versions for trial in file.version.trials]
     critical = {
@@ -132,7 +214,10 @@ def robot(versions: Iterable[VersionFile], *, seed: int, effects: Effects | None
     }
     of_paradigm = {paradigm.id: paradigm.phenomenon for file in versions for paradigm in file.paradigms}
     phenomena = {trial.item.id: of_paradigm.get(trial.item.paradigm, "") for trial in trials}
-    return Robot(effects or Effects(), seed, versions[0].procedure.language, critical, phenomena)
+    answers = {(trial.item.id, trial.condition): answer for trial in trials if (answer := trial.answer()) is not None}
+    expected = {trial.item.id: trial.expected for trial in trials if trial.expected}
+    language = versions[0].procedure.language
+    return Robot(effects or Effects(), seed, language, critical, phenomena, answers, expected)
 
 
 class _Clock:

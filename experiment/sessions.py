@@ -5,10 +5,14 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
+from itertools import pairwise
 from typing import Any
 
 from gardenpath import study
+from gardenpath.stimuli import Sentence, Trial
+from gardenpath.stimuli.trials import PRACTICE, QUESTION
 
+from .procedures import direction
 from .versions import VersionFile
 
 Json = dict[str, Any]
@@ -75,16 +79,17 @@ def payload(session: Session, file: VersionFile, *, token: str, visit: int, next
         "visit": visit,
         "next_seq": next_seq,
         "done": sorted(done),
-        "study": {"name": file.study, "title": file.title, "language": procedure.language},
+        "study": {
+            "name": file.study,
+            "title": file.title,
+            "language": procedure.language,
+            "direction": direction(procedure.language),
+        },
         "procedure": {
-            "presentation": procedure.presentation,
-            "rating": {
-                "name": procedure.rating.name,
-                "prompt": procedure.rating.prompt,
-                "low": procedure.rating.low,
-                "high": procedure.rating.high,
-                "points": procedure.rating.points,
-            },
+            "rating": vars(procedure.rating) if procedure.rating else None,
+            "choice": vars(procedure.choice),
+            "demographics": [vars(asked) for asked in procedure.demographics],
+            "device": vars(procedure.device),
         },
         "texts": dict(procedure.texts),
         "consent_sha256": hashlib.sha256(consent.encode()).hexdigest(),
@@ -97,15 +102,34 @@ def _trials(session: Session, file: VersionFile) -> Iterator[Json]:
     pauses = file.version.pauses()
     for n, position in enumerate(session.order):
         trial = file.version.trials[position]
-        condition, sentence = trial.shown[0]
         yield {
             "trial": n,
             "role": trial.role,
             "item": trial.item.id,
-            "condition": condition,
-            "words": sentence.shown(),
+            "condition": trial.condition,
+            "presentation": file.procedure.presentation[trial.role],
+            "context": trial.item.context,
+            "sentences": [{"condition": name, **_words(sentence)} for name, sentence in trial.shown],
+            "tasks": list(trial.prompts),
+            "question": _question(trial),
             "break_before": n in pauses,
         }
+
+
+def _words(sentence: Sentence) -> Json:
+    """Return a sentence's words as shown, and what stands between them: a space, or nothing where the text has none."""
+    words = sentence.words()
+    between = [sentence.text[a.end : b.start] for a, b in pairwise(words)]
+    return {"words": sentence.shown(), "gaps": [" " if gap.strip() != gap else "" for gap in between]}
+
+
+def _question(trial: Trial) -> Json | None:
+    """Return the question of a trial that asks it; the right answer leaves the server for practice alone."""
+    question = trial.item.question
+    if question is None or QUESTION not in trial.prompts:
+        return None
+    answer = trial.answer() if trial.role == PRACTICE else None
+    return {"text": question.text, "choices": list(question.choices), "answer": answer}
 
 
 @cache

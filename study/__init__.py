@@ -1,8 +1,12 @@
 """The ground every part stands on: table schemas, study.toml, sidecars, atomic writing, two exceptions."""
 
 from .config import (
+    ROLES,
     AttentionSection,
+    ChoiceSection,
     DesignSection,
+    DeviceSection,
+    FieldSection,
     OnlineSection,
     OrderingSection,
     RatingSection,
@@ -24,14 +28,18 @@ from .files import (
     write_text,
 )
 from .schemas import TABLES, Column, Table
-from .tables import check, read, read_csv, write
+from .tables import check, dictionary, read, read_csv, write, write_dictionary
 
 __all__ = [
+    "ROLES",
     "TABLES",
     "AttentionSection",
+    "ChoiceSection",
     "Column",
     "DataError",
     "DesignSection",
+    "DeviceSection",
+    "FieldSection",
     "MissingExtra",
     "OnlineSection",
     "OrderingSection",
@@ -41,6 +49,7 @@ __all__ = [
     "Table",
     "atomic",
     "check",
+    "dictionary",
     "load",
     "read",
     "read_csv",
@@ -53,6 +62,7 @@ __all__ = [
     "structure",
     "versions",
     "write",
+    "write_dictionary",
     "write_sidecar",
     "write_text",
 ]

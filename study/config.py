@@ -107,19 +107,78 @@ class OrderingSection:
     across_breaks: bool = True
 
 
+PRESENTATIONS = ("centred", "moving_window", "cumulative", "whole", "with_task")
+ROLES = ("target", "filler", "catch", "practice", "attention")
+
+
 @dataclass(frozen=True)
 class RatingSection:
-    """The rating scale: 1 to `points`, answered by number key."""
+    """The rating after a sentence: 1 to `points` by key or button, a slider from 0 to 100, or yes (1) and no (0)."""
 
     __pydantic_config__ = STRICT
     prompt: str
-    low: str
-    high: str
+    low: str = ""
+    high: str = ""
     points: int = 7
     name: str = "acceptability"
+    kind: str = "keys"
 
     def __post_init__(self) -> None:
+        _expect(
+            self.kind in ("keys", "slider", "yes_no"), f"kind is {self.kind!r}; expected 'keys', 'slider' or 'yes_no'"
+        )
         _expect(2 <= self.points <= 9, f"points is {self.points}; expected 2 to 9, one number key for each")
+        labelled = self.kind == "yes_no" or bool(self.low and self.high)
+        _expect(labelled, f"low is {self.low!r} and high {self.high!r}; expected what the two ends mean")
+
+    @property
+    def range(self) -> range:
+        """The numbers with which one can answer."""
+        return {"keys": range(1, self.points + 1), "slider": range(101), "yes_no": range(2)}[self.kind]
+
+
+@dataclass(frozen=True)
+class ChoiceSection:
+    """The forced choice between the two sentences of a pair; without a prompt of its own it has the standard one."""
+
+    __pydantic_config__ = STRICT
+    prompt: str = ""
+    name: str = "preference"
+    arrangement: str = "side_by_side"
+
+    def __post_init__(self) -> None:
+        known = self.arrangement in ("side_by_side", "stacked")
+        _expect(known, f"arrangement is {self.arrangement!r}; expected 'side_by_side' or 'stacked'")
+
+
+@dataclass(frozen=True)
+class FieldSection:
+    """A question about the participant, asked after the last sentence: a short text, a number, or a choice."""
+
+    __pydantic_config__ = STRICT
+    name: str
+    label: str
+    kind: str = "text"
+    choices: list[str] = field(default_factory=list)
+    low: int | None = None
+    high: int | None = None
+    needed: bool = False
+
+    def __post_init__(self) -> None:
+        known = self.kind in ("text", "number", "choice")
+        _expect(known, f"kind is {self.kind!r}; expected 'text', 'number' or 'choice'")
+        fits = bool(self.choices) == (self.kind == "choice")
+        _expect(fits, f"choices is {self.choices} and kind {self.kind!r}; expected choices with kind = 'choice' alone")
+
+
+@dataclass(frozen=True)
+class DeviceSection:
+    """What a participant's machine must have; others are told so before anything else, and nothing of them is stored."""
+
+    __pydantic_config__ = STRICT
+    min_width: int = 800
+    min_height: int = 480
+    keyboard: bool = True
 
 
 @dataclass(frozen=True)
@@ -127,16 +186,30 @@ class ProcedureSection:
     """What a participant does; arguments of `experiment.Procedure`. Texts left out come in the study's language."""
 
     __pydantic_config__ = STRICT
-    rating: RatingSection
-    presentation: str = "centred"
+    rating: RatingSection | None = None
+    choice: ChoiceSection = field(default_factory=ChoiceSection)
+    presentation: str | dict[str, str] | None = None
     breaks: int = 0
+    demographics: list[FieldSection] = field(default_factory=list)
+    device: DeviceSection = field(default_factory=DeviceSection)
     consent: str | None = None
     instructions: list[str] | None = None
     debriefing: str | None = None
 
     def __post_init__(self) -> None:
-        _expect(self.presentation == "centred", f"presentation is {self.presentation!r}; expected 'centred'")
+        for role, value in self.presentations().items():
+            _expect(role in ROLES, f"presentation names {role!r}; expected {', '.join(ROLES)}")
+            _expect(value in PRESENTATIONS, f"presentation is {value!r}; expected {', '.join(PRESENTATIONS)}")
         _expect(self.breaks >= 0, f"breaks is {self.breaks}; expected 0 or more")
+        names = [asked.name for asked in self.demographics]
+        _expect(len({*names}) == len(names), f"demographics are named {', '.join(names)}; expected each name once")
+
+    def presentations(self) -> dict[str, str]:
+        """Return the presentation stated for each role; roles of which nothing is stated are absent."""
+        given = self.presentation
+        if given is None:
+            return {}
+        return dict.fromkeys(ROLES, given) if isinstance(given, str) else dict(given)
 
 
 @dataclass(frozen=True)
@@ -225,6 +298,10 @@ class Study:
     analysis: AnalysisSection = field(default_factory=AnalysisSection)
     path: Path = Path("study.toml")
 
+    def __post_init__(self) -> None:
+        rated = self.procedure.rating is not None or self.design.trial == "pair"
+        _expect(rated, "procedure.rating is missing; expected prompt, low and high: each sentence is rated")
+
     @property
     def folder(self) -> Path:
         """The folder from which the study's paths start."""
@@ -285,7 +362,8 @@ def _fault(kind: type, fault: Mapping[str, Any], where: str) -> str:
         case "missing" | "missing_argument":
             return f"{where}: key {place!r} is missing; expected it beside {', '.join(_keys(kind, fault['loc'][:-1]))}"
         case "value_error":
-            return f"{where}: {place}: {fault['msg'].removeprefix('Value error, ')}"
+            said = fault["msg"].removeprefix("Value error, ")
+            return f"{where}: {place}: {said}" if place else f"{where}: {said}"
         case _:
             return f"{where}: key {place!r} is {fault['input']!r}: {fault['msg'][0].lower()}{fault['msg'][1:]}"
 

@@ -198,7 +198,7 @@ rt_onset      float?   ms from the frame that painted the word to the key press 
 flags         string?  interruptions and repeats, separated by spaces
 """
             ),
-            ("session", "trial", "word"),
+            ("session", "trial", "condition", "word"),
         ),
         Table(
             "responses",
@@ -206,10 +206,10 @@ flags         string?  interruptions and repeats, separated by spaces
             _columns(
                 _PLACE
                 + """
-task          string   rating, question or choice
-prompt        string   name of the prompt
-side          string?  side of the chosen sentence in a forced choice
-response      string   answer as given; a rating is a number
+task          string   rating, question, choice, or reading of a text that was shown at once
+prompt        string   name of the prompt; of a reading: sentence (of a pair 1 or 2) or context
+side          string?  side of the chosen sentence in a forced choice: left, right, upper or lower
+response      string   answer as given; a rating is a number (yes is 1, no is 0), a choice the condition chosen
 correct       bool?    whether the answer was right, where there is a right one
 rt            float?   ms from the prompt to the answer
 """
@@ -233,10 +233,22 @@ revision      int      number of the study's texts, materials and settings as th
 late          bool     whether it went on after its place had been given away
 excluded      string?  why the experimenter does not count it
 trials        int      trials begun
+aborted       int      trials broken off by a reload and begun again
 device        string?  browser and operating system family, or the lab machine's software
 refresh_hz    float?   measured refresh rate of the display
 """),
             ("session",),
+        ),
+        Table(
+            "demographics",
+            "an answer of a participant about themselves",
+            _columns("""
+participant   string   who: a label or keyed hash, never a platform's raw id
+session       string   one sitting of one participant
+field         string   name of the question
+answer        string   answer; questions left empty have no row
+"""),
+            ("session", "field"),
         ),
         Table(
             "surprisal",

@@ -1,9 +1,13 @@
 """A session's payload holds what the page needs, and events are held against one schema."""
 
+import dataclasses
+from typing import Any
+
 import pytest
 
 from gardenpath import experiment
 from gardenpath.experiment.sessions import check_events, open_session, payload
+from gardenpath.stimuli import Item, Ordering, Question, Sentence, Trial
 
 EVENT = {
     "seq": 0,
@@ -22,7 +26,55 @@ def test_the_payload_presents_the_order_of_the_slot(versions: list[experiment.Ve
     order = file.version.order(4)
     assert [t["item"] for t in sent["trials"]] == [file.version.trials[i].item.id for i in order]
     shown = file.version.trials[order[5]].shown[0][1]
-    assert " ".join(sent["trials"][5]["words"]) == shown.text
+    assert sent["trials"][5]["condition"] == file.version.trials[order[5]].condition
+    [sentence] = sent["trials"][5]["sentences"]
+    assert " ".join(sentence["words"]) == shown.text
+    assert {*sentence["gaps"]} == {" "}
+
+
+def _payload(trial: Trial, file: experiment.VersionFile) -> dict[str, Any]:
+    """What the page is sent of a version with this trial alone."""
+    version = dataclasses.replace(file.version, trials=(trial,), ordering=Ordering())
+    file = dataclasses.replace(file, version=version)
+    session = open_session(file, 0, id="s", participant="p", started="x", source="server")
+    [sent] = payload(session, file, token="t", visit=0, next_seq=0, done=())["trials"]
+    return dict(sent)
+
+
+QUESTION = Question("Did he sing?", {"a": "yes", "b": "no"})
+ITEM = Item(
+    "i", "p", {"a": Sentence("He sang."), "b": Sentence("He slept.")}, context="It was late.", question=QUESTION
+)
+
+
+def test_a_question_is_sent_where_it_is_asked_and_its_answer_for_practice_alone(
+    versions: list[experiment.VersionFile],
+) -> None:
+    shown = (("a", ITEM.sentences["a"]),)
+    asked = Trial("target", ITEM, shown, ("question", "rating"))
+    sent = _payload(asked, versions[0])
+    assert sent["tasks"] == ["question", "rating"]
+    assert sent["context"] == "It was late."
+    assert sent["question"] == {"text": "Did he sing?", "choices": ["yes", "no"], "answer": None}
+    assert _payload(dataclasses.replace(asked, role="practice"), versions[0])["question"]["answer"] == "yes"
+    assert _payload(dataclasses.replace(asked, prompts=("rating",)), versions[0])["question"] is None
+
+
+def test_both_sentences_of_a_pair_are_sent_in_the_order_of_their_sides(versions: list[experiment.VersionFile]) -> None:
+    pair = tuple((name, ITEM.sentences[name]) for name in ("b", "a"))
+    sent = _payload(Trial("target", ITEM, pair, ("choice",)), versions[0])
+    assert sent["condition"] == "b+a"
+    assert [(s["condition"], s["words"]) for s in sent["sentences"]] == [
+        ("b", ["He", "slept."]),
+        ("a", ["He", "sang."]),
+    ]
+
+
+def test_words_stand_apart_only_where_the_author_wrote_a_space(versions: list[experiment.VersionFile]) -> None:
+    chinese = Sentence("他 在家睡覺。", segmentation=((0, 1), (2, 3), (3, 4), (4, 7)))
+    item = Item("z", "p", {"a": chinese}, language="zh")
+    [sentence] = _payload(Trial("target", item, (("a", chinese),)), versions[0])["sentences"]
+    assert sentence == {"condition": "a", "words": ["他", "在", "家", "睡覺。"], "gaps": [" ", "", ""]}
 
 
 def test_breaks_part_the_trials_after_practice_into_equal_blocks(versions: list[experiment.VersionFile]) -> None:

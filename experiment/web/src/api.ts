@@ -1,14 +1,22 @@
-// The three calls of a session. Addresses are relative: the study may live under any prefix.
+// The calls of a session (docs/api.md). Addresses are relative: the study may live under any prefix.
 
 import type { Event } from "./events";
-import type { Payload } from "./session";
+import type { Ending, Payload } from "./session";
+
+/** What the server says beside a refusal; which of it is there depends on the reason. */
+export interface Refusal extends Partial<Ending> {
+  error?: string;
+  reason?: string;
+  missing?: number[];
+  retry_after?: number;
+}
 
 /** An answer that is not the expected one; `status` is 0 when there was no answer at all. */
 export class Refused extends Error {
   constructor(
     readonly status: number,
     message: string,
-    readonly missing: number[] = [],
+    readonly answer: Refusal = {},
   ) {
     super(message);
   }
@@ -28,21 +36,28 @@ async function call<Answer>(path: string, method: string, body: unknown, options
   } catch (error) {
     throw new Refused(0, String(error));
   }
-  const answer = (await response.json().catch(() => ({}))) as { error?: string; missing?: number[] };
-  if (!response.ok) throw new Refused(response.status, answer.error ?? response.statusText, answer.missing);
+  const answer = (await response.json().catch(() => ({}))) as Refusal;
+  if (!response.ok) throw new Refused(response.status, answer.error ?? response.statusText, answer);
   return answer as Answer;
 }
 
-export const openSession = (participant: string | null, source: Source): Promise<Payload> =>
-  call("api/sessions", "POST", { participant, source });
+export const openSession = (arrival: Arrival): Promise<Payload> => call("api/sessions", "POST", arrival);
 
-/** Who sits at the page: a robot says so in the address, and its data are marked. */
-export type Source = "server" | "robot";
+/** Who comes, from where, and in which tab. */
+export type Arrival = Record<string, unknown> & { tab: string; resume: string | null };
 
-export const sourceOf = (search: string): Source =>
-  new URLSearchParams(search).get("source") === "robot" ? "robot" : "server";
+const parameters = ["participant", "PROLIFIC_PID", "STUDY_ID", "SESSION_ID", "survey_code"];
 
-type Ticket = Pick<Payload, "session" | "token">;
+/** What the address of the page says of who comes: ids of a recruiter, a preview, or that it is a robot. */
+export function arrival(search: string, tab: string, resume: string | null): Arrival {
+  const given = new URLSearchParams(search);
+  const ids = Object.fromEntries(parameters.flatMap((name) => (given.get(name) ? [[name, given.get(name)]] : [])));
+  const version = given.get("preview");
+  const preview = version ? { preview: { version, trial: Number(given.get("trial") ?? 0), key: given.get("key") } } : {};
+  return { ...ids, ...preview, tab, resume, source: given.get("source") === "robot" ? "robot" : "server" };
+}
+
+export type Ticket = Pick<Payload, "session" | "token">;
 
 const address = ({ session }: Ticket, what: string): string => `api/sessions/${encodeURIComponent(session)}/${what}`;
 
@@ -50,11 +65,12 @@ const address = ({ session }: Ticket, what: string): string => `api/sessions/${e
 export const storeEvents = (ticket: Ticket, events: readonly Event[], leaving = false): Promise<{ stored: number }> =>
   call(address(ticket, "events"), "PUT", { events }, { token: ticket.token, keepalive: leaving });
 
-export const completeSession = (ticket: Ticket, events: number): Promise<{ code: string }> =>
+export const completeSession = (ticket: Ticket, events: number): Promise<{ code: string; url: string | null }> =>
   call(address(ticket, "complete"), "POST", { events }, { token: ticket.token });
 
-/** The participant's id in the address of the page, under our own name or a recruiter's. */
-export function participantOf(search: string): string | null {
-  const parameters = new URLSearchParams(search);
-  return parameters.get("participant") || parameters.get("PROLIFIC_PID") || null;
-}
+/** Says that this tab is open, or `leaving` that it no longer is. */
+export const heartbeat = (ticket: Ticket, tab: string, leaving = false): Promise<{ seconds: number }> =>
+  call(address(ticket, "heartbeat"), "POST", { tab, leaving }, { token: ticket.token, keepalive: leaving });
+
+export const withdrawSession = (ticket: Ticket, reason: "withdrawn" | "refused" | "unsuitable"): Promise<Ending> =>
+  call(address(ticket, "withdraw"), "POST", { reason }, { token: ticket.token });

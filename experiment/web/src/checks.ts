@@ -69,8 +69,37 @@ function clockReadings(duration: number): number[] {
   return readings;
 }
 
+export interface Needs {
+  min_width: number;
+  min_height: number;
+  keyboard: boolean;
+}
+
+export interface Machine {
+  /** of the window and of the screen, CSS px */
+  window: { width: number; height: number };
+  screen: { width: number; height: number };
+  /** whether anything but a finger points */
+  pointer: boolean;
+}
+
+/** What speaks against a machine: nothing, a window that can be made larger, or something that stays. */
+export function suits(machine: Machine, needs: Needs): "yes" | "enlarge" | "no" {
+  const fits = ({ width, height }: { width: number; height: number }): boolean =>
+    width >= needs.min_width && height >= needs.min_height;
+  if (needs.keyboard && !machine.pointer) return "no";
+  if (fits(machine.window)) return "yes";
+  return fits(machine.screen) ? "enlarge" : "no";
+}
+
+export const machine = (): Machine => ({
+  window: { width: window.innerWidth, height: window.innerHeight },
+  screen: { width: window.screen.availWidth, height: window.screen.availHeight },
+  pointer: navigator.maxTouchPoints === 0 || window.matchMedia("(any-pointer: fine)").matches,
+});
+
 /** Runs while the participant reads the first page; takes about a second at 60 Hz, and at most three. */
-export async function check(): Promise<Values["visit"]> {
+export async function check(): Promise<Omit<Values["visit"], "keyboard">> {
   return {
     time_origin: performance.timeOrigin,
     device: device(navigator.userAgent),

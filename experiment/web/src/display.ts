@@ -26,6 +26,15 @@ export function paint(change: () => void): Painted {
   return painted;
 }
 
+let steps = 0;
+
+/** Says on an element what it now shows, and counts: whoever watches the page from outside sees each change. */
+export function mark(shown: HTMLElement, screen: string): void {
+  steps += 1;
+  shown.dataset.screen = screen;
+  shown.dataset.step = String(steps);
+}
+
 /** An element with text; texts of a study are plain text and are never read as markup. */
 export function element(tag: string, className: string, text = ""): HTMLElement {
   const made = document.createElement(tag);

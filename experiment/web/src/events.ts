@@ -7,13 +7,28 @@ export interface Painted {
   frame2: number | null;
 }
 
-/** A display that a key press ended. */
+/** A display that a press ended. */
 export interface Shown extends Painted {
   handler: number;
   repeats: number;
+  /** when the key that brought the display was let go; null where it was not */
+  released: number | null;
+  trusted: boolean;
 }
 
 export type Ignored = "early" | "held" | "modifier" | "other";
+export type Side = "left" | "right" | "upper" | "lower";
+
+/** Which of the trial's sentences: left out for the first. */
+interface OfSentence {
+  sentence?: number;
+}
+
+/** Where a word stands on the lines of its sentence; nothing where there are no lines. */
+export interface Place {
+  line?: number;
+  column?: number;
+}
 
 export interface Values {
   visit: {
@@ -25,17 +40,26 @@ export interface Values {
     height: number;
     pixel_ratio: number;
     isolated: boolean;
+    keyboard: boolean;
   };
-  consent: { accepted: true; sha256: string };
-  instructions: { page: number | "practice_over" };
+  consent: { accepted: true; sha256: string; at: string };
+  instructions: { page: number | "practice_over" | "feedback" };
   trial: { role: string; item: string; condition: string };
-  start: Shown;
-  word: Shown & { word: number };
+  start: Shown & OfSentence;
+  word: Shown & OfSentence & Place & { word: number };
+  reading: Shown & OfSentence & { what: "sentence" | "context" };
   press: { reason: Ignored; code: string };
-  response: Shown & { task: "rating"; prompt: string; response: number };
+  response: Shown & {
+    task: "rating" | "question" | "choice";
+    prompt: string;
+    response: number | string;
+    side?: Side;
+    by: "key" | "button";
+  };
   trial_end: Record<string, never>;
   break: { request: number };
   interruption: { reason: "blur" | "focus" | "hidden" | "visible" };
+  demographics: { answers: Record<string, string | number> };
   end: Record<string, never>;
 }
 
@@ -68,9 +92,17 @@ export function recorder(numbering: Numbering, keep: (event: Event) => void): Re
   };
 }
 
-/** `display` ended by a press that was handled at `handler`, as it stands now. */
-export function shown(display: Painted, handler: number, repeats: number): Shown {
-  return { request: display.request, frame: display.frame, frame2: display.frame2, handler, repeats };
+/** What of a press stands in the event of the display that it ended. */
+export interface Ending {
+  handler: number;
+  released: number | null;
+  trusted: boolean;
+}
+
+/** `display` ended by a press, as it stands now. */
+export function shown(display: Painted, press: Ending, repeats: number): Shown {
+  const { request, frame, frame2 } = display;
+  return { request, frame, frame2, handler: press.handler, repeats, released: press.released, trusted: press.trusted };
 }
 
 /** Reading times, ms from key press to key press: one for each press after the first. */

@@ -14,6 +14,11 @@ export interface Press {
   meta: boolean;
   shift: boolean;
   composing: boolean;
+  /** when the handler ran, ms */
+  handler: number;
+  /** when the key that was accepted before was let go, ms; null where it was not */
+  released: number | null;
+  trusted: boolean;
 }
 
 export type Verdict = "accept" | "repeat" | Ignored;

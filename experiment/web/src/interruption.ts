@@ -1,6 +1,6 @@
 // Leaving the window in the middle of a trial: it is recorded, the sentence is covered, and the reader comes back when ready.
 
-import { element, paint } from "./display";
+import { element, mark, paint } from "./display";
 import type { Recorder } from "./events";
 import { keyName, wantsSpace } from "./guards";
 import { current, letGo, listen } from "./keys";
@@ -15,6 +15,9 @@ function interrupt(text: string, record: Recorder, trial: number): void {
   made.append(element("p", "", text));
   made.setAttribute("role", "alert");
   cover = made;
+  mark(made, "cover");
+  const stage = document.getElementById("stage") as HTMLElement;
+  stage.inert = true;
   const painted = paint(() => document.body.append(made));
   const note = (t: number, code: string, reason: "other" | "held" | "early" | "modifier"): void =>
     record("press", t, trial, { reason, code });
@@ -25,6 +28,7 @@ function interrupt(text: string, record: Recorder, trial: number): void {
     accepted: (press) => {
       note(press.t, keyName(press), "other");
       made.remove();
+      stage.inert = false;
       cover = null;
       listen(below);
     },

@@ -2,52 +2,57 @@
 
 import { type JsPsych, initJsPsych } from "jspsych";
 
-import { Refused, completeSession, isPassing, openSession, participantOf, sourceOf, storeEvents } from "./api";
-import { check } from "./checks";
+import {
+  Refused,
+  arrival,
+  completeSession,
+  heartbeat,
+  isPassing,
+  openSession,
+  storeEvents,
+  withdrawSession,
+} from "./api";
+import { check, machine, suits } from "./checks";
 import { element, fittingSize, paragraphs } from "./display";
 import { type Recorder, recorder } from "./events";
+import { Form } from "./form";
 import { watchInterruptions } from "./interruption";
-import { listen, start } from "./keys";
-import { direction } from "./language";
-import { Rating } from "./rating";
-import { SelfPacedReading } from "./self-paced-reading";
+import { type Journal, openJournal } from "./journal";
+import { start, waitFor } from "./keys";
+import { asksToWithdraw, codeOf, fileButton, show, showEnding, showProgress, wayBack } from "./screens";
 import { type Payload, type Step, isResumed, steps } from "./session";
-import { TextPage, sheet } from "./text-page";
+import { rememberResume, resumeToken, tabName } from "./tab";
+import { type Timeline, readings, tasks } from "./tasks";
+import { TextPage } from "./text-page";
 import { type Uploads, backoff, uploads } from "./uploads";
 
 import "./style.css";
-
-type Timeline = Extract<Parameters<JsPsych["run"]>[0], readonly unknown[]>;
-
-const participant = participantOf(window.location.search);
-const source = sourceOf(window.location.search);
-const stage = document.getElementById("stage") as HTMLElement;
-const bar = document.getElementById("progress") as HTMLProgressElement;
 
 // Before the texts of the study have come there are only these.
 const unreachable = "The study cannot be reached at the moment. This page tries again by itself; please leave it open.";
 const refused = "The study cannot be opened.";
 
+/** So long the page tries to send before it offers a code that is looked at by hand, ms. */
+const PATIENCE = 120_000;
+
 const pause = (ms: number): Promise<void> => new Promise((done) => setTimeout(done, ms));
 
-function show(heading: string, texts: readonly string[], ...more: HTMLElement[]): void {
-  listen(null);
-  const page = sheet(heading, texts);
-  page.setAttribute("role", "status");
-  page.append(...more);
-  stage.replaceChildren(page);
-  bar.hidden = true;
-  page.focus();
+interface Opened {
+  payload: Payload;
+  tab: string;
 }
 
-async function open(): Promise<Payload> {
+/** Opens the session, however long the server is away or another tab has it. */
+async function open(): Promise<Opened> {
   for (let attempt = 1; ; attempt += 1) {
+    const tab = await tabName();
     try {
-      return await openSession(participant, source);
+      return { payload: await openSession(arrival(window.location.search, tab, resumeToken())), tab };
     } catch (error) {
-      if (!isPassing(error)) throw error;
-      show("", [unreachable]);
-      await pause(backoff(attempt));
+      const elsewhere = error instanceof Refused && error.answer.reason === "open_elsewhere";
+      if (!elsewhere && !isPassing(error)) throw error;
+      show(elsewhere ? (error.answer.text ?? [error.message]) : [unreachable]);
+      await pause(elsewhere ? Math.min(5000, 1000 * (error.answer.retry_after ?? 5)) : backoff(attempt));
     }
   }
 }
@@ -55,12 +60,12 @@ async function open(): Promise<Payload> {
 /** One size for the whole session, such that the longest word fits; never changed from word to word. */
 function sizeWords(payload: Payload): void {
   const probe = element("div", "word");
-  stage.append(probe);
+  document.body.append(probe);
   const style = getComputedStyle(probe);
   const context = document.createElement("canvas").getContext("2d");
   if (context) {
     context.font = `${style.fontWeight} ${style.fontSize} ${style.fontFamily}`;
-    const words = new Set(payload.trials.flatMap((trial) => trial.words));
+    const words = new Set(payload.trials.flatMap((trial) => trial.sentences.flatMap((sentence) => sentence.words)));
     const widest = Math.max(0, ...Array.from(words, (word) => context.measureText(word).width));
     const size = fittingSize(parseFloat(style.fontSize), widest, window.innerWidth * 0.92);
     document.documentElement.style.setProperty("--word-size", `${size}px`);
@@ -68,175 +73,309 @@ function sizeWords(payload: Payload): void {
   probe.remove();
 }
 
-function showProgress(share: number | null): void {
-  bar.hidden = share === null;
-  if (share !== null) bar.value = share;
-}
-
-interface Run {
-  payload: Payload;
-  record: Recorder;
-  queue: Uploads;
-  /** the trial that is running, null between trials */
-  enter(trial: number | null): void;
-}
-
-function trialSteps(step: Extract<Step, { kind: "trial" }>, run: Run): Timeline {
-  const { trial } = step;
-  const { record, queue, payload } = run;
-  const { name: scale, prompt, low, high, points } = payload.procedure.rating;
-  const position = trial.trial;
-  const duringSentence: Recorder = (kind, ...rest) => {
-    if (kind === "start") queue.pause();
-    record(kind, ...rest);
-  };
-  const read = {
-    type: SelfPacedReading,
-    words: trial.words,
-    position,
-    hint: payload.texts.start_hint,
-    direction: direction(payload.study.language),
-    record: duringSentence,
-    on_start: () => {
-      showProgress(null);
-      run.enter(position);
-      record("trial", performance.now(), position, { role: trial.role, item: trial.item, condition: trial.condition });
-    },
-  };
-  const rate = {
-    type: Rating,
-    ...{ scale, prompt, low, high, points, position, record },
-    on_load: () => {
-      showProgress(step.progress);
-      queue.resume();
-    },
-    on_finish: () => {
-      record("trial_end", performance.now(), position, {});
-      run.enter(null);
-      queue.resume();
-    },
-  };
-  return [read, rate];
-}
-
-function timelineOf(step: Exclude<Step, { kind: "consent" }>, run: Run): Timeline {
-  const { payload, record, queue } = run;
-  const { texts } = payload;
-  const textPage = (text: string, left: (t: number, button: number, request: number) => void): Timeline => [
-    { type: TextPage, paragraphs: paragraphs(text), buttons: [texts.continue], left, on_load: () => queue.resume() },
-  ];
-  switch (step.kind) {
-    case "instructions":
-      return textPage(texts.instructions[step.page] as string, (t) => record("instructions", t, null, { page: step.page }));
-    case "practice_over":
-      return textPage(texts.practice_over, (t) => record("instructions", t, null, { page: "practice_over" }));
-    case "break":
-      return textPage(texts.break, (t, _, request) => record("break", t, null, { request }));
-    case "trial":
-      return trialSteps(step, run);
+/** Whether the window suits the study, or is made to; false when the participant says that it cannot be. */
+async function suitable(payload: Payload): Promise<boolean> {
+  const needs = payload.procedure.device;
+  const { enlarge, no_larger } = payload.texts;
+  let given = suits(machine(), needs);
+  if (given !== "enlarge") return given === "yes";
+  const button = element("button", "second", no_larger) as HTMLButtonElement;
+  const text = enlarge.replace("{width}", String(needs.min_width)).replace("{height}", String(needs.min_height));
+  show(paragraphs(text), button);
+  let gaveUp = false;
+  button.addEventListener("click", () => (gaveUp = true));
+  while (given === "enlarge" && !gaveUp) {
+    await pause(100);
+    given = suits(machine(), needs);
   }
+  return given === "yes";
 }
 
-/** Stores what is left and shows the completion code; goes on trying as long as the page is open. */
-async function finish(run: Run, ticket: Payload, count: () => number): Promise<void> {
-  const { texts } = run.payload;
-  show("", [texts.saving]);
-  run.record("end", performance.now(), null, {});
-  for (let attempt = 1; ; attempt += 1) {
-    await run.queue.stored();
-    try {
-      const { code } = await completeSession(ticket, count());
-      const output = element("output", "code", code);
-      output.dir = "ltr";
-      show("", [...paragraphs(texts.debriefing), texts.completion], output);
-      return;
-    } catch (error) {
-      if (error instanceof Refused && error.missing.length > 0 && attempt < 5) run.queue.again(error.missing);
-      else if (!isPassing(error)) throw error;
-      else show("", [texts.error]);
-      await pause(backoff(attempt));
+type Departure = "refused" | "unsuitable" | "withdrawn";
+
+class Session {
+  private record: Recorder;
+  private queue: Uploads;
+  private numbering: { visit: number; next: number };
+  private running: number | null = null;
+  private keyboard = false;
+  private over: Departure | "stopped" | null = null;
+  private jsPsych: JsPsych | null = null;
+  private checks = check();
+
+  constructor(
+    private payload: Payload,
+    private tab: string,
+    private journal: Journal,
+  ) {
+    const { left } = journal;
+    this.numbering = { visit: payload.visit, next: Math.max(payload.next_seq, ...left.map(({ seq }) => seq + 1)) };
+    this.queue = uploads((events) => storeEvents(payload, events), {
+      journal,
+      failed: () => this.stop([payload.texts.stopped]),
+      ...(left.length === 0 && { renumber: () => this.renumber() }),
+    });
+    this.record = recorder(this.numbering, (event) => this.queue.add(event));
+    for (const event of left) {
+      this.queue.add(event);
+      if (event.kind === "trial_end" && event.trial !== null) payload.done.push(event.trial);
     }
   }
-}
 
-async function session(payload: Payload): Promise<void> {
-  const { texts } = payload;
-  const checks = check();
-  const numbering = { visit: payload.visit, next: payload.next_seq };
-  const ticket = { ...payload };
-  let running: number | null = null;
-  let ending = false;
-  let stopped = false;
-
-  const stop = (): void => {
-    stopped = true;
-    show("", [texts.error]);
-  };
-  const queue = uploads((events) => storeEvents(ticket, events), {
-    failed: stop,
-    trouble: (attempt) => {
-      if (ending) show("", [attempt > 2 ? texts.error : texts.saving]);
-    },
-    renumber: async () => {
-      const fresh = await openSession(participant, source);
-      numbering.next += fresh.next_seq - ticket.next_seq;
-      numbering.visit = fresh.visit;
-      Object.assign(ticket, fresh);
-      return { visit: fresh.visit, next: fresh.next_seq };
-    },
-  });
-  const record = recorder(numbering, (event) => queue.add(event));
-  const run: Run = { payload, record, queue, enter: (trial) => (running = trial) };
-
-  async function begin(consented: number | null): Promise<void> {
-    const visit = await checks;
-    record("visit", 0, null, visit);
-    if (consented !== null) record("consent", consented, null, { accepted: true, sha256: payload.consent_sha256 });
-    watchInterruptions(texts.interrupted, record, () => running);
-    document.addEventListener("visibilitychange", () => {
-      // The page may be gone in a moment, and nobody is reading.
-      const unsent = queue.unsent();
-      if (document.visibilityState === "hidden" && unsent.length > 0) void storeEvents(ticket, unsent.slice(0, 200), true).catch(() => {});
-    });
-    queue.resume();
+  private async renumber(): Promise<{ visit: number; next: number }> {
+    const fresh = await openSession(arrival(window.location.search, this.tab, resumeToken()));
+    this.numbering.next += fresh.next_seq - this.payload.next_seq;
+    this.numbering.visit = fresh.visit;
+    Object.assign(this.payload, { token: fresh.token, next_seq: fresh.next_seq, visit: fresh.visit });
+    return { visit: fresh.visit, next: fresh.next_seq };
   }
 
-  let consented: number | null = null;
-  let declined = false;
-  const consent = {
-    type: TextPage,
-    heading: payload.study.title,
-    paragraphs: texts.consent,
-    buttons: [texts.consent_accept, texts.consent_decline],
-    space: false,
-    left: (t: number, button: number) => (button === 0 ? (consented = t) : (declined = true)),
-    on_finish: () => (declined ? undefined : begin(consented)),
-  };
-  const left = steps(payload).filter((step) => step.kind !== "consent");
-  const rest = { timeline: left.flatMap((step) => timelineOf(step, run)), conditional_function: () => !declined };
+  /** Ends the session on this page for good; what is unsent can be kept as a file. */
+  private stop(texts: readonly string[]): void {
+    if (this.over) return;
+    this.over = "stopped";
+    this.jsPsych?.abortExperiment();
+    setTimeout(() => show(texts, ...(this.queue.unsent().length > 0 ? [this.file()] : [])));
+  }
 
-  if (isResumed(payload)) await begin(null);
-  sizeWords(payload);
-  stage.replaceChildren();
-  const timeline = [...(isResumed(payload) ? [] : [consent]), ...(left.length ? [rest] : [])];
-  if (timeline.length) await initJsPsych({ display_element: stage }).run(timeline);
-  if (stopped) return;
-  if (declined) return show("", paragraphs(texts.declined));
-  ending = true;
-  await finish(run, ticket, () => numbering.next).catch(stop);
+  private file(): HTMLElement {
+    const { session, texts } = this.payload;
+    const text = (): string => JSON.stringify({ session, events: this.queue.kept() });
+    return fileButton(texts.keep_file, `${session}.json`, text);
+  }
+
+  /** Leaves the study: the server forgets what it may not keep and says what to show last. */
+  private async depart(reason: Departure): Promise<void> {
+    const { texts, online } = this.payload;
+    show([texts.saving]);
+    this.journal.close();
+    rememberResume(null, 0);
+    let ending = online.endings[reason];
+    for (let attempt = 1; attempt < 4; attempt += 1) {
+      try {
+        ending = await withdrawSession(this.payload, reason);
+        break;
+      } catch (error) {
+        if (!isPassing(error)) break;
+        await pause(backoff(attempt));
+      }
+    }
+    showEnding(ending, texts.return_link, texts.withdraw);
+  }
+
+  /** Ends the timeline; `run` then departs. */
+  private leave(reason: Departure): void {
+    this.over ??= reason;
+    this.jsPsych?.abortExperiment();
+  }
+
+  private withdrawal(): { way_out: string; leave: () => void } {
+    const { texts } = this.payload;
+    return { way_out: texts.withdraw, leave: () => void asksToWithdraw(texts).then((yes) => yes && this.leave("withdrawn")) };
+  }
+
+  private async beat(): Promise<void> {
+    let seconds = this.payload.online.heartbeat_seconds;
+    while (!this.over) {
+      await pause(1000 * seconds);
+      while (this.queue.paused() && !this.over) await pause(500); // nothing is sent while a sentence is read
+      if (this.over) return;
+      try {
+        ({ seconds } = await heartbeat(this.payload, this.tab));
+      } catch (error) {
+        if (error instanceof Refused && error.answer.reason === "open_elsewhere") this.stop(error.answer.text ?? [error.message]);
+      }
+    }
+  }
+
+  private watch(): void {
+    document.addEventListener("visibilitychange", () => {
+      // The page may be gone in a moment, and nobody is reading.
+      const unsent = this.queue.unsent();
+      if (document.visibilityState !== "hidden" || unsent.length === 0 || this.over) return;
+      void storeEvents(this.payload, unsent.slice(0, 120), true).catch(() => {});
+    });
+    window.addEventListener("pagehide", () => {
+      if (!this.over) void heartbeat(this.payload, this.tab, true).catch(() => {});
+    });
+    void this.beat();
+  }
+
+  private async begin(consented: number | null): Promise<void> {
+    const visit = await this.checks;
+    this.record("visit", 0, null, { ...visit, keyboard: this.keyboard });
+    if (consented !== null) {
+      const at = new Date(visit.time_origin + consented).toISOString();
+      this.record("consent", consented, null, { accepted: true, sha256: this.payload.consent_sha256, at });
+    }
+    watchInterruptions(this.payload.texts.interrupted, this.record, () => this.running);
+    this.queue.resume();
+  }
+
+  private consent(): Timeline {
+    const { texts, study } = this.payload;
+    let consented: number | null = null;
+    const page = {
+      type: TextPage,
+      screen: "consent",
+      heading: study.title,
+      paragraphs: texts.consent,
+      buttons: [texts.consent_accept, texts.consent_decline],
+      space: false,
+      left: (t: number, button: number) => (button === 0 ? (consented = t) : this.leave("refused")),
+      on_finish: () => (this.over ? undefined : this.begin(consented)),
+    };
+    return [page];
+  }
+
+  private device(): Timeline {
+    const { texts } = this.payload;
+    const page = {
+      type: TextPage,
+      screen: "device",
+      paragraphs: paragraphs(texts.device),
+      buttons: [],
+      way_out: texts.no_keyboard,
+      leave: () => this.leave("unsuitable"),
+      left: () => (this.keyboard = true),
+    };
+    return [page];
+  }
+
+  private page(text: string, left: (t: number, button: number, request: number) => void, screen = "text"): Timeline[number] {
+    const { texts } = this.payload;
+    return {
+      type: TextPage,
+      ...{ screen, paragraphs: paragraphs(text), buttons: [texts.continue], left, ...this.withdrawal() },
+      on_load: () => this.queue.resume(),
+    };
+  }
+
+  private trial({ trial, progress }: Extract<Step, { kind: "trial" }>): Timeline {
+    const { payload, record, queue } = this;
+    const { texts } = payload;
+    const position = trial.trial;
+    const setting = { payload, direction: payload.study.direction, record };
+    const feedback = (right: () => boolean): Timeline[number] => {
+      const wrong = texts.wrong.replace("{answer}", trial.question?.answer ?? "");
+      const page = this.page("", (t) => record("instructions", t, null, { page: "feedback" }));
+      return { ...page, paragraphs: () => [right() ? texts.right : wrong] };
+    };
+    const read = readings(trial, setting).map((one) => ({ ...one, on_start: () => queue.pause() }));
+    const asked = tasks(trial, setting, feedback).map((one) => ({
+      ...one,
+      on_load: () => {
+        showProgress(progress);
+        queue.resume();
+      },
+    }));
+    const begin = {
+      timeline: [...read, ...asked],
+      on_timeline_start: () => {
+        showProgress(null);
+        this.running = position;
+        record("trial", performance.now(), position, { role: trial.role, item: trial.item, condition: trial.condition });
+      },
+      on_timeline_finish: () => {
+        if (this.over) return;
+        record("trial_end", performance.now(), position, {});
+        this.running = null;
+        queue.resume();
+      },
+    };
+    return [begin];
+  }
+
+  private timelineOf(step: Step): Timeline {
+    const { payload, record } = this;
+    const { texts, procedure } = payload;
+    switch (step.kind) {
+      case "device":
+        return this.device();
+      case "consent":
+        return this.consent();
+      case "instructions":
+        return [this.page(texts.instructions[step.page] as string, (t) => record("instructions", t, null, { page: step.page }))];
+      case "practice_over":
+        return [this.page(texts.practice_over, (t) => record("instructions", t, null, { page: "practice_over" }))];
+      case "break":
+        return [this.page(texts.break, (t, _, request) => record("break", t, null, { request }), "break")];
+      case "trial":
+        return this.trial(step);
+      case "demographics": {
+        const done = (t: number, answers: Record<string, string | number>): void => record("demographics", t, null, { answers });
+        return [{ type: Form, fields: procedure.demographics, texts, done, ...this.withdrawal() }];
+      }
+    }
+  }
+
+  /** Stores what is left and shows the completion code; goes on trying as long as the page is open. */
+  private async finish(): Promise<void> {
+    const { texts, online } = this.payload;
+    const began = performance.now();
+    let stored = false;
+    show([texts.saving]);
+    this.record("end", performance.now(), null, {});
+    const overdue = (async () => {
+      while (!stored && performance.now() - began < PATIENCE) await pause(500);
+      if (stored || this.over) return;
+      const { text, code } = online.endings.unsent;
+      show(text, ...(code ? [codeOf(code)] : []), this.file());
+    })();
+    for (let attempt = 1; ; attempt += 1) {
+      await this.queue.stored();
+      try {
+        const { code, url } = await completeSession(this.payload, this.numbering.next);
+        stored = true;
+        await overdue;
+        this.over = "stopped";
+        this.journal.close();
+        rememberResume(null, 0);
+        show([...paragraphs(texts.debriefing), texts.completion], codeOf(code), ...(url ? [wayBack(url, texts.return_link)] : []));
+        return;
+      } catch (error) {
+        if (error instanceof Refused && error.answer.missing?.length && attempt < 5) this.queue.again(error.answer.missing);
+        else if (!isPassing(error)) throw error;
+        await pause(backoff(attempt));
+      }
+    }
+  }
+
+  async run(): Promise<void> {
+    const { payload } = this;
+    waitFor(() => this.journal.writing());
+    this.watch();
+    if (!(await suitable(payload))) {
+      this.over = "unsuitable";
+      return this.depart("unsuitable");
+    }
+    if (isResumed(payload)) await this.begin(null);
+    sizeWords(payload);
+    const stage = document.getElementById("stage") as HTMLElement;
+    stage.replaceChildren();
+    const timeline = steps(payload).flatMap((step) => this.timelineOf(step));
+    this.jsPsych = initJsPsych({ display_element: stage });
+    if (timeline.length > 0) await this.jsPsych.run(timeline);
+    if (this.over === "stopped") return;
+    if (this.over) return this.depart(this.over);
+    await this.finish().catch(() => this.stop([payload.texts.stopped]));
+  }
 }
 
 async function main(): Promise<void> {
   start();
   try {
-    const payload = await open();
-    document.documentElement.lang = payload.study.language;
-    document.documentElement.dir = direction(payload.study.language);
-    document.title = payload.study.title;
-    await session(payload);
+    const { payload, tab } = await open();
+    const { study, online, texts } = payload;
+    document.documentElement.lang = study.language;
+    document.documentElement.dir = study.direction;
+    document.title = study.title;
+    if (online.resume) rememberResume(online.resume, online.resume_hours);
+    if (online.test) document.body.append(element("p", "preview", texts.preview));
+    await new Session(payload, tab, await openJournal(payload.session)).run();
   } catch (error) {
     console.error(error);
-    show("", [error instanceof Refused && error.message ? error.message : refused]);
+    showEnding(error instanceof Refused ? error.answer : {}, "", error instanceof Refused && error.message ? error.message : refused);
   }
 }
 

@@ -1,26 +1,35 @@
-// Self-paced reading, one word at a time in the middle of the screen: the space bar replaces the fixation mark by the
-// first word, each word by the next, and ends the last.
+// Self-paced reading, one word at a time: the space bar shows the first word, replaces each word by the next, and ends
+// the last. Words stand in the middle of the screen, or in their place in the sentence.
 
 import { type JsPsych, type JsPsychPlugin, ParameterType } from "jspsych";
 
-import { element, paint } from "./display";
+import { element, mark, paint } from "./display";
 import { type Painted, type Recorder, readingTimes, shown } from "./events";
 import { keyName, wantsSpace } from "./guards";
 import { listen } from "./keys";
 import type { Given, SimulationMode, SimulationOptions } from "./plugin";
+import { type SentenceWindow, centred, onLines } from "./windows";
 
 const info = {
   name: "gardenpath-self-paced-reading",
-  version: "0.1.0",
+  version: "0.2.0",
   parameters: {
+    /** "centred", "moving_window" or "cumulative". */
+    presentation: { type: ParameterType.STRING, default: "centred" },
     /** The words of the sentence, in reading order; shown one at a time as they stand. */
     words: { type: ParameterType.STRING, array: true, default: undefined },
+    /** What stands between the words of a line: a space each, or nothing. */
+    gaps: { type: ParameterType.STRING, array: true, default: [] },
+    /** Which of the trial's sentences this is, from 0; stands in its events from 1 on. */
+    sentence: { type: ParameterType.INT, default: 0 },
     /** The presented position of the trial, from 0; stands in its events. */
     position: { type: ParameterType.INT, default: 0 },
     /** The mark that is shown where the words will stand. */
     fixation: { type: ParameterType.STRING, default: "+" },
     /** What to do at the fixation mark; stands below it. */
     hint: { type: ParameterType.STRING, default: "" },
+    /** What to do after a key that takes nobody on; left empty, nothing is said. */
+    reminder: { type: ParameterType.STRING, default: "" },
     /** Reading direction of the words, "ltr" or "rtl". */
     direction: { type: ParameterType.STRING, default: "ltr" },
     /** Receives each event of the trial: (kind, t, trial, value). */
@@ -53,6 +62,11 @@ function reading(words: readonly string[], presses: readonly number[], frames: r
   return { words: [...words], presses: [...presses], rt: readingTimes(presses), rt_onset: onset };
 }
 
+const windowOf = (trial: Given<Info>): SentenceWindow =>
+  trial.presentation === "centred"
+    ? centred(trial.words, trial.fixation, trial.direction)
+    : onLines(trial.words, trial.gaps, trial.direction, trial.presentation === "cumulative");
+
 export class SelfPacedReading implements JsPsychPlugin<Info> {
   static info = info;
 
@@ -60,24 +74,28 @@ export class SelfPacedReading implements JsPsychPlugin<Info> {
 
   trial(display: HTMLElement, trial: Given<Info>): void {
     const record = trial.record as Recorder;
-    const box = element("div", "word fixation", trial.fixation);
+    const { words, position } = trial;
+    const which = trial.sentence ? { sentence: trial.sentence } : {};
+    const view = windowOf(trial);
     const hint = element("p", "hint", trial.hint);
     const stage = element("section", "reading");
-    box.dir = trial.direction;
-    stage.append(box, hint);
+    stage.append(view.root, hint);
+    mark(stage, "start");
 
     const presses: number[] = [];
     const frames: number[] = [];
-    let word = -1; // -1 is the fixation mark
+    let word = -1; // -1 is what stands there at the beginning
     let repeats = 0;
-    let painted: Painted = paint(() => display.replaceChildren(stage));
+    let painted: Painted = paint(() => {
+      display.replaceChildren(stage);
+      view.settle();
+    });
 
     const show = (): void => {
       painted = paint(() => {
-        box.textContent = trial.words[word] as string;
-        if (word > 0) return;
-        box.classList.remove("fixation");
+        view.show(word);
         hint.classList.add("gone");
+        mark(stage, "word");
       });
     };
 
@@ -85,21 +103,25 @@ export class SelfPacedReading implements JsPsychPlugin<Info> {
       exclusive: true,
       frame: () => painted.frame,
       wants: wantsSpace,
-      accepted: (press, handler) => {
-        const value = shown(painted, handler, repeats);
-        if (word < 0) record("start", press.t, trial.position, value);
-        else record("word", press.t, trial.position, { word, ...value });
-        if (word >= 0) frames.push(painted.frame as number);
+      accepted: (press) => {
+        const read = word;
+        const value = shown(painted, press, repeats);
+        if (read >= 0) frames.push(painted.frame as number);
         presses.push(press.t);
         repeats = 0;
         word += 1;
-        if (word < trial.words.length) return show();
-        listen(null);
-        this.jsPsych.finishTrial({ ...reading(trial.words, presses, frames) });
+        if (word < words.length) show();
+        else listen(null);
+        if (read < 0) record("start", press.t, position, { ...which, ...value });
+        else record("word", press.t, position, { word: read, ...which, ...view.place(read), ...value });
+        if (word === words.length) this.jsPsych.finishTrial({ ...reading(words, presses, frames) });
       },
       ignored: (press, reason) => {
         if (reason === "repeat") repeats += 1;
-        else record("press", press.t, trial.position, { reason, code: keyName(press) });
+        else record("press", press.t, position, { reason, code: keyName(press) });
+        if (!trial.reminder || (reason !== "other" && reason !== "held")) return;
+        hint.textContent = trial.reminder;
+        hint.classList.remove("gone");
       },
     });
   }

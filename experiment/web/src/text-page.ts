@@ -2,7 +2,7 @@
 
 import { type JsPsych, type JsPsychPlugin, ParameterType } from "jspsych";
 
-import { element, paint } from "./display";
+import { element, mark, paint } from "./display";
 import { wantsSpace } from "./guards";
 import { listen } from "./keys";
 import type { Given, SimulationMode, SimulationOptions } from "./plugin";
@@ -19,6 +19,11 @@ const info = {
     buttons: { type: ParameterType.STRING, array: true, default: undefined },
     /** Whether the space bar does what the first button does. */
     space: { type: ParameterType.BOOL, default: true },
+    /** What the page is, for who watches from outside: "text", "break", "consent" ... */
+    screen: { type: ParameterType.STRING, default: "text" },
+    /** Label and action of a way out of the study; none when the label is empty. */
+    way_out: { type: ParameterType.STRING, default: "" },
+    leave: { type: ParameterType.FUNCTION, default: () => {} },
     /** Called when the page is left: (t of the press, index of the button, time of the display's request). */
     left: { type: ParameterType.FUNCTION, default: () => {} },
   },
@@ -68,6 +73,13 @@ export class TextPage implements JsPsychPlugin<Info> {
       row.append(button);
     });
     page.append(row);
+    if (trial.way_out) {
+      const out = element("button", "quiet", trial.way_out) as HTMLButtonElement;
+      out.type = "button";
+      out.addEventListener("click", () => trial.leave());
+      page.append(out);
+    }
+    mark(page, trial.screen);
     const painted = paint(() => display.replaceChildren(page));
     window.scrollTo(0, 0);
     page.focus({ preventScroll: true });

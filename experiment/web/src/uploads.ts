@@ -2,6 +2,7 @@
 
 import { Refused, isPassing } from "./api";
 import type { Event } from "./events";
+import type { Journal } from "./journal";
 
 const BATCH = 1000; // events a request; about 200 bytes each, far below the server's limit of 1 MB
 
@@ -16,6 +17,9 @@ export interface Uploads {
   /** Puts these numbers back into the queue. */
   again(seqs: readonly number[]): void;
   unsent(): readonly Event[];
+  /** All events of this page, stored or not. */
+  kept(): readonly Event[];
+  paused(): boolean;
 }
 
 /** ms before try number `attempt` (from 1): 1 s, 2 s, 4 s ... at most 15 s. */
@@ -27,6 +31,8 @@ export interface UploadOptions {
   trouble?: (attempt: number) => void;
   /** called when the server refuses the events for good */
   failed?: (error: unknown) => void;
+  /** where events are kept until they are stored */
+  journal?: Pick<Journal, "keep" | "forget">;
   /** the new numbering of this visit, asked for when an earlier visit took its first numbers */
   renumber?: () => Promise<{ visit: number; next: number }>;
 }
@@ -34,7 +40,7 @@ export interface UploadOptions {
 const sleep = (ms: number): Promise<void> => new Promise((done) => setTimeout(done, ms));
 
 export function uploads(put: (events: readonly Event[]) => Promise<unknown>, options: UploadOptions = {}): Uploads {
-  const { wait = sleep, trouble = () => {}, failed = () => {}, renumber } = options;
+  const { wait = sleep, trouble = () => {}, failed = () => {}, journal, renumber } = options;
   const kept: Event[] = [];
   let queue: Event[] = [];
   let paused = true;
@@ -45,9 +51,11 @@ export function uploads(put: (events: readonly Event[]) => Promise<unknown>, opt
 
   function renumbered(numbering: { visit: number; next: number }): void {
     const first = kept[0]?.seq ?? 0;
+    journal?.forget(kept.map(({ seq }) => seq));
     for (const event of kept) {
       event.seq += numbering.next - first;
       event.visit = numbering.visit;
+      journal?.keep(event);
     }
   }
 
@@ -57,6 +65,7 @@ export function uploads(put: (events: readonly Event[]) => Promise<unknown>, opt
       await put(batch);
       const sent = new Set(batch);
       queue = queue.filter((event) => !sent.has(event));
+      journal?.forget(batch.map(({ seq }) => seq));
       accepted = true;
       if (attempt > 0) trouble(0);
       attempt = 0;
@@ -90,6 +99,7 @@ export function uploads(put: (events: readonly Event[]) => Promise<unknown>, opt
     add(event) {
       kept.push(event);
       queue.push(event);
+      journal?.keep(event);
     },
     pause() {
       paused = true;
@@ -109,5 +119,7 @@ export function uploads(put: (events: readonly Event[]) => Promise<unknown>, opt
       queue = kept.filter((event) => waiting.has(event) || wanted.has(event.seq));
     },
     unsent: () => queue,
+    kept: () => kept,
+    paused: () => paused,
   };
 }

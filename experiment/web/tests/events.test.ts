@@ -8,7 +8,8 @@ import { type Event, type Kind, type Values, readingTimes, recorder, shown } fro
 
 const validate = new Ajv2020({ strict: false, allErrors: true }).compile<Event>(schema);
 
-const display = shown({ request: 10.5, frame: 16.7, frame2: null }, 300.25, 2);
+const press = { handler: 300.25, released: 90.5, trusted: true };
+const display = shown({ request: 10.5, frame: 16.7, frame2: null }, press, 2);
 const everyKind: { [K in Kind]: Values[K][] } = {
   visit: [
     {
@@ -20,21 +21,28 @@ const everyKind: { [K in Kind]: Values[K][] } = {
       height: 800,
       pixel_ratio: 1.5,
       isolated: true,
+      keyboard: true,
     },
   ],
-  consent: [{ accepted: true, sha256: "0".repeat(64) }],
-  instructions: [{ page: 0 }, { page: "practice_over" }],
+  consent: [{ accepted: true, sha256: "0".repeat(64), at: "2026-11-21T12:00:00.000Z" }],
+  instructions: [{ page: 0 }, { page: "practice_over" }, { page: "feedback" }],
   trial: [{ role: "target", item: "i1", condition: "grammatical" }],
   start: [display],
-  word: [{ word: 0, ...display }],
+  word: [{ word: 0, ...display }, { word: 3, sentence: 1, line: 0, column: 3, ...display }],
+  reading: [{ what: "context", ...display }, { what: "sentence", sentence: 1, ...display }],
   press: (["early", "held", "modifier", "other"] as const).map((reason) => ({ reason, code: "Space" })),
-  response: [{ task: "rating", prompt: "acceptability", response: 7, ...display }],
+  response: [
+    { task: "rating", prompt: "acceptability", response: 7, by: "key", ...display },
+    { task: "question", prompt: "question", response: "yes", by: "button", ...display },
+    { task: "choice", prompt: "preference", response: "grammatical", side: "left", by: "key", ...display },
+  ],
   trial_end: [{}],
   break: [{ request: 5 }],
   interruption: (["blur", "focus", "hidden", "visible"] as const).map((reason) => ({ reason })),
+  demographics: [{ answers: { age: 31, languages: "en, nl" } }],
   end: [{}],
 };
-const outsideTrials = new Set<Kind>(["visit", "consent", "instructions", "break", "end"]);
+const outsideTrials = new Set<Kind>(["visit", "consent", "instructions", "break", "demographics", "end"]);
 
 for (const kind of Object.keys(everyKind) as Kind[]) {
   test(`an event of kind ${kind} follows the schema`, () => {
@@ -69,7 +77,7 @@ test("numbers go on after a new numbering", () => {
 
 test("what is recorded of a display does not change when its second frame comes later", () => {
   const painted = { request: 1, frame: 2, frame2: null as number | null };
-  const value = shown(painted, 3, 0);
+  const value = shown(painted, press, 0);
   painted.frame2 = 18.7;
   assert.equal(value.frame2, null);
 });

@@ -13,6 +13,9 @@ const space: Press = {
   meta: false,
   shift: false,
   composing: false,
+  handler: 100.2,
+  released: null,
+  trusted: true,
 };
 
 // [what happens, the press, when the word was painted, keys still down, the verdict]

@@ -1,0 +1,69 @@
+// Write-ahead: every event is kept on this machine until the server has it, so that a closed tab loses nothing.
+
+import type { Event } from "./events";
+
+export interface Journal {
+  keep(event: Event): void;
+  forget(seqs: readonly number[]): void;
+  /** Settles when all that was kept is on disk; null when it is. */
+  writing(): Promise<void> | null;
+  /** Events of this session that an earlier page kept and nobody acknowledged, in order. */
+  left: Event[];
+  /** Forgets the session: it is complete, or withdrawn. */
+  close(): void;
+}
+
+/** Longer than this no key waits for a disk, ms. */
+const PATIENCE = 250;
+
+/** A journal in memory, for browsers that keep nothing. */
+const inMemory = (): Journal => ({ keep() {}, forget() {}, writing: () => null, left: [], close() {} });
+
+const settled = <Value>(request: IDBRequest<Value>): Promise<Value> =>
+  new Promise((done, failed) => {
+    request.onsuccess = () => done(request.result);
+    request.onerror = () => failed(request.error);
+  });
+
+function database(name: string): Promise<IDBDatabase> {
+  const request = indexedDB.open(name, 1);
+  request.onupgradeneeded = () => request.result.createObjectStore("events");
+  return settled(request);
+}
+
+/** The journal of a session; where the browser keeps nothing, one that does not outlive the page. */
+export async function openJournal(session: string): Promise<Journal> {
+  let opened: IDBDatabase;
+  const mine = IDBKeyRange.bound([session], [session, []]);
+  let left: Event[];
+  try {
+    opened = await database(`gardenpath ${window.location.pathname}`);
+    left = (await settled(opened.transaction("events").objectStore("events").getAll(mine))) as Event[];
+  } catch (error) {
+    console.warn("events are kept in memory alone:", error);
+    return inMemory();
+  }
+  let pending = 0;
+  let written: Promise<void> | null = null;
+
+  function change(apply: (store: IDBObjectStore) => void): Promise<void> {
+    return new Promise((done) => {
+      const transaction = opened.transaction("events", "readwrite", { durability: "relaxed" });
+      transaction.oncomplete = transaction.onabort = () => done();
+      apply(transaction.objectStore("events"));
+      transaction.commit();
+    });
+  }
+
+  return {
+    left,
+    keep(event) {
+      pending += 1;
+      const slow = new Promise<void>((done) => setTimeout(done, PATIENCE));
+      written = Promise.race([change((store) => store.put(event, [session, event.seq])), slow]).finally(() => (pending -= 1));
+    },
+    forget: (seqs) => void change((store) => seqs.forEach((seq) => store.delete([session, seq]))),
+    writing: () => (pending > 0 ? written : null),
+    close: () => void change((store) => store.delete(mine)),
+  };
+}

@@ -1,0 +1,216 @@
+"""A participant at a real page: a study served on a free port, Chromium, and a reader with trusted keys."""
+
+import sqlite3
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from json import loads
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gardenpath import experiment, study
+
+from .conftest import serve
+
+ITEMS = """\
+paradigm,phenomenon,item,condition,sentence
+agreement,agreement,a-1,grammatical,The key to the cabinets [is] rusty.
+agreement,agreement,a-1,ungrammatical,The key to the cabinets [are] rusty.
+agreement,agreement,a-2,grammatical,The road past the farms [is] narrow.
+agreement,agreement,a-2,ungrammatical,The road past the farms [are] narrow.
+agreement,agreement,a-3,grammatical,The label on the bottles [is] torn.
+agreement,agreement,a-3,ungrammatical,The label on the bottles [are] torn.
+"""
+DESIGN = """\
+ratio = { grammatical = 2, ungrammatical = 1 }
+versions = 3
+practice = ["She slept well."]
+"""
+RATING = """\
+[procedure.rating]
+prompt = "How good does this sentence sound to you?"
+low = "very bad"
+high = "very good"
+"""
+# What the page's own clock says about each key, noted apart from the code under test.
+WITNESS = """
+window.keys = [];
+addEventListener('keydown', (e) => window.keys.push([e.code, e.timeStamp, e.repeat, e.isTrusted]), true);
+addEventListener('keyup', (e) => window.keys.push([`${e.code} up`, e.timeStamp, e.repeat, e.isTrusted]), true);
+"""
+
+
+def stated(design: str = DESIGN, procedure: str = "breaks = 1\n", rating: str = RATING, language: str = "en") -> str:
+    """Return the text of a study.toml."""
+    return f"""\
+name = "page"
+title = "Reading sentences"
+language = "{language}"
+seed = 1
+[materials]
+files = ["items.csv"]
+[design]
+{design}
+[procedure]
+{procedure}
+{rating}
+[online]
+completion_code = "GARDEN-PATH-1"
+"""
+
+
+@dataclass
+class Site:
+    """A study served on a free port, and its database."""
+
+    address: str
+    database: Path
+    folder: Path
+    versions: list[experiment.VersionFile]
+
+    def events(self) -> list[dict[str, Any]]:
+        with sqlite3.connect(self.database) as connection:
+            rows = connection.execute("SELECT seq, visit, t, kind, trial, value FROM events ORDER BY seq").fetchall()
+        names = ("seq", "visit", "t", "kind", "trial", "value")
+        return [dict(zip(names, (*row[:5], loads(row[5])), strict=True)) for row in rows]
+
+    def sessions(self) -> int:
+        with sqlite3.connect(self.database) as connection:
+            return int(connection.execute("SELECT count(*) FROM sessions").fetchone()[0])
+
+
+@contextmanager
+def served(
+    folder: Path,
+    text: str,
+    items: str = ITEMS,
+    change: Callable[[experiment.VersionFile], experiment.VersionFile] = lambda file: file,
+) -> Iterator[Site]:
+    """Serve a study of this study.toml and these items, its versions changed."""
+    for module in ("starlette", "uvicorn", "sqlalchemy", "jsonschema"):
+        pytest.importorskip(module)
+    name = "items.jsonl" if items.startswith("{") else "items.csv"
+    (folder / name).write_text(items)
+    (folder / "study.toml").write_text(text.replace("items.csv", name))
+    read = study.load(folder / "study.toml")
+    versions = [change(file) for file in experiment.version_files(read)]
+    for running in serve(read, versions, folder / "data"):
+        yield Site(running.address, folder / "data" / "study.sqlite", folder / "data", versions)
+
+
+@contextmanager
+def opened(browser: Any, address: str, **options: Any) -> Iterator["Reader"]:
+    """Open the page in a context of its own; faults on the page are faults of the test."""
+    context = browser.new_context(**options)
+    page = context.new_page()
+    faults: list[str] = []
+    page.on("pageerror", lambda error: faults.append(str(error)))
+    page.on("console", lambda message: faults.append(message.text) if "Security Policy" in message.text else None)
+    page.add_init_script(WITNESS)
+    page.goto(address)
+    yield Reader(page)
+    context.close()
+    assert not faults
+
+
+@dataclass
+class Reader:
+    """A participant at the keyboard, who reads what the page shows."""
+
+    page: Any
+    answers: list[int] = field(default_factory=list)
+    sentences: list[list[str]] = field(default_factory=list)
+
+    def state(self) -> tuple[str, str]:
+        """What is shown, the uppermost, and its number."""
+        found: list[str] = self.page.evaluate(
+            """() => {
+              const shown = [...document.querySelectorAll("[data-screen]")].pop();
+              return shown ? [shown.dataset.screen, shown.dataset.step] : ["", ""];
+            }"""
+        )
+        return found[0], found[1]
+
+    def screen(self) -> str:
+        return self.state()[0]
+
+    def until(self, holds: Callable[[], bool]) -> None:
+        end = time.monotonic() + 15
+        while not holds():
+            assert time.monotonic() < end, (self.state(), self.page.locator("body").inner_text())
+            self.page.wait_for_timeout(5)
+
+    def at(self, *screens: str) -> str:
+        """Wait for one of these screens."""
+        self.until(lambda: self.screen() in screens)
+        return self.screen()
+
+    def press(self, key: str) -> None:
+        self.page.wait_for_timeout(30)  # past the next frame: an earlier press would not count
+        self.page.keyboard.press(key, delay=25)
+
+    def go(self, key: str = "Space") -> None:
+        """Press a key and wait until the page shows something else."""
+        before = self.state()
+        self.press(key)
+        self.until(lambda: self.state() not in (before, ("", "")))
+
+    def consent(self) -> None:
+        if self.at("device", "consent") == "device":
+            self.go()
+        self.page.locator("button.first").click()
+        self.until(lambda: self.screen() != "consent")
+
+    def begin(self) -> None:
+        self.consent()
+        self.skip_text()
+
+    def skip_text(self) -> str:
+        """Leave pages of text and breaks; return what comes then."""
+        self.until(lambda: self.screen() != "")
+        while self.screen() in ("text", "break"):
+            self.go()
+        return self.screen()
+
+    def word(self) -> str:
+        return str(self.page.locator(".word").text_content())
+
+    def read(self, between: Callable[[int], None] = lambda word: None) -> None:
+        """Read one sentence in the middle of the screen, from the fixation mark to the task."""
+        self.at("start")
+        self.go()
+        words: list[str] = []
+        while self.screen() == "word":
+            words.append(self.word())
+            between(len(words) - 1)
+            self.go()
+        self.sentences.append(words)
+
+    def rate(self, answer: int) -> None:
+        self.at("rating")
+        self.go(str(answer))
+        self.answers.append(answer)
+
+    def trials(self, count: int) -> None:
+        for _ in range(count):
+            self.skip_text()
+            self.read()
+            self.rate(1 + len(self.answers) % 7)
+
+    def code(self) -> str:
+        self.page.locator(".code").wait_for()
+        return str(self.page.locator(".code").text_content())
+
+
+@pytest.fixture(scope="module")
+def browser(chromium: str) -> Iterator[Any]:
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        arguments = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
+        running = playwright.chromium.launch(executable_path=chromium, args=arguments)
+        yield running
+        running.close()

@@ -1,0 +1,239 @@
+"""Every task and presentation in real Chromium: robots and readers answer them, and the tables say what was done."""
+
+import dataclasses
+import json
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gardenpath import experiment
+from gardenpath.experiment.sessions import open_session, payload
+
+from .pages import DESIGN, RATING, Site, browser, opened, served, stated  # noqa: F401
+
+pytestmark = pytest.mark.browser
+
+SLIDER = RATING.replace("[procedure.rating]", '[procedure.rating]\nkind = "slider"')
+YES_NO = '[procedure.rating]\nkind = "yes_no"\nprompt = "Is this a good sentence?"\n'
+PAIRS = 'trial = "pair"\nitems = 2\nratio = { grammatical = 1, ungrammatical = 1 }\nversions = 2\npractice = [["She slept.", "Slept she."]]\n'
+ASKED = DESIGN + "questions = 1.0\n"
+AGE = '[[procedure.demographics]]\nname = "age"\nlabel = "How old are you?"\nkind = "number"\nlow = 18\nhigh = 99\n'
+HAND = '[[procedure.demographics]]\nname = "hand"\nlabel = "Which hand do you write with?"\nkind = "choice"\nchoices = ["left", "right"]\n'
+
+
+def _items() -> str:
+    """Three pairs with a context and a question of two or three answers."""
+    records: list[dict[str, Any]] = [{"record": "paradigm", "id": "agreement", "phenomenon": "agreement"}]
+    for n, (noun, place) in enumerate([("key", "cabinets"), ("road", "farms"), ("label", "bottles")]):
+        sentences = {
+            condition: {"text": f"The {noun} near the {place} {verb} old and rusty.", "regions": []}
+            for condition, verb in (("grammatical", "is"), ("ungrammatical", "are"))
+        }
+        choices = ["yes", "no"] if n else ["a key", "a lamp", "a door"]
+        question = {"text": f"Was it {noun}?", "answers": dict.fromkeys(sentences, choices[n == 2]), "choices": choices}
+        records.append(
+            {
+                "record": "item",
+                "id": f"a-{n}",
+                "paradigm": "agreement",
+                "language": "en",
+                "sentences": sentences,
+                "question": question,
+                "context": "Somebody came home late.",
+            }
+        )
+    return "\n".join(json.dumps(record) for record in records) + "\n"
+
+
+STUDIES = {
+    "questions and ratings by key, centred": stated(ASKED),
+    "slider, moving window": stated(procedure='presentation = "moving_window"\n' + AGE + HAND, rating=SLIDER),
+    "yes or no, cumulative": stated(procedure='presentation = "cumulative"\n', rating=YES_NO),
+    "whole sentences, practice centred": stated(
+        procedure='presentation = { target = "whole", practice = "centred" }\n'
+    ),
+    "sentence above the scale": stated(ASKED, procedure='presentation = "with_task"\n'),
+    "choice side by side": stated(PAIRS, procedure="", rating=""),
+    "choice between stacked sentences read before": stated(
+        PAIRS,
+        procedure='presentation = "centred"\n[procedure.choice]\narrangement = "stacked"\nname = "better"\n',
+        rating="",
+    ),
+}
+
+
+def _script(site: Site, robot: experiment.Robot, name: str, tables: dict[str, Any]) -> list[dict[str, Any]]:
+    """The events that the robot meant to produce in the session that it took."""
+    [row] = tables["sessions"].to_dict("records")
+    file = next(f for f in site.versions if f.name == f"{row['experiment']}-{row['version']}")
+    session = open_session(file, row["slot"], id="s", participant=name, started="x", source="robot")
+    return list(robot.events(payload(session, file, token="", visit=0, next_seq=0, done=()), name))
+
+
+@pytest.mark.parametrize("name", STUDIES)
+def test_a_robot_at_the_keyboard_does_what_it_meant_to_do(tmp_path: Path, chromium: str, name: str) -> None:
+    with served(tmp_path, STUDIES[name], _items()) as site:
+        robot = experiment.robot(site.versions, seed=3)
+        code = experiment.take_in_browser(robot, site.address, "anna", chromium=chromium, pace=20)
+        assert code == "GARDEN-PATH-1"
+        tables = experiment.collect(site.folder)
+        script = _script(site, robot, "anna", tables)
+        done = site.events()
+    kinds = ("start", "word", "reading", "response", "trial", "trial_end", "demographics")
+    assert [_what(e) for e in done if e["kind"] in kinds] == [_what(e) for e in script if e["kind"] in kinds]
+    assert tables["sessions"]["complete"].tolist() == [True]
+    assert tables["sessions"]["source"].tolist() == ["robot"]
+    answered = [e["value"] for e in script if e["kind"] == "response"]
+    responses = tables["responses"]
+    assert responses[responses["task"] != "reading"]["response"].tolist() == [str(v["response"]) for v in answered]
+    assert len(tables["readings"]) == sum(e["kind"] == "word" for e in script)
+
+
+def _what(event: dict[str, Any]) -> tuple[Any, ...]:
+    """Of an event all but its times and the device."""
+    value = event["value"]
+    kept = ("role", "item", "condition", "word", "sentence", "what", "task", "prompt", "response", "side", "answers")
+    return event["kind"], event["trial"], {key: value[key] for key in kept if key in value}
+
+
+def test_a_question_is_right_or_wrong_a_rating_neither(tmp_path: Path, browser: Any) -> None:  # noqa: F811
+    with served(tmp_path, stated(ASKED), _items()) as site:
+        with opened(browser, f"{site.address}?participant=P1") as reader:
+            reader.begin()
+            given = []
+            for _ in range(4):
+                reader.skip_text()
+                if reader.screen() == "context":
+                    reader.go()
+                reader.read()
+                if reader.at("question", "rating") == "question":
+                    labels = reader.page.locator(".answers button span").all_text_contents()
+                    assert labels in (["yes", "no"], ["a key", "a lamp", "a door"]), "as they are written"
+                    given.append(labels[1])
+                    reader.page.locator(".answers button").nth(1).click()
+                reader.rate(4)
+            reader.code()
+        responses = experiment.collect(site.folder)["responses"]
+    asked = responses[responses["task"] == "question"]
+    assert asked["response"].tolist() == given
+    assert asked["correct"].tolist() == [item == "a-2" for item in asked["item"]], "the second answer is right once"
+    assert responses[responses["task"] == "rating"]["correct"].isna().all()
+    assert (asked["rt"] > 0).all()
+    contexts = responses[responses["task"] == "reading"]
+    assert contexts["prompt"].tolist() == ["context"] * 3
+    by = {e["value"]["task"]: e["value"]["by"] for e in site.events() if e["kind"] == "response"}
+    assert by == {"question": "button", "rating": "key"}
+
+
+def test_practice_questions_have_feedback_and_ratings_none(tmp_path: Path, browser: Any) -> None:  # noqa: F811
+    def ask_in_practice(file: experiment.VersionFile) -> experiment.VersionFile:
+        asked = next(trial for trial in file.version.trials if trial.role == "target").item.question
+        assert asked is not None
+
+        def changed(trial):  # type: ignore[no-untyped-def]
+            if trial.role != "practice":
+                return trial
+            question = dataclasses.replace(asked, answers={"practice": asked.choices[0]})
+            return dataclasses.replace(
+                trial, prompts=("question", "rating"), item=dataclasses.replace(trial.item, question=question)
+            )
+
+        trials = tuple(changed(trial) for trial in file.version.trials)
+        return dataclasses.replace(file, version=dataclasses.replace(file.version, trials=trials))
+
+    with (
+        served(tmp_path, stated(), _items(), ask_in_practice) as site,
+        opened(browser, f"{site.address}?participant=P1") as reader,
+    ):
+        reader.begin()
+        reader.read()
+        reader.at("question")
+        right = reader.page.locator(".answers button span").first.text_content()
+        reader.go("2")
+        reader.at("text")
+        assert f"The right answer is: {right}" in reader.page.locator(".sheet").inner_text()
+        reader.go()
+        reader.rate(3)
+        assert reader.at("text") == "text"
+        assert "practice" in reader.page.locator(".sheet").inner_text(), "nothing is said of the rating"
+
+
+def test_a_moving_window_shows_one_word_in_its_place(tmp_path: Path, browser: Any) -> None:  # noqa: F811
+    with served(tmp_path, stated(procedure='presentation = "moving_window"\n')) as site:
+        with opened(browser, f"{site.address}?participant=P1", viewport={"width": 820, "height": 600}) as reader:
+            reader.page.evaluate("document.styleSheets[0].insertRule('.lines { max-width: 12rem !important }', 0)")
+            reader.begin()
+            for _ in range(4):
+                reader.skip_text()
+                reader.at("start")
+                words = reader.page.locator(".lines span")
+                places = words.evaluate_all("spans => spans.map((s) => [s.offsetLeft, s.offsetTop])")
+                assert reader.page.locator(".covered").count() == words.count()
+                reader.go()
+                seen = []
+                while reader.screen() == "word":
+                    uncovered = reader.page.locator(".lines span:not(.covered)")
+                    assert uncovered.count() == 1
+                    seen.append(uncovered.text_content())
+                    assert words.evaluate_all("spans => spans.map((s) => [s.offsetLeft, s.offsetTop])") == places
+                    reader.go()
+                reader.sentences.append(seen)
+                reader.rate(4)
+            reader.code()
+        events = [e for e in site.events() if e["kind"] == "word"]
+        readings = experiment.collect(site.folder)["readings"]
+    assert [list(group["text"]) for _, group in readings.groupby("trial")] == reader.sentences
+    for trial in {e["trial"] for e in events} - {0}:
+        values = [e["value"] for e in events if e["trial"] == trial]
+        lines, columns = [v["line"] for v in values], [v["column"] for v in values]
+        assert max(lines) > 0, "a narrow window breaks the sentence"
+        for (line, column), (after, next_column) in pairwise(zip(lines, columns, strict=True)):
+            assert (after, next_column) in ((line, column + 1), (line + 1, 0))
+
+
+def test_a_slider_must_be_moved_before_going_on(tmp_path: Path, browser: Any) -> None:  # noqa: F811
+    with served(tmp_path, stated(procedure="", rating=SLIDER)) as site:
+        with opened(browser, f"{site.address}?participant=P1") as reader:
+            reader.begin()
+            for n in range(4):
+                reader.skip_text()
+                reader.read()
+                reader.at("slider")
+                button = reader.page.get_by_role("button", name="Continue")
+                assert button.is_disabled()
+                reader.press("Space")
+                assert reader.screen() == "slider"
+                for _ in range(3):
+                    reader.page.keyboard.press("ArrowRight")
+                if n % 2:
+                    button.click()
+                    reader.until(lambda: reader.screen() != "slider")
+                else:
+                    reader.go()
+            reader.code()
+        assert [e["value"]["response"] for e in site.events() if e["kind"] == "response"] == [53] * 4
+
+
+def test_a_choice_is_the_condition_chosen_and_the_side_where_it_stood(tmp_path: Path, browser: Any) -> None:  # noqa: F811
+    keys = ["f", "ArrowRight", "j"]
+    with served(tmp_path, STUDIES["choice side by side"]) as site:
+        with opened(browser, f"{site.address}?participant=P1") as reader:
+            reader.begin()
+            shown = []
+            for key in keys:
+                reader.skip_text()
+                reader.at("choice")
+                texts = reader.page.locator(".pair button span").all_text_contents()
+                boxes = [button.bounding_box() for button in reader.page.locator(".pair button").all()]
+                assert boxes[0]["x"] < boxes[1]["x"]
+                shown.append(texts)
+                reader.go(key)
+            reader.code()
+        responses = experiment.collect(site.folder)["responses"].sort_values("trial")
+    assert responses["side"].tolist() == ["left", "right", "right"]
+    for row, texts, side in zip(responses.itertuples(), shown, (0, 1, 1), strict=True):
+        if row.role == "practice":
+            continue
+        assert row.correct == (row.response == "grammatical") == (" is " in texts[side])
