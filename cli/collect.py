@@ -36,3 +36,4 @@ def command(data: str, platform: str | None, mapping: Path | None, out: Path, pa
     for name, table in tables.items():
         path = study.write(table, name, out, command=options.typed(), inputs=inputs, parquet=parquet)
         click.echo(f"{path}: {len(table)} rows")
+    study.write_dictionary(tables, out)

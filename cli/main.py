@@ -12,6 +12,7 @@ COMMANDS = (
     "design",
     "simulate",
     "serve",
+    "forget",
     "collect",
     "score",
     "evaluate",

@@ -276,6 +276,13 @@ def participant_key(path: str | Path) -> bytes:
     return bytes.fromhex(secret(path, lambda: secrets.token_hex(32)))
 
 
+def known_key(path: str | Path) -> bytes:
+    """Return the key that a study's ids were hashed with; raises `FileNotFoundError` where there is none."""
+    if not Path(path).exists():
+        raise FileNotFoundError(f"{path}: there is no such file; expected the key of the study's data folder (-o)")
+    return participant_key(path)
+
+
 def secret(path: str | Path, make: Callable[[], str]) -> str:
     """Return the text of a file that only its owner can read; it is made on first use."""
     path = Path(path)

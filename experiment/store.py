@@ -428,22 +428,26 @@ class Store:
             self.database.scrub()
         return "finished" if row.finished is not None else reason, not keep, ticket
 
-    def forget(self, participant: str) -> int:
+    def forget(self, participant: str, name: str | None = None) -> int:
         """Delete all that is stored of a person and bar the way back; return how many sessions that were.
 
+        The person is given by the keyed hash, or by `name`: a participant or session as the tables name them.
         Raises `KeyError` when nothing is known of this person.
         """
         with self.database.exclusive() as connection:
-            mine = SESSIONS.c.participant == participant
-            sessions = connection.scalars(sa.select(SESSIONS.c.id).where(mine)).all()
+            named = SESSIONS.c.participant.in_([participant, name or participant]) | (SESSIONS.c.id == name)
+            people = connection.scalars(sa.select(SESSIONS.c.participant).where(named)).all()
             known = connection.scalar(sa.select(DEPARTED).where(DEPARTED.c.participant == participant))
-            if not sessions and not known:
-                raise KeyError("nobody with this id has taken part")
-            for version in connection.scalars(sa.select(SESSIONS.c.version).where(mine, REAL)).all():
-                self._count_departure(connection, version, "forgotten")
-            connection.execute(PAYMENTS.delete().where(PAYMENTS.c.session.in_(sessions)))
+            if not people and not known:
+                raise KeyError("nobody of this name has taken part")
+            mine = SESSIONS.c.participant.in_(people)
+            sessions = connection.execute(sa.select(SESSIONS.c.id, SESSIONS.c.version).where(mine)).all()
+            for session in sessions:
+                self._count_departure(connection, session.version, "forgotten")
+            connection.execute(PAYMENTS.delete().where(PAYMENTS.c.session.in_([session.id for session in sessions])))
             self._delete(connection, mine)
-            self._depart(connection, participant)
+            for person in set(people):
+                self._depart(connection, person)
         self.database.scrub()
         return len(sessions)
 
@@ -599,13 +603,12 @@ def _leaves(event: Event) -> bool:
 
 def _check_answers(events: Sequence[Event], row: sa.Row, file: VersionFile) -> None:
     """Raise `ValueError` for a trial or a rating that the version does not have."""
-    points, trials = file.procedure.rating.points, len(json.loads(row.order))
+    trials = len(json.loads(row.order))
     for event in events:
         if event.trial is not None and event.trial >= trials:
             raise ValueError(f"event {event.seq}: trial {event.trial}; expected one from 0 to {trials - 1}")
-        response = event.value.get("response")
-        if event.kind == "response" and event.value["task"] == "rating" and response not in range(1, points + 1):
-            raise ValueError(f"event {event.seq}: a rating of {response!r}; expected a whole number from 1 to {points}")
+        if event.kind == "response" and (fault := file.procedure.fault(event.value)):
+            raise ValueError(f"event {event.seq}: {fault}")
 
 
 def _session(row: sa.Row) -> Session:

@@ -133,6 +133,33 @@ def read_csv(path: str | Path, separator: str = ",") -> pd.DataFrame:
     return pd.DataFrame(body, columns=header)
 
 
+def write_dictionary(names: Iterable[str], folder: str | Path) -> Path:
+    """Write what every column of these tables means to `<folder>/data-dictionary.csv` and return its path."""
+    path = Path(folder) / "data-dictionary.csv"
+    with atomic(path) as temporary:
+        temporary.write_text(dictionary(names), encoding="utf-8")
+    return path
+
+
+def dictionary(names: Iterable[str]) -> str:
+    """Return the data dictionary of these tables as CSV: table, its row, column, type, meaning with unit, empty cells, key.
+
+    >>> dictionary(["conditions"]).splitlines()[1]
+    'conditions,a factor\'s level in a condition,paradigm,string,paradigm,no,yes'
+    """
+    import csv
+    import io
+
+    text = io.StringIO(newline="")
+    lines = csv.writer(text, lineterminator="\n")
+    lines.writerow(["table", "row", "column", "type", "meaning", "may_be_empty", "key"])
+    for table in (TABLES[name] for name in names):
+        for column in table.columns:
+            said = ["yes" if holds else "no" for holds in (column.empty, column.name in table.key)]
+            lines.writerow([table.name, table.row, column.name, column.type, column.meaning, *said])
+    return text.getvalue()
+
+
 def write(
     frame: pd.DataFrame,
     name: str,

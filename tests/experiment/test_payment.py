@@ -1,0 +1,173 @@
+"""Whoever reaches the end is paid; whoever does not is told what to do, on every platform."""
+
+import dataclasses
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import pytest
+
+from gardenpath import experiment, study
+from gardenpath.experiment.platforms import Person, check_texts, ending, person, way_back
+from gardenpath.study import OnlineSection
+
+from .conftest import BOTH, Clock, Running, new_database, serve
+
+PROLIFIC = {"PROLIFIC_PID": "5f3c9a", "STUDY_ID": "66aa", "SESSION_ID": "77bb"}
+SONA = "https://uni.sona-systems.com/webstudy_credit.aspx?experiment_id=1&credit_token=x&survey_code={id}"
+
+
+@pytest.fixture(params=BOTH)
+def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    return new_database(request.param, tmp_path, request)
+
+
+@pytest.fixture
+def paying(
+    example: study.Study, versions: list[experiment.VersionFile], tmp_path: Path, database_url: str, clock: Clock
+) -> Iterator[Running]:
+    online = dataclasses.replace(
+        example.online, screened_out_code="SCREENED", completion_url=SONA, review_code="REVIEW"
+    )
+    stated = dataclasses.replace(example, online=online)
+    yield from serve(stated, versions[:1], tmp_path / "data", database_url, clock=clock)
+
+
+class Visitor:
+    """A participant at the API."""
+
+    def __init__(self, running: Running, **who: Any) -> None:
+        self.client = httpx2.Client(base_url=running.address)
+        self.opened = self.client.post("api/sessions", json=who)
+        self.payload = self.opened.json()
+
+    def call(self, what: str, body: dict[str, Any], method: str = "POST") -> httpx2.Response:
+        headers = {"Authorization": f"Bearer {self.payload['token']}"}
+        return self.client.request(method, f"api/sessions/{self.payload['session']}/{what}", json=body, headers=headers)
+
+    def read(self, trials: int | None = None) -> int:
+        count = len(self.payload["trials"]) if trials is None else trials
+        events = [{"seq": n, "visit": 0, "t": n, "kind": "trial_end", "trial": n, "value": {}} for n in range(count)]
+        assert self.call("events", {"events": events}, "PUT").status_code == 200
+        return count
+
+    def finish(self) -> dict[str, Any]:
+        return dict(self.call("complete", {"events": self.read()}).json())
+
+
+def paid(running: Running) -> list[tuple[str, ...]]:
+    return [tuple(payment.values()) for payment in running.store.payments()]
+
+
+def test_prolific_gets_its_participants_back_with_the_code(paying: Running) -> None:
+    visitor = Visitor(paying, **PROLIFIC)
+    assert paid(paying) == [("prolific", "5f3c9a", "77bb", None, "running")]
+    back = {"code": "GARDEN-PATH-1", "url": "https://app.prolific.com/submissions/complete?cc=GARDEN-PATH-1"}
+    assert visitor.finish() == back
+    assert visitor.call("complete", {"events": 1}).json() == back
+    assert paid(paying) == [("prolific", "5f3c9a", "77bb", "GARDEN-PATH-1", "completed")]
+    again = Visitor(paying, **PROLIFIC)
+    assert (again.opened.status_code, again.payload["reason"]) == (409, "finished")
+    assert {key: again.payload[key] for key in back} == back
+
+
+def test_sona_is_told_who_finished(paying: Running) -> None:
+    assert Visitor(paying, survey_code="4711 &x").finish()["url"] == SONA.replace("{id}", "4711%20%26x")
+
+
+def test_who_is_late_or_fast_or_does_not_count_is_paid_all_the_same(paying: Running, clock: Clock) -> None:
+    late = Visitor(paying, **PROLIFIC)
+    clock.pass_minutes(23 * 60)
+    paying.store.exclude(late.payload["session"], "answers at random")
+    assert late.finish()["code"] == "GARDEN-PATH-1"
+    (record,) = paying.store.records()
+    assert (record.session.late, record.session.excluded) == (True, "answers at random")
+    assert paid(paying)[0][-1] == "completed"
+
+
+@pytest.mark.parametrize("reason", ["refused", "unsuitable"])
+def test_refusal_and_an_unsuitable_device_leave_nothing_and_ask_to_return_the_submission(
+    paying: Running, reason: str
+) -> None:
+    visitor = Visitor(paying, **PROLIFIC)
+    visitor.call(
+        "events", {"events": [{"seq": 0, "visit": 0, "t": 1, "kind": "end", "trial": None, "value": {}}]}, "PUT"
+    )
+    answer = visitor.call("withdraw", {"reason": reason}).json()
+    assert answer == {**visitor.payload["online"]["endings"][reason], "deleted": True}
+    assert (answer["code"], answer["url"]) == (None, None)
+    assert "please return your submission" in answer["text"][-1]
+    assert ([*paying.store.records()], paid(paying)) == ([], [])
+    assert Visitor(paying, **PROLIFIC).opened.status_code == 201  # on a computer, or after a second thought
+
+
+def test_who_is_screened_out_gets_the_code_for_that_and_cannot_try_again(paying: Running) -> None:
+    visitor = Visitor(paying, **PROLIFIC)
+    answer = visitor.call("withdraw", {"reason": "screened_out"}).json()
+    assert answer["url"] == "https://app.prolific.com/submissions/complete?cc=SCREENED"
+    assert "return" not in " ".join(answer["text"])
+    assert Visitor(paying, **PROLIFIC).payload["reason"] == "departed"
+
+
+def test_withdrawal_deletes_bars_the_way_back_and_asks_to_return_the_submission(paying: Running) -> None:
+    visitor = Visitor(paying, **PROLIFIC)
+    visitor.read(3)
+    answer = visitor.call("withdraw", {"reason": "refused"}).json()  # too late to have refused
+    assert answer["text"][0] == "You have withdrawn. Thank you for the time you gave."
+    assert "please return your submission" in answer["text"][1]
+    assert [*paying.store.records()] == []
+    assert visitor.call("withdraw", {}).status_code == 404
+    assert Visitor(paying, **PROLIFIC).payload["reason"] == "departed"
+
+
+def test_who_withdraws_after_the_end_keeps_the_code(paying: Running) -> None:
+    visitor = Visitor(paying, **PROLIFIC)
+    visitor.finish()
+    answer = visitor.call("withdraw", {"reason": "withdrawn"}).json()
+    assert (answer["code"], answer["deleted"], [*paying.store.records()]) == ("GARDEN-PATH-1", True, [])
+    assert len(answer["text"]) == 1
+
+
+def test_the_page_knows_every_ending_before_it_needs_it(paying: Running) -> None:
+    online = Visitor(paying, **PROLIFIC).payload["online"]
+    assert (online["platform"], online["resume"], online["test"]) == ("prolific", None, False)
+    assert online["endings"]["unsent"]["code"] == "REVIEW"
+    assert Visitor(paying).payload["online"]["resume"]
+
+
+def test_who_finds_no_place_is_told_kindly(paying: Running, clock: Clock) -> None:
+    paying.store.close()
+    answer = Visitor(paying, **PROLIFIC)
+    assert (answer.opened.status_code, answer.payload["reason"]) == (409, "closed")
+    assert answer.payload["text"][0] == "Thank you for your interest. This study is closed."
+
+
+def test_a_code_stands_in_an_address_as_text() -> None:
+    online = OnlineSection("A&B", completion_url="https://x.example/?id={id}&code={code}")
+    assert way_back(online, "link", "a/b?c", "A&B") == "https://x.example/?id=a%2Fb%3Fc&code=A%26B"
+    assert way_back(online, "prolific", "", "A&B") == "https://app.prolific.com/submissions/complete?cc=A%26B"
+    assert way_back(online, "link", "x", "OTHER") is None
+
+
+@pytest.mark.parametrize("wrong", [3, "", "x" * 201, "a\nb", "a\0", "\ud800", ["x"], {"a": 1}, True])
+def test_an_id_that_is_none_is_refused(wrong: object) -> None:
+    with pytest.raises(ValueError, match="PROLIFIC_PID: expected 1 to 200 printable characters"):
+        person({"PROLIFIC_PID": wrong})
+
+
+def test_platforms_are_told_apart_by_their_parameters() -> None:
+    assert person({"survey_code": "12", "SESSION_ID": "7"}) == Person("12", "sona", None)
+    assert person({"participant": "anna"}) == Person("anna", "link", None)
+    assert person({"participant": None, "STUDY_ID": "x"}) is None
+
+
+@pytest.mark.parametrize("language", ["en", "de", "nl", "tr", "zh", "he"])
+def test_every_ending_has_a_text_in_every_language(language: str) -> None:
+    english = ending(OnlineSection("C"), "en", "full")
+    said = ending(OnlineSection("C"), f"{language}-XX", "full")
+    assert len(said.text) == 2
+    assert (said == english) == (language == "en")
+    check_texts(OnlineSection("C", texts={"full": "Come later."}), language)
+    with pytest.raises(study.DataError, match="fool is not known"):
+        check_texts(OnlineSection("C", texts={"fool": "Come later."}), language)

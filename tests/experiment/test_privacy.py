@@ -1,0 +1,123 @@
+"""Platforms' ids stand in one table that can be deleted; who leaves is forgotten."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import httpx2
+import pytest
+import sqlalchemy as sa
+
+from gardenpath import experiment, study
+from gardenpath.experiment import server
+from gardenpath.experiment.database import metadata
+
+from .conftest import BOTH, Running, new_database
+from .test_payment import PROLIFIC, Visitor
+
+PERSON, SUBMISSION = "person-5f3c9a-prolific", "submission-77bb"
+WHO = {"PROLIFIC_PID": PERSON, "SESSION_ID": SUBMISSION}
+
+
+@pytest.fixture(params=BOTH)
+def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    return new_database(request.param, tmp_path, request)
+
+
+def tables_with(running: Running, text: str) -> set[str]:
+    """The tables in which a text stands anywhere."""
+    with running.store.engine.connect() as connection:
+        return {
+            table.name
+            for table in metadata.sorted_tables
+            if any(text in str(value) for row in connection.execute(sa.select(table)) for value in row)
+        }
+
+
+def on_disk(running: Running, text: str) -> bool:
+    running.store.engine.dispose()
+    return any(text.encode() in path.read_bytes() for path in running.folder.glob("study.sqlite*"))
+
+
+def test_raw_ids_stand_in_the_payments_alone_and_go_with_them(running: Running) -> None:
+    Visitor(running, **WHO).finish()
+    assert tables_with(running, PERSON) == tables_with(running, SUBMISSION) == {"payments"}
+    (record,) = running.store.records()
+    assert record.session.participant == server.hash_participant(PERSON, b"key")
+    assert running.store.forget_payments() == 1
+    assert tables_with(running, PERSON) == set()
+    assert not on_disk(running, PERSON)
+    assert not on_disk(running, SUBMISSION)
+    # The hash still knows who took part.
+    assert Visitor(running, **WHO).payload["reason"] == "finished"
+
+
+def test_no_address_and_no_user_agent_is_stored(running: Running) -> None:
+    agent = {
+        "User-Agent": "Mozilla/5.0 unmistakable",
+        "X-Forwarded-For": "203.0.113.77",
+        "Referer": "https://app.example/",
+    }
+    httpx2.post(f"{running.address}api/sessions", json={"source": "robot", **WHO}, headers=agent).raise_for_status()
+    for text in ("unmistakable", "203.0.113.77", "127.0.0.1", "app.example"):
+        assert tables_with(running, text) == set()
+
+
+def test_who_withdraws_is_gone_from_the_files(running: Running) -> None:
+    visitor = Visitor(running, **WHO)
+    session = visitor.payload["session"]
+    value = {"time_origin": 0, "device": "Unmistakable on Linux", "refresh_hz": None}
+    event = {"seq": 0, "visit": 0, "t": 1, "kind": "visit", "trial": None, "value": value}
+    visitor.call("events", {"events": [event]}, "PUT")
+    assert visitor.call("withdraw", {}).json()["deleted"]
+    assert tables_with(running, session) == {"payments"}  # which says whom not to pay, until it is deleted
+    running.store.forget_payments()
+    for text in (session, "Unmistakable"):
+        assert not on_disk(running, text)
+        assert tables_with(running, text) == set()
+
+
+def test_forgetting_deletes_and_leaves_a_hash_that_bars_the_way(running: Running) -> None:
+    Visitor(running, **WHO).finish()
+    Visitor(running, **PROLIFIC)
+    hashed = server.hash_participant(PERSON, b"key")
+    assert running.store.forget(hashed) == 1
+    assert tables_with(running, PERSON) == set()
+    assert tables_with(running, hashed) == {"departed"}
+    assert not on_disk(running, PERSON)
+    assert running.store.forget(hashed) == 0
+    assert Visitor(running, **WHO).payload["reason"] == "departed"
+    assert len([*running.store.records()]) == 1
+    with pytest.raises(KeyError, match="nobody of this name"):
+        running.store.forget(server.hash_participant("somebody else", b"key"))
+
+
+def test_the_command_forgets_by_the_platforms_id_or_the_tables(study_folder: Path) -> None:
+    stated = study.load(study_folder)
+    url = f"sqlite:///{study_folder / 'data' / 'study.sqlite'}"
+    key = server.participant_key(study_folder / "data" / "participant.key")
+    opened = server.open_store(stated, experiment.version_files(stated), url)
+    from gardenpath.experiment.platforms import Person
+    from gardenpath.experiment.store import Arrival
+
+    for name in ("anna", "bert", "cleo"):
+        opened.open(Arrival(server.hash_participant(name, key), Person(name, "link")))
+    anonymous = opened.open(Arrival()).session
+
+    def forget(*words: str) -> subprocess.CompletedProcess[str]:
+        call = [sys.executable, "-m", "gardenpath.cli.main", "forget", *words, str(study_folder / "study.toml")]
+        return subprocess.run(call, capture_output=True, text=True)
+
+    assert forget("anna", anonymous.participant).returncode == 0
+    assert len([*opened.records()]) == 2
+    assert forget(server.hash_participant("bert", key)).stdout.endswith(
+        "1 session deleted; tables made before still hold them\n"
+    )
+    nobody = forget("nobody")
+    assert (nobody.returncode, nobody.stderr.splitlines()) == (
+        2,
+        ["nobody: nobody of this name has taken part; expected an id of the platform, or of the table 'sessions'"],
+    )
+    assert forget("--payments").stdout == "1 payment deleted\n"
+    assert forget().returncode == 2
+    assert [record.session.participant for record in opened.records()] == [server.hash_participant("cleo", key)]
