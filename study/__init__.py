@@ -1,8 +1,12 @@
 """The ground every part stands on: table schemas, study.toml, sidecars, atomic writing, two exceptions."""
 
 from .config import (
+    ROLES,
     AttentionSection,
+    ChoiceSection,
     DesignSection,
+    DeviceSection,
+    FieldSection,
     OnlineSection,
     OrderingSection,
     RatingSection,
@@ -27,11 +31,15 @@ from .schemas import TABLES, Column, Table
 from .tables import check, dictionary, read, read_csv, write, write_dictionary
 
 __all__ = [
+    "ROLES",
     "TABLES",
     "AttentionSection",
+    "ChoiceSection",
     "Column",
     "DataError",
     "DesignSection",
+    "DeviceSection",
+    "FieldSection",
     "MissingExtra",
     "OnlineSection",
     "OrderingSection",
