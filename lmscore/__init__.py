@@ -1,5 +1,6 @@
 """Sentences become token scores under a language model; token scores become words, regions, sentences and pairs."""
 
+from .cache import cached
 from .causal import CausalModel
 from .encoding import Encoded, Encoder, encode
 from .loading import load
@@ -30,6 +31,7 @@ __all__ = [
     "Unigrams",
     "WordScore",
     "build_pocket",
+    "cached",
     "encode",
     "estimate_ngram",
     "evaluate",

@@ -167,7 +167,8 @@ class MaskedModel:
                 continue
             start += size
             now = int(np.searchsorted(last, start))
-            yield [_table(text, logprob[cuts[k] : cuts[k + 1]]) for k, text in enumerate(texts[ready:now], start=ready)]
+            if now > ready:
+                yield [_table(texts[k], logprob[cuts[k] : cuts[k + 1]]) for k in range(ready, now)]
             ready = now
 
     def _compute(self, rows: np.ndarray, which: np.ndarray, places: np.ndarray, targets: np.ndarray) -> np.ndarray:

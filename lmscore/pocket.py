@@ -87,7 +87,7 @@ def build_pocket(
 
 def pocket_folder(progress: Progress | None = None) -> Path:
     """Return the folder of the pocket model in the user's cache, trained there now if it is not yet."""
-    folder = _cache() / f"pocket-{_fingerprint()}"
+    folder = cache_folder() / f"pocket-{_fingerprint()}"
     if folder.exists():
         return folder
     log.info("training the pocket model (a toy, once, under a minute) into %s", folder)
@@ -133,7 +133,7 @@ def _fingerprint() -> str:
     return hashlib.sha256(b"\0".join([*sources, settings])).hexdigest()[:12]
 
 
-def _cache() -> Path:
+def cache_folder() -> Path:
     """Return the folder where programs keep what they can make again."""
     if sys.platform == "win32":
         base = Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local")

@@ -136,6 +136,7 @@ def layout_noise(
     The largest move among `SAMPLED` pairs drawn with `seed`: arithmetic depends on what else is in a batch, below
     float32 visibly. A verdict whose scores differ by no more (see `within_noise`) is not one the model can be held to.
     """
+    model = getattr(model, "uncached", model)  # what a cache holds does not move
     protocol = named(protocol)
     counted = _unigrams(unigrams, model, protocol)
     rows = pairs[(pairs["model"] == model.name) & ~pairs["tie"]]

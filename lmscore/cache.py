@@ -1,0 +1,350 @@
+"""A cache of token tables on disk: what a model said of a text once is not computed again.
+
+A folder for each model, and in it a file (a shard) for each process that computed something: records are appended batch
+by batch, so that a run that stops can go on, and no two processes write to one file. Every process reads all shards.
+"""
+
+import hashlib
+import importlib.metadata
+import json
+import logging
+import os
+import secrets
+import struct
+import time
+import zlib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from gardenpath import study
+
+from .encoding import Encoded
+from .models import COLUMNS, Done, Model, check_columns
+from .ngram import NgramModel
+from .pocket import Progress, cache_folder
+from .tokentable import TokenTable
+
+SCHEMA = 1  # goes up when the same key would mean other numbers, or a record is laid out otherwise
+MARK = b"\xa7gp\x01"  # opens every record, so that reading can go on behind damage
+HEAD = struct.Struct("<4sII")  # mark, length and CRC-32 of the body
+BODY = struct.Struct("<16sHBI")  # key of the text, windows, columns, tokens; then float64 values, column by column
+DECISIVE = (".safetensors", ".bin", ".json", ".py")  # files of a model's folder that its numbers depend on
+
+log = logging.getLogger("gardenpath")
+
+
+def cached(model: Model, folder: str | Path | None = None) -> Model:
+    """Return the model with a cache in `folder`, by default one in the user's cache folder.
+
+    What differs in weights, tokenizer, prefix, dtype, quantization, window or device, or was computed by another torch or
+    transformers, is kept apart. An n-gram model is returned as it is: it computes faster than a disk is read. Raises
+    `ValueError` in one line where the folder cannot be written.
+    """
+    if isinstance(model, (NgramModel, CachedModel)):
+        return model
+    base = Path(folder) if folder is not None else cache_folder() / "scores"
+    try:
+        base.mkdir(parents=True, exist_ok=True)
+        facts = identity(model, base)
+        text = json.dumps(facts, indent=2, sort_keys=True, ensure_ascii=False)
+        place = base / hashlib.sha256(text.encode()).hexdigest()[:32]
+        place.mkdir(exist_ok=True)
+        if not (place / "model.json").exists():
+            study.write_text(place / "model.json", text + "\n")
+    except OSError as error:
+        raise ValueError(
+            f"the cache {base} cannot be used ({error.strerror or error}); expected a folder that can be written: name another "
+            "one, or do without (--no-cache)"
+        ) from error
+    return CachedModel(model, _Shards(place))
+
+
+class CachedModel:
+    """A model whose token tables are read from a cache where it has them, and added to it where not."""
+
+    def __init__(self, model: Model, shards: "_Shards") -> None:
+        self.uncached = model
+        self._shards = shards
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.uncached, name)
+
+    @property
+    def name(self) -> str:
+        """The model's name."""
+        return self.uncached.name
+
+    @property
+    def masked(self) -> bool:
+        """Whether the model is a masked one."""
+        return self.uncached.masked
+
+    @property
+    def encode(self) -> Callable[..., Encoded]:
+        """The model's own method."""
+        return self.uncached.encode
+
+    def describe(self) -> dict[str, object]:
+        """Return what a sidecar records of the model."""
+        return self.uncached.describe()
+
+    def forward(
+        self,
+        texts: Sequence[Encoded],
+        *,
+        columns: Sequence[str] = COLUMNS,
+        batch_tokens: int | None = None,
+        progress: Progress | None = None,
+        done: Done | None = None,
+    ) -> list[TokenTable]:
+        """Return the token table of each text, in the order given, as the model's own `forward` does.
+
+        Only columns that the cache does not have are computed; each batch is in the cache as soon as it is finished.
+        """
+        wanted = check_columns(columns) & (frozenset({"logprob"}) if self.masked else frozenset(COLUMNS))
+        self._shards.refresh()
+        unique = {_key(text): text for text in texts}
+        known = {key: self._shards.read(key, text) for key, text in unique.items()}
+        missing: dict[frozenset[str], list[Encoded]] = {}
+        for key, text in unique.items():
+            missing.setdefault(wanted - known[key].columns, []).append(text)
+        ready = [known[_key(text)].table(wanted) for text in missing.pop(frozenset(), [])]
+        count = len(ready)
+        if done and ready:
+            done(ready)
+        if progress and ready:
+            progress(count, len(unique))
+
+        for lacking, group in missing.items():
+            self.uncached.forward(
+                group,
+                columns=[name for name in COLUMNS if name in lacking],
+                batch_tokens=batch_tokens,
+                progress=_later(progress, count, len(unique)),
+                done=self._keeper(known, lacking, wanted, done),
+            )
+            count += len(group)
+        return [replace(known[_key(text)].table(wanted), encoded=text) for text in texts]
+
+    def _keeper(
+        self, known: "Mapping[bytes, _Known]", columns: frozenset[str], wanted: frozenset[str], done: Done | None
+    ) -> Done:
+        def keep(tables: Sequence[TokenTable]) -> None:
+            self._shards.append(tables, columns)
+            for table in tables:
+                known[_key(table.encoded)].add(table, columns)
+            if done:
+                done([known[_key(table.encoded)].table(wanted) for table in tables])
+
+        return keep
+
+
+def _later(progress: Progress | None, before: int, total: int) -> Progress | None:
+    """Return a progress that counts on from what was there before."""
+    return (lambda count, _: progress(before + count, total)) if progress else None
+
+
+@dataclass
+class _Known:
+    """What is known of a text: its columns, `logprob` and `end` apart."""
+
+    encoded: Encoded
+    windows: int = 1
+    values: dict[str, np.ndarray] = field(default_factory=dict)
+
+    @property
+    def columns(self) -> frozenset[str]:
+        return frozenset(self.values)
+
+    def add(self, table: TokenTable, columns: frozenset[str]) -> None:
+        self.windows = table.windows
+        self.values.update((name, values) for name, values in _split(table).items() if name in columns)
+
+    def table(self, wanted: frozenset[str]) -> TokenTable:
+        n = len(self.encoded.ids)
+        found = {name: np.full(_rows(name, n), np.nan) for name in COLUMNS}
+        found.update((name, self.values[name]) for name in wanted)
+        logprob = np.concatenate([found["logprob"], found["end"]])
+        return TokenTable(self.encoded, logprob, found["log_boundary"], found["entropy"], found["renyi"], self.windows)
+
+
+def _split(table: TokenTable) -> dict[str, np.ndarray]:
+    values = (table.logprob[:-1], table.logprob[-1:], table.log_boundary, table.entropy, table.renyi)
+    return dict(zip(COLUMNS, values, strict=True))
+
+
+def _rows(column: str, tokens: int) -> int:
+    return {"logprob": tokens, "end": 1}.get(column, tokens + 1)
+
+
+def _key(text: Encoded) -> bytes:
+    """Return a hash of what decides the numbers of a text under one model."""
+    facts = repr((text.fed, text.ids, text.opening, text.hidden)).encode()
+    return hashlib.blake2b(facts, digest_size=16).digest()
+
+
+class _Shards:
+    """The records of a folder, and one file of it to which this process appends."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._read: dict[Path, int] = {}
+        self._found: dict[bytes, list[tuple[int, int, bytes]]] = {}
+        self._own: tuple[int, Path] | None = None
+        self._broken = False
+
+    def refresh(self) -> None:
+        """Read what was appended to any shard since the last time."""
+        for path in sorted(self._folder.glob("*.shard")):
+            start = self._read.get(path, 0)
+            with open(path, "rb") as stream:
+                stream.seek(start)
+                content = stream.read()
+            self._read[path] = start + self._take(path, content)
+
+    def _take(self, path: Path, content: bytes) -> int:
+        """Keep the records of a piece of a shard; return how much of it is read for good."""
+        taken, records, damaged = 0, 0, False
+        while taken < len(content):
+            if not content.startswith(MARK, taken):
+                if MARK.startswith(content[taken:]):
+                    break  # still being written, or never finished
+                damaged = True
+                following = content.find(MARK, taken)
+                taken = following if following >= 0 else len(content)
+                continue
+            end, body = _body(content, taken)
+            if body is not None:
+                key, windows, columns, _ = BODY.unpack_from(body)
+                self._found.setdefault(key, []).append((columns, windows, body[BODY.size :]))
+                records += 1
+                taken = end
+            elif end > len(content) and content.find(MARK, taken + 1) < 0:
+                break
+            else:
+                damaged = True
+                taken += 1
+        if damaged:
+            log.warning("the cache %s is damaged: %d records of it are kept, others are computed again", path, records)
+        return taken
+
+    def read(self, key: bytes, text: Encoded) -> _Known:
+        """Return what is known of a text."""
+        known = _Known(text)
+        for columns, windows, values in self._found.get(key, ()):
+            known.windows = windows
+            floats = np.frombuffer(values, dtype="<f8")
+            start = 0
+            for bit, name in enumerate(COLUMNS):
+                if columns >> bit & 1:
+                    size = _rows(name, len(text.ids))
+                    known.values.setdefault(name, floats[start : start + size].copy())
+                    start += size
+        return known
+
+    def append(self, tables: Sequence[TokenTable], columns: frozenset[str]) -> None:
+        """Add tables to this process's shard; where that fails, say so once and go on."""
+        if self._broken or not tables:
+            return
+        records = b"".join(_record(table, columns) for table in tables)
+        try:
+            with open(self._path(), "ab", buffering=0) as stream:
+                stream.write(records)
+        except OSError as error:
+            self._broken = True
+            log.warning("the cache %s cannot be written (%s); going on without", self._folder, error.strerror or error)
+
+    def _path(self) -> Path:
+        if self._own is None or self._own[0] != os.getpid():
+            name = f"{time.time_ns():x}-{os.getpid()}-{secrets.token_hex(4)}.shard"
+            self._own = os.getpid(), self._folder / name
+        return self._own[1]
+
+
+def _record(table: TokenTable, columns: frozenset[str]) -> bytes:
+    values = _split(table)
+    names = [name for name in COLUMNS if name in columns]
+    bits = sum(1 << bit for bit, name in enumerate(COLUMNS) if name in columns)
+    floats = np.concatenate([values[name] for name in names]).astype("<f8").tobytes()
+    body = BODY.pack(_key(table.encoded), table.windows, bits, len(table.encoded.ids)) + floats
+    return HEAD.pack(MARK, len(body), zlib.crc32(body)) + body
+
+
+def _body(content: bytes, start: int) -> tuple[int, bytes | None]:
+    """Return where the record at `start` says that it ends, and its body, or None where that is not whole."""
+    if start + HEAD.size > len(content):
+        return start + HEAD.size, None
+    _, size, check = HEAD.unpack_from(content, start)
+    end = start + HEAD.size + size
+    body = content[start + HEAD.size : end]
+    return end, body if len(body) == size >= BODY.size and zlib.crc32(body) == check else None
+
+
+def identity(model: Model, folder: Path) -> dict[str, object]:
+    """Return what tells a model's numbers from any other's; hashes of files are remembered in `folder`."""
+    facts: Any = model
+    tokenizer = facts.encoder.tokenizer
+    return {
+        "schema": SCHEMA,
+        "kind": type(model).__name__,
+        "network": type(facts.network).__name__,
+        "weights": _weights(facts.network, folder),
+        "adapter": sorted(getattr(facts.network, "peft_config", None) or ()),
+        "tokenizer": _tokenizer(tokenizer),
+        "prefix": facts.encoder.prefix,
+        "ends": sorted(facts.encoder.ends),
+        "around": [getattr(model, "mask", None), *getattr(model, "tail", ())],
+        "window": facts.encoder.window,
+        "windows_repeat_prefix": getattr(model, "repeats", None),
+        "dtype": facts.dtype,
+        "quantization": str(getattr(model, "quantization", None)),
+        "device": str(facts.device).partition(":")[0],
+        "versions": {name: importlib.metadata.version(name) for name in ("torch", "transformers")},
+    }
+
+
+def _tokenizer(tokenizer: Any) -> str:
+    state = json.loads(tokenizer.backend_tokenizer.to_str())
+    whole = {**state, "padding": None, "truncation": None}  # scoring sets both, and neither changes a token
+    return hashlib.sha256(json.dumps(whole, sort_keys=True).encode()).hexdigest()
+
+
+def _weights(network: Any, folder: Path) -> Mapping[str, str]:
+    """Return the commit of a model of the hub, else the hashes of its files, else that of the weights in memory."""
+    config = network.config
+    source = Path(config.name_or_path)
+    if not getattr(network, "peft_config", None):  # an adapter's weights are in neither
+        if getattr(config, "_commit_hash", None):
+            return {"repository": config.name_or_path, "commit": config._commit_hash}
+        if config.name_or_path and source.is_dir():
+            return _hashes(sorted(p for p in source.iterdir() if p.suffix in DECISIVE), folder)
+    import torch
+
+    digest = hashlib.sha256(config.to_json_string().encode())
+    for name, values in sorted(network.state_dict().items()):
+        digest.update(name.encode())
+        digest.update(values.detach().cpu().contiguous().flatten().view(torch.uint8).numpy().tobytes())
+    return {"memory": digest.hexdigest()}
+
+
+def _hashes(paths: Sequence[Path], folder: Path) -> dict[str, str]:
+    """Return the SHA-256 of files by name; a file of the same path, size and time of change is not read again."""
+    memory = folder / "hashes.json"
+    try:
+        known: dict[str, list[Any]] = json.loads(memory.read_text("utf-8"))
+    except (OSError, ValueError):
+        known = {}
+    found = {}
+    for path in paths:
+        state = path.stat()
+        entry = known.get(str(path.resolve()))
+        if entry is None or entry[:2] != [state.st_size, state.st_mtime_ns]:
+            entry = [state.st_size, state.st_mtime_ns, study.sha256(path)]
+            known[str(path.resolve())] = entry
+        found[path.name] = str(entry[2])
+    study.write_text(memory, json.dumps(known, indent=1))
+    return found

@@ -1,0 +1,326 @@
+"""A second run computes nothing, an interrupted one goes on where it stopped, and damage costs what it touched."""
+
+import copy
+import itertools
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch", reason="the extra lm is not installed")
+pytest.importorskip("transformers", reason="the extra lm is not installed")
+
+from safetensors.torch import load_file, save_file  # noqa: E402
+
+from gardenpath import lmscore, study  # noqa: E402
+from gardenpath.lmscore import cache, cached, grammar  # noqa: E402
+
+from .test_masked import bert  # noqa: E402
+
+pytestmark = pytest.mark.lm
+
+TEXTS = [
+    "No student has ever complained about the exams.",
+    "The cat didn't sit on the mat, did it?",
+    "a",
+    "The keys to the cabinet are on the table. The boys who the teacher criticized blamed themselves.",
+    "No student has ever complained about the exams.",
+]
+
+
+@pytest.fixture(scope="module", params=["gpt2", "bert"])
+def model(request, folders, tmp_path_factory):
+    folder = bert(tmp_path_factory.mktemp("cache-bert")) if request.param == "bert" else folders["gpt2"]
+    return lmscore.load(folder, device="cpu")
+
+
+@pytest.fixture
+def calls(model):
+    """What the network was called with, since the test began."""
+    seen = []
+    hook = model.network.register_forward_pre_hook(
+        lambda _, __, inputs: seen.append(inputs["input_ids"].shape), with_kwargs=True
+    )
+    yield seen
+    hook.remove()
+
+
+def bytes_of(tables) -> list[tuple[bytes, ...]]:
+    return [
+        (t.logprob.tobytes(), t.log_boundary.tobytes(), t.entropy.tobytes(), t.renyi.tobytes(), bytes([t.windows]))
+        for t in tables
+    ]
+
+
+def shards(folder: Path) -> list[Path]:
+    return sorted(folder.glob("*/*.shard"))
+
+
+def test_a_second_run_calls_the_network_never_and_gives_the_same_bytes(model, calls, tmp_path):
+    texts = [model.encode(text) for text in TEXTS]
+    plain = model.forward(texts)
+    first = cached(model, tmp_path).forward(texts)
+    assert calls
+    calls.clear()
+    again = cached(model, tmp_path)
+    seen, progress = [], []
+    second = again.forward(texts, done=seen.extend, progress=lambda k, n: progress.append((k, n)))
+    assert calls == []
+    assert bytes_of(plain) == bytes_of(first) == bytes_of(second)
+    assert [t.encoded for t in second] == texts
+    assert len(seen) == 4
+    assert progress == [(4, 4)]
+    assert len(shards(tmp_path)) == 1
+
+
+def test_only_new_texts_and_missing_columns_are_computed(byte_model, tmp_path, monkeypatch):
+    asked = []
+    plain = lmscore.CausalModel.forward
+
+    def watched(self, texts, **options):
+        asked.append((len(texts), tuple(options["columns"])))
+        return plain(self, texts, **options)
+
+    monkeypatch.setattr(lmscore.CausalModel, "forward", watched)
+    texts = [byte_model.encode(text) for text in TEXTS]
+    model = cached(byte_model, tmp_path)
+    (table, *_) = model.forward(texts[:2], columns=("logprob",))
+    assert np.isnan(table.entropy).all()
+    assert np.isnan(table.logprob[-1])
+    model.forward(texts[:3], columns=("logprob", "entropy"))
+    assert asked == [(2, ("logprob",)), (2, ("entropy",)), (1, ("logprob", "entropy"))]
+    asked.clear()
+    whole = cached(byte_model, tmp_path).forward(texts)
+    assert sorted(asked) == [(1, lmscore.COLUMNS), (3, ("end", "log_boundary", "renyi"))]
+    for one, other in zip(whole, plain(byte_model, texts), strict=True):
+        for name in ("logprob", "log_boundary", "entropy", "renyi"):
+            np.testing.assert_allclose(getattr(one, name), getattr(other, name), atol=1e-10)
+    asked.clear()
+    (only,) = model.forward(texts[:1], columns=("renyi",))
+    assert asked == []
+    assert np.isnan(only.logprob).all()
+    assert np.isfinite(only.renyi).all()
+
+
+def test_what_changes_the_numbers_has_a_cache_of_its_own(folders, tmp_path):
+    def places() -> set[Path]:
+        return {path.parent for path in tmp_path.glob("*/model.json")}
+
+    known = [cached(lmscore.load(folders["gpt2"], device="cpu"), tmp_path)]
+    assert len(places()) == 1
+    for settings in ({"dtype": "float64"}, {"dtype": "bfloat16"}, {"prefix": "a"}):
+        known.append(cached(lmscore.load(folders["gpt2"], device="cpu", **settings), tmp_path))
+        assert len(places()) == len(known)
+    cached(lmscore.load(folders["gpt2"], device="cpu"), tmp_path)
+    assert len(places()) == len(known)
+    texts = known[0].encode("The cat sat."), known[3].encode("The cat sat.")
+    assert known[0].forward(texts[:1])[0].logprob[0] != known[3].forward(texts[1:])[0].logprob[0]
+    said = json.loads(next(iter(places())).joinpath("model.json").read_text())
+    assert said["schema"] == cache.SCHEMA
+    assert "model.safetensors" in said["weights"]
+
+
+def test_other_weights_under_the_same_name_are_not_mistaken(folders, tmp_path):
+    folder = shutil.copytree(folders["gpt2"], tmp_path / "model")
+    one = cached(lmscore.load(folder, device="cpu"), tmp_path / "cache")
+    (before,) = one.forward([one.encode("The cat sat.")])
+    weights = load_file(folder / "model.safetensors")
+    save_file({k: v * 1.5 for k, v in weights.items()}, folder / "model.safetensors", metadata={"format": "pt"})
+    other = cached(lmscore.load(folder, device="cpu"), tmp_path / "cache")
+    (after,) = other.forward([other.encode("The cat sat.")])
+    assert (before.logprob != after.logprob).all()
+
+
+def test_a_model_that_only_memory_holds_is_known_by_its_weights(byte_model, tmp_path):
+    def alone(factor: float):
+        network = copy.deepcopy(byte_model.network)
+        network.config.name_or_path = ""
+        with torch.no_grad():
+            network.transformer.wpe.weight.mul_(factor)
+        return replace(byte_model, network=network)
+
+    texts = [byte_model.encode("The cat sat.")]
+    one, same, other = (cached(alone(factor), tmp_path).forward(texts)[0].logprob for factor in (1, 1, 2))
+    assert len(shards(tmp_path)) == 2
+    assert (one == same).all()
+    assert (one != other).all()
+
+
+def test_protocols_for_masked_models_are_kept_apart(tmp_path):
+    model = cached(lmscore.load(bert(tmp_path / "bert"), device="cpu"), tmp_path / "cache")
+    texts = [model.encode(TEXTS[0], word_l2r=word_l2r) for word_l2r in (False, True)]
+    one, other = model.forward(texts)
+    assert (one.logprob[:-1] != other.logprob[:-1]).any()
+    again = cached(model.uncached, tmp_path / "cache").forward(texts)
+    assert bytes_of([one, other]) == bytes_of(again)
+
+
+def test_damage_is_named_and_costs_only_what_it_touched(model, calls, tmp_path, caplog, monkeypatch):
+    texts = [model.encode(text) for text in TEXTS[:4]]
+    for text in texts:
+        cached(model, tmp_path).forward([text])
+    expected = bytes_of(cached(model, tmp_path).forward(texts))
+    one, other, torn, whole = shards(tmp_path)
+    content = bytearray(one.read_bytes())
+    content[40] ^= 1
+    one.write_bytes(content)
+    other.write_bytes(b"not ours at all" + other.read_bytes() + whole.read_bytes()[:-1] + whole.read_bytes())
+    torn.write_bytes(torn.read_bytes()[:-3])
+    plain, asked = type(model).forward, []
+    monkeypatch.setattr(type(model), "forward", lambda self, given, **o: asked.extend(given) or plain(self, given, **o))
+    found = cached(model, tmp_path).forward(texts)
+    assert asked == [texts[0], texts[2]]
+    for mine, theirs in zip(bytes_of(found)[1::2], expected[1::2], strict=True):
+        assert mine == theirs
+    named = [record.getMessage() for record in caplog.records if "is damaged" in record.getMessage()]
+    assert len(named) == 2
+    assert str(one) in named[0]
+    assert str(other) in named[1]
+    assert "2 records of it are kept" in named[1]
+    calls.clear()
+    cached(model, tmp_path).forward(texts)
+    assert calls == []
+
+
+def test_two_models_open_at_once_see_what_the_other_computes(model, calls, tmp_path):
+    one, other = cached(model, tmp_path), cached(model, tmp_path)
+    texts = [model.encode(text) for text in TEXTS[:4]]
+    one.forward(texts[:2])
+    calls.clear()
+    other.forward(texts[:2])
+    assert calls == []
+    other.forward(texts[2:])
+    calls.clear()
+    one.forward(texts)
+    assert calls == []
+
+
+def test_a_context_and_the_way_a_text_opens_are_part_of_what_is_known(byte_model, tmp_path):
+    model = cached(byte_model, tmp_path)
+    texts = [byte_model.encode("sat on the mat."), byte_model.encode("sat on the mat.", "The cat")]
+    alone, after = model.forward(texts)
+    assert alone.logprob[0] != after.logprob[0]
+    again = cached(byte_model, tmp_path).forward(texts)
+    assert bytes_of([alone, after]) == bytes_of(again)
+
+
+def test_an_ngram_model_is_not_cached(tmp_path):
+    (tmp_path / "a.txt").write_text("the cat sat on the mat\n")
+    model = lmscore.load(f"ngram:{tmp_path / 'a.txt'}:2")
+    assert cached(model, tmp_path) is model
+
+
+def test_layout_noise_is_measured_and_not_read(folders, materials, tmp_path):
+    model = cached(lmscore.load(folders["gpt2"], device="cpu", dtype="bfloat16"), tmp_path)
+    pairs = lmscore.evaluate(materials, model, ["lp"])
+    assert lmscore.layout_noise(materials, model, pairs) == lmscore.layout_noise(materials, model.uncached, pairs)
+
+
+def test_a_folder_that_cannot_be_used_is_one_clear_line(byte_model, tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(ValueError, match=r"the cache .*file.* cannot be used .*--no-cache") as error:
+        cached(byte_model, tmp_path / "file")
+    assert "\n" not in str(error.value)
+
+
+def test_a_cache_that_cannot_be_written_any_more_does_not_stop_the_run(byte_model, tmp_path, caplog):
+    model = cached(byte_model, tmp_path / "cache")
+    shutil.rmtree(tmp_path / "cache")
+    texts = [byte_model.encode(text) for text in TEXTS]
+    assert bytes_of(model.forward(texts)) == bytes_of(byte_model.forward(texts))
+    assert sum("cannot be written" in record.getMessage() for record in caplog.records) == 1
+
+
+RUN = """
+import itertools, signal, sys
+from gardenpath import lmscore
+from gardenpath.lmscore import cached, grammar
+
+folder, place, seed = sys.argv[1:]
+model = cached(lmscore.load(folder, device="cpu"), place)
+texts = [model.encode(text) for text in itertools.islice(grammar.sentences(int(seed)), 60)]
+print("ready", flush=True)
+tables = model.forward(texts, batch_tokens=1, progress=lambda k, n: print(k, flush=True))
+print("finished", flush=True)
+"""
+
+
+def start(folder: Path, place: Path, seed: int = 1) -> subprocess.Popen:
+    command = [sys.executable, "-c", RUN, str(folder), str(place), str(seed)]
+    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["SIGINT", "SIGKILL"])
+def test_an_interrupted_run_goes_on_where_it_stopped(folders, tmp_path, name):
+    process = start(folders["gpt2"], tmp_path)
+    said = []
+    while len(said) < 8:
+        said.append(process.stdout.readline().strip())
+    process.send_signal(getattr(signal, name))
+    rest, errors = process.communicate(timeout=60)
+    assert process.returncode != 0
+    assert "finished" not in rest, errors
+    model = lmscore.load(folders["gpt2"], device="cpu")
+    rows = []
+    hook = model.network.register_forward_pre_hook(
+        lambda _, __, inputs: rows.append(len(inputs["input_ids"])), with_kwargs=True
+    )
+    texts = [model.encode(text) for text in itertools.islice(grammar.sentences(1), 60)]
+    tables = cached(model, tmp_path).forward(texts, batch_tokens=1)
+    hook.remove()
+    # Each line said that a row was finished, and what is said to be finished is in the cache.
+    counted = [int(line) for line in (*said, *rest.split()) if line.isdigit()]
+    distinct = len({(text.fed, text.ids) for text in texts})
+    total = []
+    hook = model.network.register_forward_pre_hook(
+        lambda _, __, inputs: total.append(len(inputs["input_ids"])), with_kwargs=True
+    )
+    plain = model.forward(texts, batch_tokens=1)
+    hook.remove()
+    assert 7 <= max(counted) < distinct
+    assert 0 < len(rows) < len(total)
+    assert bytes_of(cached(model, tmp_path).forward(texts)) == bytes_of(tables)
+    for one, other in zip(tables, plain, strict=True):
+        np.testing.assert_allclose(one.logprob, other.logprob, atol=1e-3)
+
+
+@pytest.mark.slow
+def test_two_processes_at_once_lose_nothing(folders, tmp_path):
+    processes = [start(folders["gpt2"], tmp_path, seed) for seed in (1, 2)]
+    for process in processes:
+        output, errors = process.communicate(timeout=120)
+        assert output.endswith("finished\n"), errors
+    assert len(shards(tmp_path)) == 2
+    model = lmscore.load(folders["gpt2"], device="cpu")
+    calls = []
+    hook = model.network.register_forward_pre_hook(lambda _, __, inputs: calls.append(1), with_kwargs=True)
+    texts = [model.encode(text) for seed in (1, 2) for text in itertools.islice(grammar.sentences(seed), 60)]
+    cached(model, tmp_path).forward(texts)
+    hook.remove()
+    assert calls == []
+
+
+def test_files_are_hashed_once_until_they_change(folders, tmp_path, monkeypatch):
+    hashed = []
+    real = study.sha256
+    monkeypatch.setattr(study, "sha256", lambda path: hashed.append(Path(path).name) or real(path))
+    model = lmscore.load(folders["gpt2"], device="cpu")
+    cached(model, tmp_path)
+    assert "model.safetensors" in hashed
+    hashed.clear()
+    cached(model, tmp_path)
+    assert hashed == []
+    config = folders["gpt2"] / "config.json"
+    os.utime(config, ns=(time.time_ns(), time.time_ns()))
+    cached(model, tmp_path)
+    assert hashed == ["config.json"]
