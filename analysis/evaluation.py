@@ -45,8 +45,8 @@ def accuracy(pairs: pd.DataFrame) -> pd.DataFrame:
 def model_table(accuracy: pd.DataFrame) -> pd.DataFrame:
     """Return the accuracy table as papers print it: a row for each phenomenon, a column for each model, 0 to 1.
 
-    The last rows of a measure are the mean over paradigms and the value pooled over pairs. Scores of several protocols
-    stand side by side, named. A phenomenon that a model was not asked about stays empty.
+    The last rows of a measure are the mean over paradigms and the value pooled over pairs. A model scored under several
+    protocols has a column for each, named. A phenomenon that a model was not asked about stays empty.
 
     >>> rows = [(m, "p", "npi", "ever", "i0", "lp", -20.0, -21.0, m == "a", False) for m in "ab"]
     >>> names = "model protocol phenomenon paradigm item measure grammatical ungrammatical correct tie".split()
@@ -56,10 +56,10 @@ def model_table(accuracy: pd.DataFrame) -> pd.DataFrame:
     over = accuracy[accuracy["paradigm"].isin([MEAN, POOLED])]
     if over.empty:
         raise DataError("table accuracy has no rows over phenomena; expected the table that accuracy makes of pairs")
-    several = len(set(over["protocol"])) > 1
+    again = over.groupby("model")["protocol"].transform("nunique") > 1
     rows = over.assign(
         phenomenon=over["phenomenon"].mask(over["phenomenon"] == OVERALL, over["paradigm"]),
-        model=over["model"] + (" (" + over["protocol"] + ")" if several else ""),
+        model=over["model"].mask(again, over["model"] + " (" + over["protocol"] + ")"),
     )
     wide = rows.pivot_table("accuracy", ["measure", "phenomenon"], "model", aggfunc="first")
     phenomena = [*over.loc[over["phenomenon"] != OVERALL, "phenomenon"].unique(), MEAN, POOLED]

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import click
 
 from . import options
-from .score import MODEL, Scoring, scoring_options
+from .score import MODEL, Scoring, meanings, scoring_options
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -60,7 +60,7 @@ def command(scoring: Scoring, models: tuple[str, ...], measures: tuple[str, ...]
     pairs = pd.concat(parts, ignore_index=True)
     accuracy = analysis.accuracy(pairs)
     side_by_side = analysis.model_table(accuracy)
-    notes = {"models": described, "protocol": scoring.meaning(), "noise": noise}
+    notes = {"models": described, "protocol": meanings(pairs), "noise": noise}
     for table, frame in (("pairs", pairs), ("accuracy", accuracy)):
         scoring.write(frame, table, notes, seed)
     path = scoring.out / TABLE
@@ -71,8 +71,7 @@ def command(scoring: Scoring, models: tuple[str, ...], measures: tuple[str, ...]
         rows = json.loads(accuracy.to_json(orient="records"))
         click.echo(json.dumps({"accuracy": rows, **notes}, ensure_ascii=False, indent=1))
         return
-    shown = accuracy[["model", "measure", "phenomenon", "paradigm", "n", "ties", "accuracy", "delta"]]
-    click.echo(f"protocol {scoring.protocol}")
+    shown = accuracy[["model", "protocol", "measure", "phenomenon", "paradigm", "n", "ties", "accuracy", "delta"]]
     click.echo(shown.to_string(index=False, float_format="%.3f"))
     click.echo()
     click.echo(side_by_side.to_string(index=False, float_format="%.3f", na_rep=""))

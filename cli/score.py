@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from gardenpath.lmscore import Model
 
-MODEL = "Hugging Face id or folder of a causal model, or pocket (a toy)."
+MODEL = "Hugging Face id or folder of a causal or masked model, ngram:FILE, or pocket (a toy)."
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class Scoring:
     dtype: str
     revision: str | None
     prefix_token: str | None
-    protocol: str
+    protocols: tuple[str, ...]
     unigrams: Path | None
     batch_tokens: int | None
     out: Path
@@ -63,17 +63,13 @@ class Scoring:
         return loaded
 
     def how(self, model: "Model") -> dict[str, Any]:
-        """Return how sentences are scored, as arguments of `lmscore.score` and `lmscore.evaluate`."""
+        """Return how a model's sentences are scored, as arguments of `lmscore.score` and `lmscore.evaluate`."""
         from gardenpath import lmscore
 
-        unigrams = self.unigrams and lmscore.read_unigrams(self.unigrams, model, self.protocol)
-        return {"protocol": self.protocol, "unigrams": unigrams}
-
-    def meaning(self) -> dict[str, str]:
-        """Return the protocol's name with what it means."""
-        from gardenpath import lmscore
-
-        return {self.protocol: lmscore.PROTOCOLS[self.protocol].meaning}
+        fitting = [name for name in self.protocols if lmscore.PROTOCOLS[name].masked == model.masked]
+        protocol = next(iter([*fitting, *self.protocols]), None)
+        unigrams = self.unigrams and lmscore.read_unigrams(self.unigrams, model, protocol)
+        return {"protocol": protocol, "unigrams": unigrams}
 
     def inputs(self) -> list[Path]:
         """Return the files whose contents decide the scores."""
@@ -120,10 +116,11 @@ def scoring_options(command: Callable[..., None]) -> Callable[..., None]:
         ),
         click.option(
             "--protocol",
-            type=click.Choice(["default", "blimp-2020", "lm-eval", "minicons-default"]),
-            default="default",
-            show_default=True,
-            help="How text becomes tokens and which are scored.",
+            "protocols",
+            multiple=True,
+            type=click.Choice(["default", "blimp-2020", "lm-eval", "minicons-default", "pll", "pll-word-l2r"]),
+            help="How text becomes tokens and which are scored; of several, each model takes the first that fits it.  "
+            "[default: default; pll-word-l2r for masked models]",
         ),
         click.option("--prefix-token", metavar="TOKEN", help="Token fed before each text instead of the model's BOS."),
         click.option("--revision", metavar="REV", help="Branch, tag or commit of a model on the hub."),
@@ -144,6 +141,13 @@ def scoring_options(command: Callable[..., None]) -> Callable[..., None]:
     return wrapped
 
 
+def meanings(scores: "pd.DataFrame") -> dict[str, str]:
+    """Return what each protocol of a table means."""
+    from gardenpath import lmscore
+
+    return {name: lmscore.PROTOCOLS[name].meaning for name in scores["protocol"].unique()}
+
+
 @click.command("score")
 @click.option("--model", required=True, metavar="M", help=MODEL)
 @scoring_options
@@ -157,7 +161,7 @@ def command(scoring: Scoring, model: str) -> None:
     how = scoring.how(loaded)
     with options.progress("sentences", 1) as move:
         scores = lmscore.score(read, loaded, **how, batch_tokens=scoring.batch_tokens, progress=move)
-    notes = {"model": loaded.describe(), "protocol": scoring.meaning()}
+    notes = {"model": loaded.describe(), "protocol": meanings(scores.surprisal)}
     paths = {name: scoring.write(frame, name, notes) for name, frame in scores._asdict().items()}
     if scoring.as_json:
         tables = {name: {"path": str(path), "rows": len(getattr(scores, name))} for name, path in paths.items()}

@@ -89,11 +89,19 @@ def named(protocol: str | Protocol) -> Protocol:
     return PROTOCOLS[protocol]
 
 
-def check_fits(protocol: Protocol, name: str, masked: bool) -> None:
-    """Raise `ValueError` where a protocol for masked models meets another model, or another protocol a masked one."""
-    if protocol.masked != masked:
+def chosen(protocol: str | Protocol | None, model: str, masked: bool) -> Protocol:
+    """Return the protocol asked for, or the one a model gets unasked: `default`, and `pll-word-l2r` if it is masked.
+
+    Raises `ValueError` where a protocol for masked models meets another model, or another protocol a masked one.
+
+    >>> chosen(None, "gpt2", False).name, chosen(None, "bert", True).name
+    ('default', 'pll-word-l2r')
+    """
+    found = named(protocol or ("pll-word-l2r" if masked else DEFAULT))
+    if found.masked != masked:
         fitting = [p.name for p in PROTOCOLS.values() if p.masked == masked]
         raise ValueError(
-            f"model {name}: {'a' if masked else 'not a'} masked model, which the protocol {protocol.name} does not score; "
+            f"model {model}: {'a' if masked else 'not a'} masked model, which the protocol {found.name} does not score; "
             f"expected {' or '.join(fitting)} (--protocol)"
         )
+    return found

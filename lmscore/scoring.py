@@ -15,7 +15,7 @@ from .encoding import Encoded
 from .loading import load
 from .models import COLUMNS, Model
 from .pocket import Progress
-from .protocols import DEFAULT, Protocol, check_fits, named
+from .protocols import Protocol, chosen
 from .tokentable import TokenTable
 from .unigrams import Unigrams, read_unigrams
 
@@ -51,20 +51,21 @@ def score(
     materials: Materials,
     model: str | Path | Model,
     *,
-    protocol: str | Protocol = DEFAULT,
+    protocol: str | Protocol | None = None,
     unigrams: str | Path | Unigrams | None = None,
     batch_tokens: int | None = None,
     progress: Progress | None = None,
 ) -> Scores:
     """Return surprisal (bits) of every word and log-probabilities (nats) of every sentence of the materials.
 
-    `model` is what `load` takes, or a loaded model; `protocol` is one of `PROTOCOLS`; `unigrams`, for SLOR, what
-    `read_unigrams` takes, or gives. Equal sentences are computed once.
+    `model` is what `load` takes, or a loaded model; `protocol` is one of `PROTOCOLS`, by default
+    `default`, for a masked model `pll-word-l2r`; `unigrams`, for SLOR, what `read_unigrams` takes, or gives. Equal
+    sentences are computed once.
     """
     import pandas as pd
 
-    protocol = named(protocol)
     model = load(model) if isinstance(model, (str, Path)) else model
+    protocol = chosen(protocol, model.name, model.masked)
     counted = _unigrams(unigrams, model, protocol)
     scored = token_tables(materials, model, protocol=protocol, batch_tokens=batch_tokens, progress=progress)
     words = _each(
@@ -82,7 +83,7 @@ def evaluate(
     model: str | Path | Model,
     measures: Sequence[str] = ("lp",),
     *,
-    protocol: str | Protocol = DEFAULT,
+    protocol: str | Protocol | None = None,
     unigrams: str | Path | Unigrams | None = None,
     batch_tokens: int | None = None,
     progress: Progress | None = None,
@@ -97,9 +98,9 @@ def evaluate(
 
     reductions.check_measures(measures)
     measures = list(dict.fromkeys(measures))
-    protocol = named(protocol)
     materials = _minimal_pairs(materials)
     model = load(model) if isinstance(model, (str, Path)) else model
+    protocol = chosen(protocol, model.name, model.masked)
     counted = _unigrams(unigrams, model, protocol)
     if "slor" in measures and counted is None:
         raise ValueError(
@@ -127,7 +128,7 @@ def layout_noise(
     model: Model,
     pairs: "pd.DataFrame",
     *,
-    protocol: str | Protocol = DEFAULT,
+    protocol: str | Protocol | None = None,
     unigrams: str | Path | Unigrams | None = None,
     seed: int = 0,
 ) -> dict[str, float]:
@@ -137,7 +138,7 @@ def layout_noise(
     float32 visibly. A verdict whose scores differ by no more (see `within_noise`) is not one the model can be held to.
     """
     model = getattr(model, "uncached", model)  # what a cache holds does not move
-    protocol = named(protocol)
+    protocol = chosen(protocol, model.name, model.masked)
     counted = _unigrams(unigrams, model, protocol)
     rows = pairs[(pairs["model"] == model.name) & ~pairs["tie"]]
     differences = rows["grammatical"] - rows["ungrammatical"]
@@ -167,7 +168,7 @@ def token_tables(
     materials: Materials,
     model: Model,
     *,
-    protocol: str | Protocol = DEFAULT,
+    protocol: str | Protocol | None = None,
     columns: Sequence[str] = COLUMNS,
     batch_tokens: int | None = None,
     progress: Progress | None = None,
@@ -180,9 +181,7 @@ def token_tables(
     places = [(item, condition, sentence) for item in materials.items for condition, sentence in item.sentences.items()]
     if not places:
         raise ValueError("the materials hold no sentence; expected at least one item")
-    protocol = named(protocol)
-    check_fits(protocol, model.name, model.masked)
-    options = protocol.options()
+    options = chosen(protocol, model.name, model.masked).options()
     encoded, faults = [], []
     for item, condition, sentence in places:
         try:
@@ -190,7 +189,7 @@ def token_tables(
         except ValueError as error:
             faults.append(_where(item, condition, error))
     _raise(faults)
-    if getattr(model, "dtype", "float32") in COARSE:
+    if getattr(model, "dtype", "float32") in COARSE and not model.masked:
         blocks = _blocks(materials.items, encoded, batch_tokens or TOGETHER)
         tables: list[TokenTable] = []
         for block in blocks:

@@ -13,7 +13,7 @@ from gardenpath import study
 
 from .encoding import Encoder
 from .models import Model
-from .protocols import DEFAULT, Protocol, named
+from .protocols import Protocol, chosen
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -43,7 +43,7 @@ class Unigrams:
         return sum(self.counts.values())
 
 
-def read_unigrams(path: str | Path, model: Model, protocol: str | Protocol = DEFAULT) -> Unigrams:
+def read_unigrams(path: str | Path, model: Model, protocol: str | Protocol | None = None) -> Unigrams:
     """Return unigram counts over a model's tokens, from a CSV table (token, count) or a plain text corpus.
 
     A corpus is UTF-8, a text a line, and is counted with the model's tokenizer, each line as the protocol has it; take
@@ -60,7 +60,7 @@ def read_unigrams(path: str | Path, model: Model, protocol: str | Protocol = DEF
     if path.suffix == ".csv":
         counts = _table(path, study.read_csv(path), encoder.tokenizer.get_vocab())
     else:
-        counts = _corpus(path, encoder, " " if named(protocol).leading_space else "")
+        counts = _corpus(path, encoder, " " if chosen(protocol, model.name, model.masked).leading_space else "")
     if not counts:
         raise study.DataError(f"{path}: no token is counted; expected text, or a table of token,count")
     return Unigrams(counts, known)

@@ -92,8 +92,8 @@ def test_the_table_of_models_has_a_row_for_each_phenomenon_and_a_column_for_each
 
 
 def test_protocols_of_one_model_stand_side_by_side() -> None:
-    two = [pairs({"a": "+-"}), pairs({"a": "++"}).assign(protocol="lm-eval")]
-    assert model_table(accuracy(pd.concat(two))).columns.to_list()[2:] == ["m (causal)", "m (lm-eval)"]
+    two = [pairs({"a": "+-"}), pairs({"a": "++"}).assign(protocol="lm-eval"), pairs({"a": "-+"}, model="n")]
+    assert model_table(accuracy(pd.concat(two))).columns.to_list()[2:] == ["m (causal)", "m (lm-eval)", "n"]
 
 
 def test_no_pairs_are_a_sentence() -> None:

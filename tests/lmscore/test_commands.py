@@ -16,6 +16,8 @@ from gardenpath import lmscore, study
 from gardenpath.cli.evaluate import command as evaluate
 from gardenpath.cli.score import command as score
 
+from .test_masked import bert
+
 pytestmark = pytest.mark.lm
 
 LINES = [
@@ -121,6 +123,27 @@ def test_evaluate_sets_several_models_side_by_side(folders, pairs_file, tmp_path
         )
 
 
+def test_causal_masked_and_ngram_models_stand_side_by_side(folders, pairs_file, tmp_path):
+    corpus = tmp_path / "corpus.txt"
+    corpus.write_text("No student has complained.\nThe keys are old.\n" * 4)
+    names = [str(folders["gpt2"]), str(bert(tmp_path / "bert")), f"ngram:{corpus}"]
+    models = [option for name in names for option in ("--model", name)]
+    result = run(evaluate, pairs_file, *models, "--device", "cpu", "-o", tmp_path)
+    assert result.exit_code == 0, result.output
+    pairs = study.read(tmp_path, "pairs")
+    protocols = dict.fromkeys(pairs["model"].unique())
+    assert dict(zip(pairs["model"], pairs["protocol"], strict=True)) == dict(
+        zip(protocols, ["default", "pll-word-l2r", "default"], strict=True)
+    )
+    assert len(study.read_csv(tmp_path / "accuracy_by_model.csv").columns) == 2 + 3
+    side = study.read_sidecar(tmp_path / "pairs.csv")
+    assert list(side["protocol"]) == ["default", "pll-word-l2r"]
+    spaced = ("--protocol", "lm-eval", "--protocol", "pll")
+    again = run(evaluate, pairs_file, *models, *spaced, "--device", "cpu", "-o", tmp_path, "--force")
+    assert again.exit_code == 0, again.output
+    assert study.read(tmp_path, "pairs")["protocol"].unique().tolist() == ["lm-eval", "pll"]
+
+
 def test_a_model_given_twice_is_a_wrong_call(folders, pairs_file, tmp_path):
     result = CliRunner().invoke(
         evaluate,
@@ -165,7 +188,7 @@ def test_a_protocol_and_unigrams_stand_in_tables_and_sidecars(folders, pairs_fil
 def test_the_choices_are_those_of_lmscore():
     choices = {option.name: option.type.choices for option in evaluate.params if hasattr(option.type, "choices")}
     assert list(choices["measures"]) == list(lmscore.MEASURES)
-    assert list(choices["protocol"]) == list(lmscore.PROTOCOLS)
+    assert list(choices["protocols"]) == list(lmscore.PROTOCOLS)
 
 
 def many(tmp_path, pairs: int):

@@ -267,11 +267,16 @@ def test_a_text_over_the_window_is_refused_with_its_length(model):
 
 def test_a_protocol_that_does_not_fit_the_model_is_refused(places, folders, materials):
     with pytest.raises(ValueError, match="a masked model, which the protocol default does not score; expected pll or"):
-        lmscore.score(materials, str(places["bert"]))
+        lmscore.score(materials, str(places["bert"]), protocol="default")
     with pytest.raises(
         ValueError, match="not a masked model, which the protocol pll does not score; expected default or"
     ):
         lmscore.score(materials, str(folders["gpt2"]), protocol="pll")
+
+
+def test_a_masked_model_is_scored_within_words_from_left_to_right_when_nothing_is_said(places, materials):
+    tables = lmscore.score(materials, str(places["bert"]))
+    assert {name for table in tables for name in table["protocol"]} == {"pll-word-l2r"}
 
 
 def test_a_tokenizer_without_a_mask_token_is_refused(places, tmp_path):

@@ -114,6 +114,7 @@ def test_every_fault_of_a_table_is_found(byte_model, tmp_path):
 def test_a_model_without_a_tokenizer_is_told_so(corpus):
     class Words:
         name = "words"
+        masked = False
 
     with pytest.raises(ValueError, match="model words has no tokenizer that could count unigrams"):
         read_unigrams(corpus, Words())
