@@ -1,7 +1,8 @@
 """A name becomes a model ready to score, or one line that says why it cannot be one."""
 
+import logging
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from gardenpath import study
 
@@ -12,9 +13,6 @@ from .masked import MaskedModel, checked
 from .models import Model
 from .ngram import SCHEME, load_ngram
 from .pocket import Progress
-
-if TYPE_CHECKING:
-    import torch
 
 EXPECTED = (
     "a folder written by save_pretrained, the id of a causal or masked model on the Hugging Face hub such as gpt2, "
@@ -27,7 +25,9 @@ def load(
     *,
     device: str = "auto",
     dtype: str = "float32",
+    quantization: str | None = None,
     revision: str | None = None,
+    trust_remote_code: bool = False,
     prefix: str | None = None,
     progress: Progress | None = None,
 ) -> Model:
@@ -36,7 +36,8 @@ def load(
     `ngram:FILE` is an n-gram model (see `load_ngram`), to which the other arguments mean nothing.
     `device` is auto (a GPU when there is one), cpu, cuda, cuda:1 ...; `prefix` names the token fed before every text:
     by default the tokenizer's BOS, else the config's, else the end-of-text token (a masked model gets what its tokenizer
-    puts around a text). No code from a repository is run. Raises `ValueError` in one line for what cannot be scored.
+    puts around a text). `quantization` is 8bit or 4bit (on a GPU, with the extra `quantized`). Code that comes with a model
+    is run only with `trust_remote_code`. Raises `ValueError` in one line for what cannot be scored.
     """
     if str(name).startswith(SCHEME):
         return load_ngram(name)
@@ -45,12 +46,20 @@ def load(
     place = _device(device)
     if not isinstance(getattr(torch, dtype, None), torch.dtype) or not getattr(torch, dtype).is_floating_point:
         raise ValueError(f"dtype {dtype!r} is not known; expected float32, bfloat16, float16 or float64")
+    # In float32 a GPU would else multiply with 10 bits of precision.
+    torch.set_float32_matmul_precision("highest")
+    torch.backends.cudnn.allow_tf32 = False
     is_pocket = str(name) == pocket.NAME
     source = str(pocket.pocket_folder(progress)) if is_pocket else str(name)
+    hub = {"revision": revision, "trust_remote_code": trust_remote_code}
+    settings = {"dtype": getattr(torch, dtype), **_quantized(quantization, place)}
     with pocket.quiet():
-        config = _config(source, revision)
-        network = _network(source, revision, getattr(torch, dtype), _is_masked(config)).to(place).eval()
-        tokenizer = _tokenizer(source, revision)
+        config = _config(source, hub)
+        if quantization and _is_masked(config):
+            raise ValueError(f"model {source!r}: quantization is for causal models; load a masked model without it")
+        network = _network(source, hub, settings, _is_masked(config)).eval()
+        network = network if quantization else network.to(place)
+        tokenizer = _tokenizer(source, hub)
     size = int(network.get_output_embeddings().weight.shape[0])
     if _is_masked(config):
         return _masked_model(str(name), network, tokenizer, size, place, dtype, revision)
@@ -68,6 +77,7 @@ def load(
         device=place,
         dtype=dtype,
         revision=revision,
+        quantization=quantization,
         repeats=tokenizer("a")["input_ids"][:1] == [encoder.prefix],
     )
     return fastest(model)
@@ -89,13 +99,28 @@ def _device(device: str) -> str:
     return device
 
 
+def _quantized(quantization: str | None, device: str) -> dict[str, Any]:
+    """Return the settings that load a network with weights of 8 or 4 bits."""
+    if quantization is None:
+        return {}
+    if quantization not in ("8bit", "4bit"):
+        raise ValueError(f"quantization {quantization!r} is not known; expected 8bit or 4bit")
+    study.require("bitsandbytes", "quantized")
+    study.require("accelerate", "quantized")
+    from transformers import BitsAndBytesConfig
+
+    logging.getLogger("bitsandbytes").setLevel(logging.ERROR)  # it remarks on every product in float32
+    bits = BitsAndBytesConfig(load_in_8bit=quantization == "8bit", load_in_4bit=quantization == "4bit")
+    return {"quantization_config": bits, "device_map": {"": device}}
+
+
 def _one_line(error: Exception) -> str:
     """Return the first sentence of another library's message."""
     text = str(error).strip() or type(error).__name__
     return " ".join(text.splitlines()[0].split())[:200].rstrip(".:")
 
 
-def _config(source: str, revision: str | None) -> Any:
+def _config(source: str, hub: dict[str, Any]) -> Any:
     """Return the model's configuration, of its text part where there are several."""
     from transformers import AutoConfig
 
@@ -107,8 +132,13 @@ def _config(source: str, revision: str | None) -> Any:
     if not folder.is_dir() and (source.startswith((".", "~")) or folder.is_absolute() or source.count("/") > 1):
         raise ValueError(f"model {source}: there is no such folder; expected {EXPECTED}")
     try:
-        config = AutoConfig.from_pretrained(source, revision=revision, trust_remote_code=False)
+        config = AutoConfig.from_pretrained(source, **hub)
     except Exception as error:
+        if not hub["trust_remote_code"] and "trust_remote_code" in str(error):
+            raise ValueError(
+                f"model {source!r} brings code of its own, which is not run; expected trust_remote_code=True where it is "
+                "trusted"
+            ) from error
         where = "cannot be read" if folder.is_dir() else "is neither a folder here nor a model that the hub gives"
         raise ValueError(
             f"model {source!r} {where} ({_one_line(error)}); expected {EXPECTED}: check "
@@ -118,7 +148,9 @@ def _config(source: str, revision: str | None) -> Any:
         raise ValueError(
             f"model {source!r}: an encoder-decoder ({config.model_type}); expected a causal model such as gpt2"
         )
-    if config.architectures and not _is_masked(config) and not _classes("causal") & set(config.architectures):
+    brought = getattr(config, "auto_map", None) or {}  # what code that comes with a model defines
+    known = _classes("causal") | _classes("masked")
+    if config.architectures and not known & set(config.architectures) and "AutoModelForCausalLM" not in brought:
         raise ValueError(
             f"model {source!r}: {', '.join(config.architectures)}, no head that predicts tokens; expected a causal or "
             "masked language model, whose config names an architecture such as GPT2LMHeadModel or BertForMaskedLM"
@@ -139,18 +171,18 @@ def _is_masked(config: Any) -> bool:
     return bool(_classes("masked") & architectures) and not _classes("causal") & architectures
 
 
-def _network(source: str, revision: str | None, dtype: "torch.dtype", masked: bool) -> Any:
+def _network(source: str, hub: dict[str, Any], settings: dict[str, Any], masked: bool) -> Any:
     import torch
     from transformers import AutoModelForCausalLM, AutoModelForMaskedLM
 
     try:
         loaded: Any = (AutoModelForMaskedLM if masked else AutoModelForCausalLM).from_pretrained(
-            source, revision=revision, dtype=dtype, trust_remote_code=False, output_loading_info=True
+            source, **hub, **settings, output_loading_info=True
         )
     except Exception as error:
         raise ValueError(f"model {source!r} cannot be loaded ({_one_line(error)}); expected {EXPECTED}") from error
     network, loading = loaded
-    if dtype == torch.float64 and hasattr(network, "set_experts_implementation"):
+    if settings["dtype"] == torch.float64 and hasattr(network, "set_experts_implementation"):
         network.set_experts_implementation("eager")  # the faster ones have no float64
     missing = sorted(loading["missing_keys"])
     if missing:
@@ -163,11 +195,11 @@ def _network(source: str, revision: str | None, dtype: "torch.dtype", masked: bo
     return network
 
 
-def _tokenizer(source: str, revision: str | None) -> Any:
+def _tokenizer(source: str, hub: dict[str, Any]) -> Any:
     from transformers import AutoTokenizer
 
     try:
-        tokenizer = AutoTokenizer.from_pretrained(source, revision=revision, trust_remote_code=False)
+        tokenizer = AutoTokenizer.from_pretrained(source, **hub)
     except Exception as error:
         raise ValueError(
             f"model {source!r}: its tokenizer cannot be loaded ({_one_line(error)}); "

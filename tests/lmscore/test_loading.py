@@ -1,11 +1,12 @@
 """What is no causal model with a fast tokenizer is refused in one line."""
 
+import importlib.util
 import json
 import shutil
 
 import pytest
 
-from gardenpath import lmscore
+from gardenpath import lmscore, study
 
 pytestmark = pytest.mark.lm
 
@@ -122,3 +123,46 @@ def test_a_model_describes_itself_for_the_sidecar(folders):
     assert (facts["dtype"], facts["device"]) == ("float32", "cpu")
     assert set(facts["sha256"]) == {"model.safetensors", "tokenizer.json"}
     json.dumps(facts)
+
+
+def test_quantization_needs_its_extra_and_a_known_name(folders):
+    assert "quantization '3bit' is not known; expected 8bit or 4bit" in refusal(folders["gpt2"], quantization="3bit")
+    if importlib.util.find_spec("bitsandbytes"):
+        pytest.skip("the extra quantized is installed")
+    with pytest.raises(study.MissingExtra, match="belongs to the extra 'quantized'"):
+        lmscore.load(folders["gpt2"], device="cpu", quantization="8bit")
+
+
+REMOTE = """
+from transformers import GPT2Config, GPT2LMHeadModel
+
+class OwnConfig(GPT2Config):
+    model_type = "own"
+
+class OwnModel(GPT2LMHeadModel):
+    config_class = OwnConfig
+"""
+
+
+def test_code_that_comes_with_a_model_is_run_only_when_trusted(folders, tmp_path, monkeypatch):
+    monkeypatch.setattr("transformers.dynamic_module_utils.HF_MODULES_CACHE", str(tmp_path / "modules"))
+    monkeypatch.syspath_prepend(str(tmp_path / "modules"))
+    folder = tmp_path / "own"
+    shutil.copytree(folders["gpt2"], folder)
+    (folder / "own.py").write_text(REMOTE)
+    config = json.loads((folder / "config.json").read_text())
+    config |= {"model_type": "own", "architectures": ["OwnModel"]}
+    config["auto_map"] = {"AutoConfig": "own.OwnConfig", "AutoModelForCausalLM": "own.OwnModel"}
+    (folder / "config.json").write_text(json.dumps(config))
+    assert "trust_remote_code" in refusal(folder)
+    model = lmscore.load(folder, device="cpu", trust_remote_code=True)
+    assert model.describe()["architecture"] == "OwnModel"
+    assert len(model.forward([model.encode("The cat")])) == 1
+
+
+def test_what_was_used_stands_in_the_description(folders):
+    facts = lmscore.load(folders["gpt2"], device="cpu").describe()
+    assert facts["layout"] == "rows that share prefixes"
+    assert facts["head"] == "in blocks of the vocabulary"
+    assert (facts["attention"], facts["quantization"]) == ("sdpa", None)
+    assert (facts["window"], facts["stride"], facts["windows_repeat_prefix"]) == (64, 32, False)
