@@ -32,6 +32,8 @@ class Scoring:
     protocols: tuple[str, ...]
     unigrams: Path | None
     batch_tokens: int | None
+    cache: Path | None
+    no_cache: bool
     out: Path
     parquet: bool
     force: bool
@@ -45,7 +47,7 @@ class Scoring:
         study.refuse_overwrite([self.out / f"{name}.{suffix}" for name in tables], self.force)
 
     def load(self, name: str) -> "Model":
-        """Return the model; a bar shows the training of the pocket model, when it is made for the first time."""
+        """Return the model with its cache; a bar shows the training of the pocket model, when it is made for the first time."""
         from gardenpath import lmscore
 
         with options.progress("model", 1) as move:
@@ -60,7 +62,7 @@ class Scoring:
             move(1, 1)
         if "toy" in loaded.name:
             options.talk(f"{loaded.name}: {loaded.describe()['toy']}")
-        return loaded
+        return loaded if self.no_cache else lmscore.cached(loaded, self.cache)
 
     def how(self, model: "Model") -> dict[str, Any]:
         """Return how a model's sentences are scored, as arguments of `lmscore.score` and `lmscore.evaluate`."""
@@ -107,6 +109,13 @@ def scoring_options(command: Callable[..., None]) -> Callable[..., None]:
         options.force,
         options.parquet,
         options.out,
+        click.option("--no-cache", is_flag=True, help="Compute everything again, and keep nothing."),
+        click.option(
+            "--cache",
+            type=click.Path(path_type=Path, file_okay=False),
+            metavar="FOLDER",
+            help="Where token scores are kept between runs, instead of the user's cache folder.",
+        ),
         click.option("--batch-tokens", type=click.IntRange(min=1), metavar="N", help="Positions computed together."),
         click.option(
             "--unigrams",

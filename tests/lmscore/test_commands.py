@@ -48,6 +48,13 @@ def pairs_file(tmp_path):
     return path
 
 
+@pytest.fixture(autouse=True)
+def own_cache(tmp_path, monkeypatch):
+    """A cache folder of the test's own."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    return tmp_path / "cache" / "gardenpath" / "scores"
+
+
 def run(command, *arguments):
     return CliRunner().invoke(command, [str(a) for a in arguments], catch_exceptions=False)
 
@@ -212,10 +219,19 @@ def start(arguments, stderr) -> subprocess.Popen:
     return subprocess.Popen([sys.executable, "-c", code, *map(str, arguments)], stderr=stderr, stdout=subprocess.PIPE)
 
 
-def test_a_terminal_shows_the_bar_with_speed_and_time_left(folders, tmp_path):
+SLOW = """
+import time
+from gardenpath.cli.options import progress
+with progress("sentences", 1) as move:
+    for done in range(0, 80, 20):
+        time.sleep(0.6)  # the time left is told from the second second on
+        move(done, 80)
+"""
+
+
+def test_a_terminal_shows_the_bar_with_speed_and_time_left():
     ours, theirs = pty.openpty()
-    how = ("--model", folders["gpt2"], "--device", "cpu", "--batch-tokens", 64, "-o", tmp_path / "out")
-    process = start(("score", many(tmp_path, 40), *how), theirs)
+    process = subprocess.Popen([sys.executable, "-c", SLOW], stderr=theirs)
     os.close(theirs)
     shown = b""
     while True:
@@ -227,15 +243,19 @@ def test_a_terminal_shows_the_bar_with_speed_and_time_left(folders, tmp_path):
         if not part:
             break
     assert process.wait() == 0
-    assert re.search(r"sentences .*\d+/80 .*\d\d:\d\d:\d\d.* \d+(\.\d)?/s", shown.decode())
+    assert re.search(r"sentences .*60/80 .*\d\d:\d\d:\d\d.* \d+(\.\d)?/s", shown.decode())
 
 
-def test_an_interrupt_ends_in_one_line_and_leaves_no_half_table(folders, tmp_path):
+def test_an_interrupt_ends_in_one_line_and_what_was_computed_is_kept(folders, tmp_path, own_cache):
     out = tmp_path / "out"
-    how = ("--model", folders["gpt2"], "--device", "cpu", "--batch-tokens", 1, "-o", out)
+    arguments = ("score", many(tmp_path, 3000), "--model", folders["gpt2"], "--device", "cpu", "-o", out)
+
+    def kept() -> int:
+        return sum(path.stat().st_size for path in own_cache.rglob("*") if path.suffix != ".json" and path.is_file())
+
     with open(tmp_path / "told", "w+b") as told:
-        process = start(("score", many(tmp_path, 3000), *how), told)
-        while b"sentences" not in (tmp_path / "told").read_bytes():
+        process = start((*arguments, "--batch-tokens", 64), told)
+        while not kept():
             assert process.poll() is None, (tmp_path / "told").read_text()
             time.sleep(0.05)
         process.send_signal(signal.SIGINT)
@@ -244,6 +264,23 @@ def test_an_interrupt_ends_in_one_line_and_leaves_no_half_table(folders, tmp_pat
     assert lines[-1].startswith("interrupted; outputs are written whole or not at all")
     assert not any("Traceback" in line for line in lines)
     assert not (out / "surprisal.csv").exists()
+    before = kept()
+    result = run(score, *arguments[1:])
+    assert result.exit_code == 0, result.output
+    assert kept() > before > 0
+    assert len(study.read(out, "sentence_scores")) == 6000
+
+
+def test_a_second_run_computes_nothing_and_writes_the_same_tables(folders, pairs_file, tmp_path, own_cache):
+    how = (pairs_file, "--model", folders["gpt2"], "--device", "cpu")
+    assert run(score, *how, "--no-cache", "-o", tmp_path / "none").exit_code == 0
+    assert not own_cache.exists()
+    assert run(score, *how, "--cache", tmp_path / "kept", "-o", tmp_path / "first").exit_code == 0
+    shards = {path: path.stat().st_size for path in (tmp_path / "kept").rglob("*") if path.is_file()}
+    assert run(score, *how, "--cache", tmp_path / "kept", "-o", tmp_path / "second").exit_code == 0
+    assert {path: path.stat().st_size for path in (tmp_path / "kept").rglob("*") if path.is_file()} == shards
+    tables = [(tmp_path / run / "surprisal.csv").read_bytes() for run in ("none", "first", "second")]
+    assert tables[0] == tables[1] == tables[2]
 
 
 def test_help_of_the_commands_imports_neither_torch_nor_pandas():
