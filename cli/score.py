@@ -27,6 +27,8 @@ class Scoring:
     format_: str | None
     device: str
     dtype: str
+    quantization: str | None
+    trust_remote_code: bool
     revision: str | None
     prefix_token: str | None
     protocols: tuple[str, ...]
@@ -55,6 +57,8 @@ class Scoring:
                 name,
                 device=self.device,
                 dtype=self.dtype,
+                quantization=self.quantization,
+                trust_remote_code=self.trust_remote_code,
                 revision=self.revision,
                 prefix=self.prefix_token,
                 progress=move,
@@ -132,6 +136,10 @@ def scoring_options(command: Callable[..., None]) -> Callable[..., None]:
             "[default: default; pll-word-l2r for masked models]",
         ),
         click.option("--prefix-token", metavar="TOKEN", help="Token fed before each text instead of the model's BOS."),
+        click.option("--trust-remote-code", is_flag=True, help="Run the code that a model brings, after reading it."),
+        click.option(
+            "--quantization", type=click.Choice(["8bit", "4bit"]), help="Load the weights in fewer bits, on a GPU."
+        ),
         click.option("--revision", metavar="REV", help="Branch, tag or commit of a model on the hub."),
         click.option(
             "--dtype",

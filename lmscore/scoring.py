@@ -189,7 +189,7 @@ def token_tables(
         except ValueError as error:
             faults.append(_where(item, condition, error))
     _raise(faults)
-    if getattr(model, "dtype", "float32") in COARSE and not model.masked:
+    if _is_coarse(model):
         blocks = _blocks(materials.items, encoded, batch_tokens or TOGETHER)
         tables: list[TokenTable] = []
         for block in blocks:
@@ -199,6 +199,11 @@ def token_tables(
     else:
         tables = model.forward(encoded, columns=columns, batch_tokens=batch_tokens, progress=progress)
     return [Scored(*place, table) for place, table in zip(places, tables, strict=True)]
+
+
+def _is_coarse(model: Model) -> bool:
+    """Whether a score depends visibly on its batch. A masked model's batches hold texts of one length, whatever is asked."""
+    return not model.masked and (getattr(model, "dtype", "") in COARSE or bool(getattr(model, "quantization", None)))
 
 
 def _blocks(items: Sequence[Item], encoded: Sequence[Encoded], budget: int) -> Iterator[list[Encoded]]:
