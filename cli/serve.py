@@ -1,11 +1,15 @@
 """gardenpath serve: run a study online."""
 
 import contextlib
+import secrets
 from pathlib import Path
+from urllib.parse import urlencode, urlsplit
 
 import click
 
 from . import options
+
+PROLIFIC = "PROLIFIC_PID={{%PROLIFIC_PID%}}&STUDY_ID={{%STUDY_ID%}}&SESSION_ID={{%SESSION_ID%}}"
 
 
 @click.command("serve")
@@ -14,11 +18,28 @@ from . import options
 @click.option(
     "--port", default=8000, show_default=True, type=click.IntRange(0, 65535), help="Port; 0 takes a free one."
 )
-@click.option("--database", metavar="URL", help="Database [default: SQLite at data/study.sqlite beside STUDY.toml].")
+@click.option(
+    "--database",
+    metavar="URL",
+    envvar="GARDENPATH_DATABASE",
+    help="Database, also from GARDENPATH_DATABASE [default: SQLite at data/study.sqlite beside STUDY.toml].",
+)
 @click.option(
     "-o", "--out", type=click.Path(path_type=Path), help="Folder of the data [default: data/ beside STUDY.toml]."
 )
-def command(study_file: Path, host: str, port: int, database: str | None, out: Path | None) -> None:
+@click.option("--address", metavar="URL", help="What participants type, where a proxy stands before the server.")
+@click.option(
+    "--trust-proxy", metavar="IP", help="Believe X-Forwarded-Proto and X-Forwarded-For of the proxy at this address."
+)
+def command(
+    study_file: Path,
+    host: str,
+    port: int,
+    database: str | None,
+    out: Path | None,
+    address: str | None,
+    trust_proxy: str | None,
+) -> None:
     """Serve STUDY.toml to participants until interrupted; the data are in the database at every moment."""
     from gardenpath import experiment, study
 
@@ -27,18 +48,33 @@ def command(study_file: Path, host: str, port: int, database: str | None, out: P
     from gardenpath.experiment import server, store
 
     stated = study.load(study_file)
+    outer = urlsplit(address or "")
+    if address and (outer.scheme not in ("http", "https") or not outer.hostname or outer.query or outer.fragment):
+        raise click.UsageError(f"--address is {address!r}; expected one such as https://lab.example/study/")
     versions = experiment.version_files(stated)
     folder = out or stated.folder / "data"
     listener = server.listen(host, port)
-    address = f"http://{host}:{listener.getsockname()[1]}/"
     opened = server.open_store(stated, versions, database or store.sqlite_url(folder / "study.sqlite"))
     key = server.participant_key(folder / "participant.key")
-    app = server.application(opened, stated, key=key)
+    password = server.secret(folder / "dashboard.password", lambda: secrets.token_urlsafe(12))
+    site = server.Site(path=outer.path, behind_proxy=trust_proxy is not None, password=password)
+    app = server.application(opened, stated, key=key, site=site)
+    shown = f"{address.rstrip('/')}/" if address else f"http://{host}:{listener.getsockname()[1]}/"
+    preview = urlencode({"preview": versions[0].name, "trial": 0, "key": server.preview_key(key)})
     click.echo(f"{stated.name}: {len(versions)} versions")
-    click.echo(f"  for participants  {address}")
-    click.echo(f"  for Prolific      {address}?PROLIFIC_PID={{{{%PROLIFIC_PID%}}}}")
-    options.talk(f"data: {database or folder / 'study.sqlite'}; stop with Ctrl-C")
+    click.echo(f"  for participants  {shown}")
+    click.echo(f"  for Prolific      {shown}?{PROLIFIC}")
+    click.echo(f"  for SONA          {shown}?survey_code=%SURVEY_CODE%")
+    click.echo(f"  to look at        {shown}?{preview}")
+    click.echo(f"  dashboard         {shown}dashboard  (its password is in {folder / 'dashboard.password'})")
+    if not address and host not in server.LOCAL:
+        options.talk(
+            "participants who come over plain HTTP from another machine are turned away: put a proxy with HTTPS before the "
+            "server, and say --address and --trust-proxy (docs/online.md)"
+        )
+    where = "the database given" if database else folder / "study.sqlite"
+    options.talk(f"data: {where}; stop with Ctrl-C")
     with contextlib.suppress(KeyboardInterrupt):
-        server.run(app, listener)
+        server.run(app, listener, proxy=trust_proxy)
     begun, finished = opened.counts()
-    options.talk(f"stopped; {finished} of {begun} sessions are complete, in {database or folder / 'study.sqlite'}")
+    options.talk(f"stopped; {finished} of {begun} sessions are complete, in {where}")

@@ -112,7 +112,7 @@ class Database:
     """An opened database of a study; raises `DataError` for one that is none of ours or has another schema."""
 
     def __init__(self, url: str, *, create: bool = True) -> None:
-        self._lock = threading.Lock()
+        self.url, self._lock = url, threading.Lock()
         try:
             self.engine = sa.create_engine(_with_driver(url), hide_parameters=True)  # errors are logged, ids are not
             if self.engine.dialect.name == "sqlite":

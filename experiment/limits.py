@@ -4,6 +4,8 @@ import dataclasses
 import time
 from collections.abc import Callable, Sequence
 
+from starlette.requests import Request
+
 from .database import canonical
 from .sessions import Event
 
@@ -11,6 +13,20 @@ LARGEST_BODY = 1_000_000
 MOST_EVENTS = 200_000
 LONGEST_VALUE = 20_000
 FORGET_AFTER = 10_000  # callers that are remembered at once
+
+
+class TooLarge(Exception):
+    """The body is larger than any that is read."""
+
+
+async def limited(request: Request) -> bytes:
+    """Return the request's body; no more than the largest is ever read."""
+    raw = bytearray()
+    async for chunk in request.stream():
+        raw += chunk
+        if len(raw) > LARGEST_BODY:
+            raise TooLarge
+    return bytes(raw)
 
 
 class Limit:

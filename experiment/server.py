@@ -3,6 +3,7 @@
 import errno
 import hmac
 import json
+import logging
 import re
 import secrets
 import socket
@@ -25,11 +26,14 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from gardenpath import study
 
-from .limits import LARGEST_BODY, MOST_EVENTS, Limit, bounded
+from .dashboard import Dashboard
+from .limits import LARGEST_BODY, MOST_EVENTS, Limit, TooLarge, bounded, limited
 from .platforms import Ending, check_texts, ending, person, way_back
 from .sessions import Json, check_events, payload
 from .store import Arrival, Conflict, Opened, Refused, Rules, Store, Ticket
 from .versions import VersionFile
+
+log = logging.getLogger("gardenpath")
 
 HEADERS = {
     "content-security-policy": "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
@@ -78,10 +82,14 @@ class _Under:
 
 @dataclass(frozen=True)
 class Site:
-    """Where and how a study is reached: its outer path, and whether a proxy tells who calls."""
+    """Where and how a study is reached: its outer path, whether a proxy tells who calls, and the dashboard's password.
+
+    Without a password there is no dashboard.
+    """
 
     path: str = ""
     behind_proxy: bool = False
+    password: str | None = None
 
 
 def application(store: Store, stated: study.Study, *, key: bytes, site: Site | None = None) -> Starlette:
@@ -115,10 +123,17 @@ class _Study:
                 Route(f"{session}/heartbeat", self._answered(self.heartbeat), methods=["POST"]),
                 Route(f"{session}/complete", self._answered(self.complete), methods=["POST"]),
                 Route(f"{session}/withdraw", self._answered(self.withdraw), methods=["POST"]),
+                *self._dashboard(),
             ],
             middleware=[Middleware(_Under, path=self.site.path), Middleware(_Headers)],
             exception_handlers={HTTPException: _refused, Exception: _failed},
         )
+
+    def _dashboard(self) -> list[Route]:
+        if self.site.password is None:
+            return []
+        url, key = self.store.database.url, preview_key(self.key)
+        return Dashboard(self.store, self.stated, url, self.site.password, key, self._safe).routes()
 
     # ------------------------------------------------------------------------------------------------- the calls
 
@@ -242,7 +257,8 @@ class _Study:
                 return _error(409, str(error))
             except ValueError as error:
                 return _error(400, str(error).partition("\n")[0])
-            except (sa.exc.OperationalError, sa.exc.TimeoutError):
+            except (sa.exc.OperationalError, sa.exc.TimeoutError) as error:
+                log.error("the database fails: %s", str(getattr(error, "orig", error)).partition("\n")[0])
                 return _error(503, "the database is busy; send it again", wait=1)
 
         return answered
@@ -311,10 +327,6 @@ def _static(page: Path) -> Callable[[Request], Response]:
     return static
 
 
-class TooLarge(Exception):
-    """The body is larger than any that is read."""
-
-
 def _error(status: int, message: str, *, wait: float | None = None) -> JSONResponse:
     headers = None if wait is None else {"retry-after": str(max(1, round(wait)))}
     return JSONResponse({"error": message}, status_code=status, headers=headers)
@@ -341,16 +353,6 @@ async def _body(request: Request) -> dict[str, Any]:
     if not isinstance(body, dict):
         raise ValueError("the body is not a JSON object")
     return body
-
-
-async def limited(request: Request) -> bytes:
-    """Return the request's body; no more than the largest is ever read."""
-    raw = bytearray()
-    async for chunk in request.stream():
-        raw += chunk
-        if len(raw) > LARGEST_BODY:
-            raise TooLarge
-    return bytes(raw)
 
 
 def _no_number(name: str) -> float:

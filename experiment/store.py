@@ -102,6 +102,25 @@ class Opened:
     ticket: Ticket
 
 
+@dataclass(frozen=True)
+class Seen:
+    """What can be told of a session without a look at its answers; `state` is completed, running, dropped or withdrawn."""
+
+    id: str
+    version: str
+    state: str
+    started: datetime
+    minutes: float
+    trials: int
+    ended: int
+    interruptions: int
+    visits: int
+    late: bool
+    excluded: str | None
+    source: str
+    revision: int
+
+
 class Store:
     """A study's data in a database; every method is one transaction. `clock` gives the time in UTC."""
 
@@ -538,6 +557,36 @@ class Store:
 
     # ---------------------------------------------------------------------------------------------- what is there
 
+    def overview(self) -> list["Seen"]:
+        """Return what can be told of each session without a look at its answers, the latest first; previews are none."""
+        oldest = self._ago(self.rules.lease)
+        with self.database.reading() as connection:
+            rows = connection.execute(
+                sa.select(SESSIONS).where(REAL).order_by(SESSIONS.c.started.desc(), SESSIONS.c.id)
+            )
+            return [_seen(row, oldest) for row in rows]
+
+    def departures(self) -> dict[str, dict[str, int]]:
+        """Return how many left, by version and reason."""
+        told: dict[str, dict[str, int]] = {}
+        with self.database.reading() as connection:
+            for version, reason, number in connection.execute(sa.select(DEPARTURES).order_by(DEPARTURES.c.reason)):
+                told.setdefault(version, {})[reason] = number
+        return told
+
+    def active(self) -> list[str]:
+        """Return the names of the versions that newcomers are assigned to, in order."""
+        with self.database.reading() as connection:
+            return sorted(connection.scalars(sa.select(VERSIONS.c.name).where(VERSIONS.c.active)))
+
+    def record(self, session: str) -> tuple[Record, VersionFile]:
+        """Return a session with its events, and the version it ran; raises `KeyError` for one that is not known."""
+        with self.database.reading() as connection:
+            row = connection.execute(sa.select(SESSIONS).where(SESSIONS.c.id == session)).first()
+            if row is None:
+                raise KeyError(f"session {session!r} is not known")
+            return Record(_session(row), self._events(connection, row.id)), self._file(connection, row.version_sha256)
+
     def counts(self) -> tuple[int, int]:
         """Return how many sessions have begun, and how many of them are finished; previews are none."""
         with self.database.reading() as connection:
@@ -609,6 +658,32 @@ def _check_answers(events: Sequence[Event], row: sa.Row, file: VersionFile) -> N
             raise ValueError(f"event {event.seq}: trial {event.trial}; expected one from 0 to {trials - 1}")
         if event.kind == "response" and (fault := file.procedure.fault(event.value)):
             raise ValueError(f"event {event.seq}: {fault}")
+
+
+def _seen(row: sa.Row, oldest: str) -> Seen:
+    started = datetime.fromisoformat(row.started)
+    until = datetime.fromisoformat(row.finished or row.seen)
+    if row.withdrawn is not None:
+        state = "withdrawn"
+    elif row.finished is not None:
+        state = "completed"
+    else:
+        state = "running" if row.seen > oldest else "dropped"
+    return Seen(
+        row.id,
+        row.version,
+        state,
+        started,
+        (until - started).total_seconds() / 60,
+        row.order.count(",") + 1,
+        row.trials_ended,
+        row.interruptions,
+        row.visits,
+        row.late,
+        row.excluded,
+        row.source,
+        row.revision,
+    )
 
 
 def _session(row: sa.Row) -> Session:

@@ -1,0 +1,270 @@
+"""The experimenter's page: behind a password, true to the counts, silent about results."""
+
+import csv
+import dataclasses
+import io
+import re
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import httpx2
+import pytest
+
+from gardenpath import experiment, study
+from gardenpath.experiment import server
+from gardenpath.experiment.dashboard import histogram, payments_csv
+from gardenpath.experiment.platforms import Person
+from gardenpath.experiment.sessions import payload
+from gardenpath.experiment.store import Arrival, Opened, Store
+from gardenpath.study import RewardSection
+
+from .conftest import Clock, Running, serve
+
+PASSWORD = "correct horse"
+
+
+def watched(
+    example: study.Study, versions: list[experiment.VersionFile], folder: Path, clock: Clock, **online: Any
+) -> Iterator[Running]:
+    stated = dataclasses.replace(example, online=dataclasses.replace(example.online, **online))
+    yield from serve(stated, versions[:3], folder, site=server.Site(password=PASSWORD), clock=clock)
+
+
+@pytest.fixture
+def board(
+    example: study.Study, versions: list[experiment.VersionFile], tmp_path: Path, clock: Clock
+) -> Iterator[Running]:
+    reward = RewardSection(4.5, "GBP", 20)
+    yield from watched(example, versions, tmp_path / "data", clock, quota=3, reward=reward)
+
+
+@pytest.fixture
+def visitor(board: Running) -> Iterator[httpx2.Client]:
+    with httpx2.Client(base_url=board.address) as client:
+        yield client
+
+
+@pytest.fixture
+def experimenter(visitor: httpx2.Client) -> httpx2.Client:
+    answer = visitor.post("dashboard/login", data={"password": PASSWORD})
+    assert answer.status_code == 303
+    return visitor
+
+
+def read(store: Store, opened: Opened, seed: int = 1, trials: int | None = None) -> None:
+    """Send what a robot does; of so many trials where it stops early."""
+    robot = experiment.robot([opened.file], seed=seed)
+    shown = payload(
+        opened.session, opened.file, token="", visit=opened.visit, next_seq=opened.next_seq, done=opened.done
+    )
+    events = [experiment.Event(**event) for event in robot.events(shown, opened.session.id)]
+    if trials is not None:
+        last = next(event.seq for event in events if event.kind == "trial_end" and event.trial == trials - 1)
+        events = events[: last + 1]
+    store.append(opened.session.id, opened.token, events)
+
+
+def finish(store: Store, opened: Opened) -> None:
+    read(store, opened)
+    count = len(next(r for r in store.records() if r.session.id == opened.session.id).events)
+    assert store.complete(opened.session.id, opened.token, count, "C")[0] == []
+
+
+def text_of(page: str) -> str:
+    return " ".join(re.sub(r"<[^>]+>", " ", page).split())
+
+
+def proof(page: str) -> str:
+    found = re.search(r'name="proof" value="(\w+)"', page)
+    assert found
+    return found.group(1)
+
+
+@pytest.mark.parametrize(
+    "path", ["dashboard", "dashboard/tables.zip", "dashboard/events.zip", "dashboard/payments.csv"]
+)
+def test_nothing_is_shown_without_the_password(visitor: httpx2.Client, path: str) -> None:
+    answer = visitor.get(path)
+    assert answer.status_code == 401
+    assert 'type="password"' in answer.text
+    assert visitor.get(path, headers={"Cookie": "gardenpath-dashboard=x"}).status_code == 401
+
+
+def test_a_wrong_password_is_refused_and_many_are_slowed_down(visitor: httpx2.Client) -> None:
+    tries = [visitor.post("dashboard/login", data={"password": f"guess {n}"}).status_code for n in range(7)]
+    assert tries == [403] * 5 + [429] * 2
+    assert visitor.post("dashboard/login", data={"password": PASSWORD}).status_code == 429
+
+
+def test_the_cookie_is_out_of_reach_of_scripts_and_other_sites(visitor: httpx2.Client) -> None:
+    cookie = visitor.post("dashboard/login", data={"password": PASSWORD}).headers["set-cookie"]
+    assert "HttpOnly" in cookie
+    assert "samesite=strict" in cookie.lower()
+    page = visitor.get("dashboard")
+    assert page.status_code == 200
+    assert "form-action 'self'" in page.headers["content-security-policy"]
+    assert "script-src" not in page.headers["content-security-policy"]
+    visitor.post("dashboard/logout", data={"proof": proof(page.text)})
+    assert visitor.get("dashboard").status_code == 401
+
+
+def test_forms_of_another_page_do_nothing(experimenter: httpx2.Client, board: Running) -> None:
+    for act in ("close", "open", "exclude", "include"):
+        assert experimenter.post(f"dashboard/{act}", data={"proof": "0" * 64}).status_code == 403
+    assert not board.store.closed
+
+
+def test_without_a_password_there_is_no_dashboard(running: Running) -> None:
+    assert httpx2.get(f"{running.address}dashboard").status_code == 404
+
+
+def test_the_counts_are_those_of_the_sessions(experimenter: httpx2.Client, board: Running, clock: Clock) -> None:
+    store = board.store
+    first, second, third, fourth = (store.open(Arrival(name, Person(name, "link"))) for name in "abcd")
+    read(store, first, trials=2)
+    clock.pass_minutes(30)
+    finish(store, second)
+    store.withdraw(third.session.id, third.token, "withdrawn", None)
+    clock.pass_minutes(45)
+    fifth = store.open(Arrival("e"))
+    clock.pass_minutes(15)
+    finish(store, fourth)
+    text = text_of(experimenter.get("dashboard").text)
+    assert "Completed 2 of 9 1 late" in text
+    assert "Running 1 with a place" in text
+    assert "Dropped 1 silent" in text
+    assert "Left 1 1 withdrawn" in text
+    assert "Median time 60.0 min" in text  # of 30 and 90 minutes
+    assert "Median pay an hour 4.50 GBP declared: 4.50 GBP for 20 min, 13.50 an hour" in text
+    assert f"{first.session.id} {first.session.version} dropped 2/" in text
+    assert f"{fifth.session.id} {fifth.session.version} running 0/" in text
+
+
+def test_no_condition_and_no_answer_is_on_the_page(experimenter: httpx2.Client, board: Running) -> None:
+    finish(board.store, board.store.open(Arrival()))
+    page = experimenter.get("dashboard").text
+    (record,) = board.store.records()
+    file = board.store.files()[record.session.version_sha256]
+    said = {condition for trial in file.version.trials for condition, _ in trial.shown} - {"practice"}
+    assert said == {"grammatical", "ungrammatical"}
+    assert not [word for word in (*said, "rating", "critical") if word in page]
+
+
+def test_a_session_is_marked_and_counted_again_from_the_page(experimenter: httpx2.Client, board: Running) -> None:
+    session = board.store.open(Arrival()).session.id
+    form = {"proof": proof(experimenter.get("dashboard").text)}
+    hostile = "<script>alert(1)</script> & 'more'"
+    answer = experimenter.post("dashboard/exclude", data={**form, "session": session, "reason": hostile})
+    assert (answer.status_code, answer.headers["location"]) == (303, "../dashboard")
+    page = experimenter.get("dashboard").text
+    assert "<script" not in page
+    assert "does not count: &lt;script&gt;alert(1)&lt;/script&gt; &amp; &#39;more&#39;" in page
+    assert sum(filled.places for filled in board.store.filled().values()) == 0
+    experimenter.post("dashboard/include", data={**form, "session": session})
+    assert sum(filled.places for filled in board.store.filled().values()) == 1
+    unknown = experimenter.post("dashboard/exclude", data={**form, "session": "<b>", "reason": "x"})
+    assert unknown.status_code == 400
+    assert "session &#39;&lt;b&gt;&#39; is not known" in unknown.text
+
+
+def test_the_study_is_closed_and_reopened_from_the_page(experimenter: httpx2.Client, board: Running) -> None:
+    form = {"proof": proof(experimenter.get("dashboard").text)}
+    experimenter.post("dashboard/close", data=form)
+    assert "closed for newcomers" in experimenter.get("dashboard").text
+    assert httpx2.post(f"{board.address}api/sessions", json={}).json()["reason"] == "closed"
+    experimenter.post("dashboard/open", data=form)
+    assert httpx2.post(f"{board.address}api/sessions", json={}).status_code == 201
+
+
+def test_preview_links_open_their_version(experimenter: httpx2.Client, board: Running) -> None:
+    page = experimenter.get("dashboard").text
+    links = re.findall(r'href="\./\?preview=([\w-]+)&amp;trial=0&amp;key=(\w+)"', page)
+    assert len(links) == 3
+    for version, key in links:
+        asked = {"preview": {"version": version, "trial": 2, "key": key}}
+        shown = httpx2.post(f"{board.address}api/sessions", json=asked).json()
+        assert (shown["done"], shown["online"]["test"]) == ([0, 1], True)
+    wrong = {"preview": {"version": links[0][0], "trial": 0, "key": "0" * 32}}
+    assert httpx2.post(f"{board.address}api/sessions", json=wrong).status_code == 403
+    assert board.store.counts() == (0, 0)
+
+
+def test_downloads_are_what_collect_makes(experimenter: httpx2.Client, board: Running, tmp_path: Path) -> None:
+    assert experimenter.get("dashboard/tables.zip").status_code == 404
+    finish(board.store, board.store.open(Arrival()))
+    expected = experiment.collect(board.folder)
+    tables = zipfile.ZipFile(io.BytesIO(experimenter.get("dashboard/tables.zip").content))
+    assert {name for name in tables.namelist() if name.endswith(".csv")} == {
+        "data-dictionary.csv",
+        *(f"{name}.csv" for name in expected),
+    }
+    (tmp_path / "readings.csv").write_bytes(tables.read("readings.csv"))
+    assert study.read(tmp_path, "readings").equals(expected["readings"])
+    columns = [*csv.DictReader(io.StringIO(tables.read("data-dictionary.csv").decode()))]
+    assert {(row["table"], row["column"]) for row in columns} == {
+        (name, column) for name, table in expected.items() for column in table.columns
+    }
+    events = zipfile.ZipFile(io.BytesIO(experimenter.get("dashboard/events.zip").content))
+    events.extractall(tmp_path / "events")
+    again = experiment.collect(tmp_path / "events")
+    assert all(again[name].equals(table) for name, table in expected.items())
+
+
+def test_payments_open_no_formula_in_a_spreadsheet(board: Running) -> None:
+    board.store.open(Arrival("a", Person('=HYPERLINK("https://x.example")', "link")))
+    assert payments_csv(board.store).splitlines()[1] == 'link,"\'=HYPERLINK(""https://x.example"")",,,running'
+
+
+def test_flags_tell_what_to_look_at(experimenter: httpx2.Client, board: Running) -> None:
+    store = board.store
+    opened = store.open(Arrival("anna", source="robot"))
+    opened = store.open(Arrival("anna"))
+    away = [
+        experiment.Event(n, 1, float(n), "interruption", None, {"reason": "blur" if n % 2 else "focus"})
+        for n in range(12)
+    ]
+    fast = [
+        experiment.Event(12 + n, 1, 100.0 + 50 * n, kind, 0, {"request": 0, "frame": 0, "handler": 0, "word": n - 1})
+        for n, kind in enumerate(["start", "word", "word"])
+    ]
+    ends = [experiment.Event(15 + n, 1, 1e4, "trial_end", n, {}) for n in range(len(opened.session.order))]
+    store.append(opened.session.id, opened.token, [*away, *fast, *ends])
+    assert store.complete(opened.session.id, opened.token, 15 + len(ends), "C")[0] == []
+    text = text_of(experimenter.get("dashboard").text)
+    assert "robot loaded 2 times left the window 6 times 100% of words under 100 ms" in text
+
+
+def test_a_histogram_counts_everybody_once() -> None:
+    random = Random(1)
+    minutes = [random.lognormvariate(3, 0.4) for _ in range(300)] + [600.0]
+    bars = histogram(minutes)
+    assert sum(bar.number for bar in bars) == 301
+    assert len(bars) <= 15
+    for bar in bars[:-1]:
+        assert bar.number == sum(bar.low <= value < bar.high for value in minutes)
+    assert histogram([]) == []
+    assert [(bar.low, bar.number) for bar in histogram([7.2])] == [(7, 1)]
+
+
+@pytest.mark.browser
+def test_the_page_fits_a_desk_and_a_phone(board: Running, clock: Clock, chromium: str, tmp_path: Path) -> None:
+    from playwright.sync_api import sync_playwright
+
+    finish(board.store, board.store.open(Arrival()))
+    with sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
+        for width in (1280, 390):
+            page = browser.new_page(viewport={"width": width, "height": 800})
+            faults: list[str] = []
+            page.on("console", lambda message, faults=faults: faults.append(f"{message.type}: {message.text}"))
+            page.goto(f"{board.address}dashboard")
+            page.get_by_label("Password").fill(PASSWORD)
+            with page.expect_navigation():
+                page.get_by_role("button", name="Open").click()
+            assert page.get_by_role("heading", name="Sessions").is_visible()
+            assert page.evaluate("document.documentElement.scrollWidth") <= width
+            assert [fault for fault in faults if fault.startswith("error") and "401" not in fault] == []
+        browser.close()
