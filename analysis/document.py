@@ -334,8 +334,8 @@ def _alignment(page: _Page) -> Section:
         )
         key = f"surprisal-{len(exhibits)}"
         exhibits += page.figure("aligned", key, caption, partial(figures.surprisal_figure, rows), rows)
-    shown, told = _told_once(models.drop(columns=[column for column in HIDDEN if column in models]), *MODEL)
-    rest = f"surprisal in bits, length in characters, the word before as _previous{told}"
+    shown, once = _told_once(models.drop(columns=[column for column in HIDDEN if column in models]), *MODEL)
+    rest = f"surprisal in bits, length in characters, the word before as _previous{once}"
     exhibits += page.table("alignment_models", _model_caption(models, rest), shown)
     badges = page.badges("aligned") if len(aligned) else page.badges("alignment_models") if len(models) else ()
     told, noted = wording.slopes(models), wording.notes(models, "model")

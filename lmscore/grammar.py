@@ -421,6 +421,7 @@ def giving(random: Random) -> str:
     """Return a sentence of something for somebody: after some verbs as two objects, after all of them with *to*."""
     who, gift = subject(random).text, noun_phrase(random, random.choice((THINGS, FOOD))).text
     pronoun = random.random() < 0.6
+    objects: tuple[str, ...]
     whom = random.choice(("him", "her", "them", "us", "me")) if pronoun else noun_phrase(random, PEOPLE).text
     if random.random() < 0.55:
         double = random.random() < (0.85 if pronoun else 0.5)
