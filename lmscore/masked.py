@@ -18,7 +18,7 @@ from .models import COLUMNS, Done, check_columns
 from .pocket import Progress
 from .tokentable import TokenTable
 
-CPU_TOKENS, GPU_TOKENS = 2048, 16384  # positions of a batch
+CPU_TOKENS, GPU_TOKENS = 768, 16384  # positions of a batch; on a CPU 2048 gain 5 % and hold three times the memory
 CPU_LOGITS, GPU_LOGITS = 2**24, 2**28  # logits held at once where a model computes them itself, counted in numbers
 
 log = logging.getLogger("gardenpath")
