@@ -135,6 +135,10 @@ def _one_session(number, participants, sentences, words, quality, effects, rng, 
             trials=len(trials),
             device=None,
             refresh_hz=60.0,
+            revision=1,
+            late=False,
+            excluded=None,
+            aborted=0,
         )
     )
 
