@@ -162,7 +162,7 @@ class Reader:
         if self.at("device", "consent") == "device":
             self.go()
         self.page.locator("button.first").click()
-        self.until(lambda: self.screen() != "consent")
+        self.until(lambda: self.screen() not in ("consent", ""))
 
     def begin(self) -> None:
         self.consent()

@@ -1,0 +1,181 @@
+"""Nothing is lost: tabs are killed, reloaded and opened twice, and the network goes, in real Chromium."""
+
+import os
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gardenpath import experiment
+
+from .pages import Reader, Site, browser, opened, served, stated  # noqa: F401
+
+pytestmark = pytest.mark.browser
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Iterator[Site]:
+    with served(tmp_path, stated()) as running:
+        yield running
+
+
+@pytest.fixture
+def reader(browser: Any, site: Site) -> Iterator[Reader]:  # noqa: F811
+    with opened(browser, f"{site.address}?participant=P1") as someone:
+        yield someone
+
+
+def _crash(page: Any) -> None:
+    """Kill the tab's process: no handler of the page runs any more."""
+    crashed: list[bool] = []
+    page.on("crash", lambda _: crashed.append(True))
+    session = page.context.browser.new_browser_cdp_session()
+    for process in session.send("SystemInfo.getProcessInfo")["processInfo"]:
+        if process["type"] == "renderer":
+            os.kill(process["id"], signal.SIGKILL)
+    other = page.context.new_page()
+    for _ in range(100):
+        other.wait_for_timeout(20)
+        if crashed:
+            break
+    assert crashed
+    other.close()
+
+
+def _break_off(reader: Reader, words: int) -> None:
+    """Read the first words of the next sentence."""
+    reader.skip_text()
+    reader.at("start")
+    for _ in range(words + 1):
+        reader.go()
+
+
+def test_a_killed_tab_loses_no_press_that_was_done(site: Site, reader: Reader) -> None:
+    reader.begin()
+    reader.trials(1)
+    away = True
+    reader.page.context.route("**/events", lambda route: route.abort() if away else route.continue_())
+    reader.trials(1)
+    _break_off(reader, words=3)
+    before = site.events()
+    _crash(reader.page)
+    assert max(event["trial"] or 0 for event in before) == 0, "the server has nothing of the last trials"
+
+    away = False
+    reader.page = reader.page.context.new_page()
+    reader.page.goto(f"{site.address}?participant=P1")
+    reader.trials(2)
+    assert reader.code() == "GARDEN-PATH-1"
+    events = site.events()
+    assert [event["seq"] for event in events] == list(range(len(events)))
+    kept = [event for event in events if event["visit"] == 0 and event["trial"] == 2]
+    assert [event["kind"] for event in kept] == ["trial", "start", "word", "word", "word"]
+    tables = experiment.collect(site.folder)
+    assert list(tables["responses"].sort_values("trial")["response"].astype(int)) == reader.answers
+    assert tables["sessions"]["aborted"].tolist() == [1]
+
+
+def test_a_reload_in_the_middle_of_a_sentence_begins_that_sentence_again(site: Site, reader: Reader) -> None:
+    reader.begin()
+    reader.trials(2)
+    _break_off(reader, words=1)
+    order = [event["value"]["item"] for event in site.events() if event["kind"] == "trial"]
+    reader.page.reload()
+    reader.trials(2)
+    assert reader.code() == "GARDEN-PATH-1"
+    events = site.events()
+    assert len({event["visit"] for event in events}) == 2
+    assert [event["seq"] for event in events] == list(range(len(events)))
+    assert [event["trial"] for event in events if event["kind"] == "trial_end"] == [0, 1, 2, 3]
+    assert sum(event["kind"] == "consent" for event in events) == 1
+    begun = [event["value"]["item"] for event in events if event["kind"] == "trial"]
+    assert begun[: len(order)] == order
+    assert begun[2] == begun[3], "the broken sentence again"
+    tables = experiment.collect(site.folder)
+    readings = tables["readings"]
+    assert not readings.duplicated(["session", "trial", "word"]).any()
+    flagged = readings["flags"].fillna("").str.contains("seen_before")
+    assert (flagged == (readings["trial"] == 2)).all()
+    assert list(tables["responses"].sort_values("trial")["response"].astype(int)) == reader.answers
+
+
+def test_a_visitor_without_any_id_is_known_again(site: Site, browser: Any) -> None:  # noqa: F811
+    with opened(browser, site.address) as reader:
+        reader.begin()
+        reader.trials(2)
+        reader.page.reload()
+        reader.trials(2)
+        assert reader.code() == "GARDEN-PATH-1"
+        assert site.sessions() == 1
+        reader.page.reload()
+        assert reader.at("device") == "device", "the next person at this computer begins anew"
+        assert site.sessions() == 2
+
+
+def test_nothing_is_lost_while_the_server_is_away(site: Site, reader: Reader) -> None:
+    reader.begin()
+    reader.trials(1)
+    reader.page.context.set_offline(True)
+    reader.trials(3)
+    reader.page.wait_for_timeout(200)
+    assert not reader.page.locator(".code").count()
+    reader.page.context.set_offline(False)
+    assert reader.code() == "GARDEN-PATH-1"
+    responses = experiment.collect(site.folder)["responses"].sort_values("trial")
+    assert list(responses["response"].astype(int)) == reader.answers
+
+
+def test_a_second_tab_waits_until_the_first_is_closed(site: Site, reader: Reader) -> None:
+    reader.begin()
+    reader.trials(1)
+    second = Reader(reader.page.context.new_page())
+    second.page.goto(f"{site.address}?participant=P1")
+    second.page.get_by_text("open in another tab").wait_for()
+    reader.page.bring_to_front()
+    reader.trials(1)
+    reader.page.close()
+    second.until(lambda: second.screen() in ("break", "start"))
+    second.trials(2)
+    assert second.code() == "GARDEN-PATH-1"
+    assert site.sessions() == 1
+
+
+def test_another_browser_of_the_same_person_is_refused(site: Site, reader: Reader, browser: Any) -> None:  # noqa: F811
+    reader.begin()
+    with opened(browser, f"{site.address}?participant=P1") as other:
+        other.page.get_by_text("open in another tab").wait_for()
+    reader.trials(4)
+    assert reader.code() == "GARDEN-PATH-1"
+
+
+def test_after_two_minutes_without_the_server_there_is_a_file_to_keep(
+    site: Site, reader: Reader, tmp_path: Path
+) -> None:
+    reader.begin()
+    reader.page.route("**/events", lambda route: route.abort())
+    reader.trials(4)
+    reader.at("message")
+    reader.page.evaluate("const now = performance.now.bind(performance); performance.now = () => now() + 120000; null")
+    with reader.page.expect_download() as download:
+        reader.page.get_by_role("button", name="Keep my answers").click()
+    path = tmp_path / "kept.json"
+    download.value.save_as(path)
+    reader.page.unroute("**/events")
+    reader.page.get_by_text("GARDEN-PATH-1").wait_for()
+    import json
+
+    kept = json.loads(path.read_text())
+    assert kept["events"] == [
+        {key: event[key] for key in ("seq", "visit", "t", "kind", "trial", "value")} for event in site.events()
+    ]
+
+
+def test_who_has_finished_has_the_code_again(reader: Reader) -> None:
+    reader.begin()
+    reader.trials(4)
+    reader.code()
+    reader.page.reload()
+    reader.page.get_by_text("You have taken part in this study already").wait_for()
+    assert reader.code() == "GARDEN-PATH-1"
