@@ -115,7 +115,9 @@ class CausalModel:
         wanted = check_columns(columns)
         unique = list({_key(text): text for text in texts}.values())
         end = wanted != {"logprob"}
-        windows = [layouts.paths(k, text, self.encoder.window, self._repeated(text), end) for k, text in enumerate(unique)]
+        windows = [
+            layouts.paths(k, text, self.encoder.window, self._repeated(text), end) for k, text in enumerate(unique)
+        ]
         tables = [_blank(text, len(paths)) for text, paths in zip(unique, windows, strict=True)]
         missing = list(map(len, windows))
         finished = 0
@@ -134,7 +136,8 @@ class CausalModel:
             if progress and ready:
                 progress(finished, len(unique))
         found = {_key(table.encoded): table for table in tables}
-        return [replace(found[_key(text)], encoded=text) for text in texts]
+        chosen = ((text, found[_key(text)]) for text in texts)
+        return [table if table.encoded is text else replace(table, encoded=text) for text, table in chosen]
 
     def _repeated(self, text: Encoded) -> tuple[int, ...]:
         return text.fed[:1] if self.repeats and text.fed[0] == self.encoder.prefix else ()
@@ -276,11 +279,11 @@ def fastest(model: CausalModel) -> CausalModel:
             break
     else:
         reasons["head"] = why
-    row = min(ROW, model.encoder.window or ROW)
-    why = why_not(replace(plain, head=head, row=row), expected)
+    # In a row of twice the size all of them stand together.
+    why = why_not(replace(plain, head=head, row=2 * ROW), expected)
     if why:
-        reasons["layout"], row = why, 0
-    return replace(plain, head=head, row=row, reasons=reasons)
+        reasons["layout"] = why
+    return replace(plain, head=head, row=0 if why else ROW, reasons=reasons)
 
 
 def why_not(model: CausalModel, expected: Sequence[TokenTable]) -> str:

@@ -68,7 +68,7 @@ def load(
         vocabulary=vocabulary(tokenizer, size),
         prefix=_prefix(source, tokenizer, config, prefix, size),
         ends=_ends(tokenizer, network, size),
-        window=getattr(config, "max_position_embeddings", None),
+        window=max(0, getattr(config, "max_position_embeddings", None) or 0) or None,  # XLNet says -1 for any number
     )
     model = CausalModel(
         name=pocket.LABEL if is_pocket else str(name),

@@ -78,6 +78,9 @@ KINDS = {  # what is special about it: (transformers' name, settings), beyond wh
     "sliding window": ("Mistral", {"sliding_window": 9}),
     "wide sliding window": ("Mistral", {"sliding_window": 200}),
     "mixture of experts": ("Mixtral", {"num_local_experts": 4, "num_experts_per_tok": 2, "sliding_window": None}),
+    "recurrent beside attention": ("FalconH1", {"mamba_d_ssm": 32, "mamba_n_heads": 4, "mamba_d_head": 8, "mamba_d_state": 8, "mamba_chunk_size": 16, "head_dim": 16, "lm_head_multiplier": 0.5}),
+    "window counted in the row": ("GPTNeo", {"num_layers": 2, "num_heads": 2, "attention_types": [[["global", "local"], 1]], "window_size": 64}),
+    "silent bias by place": ("Mpt", {"d_model": 32, "n_heads": 2, "n_layers": 2, "max_seq_len": 256}),
     "recurrent": ("Mamba", {"state_size": 4, "num_hidden_layers": 2}),
     "biased attention": ("Bloom", {"n_layer": 2, "n_head": 2}),
 }  # fmt: skip
@@ -99,8 +102,10 @@ def other(folder: Path, kind: str) -> Path:
         "max_position_embeddings": 256,
         "initializer_range": 0.3,
     }
-    if name in ("GPTJ", "Mamba", "Bloom"):
-        common = {"hidden_size": 32, "initializer_range": 0.3} if name != "GPTJ" else {"initializer_range": 0.3}
+    if name in ("GPTJ", "Mpt"):
+        common = {"initializer_range": 0.3}
+    if name in ("Mamba", "Bloom", "GPTNeo"):
+        common = {"hidden_size": 32, "initializer_range": 0.3, "max_position_embeddings": 256}
     config = getattr(transformers, f"{name}Config")(
         vocab_size=len(tokenizer), bos_token_id=0, eos_token_id=0, pad_token_id=0, **{**common, **settings}
     )

@@ -87,10 +87,22 @@ def test_each_kind_of_model_equals_the_plain_loop(special, kind):
     assert_equal(special.forward(encoded), [plain(special, one) for one in encoded], tolerance)
 
 
-# GPT-J and Bloom compute attention in float32, Gemma-2 its norms, Mamba its logits, whatever the dtype of the weights.
-FLOAT32_INSIDE = ("biased head, additive masks", "biased attention", "capped logits", "recurrent")
+# GPT-J, GPT-Neo, MPT and Bloom compute attention in float32, Gemma-2 its norms, Mamba its logits, Falcon-H1 its states,
+# whatever the dtype of the weights.
+FLOAT32_INSIDE = (
+    "biased head, additive masks",
+    "biased attention",
+    "capped logits",
+    "recurrent",
+    "recurrent beside attention",
+    "window counted in the row",
+    "silent bias by place",
+)
 PLAIN = {
     "sliding window": "it would change log-probabilities",
+    "recurrent beside attention": "it would change log-probabilities",
+    "window counted in the row": "it would change log-probabilities",
+    "silent bias by place": "it would change log-probabilities",
     "recurrent": "RuntimeError",
     "biased attention": "Error",
 }
