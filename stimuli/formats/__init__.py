@@ -76,6 +76,9 @@ def recognise(text: str, file: str) -> ModuleType:
 
 def _text(path: str | Path) -> str:
     """Return the text of a file; a pickle is refused before anything is made of it."""
+    if Path(path).is_dir():
+        there = ", ".join(sorted(entry.name for entry in Path(path).iterdir() if entry.is_file())) or "nothing"
+        raise IsADirectoryError(f"{path}: a folder; expected files of materials: it holds {there}")
     with open(path, "rb") as stream:
         start = stream.read(80)
     if PICKLE.match(start):

@@ -173,3 +173,9 @@ def test_a_damaged_file_is_read_in_part_or_refused_and_never_breaks_the_reader(t
         with contextlib.suppress(study.DataError):
             materials, findings = stimuli.examine(tmp_path / name, format=format)
             assert materials.items or findings
+
+
+def test_a_folder_is_answered_with_what_it_holds(tmp_path: Path) -> None:
+    (tmp_path / "items.csv").write_text("x")
+    with pytest.raises(IsADirectoryError, match=r"a folder; expected files of materials: it holds items\.csv"):
+        stimuli.read(tmp_path)
