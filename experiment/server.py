@@ -84,12 +84,14 @@ class _Under:
 class Site:
     """Where and how a study is reached: its outer path, whether a proxy tells who calls, and the dashboard's password.
 
-    Without a password there is no dashboard.
+    Without a password there is no dashboard. `burst` is how many calls of one session are taken at once; in the long run it is
+    a fiftieth of that a second.
     """
 
     path: str = ""
     behind_proxy: bool = False
     password: str | None = None
+    burst: int = 1000
 
 
 def application(store: Store, stated: study.Study, *, key: bytes, site: Site | None = None) -> Starlette:
@@ -107,7 +109,7 @@ class _Study:
         check_texts(stated.online, stated.language)
         self.store, self.stated, self.online, self.key, self.site = store, stated, stated.online, key, site
         self.arrivals = Limit(burst=60, rate=1)
-        self.calls = Limit(burst=1000, rate=20)
+        self.calls = Limit(burst=site.burst, rate=site.burst / 50)
 
     def application(self) -> Starlette:
         page = page_files()
