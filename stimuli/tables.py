@@ -79,11 +79,11 @@ def zipf(word: str, language: str) -> float | None:
 
     try:
         return float(wordfreq.zipf_frequency(word, language))
-    except LookupError:
+    except (LookupError, ImportError):  # Chinese, Japanese and Korean need a program that cuts words
         _no_list(language)
         return None
 
 
 @functools.cache
 def _no_list(language: str) -> None:
-    log.warning("wordfreq has no frequency list for the language %r; zipf stays empty", language)
+    log.warning("wordfreq as installed has no frequency list for the language %r; zipf stays empty", language)

@@ -33,7 +33,7 @@ def test_a_folder_without_versions_says_what_to_do(tmp_path: Path) -> None:
 def test_a_language_without_texts_is_refused(study_folder: Path) -> None:
     path = study_folder / "study.toml"
     path.write_text(path.read_text().replace('language = "en"', 'language = "tlh"'))
-    with pytest.raises(ValueError, match=r"language is 'tlh': there are no texts .* expected one of en"):
+    with pytest.raises(ValueError, match=r"language is 'tlh': there are no texts .* expected one of ar, de, en"):
         experiment.version_files(study.load(path))
 
 

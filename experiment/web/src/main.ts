@@ -76,11 +76,11 @@ function sizeWords(payload: Payload): void {
 /** Whether the window suits the study, or is made to; false when the participant says that it cannot be. */
 async function suitable(payload: Payload): Promise<boolean> {
   const needs = payload.procedure.device;
-  const { enlarge, no_larger } = payload.texts;
+  const { texts } = payload;
   let given = suits(machine(), needs);
   if (given !== "enlarge") return given === "yes";
-  const button = element("button", "second", no_larger) as HTMLButtonElement;
-  const text = enlarge.replace("{width}", String(needs.min_width)).replace("{height}", String(needs.min_height));
+  const button = element("button", "second", texts.no_larger) as HTMLButtonElement;
+  const text = texts.enlarge.replace("{width}", String(needs.min_width)).replace("{height}", String(needs.min_height));
   show(paragraphs(text), button);
   let gaveUp = false;
   button.addEventListener("click", () => (gaveUp = true));
@@ -99,6 +99,8 @@ class Session {
   private numbering: { visit: number; next: number };
   private running: number | null = null;
   private keyboard = false;
+  /** the participant waits for the last events to be stored */
+  private sending = false;
   private over: Departure | "stopped" | null = null;
   private jsPsych: JsPsych | null = null;
   private checks = check();
@@ -112,6 +114,7 @@ class Session {
     this.numbering = { visit: payload.visit, next: Math.max(payload.next_seq, ...left.map(({ seq }) => seq + 1)) };
     this.queue = uploads((events) => storeEvents(payload, events), {
       journal,
+      trouble: (attempt) => this.sending && show([attempt > 2 ? payload.texts.error : payload.texts.saving]),
       failed: () => this.stop([payload.texts.stopped]),
       ...(left.length === 0 && { renumber: () => this.renumber() }),
     });
@@ -315,10 +318,12 @@ class Session {
     const began = performance.now();
     let stored = false;
     show([texts.saving]);
+    this.sending = true;
     this.record("end", performance.now(), null, {});
     const overdue = (async () => {
       while (!stored && performance.now() - began < PATIENCE) await pause(500);
       if (stored || this.over) return;
+      this.sending = false;
       const { text, code } = online.endings.unsent;
       show(text, ...(code ? [codeOf(code)] : []), this.file());
     })();
@@ -327,6 +332,7 @@ class Session {
       try {
         const { code, url } = await completeSession(this.payload, this.numbering.next);
         stored = true;
+        this.sending = false;
         await overdue;
         this.over = "stopped";
         this.journal.close();

@@ -12,7 +12,6 @@ export interface Texts {
   instructions: string[];
   continue: string;
   start_hint: string;
-  next_hint: string;
   done_hint: string;
   other_key: string;
   yes: string;
