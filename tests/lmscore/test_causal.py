@@ -193,6 +193,20 @@ def test_equal_token_sequences_are_computed_once(byte_model):
     assert [table.encoded for table in tables] == encoded
 
 
+def test_a_network_prepared_for_speed_equals_the_one_that_transformers_loads(folders):
+    import torch
+    from transformers import AutoModelForCausalLM
+    from transformers.activations import NewGELUActivation
+
+    model = lmscore.load(folders["gpt2"], device="cpu", dtype="float64")
+    raw = AutoModelForCausalLM.from_pretrained(folders["gpt2"], dtype=torch.float64).eval()
+    assert any(isinstance(module, NewGELUActivation) for module in raw.modules())
+    assert not any(isinstance(module, NewGELUActivation) for module in model.network.modules())
+    encoded = [encode(model.encoder, text) for text in TEXTS]
+    untouched = dataclasses.replace(model, network=raw)
+    assert_equal(model.forward(encoded), [plain(untouched, one) for one in encoded])
+
+
 # Windows
 
 
