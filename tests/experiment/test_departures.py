@@ -127,6 +127,7 @@ def test_questions_about_the_participant_are_read_by_their_labels_and_checked(si
     reader.begin()
     reader.trials(4)
     reader.at("form")
+    assert reader.page.locator(".field").first.input_value() == "", "the last key answers the last sentence and no more"
     submit = reader.page.get_by_role("button", name="Continue")
     submit.click()
     age = reader.page.get_by_label("How old are you?")

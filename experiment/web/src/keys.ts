@@ -74,9 +74,10 @@ const isControl = (target: EventTarget | null): boolean =>
 
 function down(event: KeyboardEvent): void {
   const press = read(event);
-  if (isSpace(press) && screen) {
-    const wanted = screen.wants(press, event);
-    if (wanted || held.has("Space") || (screen.exclusive && !isControl(event.target))) event.preventDefault();
+  if (screen) {
+    // A key that answers must not also type into what is shown next, nor scroll it.
+    const scrolls = isSpace(press) && (held.has("Space") || (screen.exclusive && !isControl(event.target)));
+    if (scrolls || (!press.ctrl && !press.alt && !press.meta && screen.wants(press, event))) event.preventDefault();
   }
   inOrder(() => judge(press, event));
 }
