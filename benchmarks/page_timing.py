@@ -1,0 +1,216 @@
+"""How the page times reading: trusted key presses in Chromium at 4 to 15 a second, auto-repeat mixed in.
+
+    .venv/bin/python benchmarks/page_timing.py --presses 10000
+
+Reading times are held against the times at which the presses were sent; the machine should have nothing else to do.
+"""
+
+import argparse
+import json
+import statistics
+import tempfile
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from itertools import pairwise
+from pathlib import Path
+from random import Random
+from typing import Any
+
+from gardenpath import experiment, study
+from gardenpath.experiment import server, store
+
+WORDS = 60  # of a sentence
+SPACE = {"code": "Space", "key": " ", "windowsVirtualKeyCode": 32}
+FOUR = {"code": "Digit4", "key": "4", "windowsVirtualKeyCode": 52}
+STUDY = """
+name = "timing"
+language = "en"
+seed = 1
+[materials]
+files = ["items.csv"]
+[design]
+ratio = { grammatical = 1, ungrammatical = 1 }
+versions = 2
+[procedure.rating]
+prompt = "?"
+low = "low"
+high = "high"
+[online]
+completion_code = "END"
+"""
+
+
+@dataclass(frozen=True)
+class Result:
+    """What came of the presses; times in ms. A press that did not advance came before its word was painted."""
+
+    presses: int
+    recorded: int
+    advanced: int
+    repeats: int
+    recorded_repeats: int
+    rt_error_median: float
+    rt_error_p99: float
+    handler_delay_median: float
+    handler_delay_p99: float
+    next_frame: float
+
+
+@contextmanager
+def serving(sentences: int) -> Iterator[tuple[str, Path]]:
+    """Serve a study of so many sentences; give its address and its folder."""
+    uvicorn = study.require("uvicorn", "online")
+    text = " ".join(f"word{n}" for n in range(WORDS))
+    rows = [f"p,p,i-{n},{condition},{text}" for n in range(sentences) for condition in ("grammatical", "ungrammatical")]
+    with tempfile.TemporaryDirectory() as place:
+        folder = Path(place)
+        (folder / "items.csv").write_text("paradigm,phenomenon,item,condition,sentence\n" + "\n".join(rows) + "\n")
+        (folder / "study.toml").write_text(STUDY)
+        stated = study.load(folder)
+        opened = server.open_store(stated, experiment.version_files(stated), store.sqlite_url(folder / "study.sqlite"))
+        listener = server.listen("127.0.0.1", 0)
+        app = server.application(opened, stated, key=b"timing")
+        running = uvicorn.Server(uvicorn.Config(app, access_log=False, log_level="error"))
+        thread = threading.Thread(target=running.run, kwargs={"sockets": [listener]})
+        thread.start()
+        yield f"http://127.0.0.1:{listener.getsockname()[1]}/?participant=P1&source=robot", folder
+        running.should_exit = True
+        thread.join()
+        opened.engine.dispose()
+
+
+class Hand:
+    """Presses keys through the browser's own input, at stated intervals, and notes when."""
+
+    def __init__(self, page: Any, seed: int) -> None:
+        self.page, self.random = page, Random(seed)
+        self.input = page.context.new_cdp_session(page)
+        self.sent: list[float] = []
+        self.repeats = 0
+        self.due = time.perf_counter()
+
+    def screen(self) -> str:
+        """Return what is shown."""
+        script = "[...document.querySelectorAll('[data-screen]')].pop()?.dataset.screen ?? ''"
+        return str(self.page.evaluate(script))
+
+    def press(self, key: dict[str, Any]) -> None:
+        """Press a key when it is due, hold it for a part of the interval, in one press of five so long that it repeats."""
+        interval = 1 / self.random.uniform(4, 15)
+        self._wait(self.due)
+        start = time.perf_counter()
+        self.sent.append(1000 * start)
+        self.input.send("Input.dispatchKeyEvent", {"type": "keyDown", **key})
+        for n in range(self.random.randint(1, 4) if self.random.random() < 0.2 else 0):
+            self._wait(start + interval * (0.2 + 0.1 * n))
+            self.input.send("Input.dispatchKeyEvent", {"type": "keyDown", "autoRepeat": True, **key})
+            self.repeats += 1
+        self._wait(start + interval * 0.6)
+        self.input.send("Input.dispatchKeyEvent", {"type": "keyUp", **key})
+        self.due = start + interval
+
+    def pause(self) -> None:
+        """Let the page come to rest."""
+        self.page.wait_for_timeout(100)
+        self.due = time.perf_counter()
+
+    @staticmethod
+    def _wait(until: float) -> None:
+        time.sleep(max(0.0, until - time.perf_counter()))
+
+
+def read(page: Any, seed: int) -> Hand:
+    """Read sentences to the end of the session; return the hand that did."""
+    page.wait_for_selector("[data-screen=device]")
+    page.wait_for_timeout(100)
+    page.keyboard.press("Space", delay=30)
+    page.locator("button.first").click()
+    hand = Hand(page, seed)
+    while (screen := hand.screen()) not in ("start", "message"):
+        if screen == "text":
+            page.keyboard.press("Space", delay=30)
+        page.wait_for_timeout(50)
+    while hand.screen() != "message":
+        hand.pause()
+        for _ in range(WORDS + 1):
+            hand.press(SPACE)
+        page.wait_for_timeout(60)
+        while hand.screen() == "word":  # a press came before its word was painted
+            hand.press(SPACE)
+            page.wait_for_timeout(60)
+        hand.pause()
+        hand.press(FOUR)
+        page.wait_for_timeout(100)
+    page.wait_for_selector(".code")
+    return hand
+
+
+def judged(hand: Hand, events: Sequence[experiment.Event]) -> Result:
+    """Hold what was recorded against what was sent."""
+    shown = [event for event in events if event.kind in ("start", "word", "response")]
+    ignored = [event for event in events if event.kind == "press"]
+    recorded = sorted([*shown, *ignored], key=lambda event: event.t)
+    errors = [
+        abs((later.t - earlier.t) - (sent_later - sent_earlier))
+        for (earlier, later), (sent_earlier, sent_later) in zip(pairwise(recorded), pairwise(hand.sent), strict=False)
+        if later.kind == "word"
+    ]
+    words = [event.value for event in shown if event.kind == "word"]
+    period = statistics.median(value["frame2"] - value["frame"] for value in words if value["frame2"] is not None)
+    waits = [value["frame"] - value["request"] for value in words]
+    delays = [event.value["handler"] - event.t for event in shown]
+    return Result(
+        presses=len(hand.sent),
+        recorded=len(recorded),
+        advanced=len(shown),
+        repeats=hand.repeats,
+        recorded_repeats=sum(event.value["repeats"] for event in shown),
+        rt_error_median=statistics.median(errors),
+        rt_error_p99=_p99(errors),
+        handler_delay_median=statistics.median(delays),
+        handler_delay_p99=_p99(delays),
+        next_frame=sum(wait <= 1.5 * period for wait in waits) / len(waits),
+    )
+
+
+def _p99(values: Sequence[float]) -> float:
+    return sorted(values)[int(0.99 * len(values))]
+
+
+def measure(presses: int, seed: int) -> Result:
+    """Make at least so many presses in a session of their own and judge them."""
+    sentences = -(-presses // (WORDS + 2))
+    sentences += sentences % 2  # two versions share them
+    with (
+        serving(sentences) as (address, folder),
+        study.require("playwright.sync_api", "dev").sync_playwright() as driver,
+    ):
+        arguments = ["--no-sandbox", "--disable-background-networking"]
+        browser = driver.chromium.launch(executable_path=experiment.find_chromium(), args=arguments)
+        page = browser.new_page(viewport={"width": 1280, "height": 800})
+        page.goto(address)
+        hand = read(page, seed)
+        browser.close()
+        [record] = store.Store(store.sqlite_url(folder / "study.sqlite"), create=False).records()
+    return judged(hand, record.events)
+
+
+def main() -> None:
+    """Measure and print, as a table or as JSON."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--presses", type=int, default=10_000)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--json", action="store_true")
+    options = parser.parse_args()
+    result = asdict(measure(options.presses, options.seed))
+    if options.json:
+        print(json.dumps(result))
+    else:
+        print("\n".join(f"{name:22} {value:10.3f}".rstrip("0").rstrip(".") for name, value in result.items()))
+
+
+if __name__ == "__main__":
+    main()
