@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from gardenpath import experiment
+from gardenpath import experiment, study
 
 from .pages import Reader, Site, browser, opened, served, stated  # noqa: F401
 
@@ -179,3 +179,73 @@ def test_who_has_finished_has_the_code_again(reader: Reader) -> None:
     reader.page.reload()
     reader.page.get_by_text("You have taken part in this study already").wait_for()
     assert reader.code() == "GARDEN-PATH-1"
+
+
+def test_a_visitor_whose_token_is_too_old_begins_anew(site: Site, browser: Any) -> None:  # noqa: F811
+    with opened(browser, site.address) as reader:
+        reader.begin()
+        reader.trials(1)
+        reader.page.evaluate(
+            """() => {
+              const [until, token] = localStorage.getItem("gardenpath resume").split(" ");
+              if (until < Date.now() + 23 * 3600e3) throw new Error(until);
+              localStorage.setItem("gardenpath resume", `${Date.now() - 1} ${token}`);
+            }"""
+        )
+        reader.page.reload()
+        assert reader.at("device") == "device"
+        assert site.sessions() == 2
+
+
+# The disk takes 230 ms to say that it has written.
+SLOW = """
+const { set } = Object.getOwnPropertyDescriptor(IDBTransaction.prototype, "oncomplete");
+Object.defineProperty(IDBTransaction.prototype, "oncomplete", {
+  set(done) { set.call(this, (event) => setTimeout(() => done(event), 230)); },
+});
+"""
+
+
+def test_a_word_ends_only_when_the_press_before_it_is_on_disk(site: Site, browser: Any) -> None:  # noqa: F811
+    with opened(browser, f"{site.address}?participant=P1") as reader:
+        reader.page.add_init_script(SLOW)
+        reader.page.reload()
+        reader.begin()
+        reader.at("start")
+        reader.page.wait_for_timeout(600)
+        for rest in (130, 600, 130, 600):  # the fixation mark and three words, two and two in a row
+            reader.page.keyboard.press("Space", delay=20)
+            reader.page.wait_for_timeout(rest)
+        reader.rate(4)
+        reader.trials(3)
+        reader.code()
+        keys = [t for code, t, _, _ in reader.page.evaluate("window.keys") if code == "Space"]
+    presses = [e for e in site.events() if e["trial"] == 0 and e["kind"] in ("start", "word")]
+    assert [e["t"] for e in presses] == [t for t in keys if presses[0]["t"] <= t <= presses[-1]["t"]]
+    assert len(presses) == 4
+    shown = presses[2]["value"]["request"]  # of the word that the second press called
+    assert shown - presses[0]["value"]["handler"] >= 220, "the next word waited for the disk, its press did not"
+
+
+def test_a_browser_that_keeps_nothing_takes_part_all_the_same(site: Site, browser: Any) -> None:  # noqa: F811
+    with opened(browser, f"{site.address}?participant=P1") as reader:
+        reader.page.add_init_script("IDBFactory.prototype.open = () => { throw new Error('not here'); };")
+        reader.page.add_init_script(
+            "Object.defineProperty(window, 'localStorage', { get() { throw new Error('nor'); } });"
+        )
+        reader.page.reload()
+        reader.begin()
+        reader.trials(4)
+        assert reader.code() == "GARDEN-PATH-1"
+
+
+def test_a_preview_begins_at_its_trial_and_counts_for_nothing(site: Site, browser: Any) -> None:  # noqa: F811
+    from gardenpath.experiment.server import preview_key
+
+    with opened(browser, f"{site.address}?preview=E1-V2&trial=2&key={preview_key(b'key')}") as reader:
+        assert reader.skip_text() == "start"
+        assert reader.page.locator(".preview").text_content() == "Preview: nothing of this counts"
+        reader.trials(2)
+        reader.code()
+    with pytest.raises(study.DataError, match="no sessions"):
+        experiment.collect(site.folder)
