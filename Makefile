@@ -19,7 +19,7 @@ PAGE_SOURCES := $(WEB)/package.json $(WEB)/package-lock.json $(WEB)/build.mjs $(
 demo: $(VENV)/.installed $(PAGE)
 	$(BIN)/gardenpath demo --force
 
-test: $(VENV)/.installed $(PAGE) packages
+test: $(VENV)/.installed $(PAGE) packages $(VENV)/.r
 	cd $(WEB) && npm test --silent
 	$(BIN)/python -m pytest $(PYTEST)
 
@@ -44,9 +44,14 @@ $(VENV)/.installed: pyproject.toml
 	$(BIN)/python -m pip install --quiet --editable '.[lm,online,dev]'
 	touch $@
 
-# What the tests need beside Python and Node.js: a browser.
+# What the tests need beside Python and Node.js: a browser, PostgreSQL, R.
 packages:
 	@bash .ci/packages
+
+# pymer4 and rpy2 are built against R, so they come after it; without R its tests are skipped.
+$(VENV)/.r: pyproject.toml $(VENV)/.installed | packages
+	@if command -v R >/dev/null; then $(BIN)/python -m pip install --quiet --editable '.[r]'; fi
+	touch $@
 
 # Write the pinned contracts (names, tables, help texts, the demo's tables) anew, to be read in the diff.
 pins: $(VENV)/.installed

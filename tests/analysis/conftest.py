@@ -1,7 +1,11 @@
 """Seeded tables of a small study with known effects, and the minimum of everything around them."""
 
+import importlib.util
+import shutil
+import subprocess
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -25,6 +29,38 @@ class Effects:
     critical: float = -0.08  # grammatical minus ungrammatical on the critical word
     bit: float = 0.02
     lag: float = 0.008
+
+
+@pytest.fixture
+def rscript(tmp_path: Path) -> Callable[..., pd.DataFrame]:
+    """Run R code with data frames of the given names in it, and return what its data frame `result` becomes."""
+    program = shutil.which("Rscript")
+    if program is None:
+        pytest.skip("R is not installed (Rscript); it is the independent source of this test")
+
+    def run(code: str, **frames: pd.DataFrame) -> pd.DataFrame:
+        lines = []
+        for name, frame in frames.items():
+            frame.to_csv(tmp_path / f"{name}.csv", index=False)
+            lines.append(f'{name} <- read.csv("{name}.csv", stringsAsFactors = FALSE)')
+        lines += [code, "options(digits = 17)", 'write.csv(result, "result.csv", row.names = FALSE)']
+        (tmp_path / "run.R").write_text("\n".join(lines), encoding="utf-8")
+        done = subprocess.run([program, "--vanilla", "run.R"], cwd=tmp_path, capture_output=True, text=True)
+        if "there is no package called" in done.stderr:
+            pytest.skip(f"R lacks a package: {done.stderr.strip().splitlines()[-1]}")
+        assert done.returncode == 0, done.stderr
+        return pd.read_csv(tmp_path / "result.csv")
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def pymer4() -> None:
+    """Skip the tests of R through pymer4 where one of the two is absent."""
+    absent = [name for name in ("pymer4", "rpy2") if importlib.util.find_spec(name) is None]
+    absent += ["R"] if shutil.which("R") is None else []
+    if absent:
+        pytest.skip(f"{', '.join(absent)}: not here; they come with R and the extra 'r'")
 
 
 @pytest.fixture(scope="session")

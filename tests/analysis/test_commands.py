@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from click.testing import CliRunner, Result
 
-from gardenpath.analysis import accuracy
+from gardenpath.analysis import accuracy, rsession
 from gardenpath.cli.main import cli
 from gardenpath.study import DataError, MissingExtra, read, write
 
@@ -108,7 +108,9 @@ def test_a_missing_table_is_named(study: Path) -> None:
     assert "responses.csv: there is no such file" in str(told.exception)
 
 
-def test_an_engine_that_is_absent_names_its_extra(study: Path) -> None:
+def test_an_engine_that_is_absent_names_its_extra(study: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rsession, "_sessions", {})
+    monkeypatch.setenv("PATH", "")
     assert isinstance(run("analyse", study / "tables", "--engine", "lme4", "-o", study / "r").exception, MissingExtra)
     assert not (study / "r").exists()
 

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from gardenpath.analysis import fit
+from gardenpath.analysis import fit, rsession
 from gardenpath.study import DataError, MissingExtra, read_csv
 
 FORMULA = "y ~ x + (1|participant) + (1|item)"
@@ -157,14 +157,46 @@ def test_every_fault_is_told_at_once() -> None:
     assert len(raised.value.faults) == 3  # one participant, an item each, constant y
 
 
-@pytest.mark.parametrize(
-    ("engine", "error", "told"),
-    [("lme4", MissingExtra, r"not built yet.*gardenpath\[r\]"), ("spss", ValueError, "expected one of glmm")],
-)
-def test_an_engine_that_is_absent_is_one_line(engine: str, error: type[Exception], told: str) -> None:
-    with pytest.raises(error, match=told) as raised:
-        fit(crossed(), FORMULA, engine=engine)
+def test_an_engine_that_is_not_known_is_one_line() -> None:
+    with pytest.raises(ValueError, match="expected one of glmm, lme4") as raised:
+        fit(crossed(), FORMULA, engine="spss")
     assert "\n" not in str(raised.value)
+
+
+def test_without_r_the_engine_lme4_says_in_a_line_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rsession, "_sessions", {})  # an R that runs already needs no path
+    monkeypatch.setenv("PATH", "")
+    with pytest.raises(
+        MissingExtra, match=r"needs .*R, not found.*gardenpath\[r\].*apt-get install.*r-cran-lme4"
+    ) as raised:
+        fit(crossed(), FORMULA, engine="lme4")
+    assert "\n" not in str(raised.value)
+
+
+FORMS = ["(0 + x|participant) + (1|item)", "(1 + x||participant) + (1|item)", "(1|participant) + (1 + x|participant)"]
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_form_that_glmm_has_not_is_refused_in_a_line_that_names_lme4(form: str) -> None:
+    with pytest.raises(ValueError, match=r"engine 'glmm' has no .*; engine 'lme4' has") as raised:
+        fit(crossed(), f"y ~ x + {form}")
+    assert "\n" not in str(raised.value)
+
+
+def test_a_factor_with_one_level_and_a_response_of_text_are_sentences() -> None:
+    with pytest.raises(DataError, match="factor 'c' has the one level 'a' in 140 rows"):
+        fit(crossed().assign(c="a"), "y ~ c + (1|participant) + (1|item)")
+    with pytest.raises(DataError, match="column 'y' is text, such as 'fast'"):
+        fit(crossed().assign(y=["fast", "slow"] * 70), FORMULA)
+
+
+def test_slopes_of_an_interaction_have_their_variance() -> None:
+    frame = crossed(30, 24).assign(w=lambda t: np.where(np.arange(len(t)) // 2 % 2, 0.5, -0.5))
+    product = frame.assign(xw=frame["x"] * frame["w"])
+    table = fit(frame, "y ~ x*w + (1 + x*w|participant) + (1|item)")
+    other = fit(product, "y ~ x + w + xw + (1 + x + w + xw|participant) + (1|item)")
+    assert table["term"].to_list() == ["intercept", "x", "w", "x:w"]
+    np.testing.assert_allclose(table["estimate"], other["estimate"], rtol=1e-9)
 
 
 @pytest.mark.parametrize("formula", ["y", "y ~", "y ~ x + (1|participant"])

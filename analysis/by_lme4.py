@@ -1,0 +1,97 @@
+"""The engine `lme4`: R's lmer with lmerTest's degrees of freedom, through pymer4; every form of random effects."""
+
+from dataclasses import replace
+from typing import Any
+
+import pandas as pd
+
+from . import rsession
+from .estimates import Columns, Estimated, Variance, aliased
+from .formulas import Formula
+from .rsession import first
+
+DEFAULT = "nloptwrap"
+OTHERS = ("bobyqa", "Nelder_Mead", "nloptwrap:NLOPT_LN_NELDERMEAD")
+# lme4's allFit: when optimizers agree to so much deviance and so many SE, a convergence warning is a false alarm.
+SAME_CRITERION, SAME_ESTIMATE = 1e-3, 1e-3
+
+
+def lacks(formula: Formula) -> str:
+    """Return what the formula has that lme4 has not: only models without random effects."""
+    return "" if formula.random else "models without random effects"
+
+
+def estimate(columns: Columns, formula: Formula, optimizer: str = "") -> Estimated:
+    """Return the model as lme4 fits it; other optimizers are tried when it does not converge, not when it is singular.
+
+    With an `optimizer`, that one alone is used.
+    """
+    if lacks(formula):
+        raise ValueError(f"formula {str(formula)!r}: engine 'lme4' has no {lacks(formula)}")
+    found = _once(columns, formula, optimizer or DEFAULT)
+    if optimizer or found.converged or found.singular:
+        return found
+    tried = [found, *(_once(columns, formula, other) for other in OTHERS)]
+    good = next((one for one in tried if one.converged), None)
+    if good is not None:
+        return replace(good, notes=(*good.notes, f"{DEFAULT} did not converge; {good.optimizer} did."))
+    best = min(tried, key=lambda one: one.criterion)
+    if _agree(tried, best):
+        note = (
+            f"{len(tried)} optimizers warn of convergence, yet agree to {SAME_CRITERION:g} in deviance and estimates."
+        )
+        return replace(best, converged=True, notes=(*best.notes, note))
+    return replace(best, notes=(*best.notes, f"None of {len(tried)} optimizers converged, and they do not agree."))
+
+
+def _agree(tried: list[Estimated], best: Estimated) -> bool:
+    reference = best.coefficients
+    for one in tried:
+        apart = (one.coefficients["estimate"] - reference["estimate"]).abs() / reference["se"]
+        if one.criterion - best.criterion > SAME_CRITERION or (apart > SAME_ESTIMATE).any():
+            return False
+    return True
+
+
+def _once(columns: Columns, formula: Formula, optimizer: str) -> Estimated:
+    answer = rsession.ask("model", columns, str(formula), optimizer=optimizer)
+    value = answer["value"]
+    singular = bool(first(value["singular"]))
+    warned = [text for text in value["messages"] if "singular" not in text]
+    known = ("singular", "rank deficient", *warned)
+    notes = [text for text in answer["told"] if not any(part in text for part in known)]
+    dropped = [_term(name) for name in value["dropped"]]
+    return Estimated(
+        _coefficients(value, dropped),
+        tuple(
+            Variance(group, "1" if effect == "(Intercept)" else effect, sd)
+            for group, effect, sd in zip(map(_group, value["group"]), value["effect"], value["sd"], strict=True)
+        ),
+        residual=first(value["residual"]),
+        parameters=first(value["parameters"]),
+        criterion=first(value["criterion"]),
+        converged=first(value["code"]) == 0 and not warned,
+        singular=singular,
+        optimizer=optimizer,
+        notes=tuple([aliased(dropped)] * bool(dropped) + warned + notes),
+    )
+
+
+def _coefficients(value: dict[str, Any], dropped: list[str]) -> pd.DataFrame:
+    from scipy import stats
+
+    names = ("term", "estimate", "se", "df", "t", "p")
+    table = pd.DataFrame({name: value[name] for name in names}).assign(term=[_term(name) for name in value["term"]])
+    width = stats.t.ppf(0.975, table["df"]) * table["se"]
+    table = table.assign(ci_low=table["estimate"] - width, ci_high=table["estimate"] + width)
+    return pd.concat([table, pd.DataFrame({"term": dropped})], ignore_index=True) if dropped else table
+
+
+def _term(name: str) -> str:
+    return "intercept" if name == "(Intercept)" else name
+
+
+def _group(name: str) -> str:
+    """Return the group without the number that lme4 adds where `||` gave it several sets of effects."""
+    base, _, number = name.rpartition(".")
+    return base if base and number.isdigit() else name

@@ -1,0 +1,87 @@
+"""What every engine returns of a mixed model, and the sentences about it."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import pandas as pd
+
+from .formulas import Formula
+
+Cells = list[float] | list[str]
+Columns = Mapping[str, Cells]
+
+# A standard deviation below this share of the residual's counts as zero: the tolerance of lme4's isSingular.
+ZERO = 1e-4
+
+
+@dataclass(frozen=True)
+class Variance:
+    """The standard deviation of one random effect, in units of the response (a slope: per unit of its predictor)."""
+
+    group: str
+    term: str
+    sd: float
+
+
+@dataclass(frozen=True)
+class Estimated:
+    """A fitted model: its table of fixed effects, its random effects, and how the fit went.
+
+    `criterion` is -2 log restricted likelihood, `parameters` the number of variances and correlations without the
+    residual's.
+    """
+
+    coefficients: pd.DataFrame
+    variances: tuple[Variance, ...]
+    residual: float
+    parameters: int
+    criterion: float
+    converged: bool
+    singular: bool
+    optimizer: str
+    notes: tuple[str, ...] = ()
+
+    @property
+    def zero(self) -> tuple[Variance, ...]:
+        """The random effects whose variance is estimated as zero."""
+        return tuple(v for v in self.variances if v.sd < ZERO * self.residual)
+
+    @property
+    def usable(self) -> bool:
+        """Whether the optimizer converged inside the space of random effects."""
+        return self.converged and not self.singular
+
+    def spread(self) -> str:
+        """Return the standard deviations in words."""
+        named = [f"{named_term(v.term)} by {v.group} {v.sd:.4g}" for v in self.variances]
+        return "; ".join([*named, f"residual {self.residual:.4g}"])
+
+
+def named_term(term: str) -> str:
+    """Return how the random effects of a term are called."""
+    return "intercepts" if term == "1" else f"slopes of {term}"
+
+
+def aliased(terms: Iterable[str]) -> str:
+    """Say which predictors are sums of others."""
+    return f"Not estimated, being a combination of other predictors: {', '.join(terms)}."
+
+
+def singularity(found: Estimated, formula: Formula, kept: str = "the model is kept as declared") -> str:
+    """Say in a sentence which variance is zero, and why that need not worry."""
+    zero = found.zero
+    if not zero:
+        return f"Singular fit: a correlation between random effects is estimated as -1 or 1; {kept}."
+    whose = _listed([f"the {named_term(v.term)} by {v.group}" for v in zero])
+    subject, verb = ("variances", "are") if len(zero) > 1 else ("variance", "is")
+    by_construction = formula.response == "z" and any((v.group, v.term) == ("participant", "1") for v in zero)
+    why = (
+        "z-scoring takes out the participants' means, so none is left by construction"
+        if by_construction
+        else "these data show no more difference there than noise alone would"
+    )
+    return f"Singular fit: the {subject} of {whose} {verb} estimated as zero, because {why}; {kept}."
+
+
+def _listed(parts: Sequence[str]) -> str:
+    return " and ".join(filter(None, [", ".join(parts[:-1]), parts[-1]]))

@@ -1,0 +1,87 @@
+# What gardenpath asks of R beside pymer4's lmer and emmeans. Every function takes and returns plain values.
+
+rows_from <- function(path, numeric) {
+  rows <- utils::read.csv(path, colClasses = "character", na.strings = character(), check.names = FALSE, encoding = "UTF-8")
+  for (name in names(rows)) {
+    rows[[name]] <- if (name %in% numeric) as.numeric(rows[[name]])
+                    else factor(rows[[name]], levels = sort(unique(rows[[name]]), method = "radix"))
+  }
+  rows
+}
+
+installed <- function(packages) vapply(packages, function(name) nzchar(system.file(package = name)), logical(1))
+
+versions_of <- function(packages) {
+  c(R = paste(R.version$major, R.version$minor, sep = "."),
+    vapply(packages, function(name) as.character(utils::packageVersion(name)), character(1)))
+}
+
+optimized_by <- function(optimizer) {
+  parts <- strsplit(optimizer, ":", fixed = TRUE)[[1]]
+  if (length(parts) == 1) lme4::lmerControl(optimizer = parts)
+  else lme4::lmerControl(optimizer = parts[1], optCtrl = list(algorithm = parts[2]))
+}
+
+described <- function(model) {
+  fixed <- coef(summary(model))
+  spread <- as.data.frame(lme4::VarCorr(model))
+  single <- is.na(spread$var2) & spread$grp != "Residual"
+  list(
+    term = rownames(fixed), estimate = fixed[, "Estimate"], se = fixed[, "Std. Error"], df = fixed[, "df"],
+    t = fixed[, "t value"], p = fixed[, "Pr(>|t|)"],
+    dropped = names(attr(lme4::getME(model, "X"), "col.dropped")),
+    group = spread$grp[single], effect = spread$var1[single], sd = spread$sdcor[single],
+    residual = stats::sigma(model), parameters = length(lme4::getME(model, "theta")),
+    criterion = -2 * as.numeric(stats::logLik(model)), singular = lme4::isSingular(model),
+    code = model@optinfo$conv$opt, messages = unlist(model@optinfo$conv$lme4$messages)
+  )
+}
+
+cumulative <- function(path, numeric, formula, response, link) {
+  rows <- rows_from(path, numeric)
+  rows[[response]] <- factor(rows[[response]], levels = sort(unique(rows[[response]])), ordered = TRUE)
+  told <- character()
+  model <- withCallingHandlers(
+    ordinal::clmm(stats::as.formula(formula), data = rows, link = link),
+    warning = function(w) { told <<- c(told, conditionMessage(w)); invokeRestart("muffleWarning") }
+  )
+  fixed <- coef(summary(model))
+  spread <- ordinal::VarCorr(model)
+  deviations <- lapply(spread, function(v) attr(v, "stddev"))
+  list(
+    term = rownames(fixed), estimate = fixed[, "Estimate"], se = fixed[, "Std. Error"],
+    z = fixed[, "z value"], p = fixed[, "Pr(>|z|)"], thresholds = length(model$Theta),
+    group = rep(names(deviations), lengths(deviations)), effect = unlist(lapply(deviations, names)),
+    sd = unlist(deviations), criterion = -2 * as.numeric(stats::logLik(model)),
+    # 0 and 1: the gradient is small enough by ordinal's absolute, or only by its relative, criterion.
+    converged = model$optRes$convergence == 0, told = told
+  )
+}
+
+additive <- function(path, numeric, formula, start, rho) {
+  rows <- rows_from(path, numeric)
+  model <- mgcv::bam(
+    stats::as.formula(formula), data = rows, discrete = TRUE, method = "fREML", rho = rho,
+    AR.start = if (nzchar(start)) rows[[start]] == 1 else NULL
+  )
+  told <- summary(model, re.test = FALSE)
+  kept <- function(part, column) if (is.null(part)) numeric() else part[, column]
+  list(
+    term = c(rownames(told$p.table), rownames(told$s.table)),
+    smooth = rep(c(FALSE, TRUE), c(NROW(told$p.table), NROW(told$s.table))),
+    estimate = c(kept(told$p.table, "Estimate"), rep(NA, NROW(told$s.table))),
+    se = c(kept(told$p.table, "Std. Error"), rep(NA, NROW(told$s.table))),
+    edf = c(rep(1, NROW(told$p.table)), kept(told$s.table, "edf")),
+    statistic = c(kept(told$p.table, "t value"), kept(told$s.table, "F")),
+    p = c(kept(told$p.table, "Pr(>|t|)"), kept(told$s.table, "p-value")),
+    deviance = told$dev.expl, rho = rho, autocorrelation = lag_one(model, rows, start)
+  )
+}
+
+# The correlation of each residual with the one before it in the same series, after the model's own AR(1) correction.
+lag_one <- function(model, rows, start) {
+  residuals <- if (is.null(model$std.rsd)) stats::residuals(model) else model$std.rsd
+  first <- if (nzchar(start)) rows[[start]] == 1 else seq_along(residuals) == 1
+  after <- which(!first)
+  stats::cor(residuals[after], residuals[after - 1])
+}

@@ -1,0 +1,44 @@
+"""Formulas: what lme4 would read is what is read here."""
+
+import pytest
+
+from gardenpath.analysis.formulas import Random, parse
+
+
+@pytest.mark.parametrize(
+    ("text", "plain"),
+    [
+        ("y ~ x + (1|p) + (1|i)", "y ~ x + (1|p) + (1|i)"),
+        ("y~1+(1|p)", "y ~ 1 + (1|p)"),
+        ("y ~ 0 + x + (1 | p)", "y ~ 0 + x + (1|p)"),
+        ("y ~ x - 1 + (1|p)", "y ~ 0 + x + (1|p)"),
+        ("y ~ a*b*c + (1|p)", "y ~ a + b + c + a:b + a:c + b:c + a:b:c + (1|p)"),
+        ("y ~ a + (a|p) + (0 + a|i)", "y ~ a + (1 + a|p) + (0 + a|i)"),
+        ("y ~ a + (1 + a*b || p)", "y ~ a + (1 + a + b + a:b||p)"),
+        ("y ~ x + (1|school/class/pupil)", "y ~ x + (1|school) + (1|class:school) + (1|pupil:class:school)"),
+    ],
+)
+def test_a_formula_is_taken_apart_as_lme4_does(text: str, plain: str) -> None:
+    assert parse(text).plain() == plain
+    assert parse(plain).plain() == plain
+    assert str(parse(text)) == text
+
+
+def test_names_and_groups_are_the_columns() -> None:
+    formula = parse("rt ~ a:b + (1 + a|p) + (1|class/pupil)")
+    assert formula.names == ["rt", "a", "b", "p", "class", "pupil"]
+    assert formula.groups == {"p", "class", "pupil"}
+
+
+def test_other_random_effects_make_another_text() -> None:
+    formula = parse("y ~ x*z + (1 + x|p)")
+    assert str(formula.with_random(formula.random)) == "y ~ x*z + (1 + x|p)"
+    assert str(formula.with_random([Random(("1", "x"), "p", False)])) == "y ~ x + z + x:z + (1 + x||p)"
+    assert str(formula.with_random([Random(("x",), "p", False)])) == "y ~ x + z + x:z + (0 + x|p)"
+
+
+@pytest.mark.parametrize("text", ["y", "~ x", "y ~", "y ~ x + (1|p", "y ~ x - z + (1|p)", "y ~ (a+b)^2", "log(y) ~ x"])
+def test_what_is_no_formula_is_a_sentence(text: str) -> None:
+    with pytest.raises(ValueError, match="formula") as raised:
+        parse(text)
+    assert "\n" not in str(raised.value)
