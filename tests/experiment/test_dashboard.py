@@ -138,7 +138,7 @@ def test_the_counts_are_those_of_the_sessions(experimenter: httpx2.Client, board
     assert "Dropped 1 silent" in text
     assert "Left 1 1 withdrawn" in text
     assert "Median time 60.0 min" in text  # of 30 and 90 minutes
-    assert "Median pay an hour 4.50 GBP declared: 4.50 GBP for 20 min, 13.50 an hour" in text
+    assert "Pay an hour 4.50 GBP declared: 4.50 GBP for 20 min, 13.50 an hour" in text
     assert f"{first.session.id} {first.session.version} dropped 2/" in text
     assert f"{fifth.session.id} {fifth.session.version} running 0/" in text
 

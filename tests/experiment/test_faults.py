@@ -1,0 +1,179 @@
+"""Two hundred robots on a bad line, and a server that is killed under them: what is stored is what they did."""
+
+import json
+import random
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import pytest
+
+from gardenpath import experiment, study
+from gardenpath.experiment import server
+from gardenpath.experiment.store import Store
+
+from .conftest import BOTH, new_database
+
+ROBOTS, AT_ONCE, KILLS = 200, 16, 4
+Json = dict[str, Any]
+
+
+@pytest.fixture(params=BOTH)
+def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    return new_database(request.param, tmp_path, request)
+
+
+class Server:
+    """`gardenpath serve` as a process of its own, on a port that stays the same."""
+
+    def __init__(self, folder: Path, url: str) -> None:
+        with server.listen("127.0.0.1", 0) as free:
+            self.port = free.getsockname()[1]
+        command = [sys.executable, "-m", "gardenpath.cli.main", "serve", str(folder / "study.toml")]
+        self.words = [*command, "--port", str(self.port), "--database", url]
+        self.begin()
+
+    def begin(self) -> None:
+        self.process = subprocess.Popen(self.words, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        assert self.process.stdout is not None
+        assert any("dashboard" in line for line in iter(self.process.stdout.readline, ""))
+
+    def kill(self) -> None:
+        self.process.send_signal(signal.SIGKILL)
+        self.process.wait()
+        assert self.process.stdout is not None
+        self.process.stdout.close()
+
+
+@contextmanager
+def killed_now_and_then(folder: Path, url: str, finished: list[str]) -> Iterator[int]:
+    """A server that is killed and begun again each time another fifth of the robots have finished; gives its port."""
+    running, over = Server(folder, url), threading.Event()
+
+    def kill() -> None:
+        for n in range(1, KILLS + 1):
+            while len(finished) < n * ROBOTS / (KILLS + 1) and not over.wait(0.02):
+                pass
+            running.kill()
+            running.begin()
+
+    killer = threading.Thread(target=kill)
+    killer.start()
+    try:
+        yield running.port
+    finally:
+        over.set()
+        killer.join()
+        running.kill()
+
+
+class Lost(Exception):
+    """No answer came."""
+
+
+class BadLine:
+    """A connection on which requests, answers or both get lost, come twice, or fail."""
+
+    def __init__(self, port: int, chance: random.Random) -> None:
+        self.client, self.chance = httpx2.Client(base_url=f"http://127.0.0.1:{port}/", timeout=30), chance
+
+    def call(self, method: str, path: str, body: Json, token: str = "") -> httpx2.Response:
+        """Call until an answer comes that is none of a broken server."""
+        patience = time.monotonic() + 120
+        while True:
+            try:
+                answer = self._once(method, path, body, token)
+            except (Lost, httpx2.NetworkError, httpx2.TimeoutException, httpx2.RemoteProtocolError):
+                time.sleep(self.chance.random() * 0.05)
+                assert time.monotonic() < patience, "the server does not come back"
+                continue
+            if answer.status_code < 500:
+                return answer
+
+    def _once(self, method: str, path: str, body: Json, token: str) -> httpx2.Response:
+        what = self.chance.random()
+        if what < 0.08:
+            raise Lost  # on the way there
+        time.sleep(0.02 * self.chance.random() if what < 0.2 else 0)
+        headers = {"Authorization": f"Bearer {token}"} if token else {}
+        answer = self.client.request(method, path, json=body, headers=headers)
+        if 0.2 < what < 0.28:
+            raise Lost  # on the way back
+        if 0.28 < what < 0.36:
+            answer = self.client.request(method, path, json=body, headers=headers)
+        return answer
+
+
+def take(machine: experiment.Robot, port: int, name: str) -> list[Json]:
+    """Take a session over a bad line as the page does, with reloads, and return what was done."""
+    chance = random.Random(f"faults-{name}")
+    line = BadLine(port, chance)
+    who = {"participant": name, "source": "robot", "tab": f"tab-{name}"}
+    payload = line.call("POST", "api/sessions", who).json()
+    path, token = f"api/sessions/{payload['session']}", payload["token"]
+    done = list(machine.events(payload, name))
+    waiting: list[list[Json]] = []
+    batch: list[Json] = []
+    for n, event in enumerate(done):
+        batch.append(event)
+        if event["kind"] in ("trial_end", "end"):
+            waiting.append(batch)
+            batch = []
+            chance.shuffle(waiting)
+            while waiting and chance.random() < 0.8:
+                stored = line.call("PUT", f"{path}/events", {"events": waiting.pop()}, token)
+                assert stored.status_code == 200, stored.text
+            if chance.random() < 0.05:
+                again = line.call("POST", "api/sessions", who).json()
+                assert again["session"] == payload["session"]
+                for later in done[n + 1 :]:
+                    later["visit"] = again["visit"]
+    while True:
+        answer = line.call("POST", f"{path}/complete", {"events": len(done)}, token)
+        if answer.status_code == 200:
+            assert answer.json()["code"] == "GARDEN-PATH-1"
+            return done
+        missing = set(answer.json()["missing"])
+        assert missing == {event["seq"] for events in waiting for event in events}
+        line.call("PUT", f"{path}/events", {"events": [done[seq] for seq in missing]}, token)
+        waiting = []
+
+
+def as_bytes(events: list[Json]) -> bytes:
+    return "\n".join(json.dumps(event, sort_keys=True, ensure_ascii=False) for event in events).encode()
+
+
+@pytest.mark.slow
+def test_what_is_stored_is_what_the_robots_did_byte_for_byte(study_folder: Path, database_url: str) -> None:
+    path = study_folder / "study.toml"
+    path.write_text(path.read_text().replace("items = 9", "items = 3"))
+    machine = experiment.robot(experiment.version_files(study.load(path)), seed=7)
+    finished: list[str] = []
+    done: dict[str, list[Json]] = {}
+
+    def robot(number: int) -> None:
+        done[f"robot-{number}"] = take(machine, port, f"robot-{number}")
+        finished.append(f"robot-{number}")
+
+    with killed_now_and_then(study_folder, database_url, finished) as port, ThreadPoolExecutor(AT_ONCE) as pool:
+        list(pool.map(robot, range(ROBOTS)))
+    key = server.known_key(study_folder / "data" / "participant.key")
+    store = Store(database_url, create=False)
+    records = {record.session.participant: record for record in store.records()}
+    assert len(records) == len(done) == ROBOTS
+    for name, events in done.items():
+        record = records[server.hash_participant(name, key)]
+        assert record.session.finished is not None
+        assert as_bytes([vars(event) for event in record.events]) == as_bytes(events)
+    assert {payment["status"] for payment in store.payments()} == {"completed"}
+    reloaded = sum(any(event["visit"] != events[0]["visit"] for event in events) for events in done.values())
+    assert reloaded > ROBOTS / 4
+    store.engine.dispose()
