@@ -1,24 +1,21 @@
-"""Reading times beside surprisal: each word read, with its score and that of the word before."""
+"""Reading times beside surprisal: each word read, with its score and those of the words around it."""
 
+import math
 from collections.abc import Mapping
+from typing import Any
 
 import pandas as pd
 
-from gardenpath.study import DataError, check
+from gardenpath.study import TABLES, DataError, check
 
 from .ledger import Ledger, complete, in_band
-from .measures import RATED, capped, declared
+from .measures import RATED, declared
 from .mixed import COEFFICIENTS, failed, fit
+from .predictors import INTERCEPTS, MODEL, WORD, at, beside, by_model, by_term, collinearity, formula, no_score, terms
+from .selftest import alignment_test, lag_profile, stopped
 
-MODEL = ["model", "protocol"]
-WORD = ["item", "condition", "word"]
 TERM = "surprisal"
-
-# (1|token): readers share words, so without it a predictor of words is significant far too often.
-FORMULA = (
-    "log_rt ~ surprisal + length + zipf + surprisal_previous + length_previous + zipf_previous"
-    " + position + log_trial + (1|participant) + (1|item) + (1|token)"
-)
+MOST = 3  # lags that the table has columns for
 
 
 def align(
@@ -27,21 +24,32 @@ def align(
     surprisal: pd.DataFrame,
     words: pd.DataFrame,
     *,
+    lags: int = 2,
+    edges: bool = False,
+    slopes: bool = True,
+    despite_failure: bool = False,
     min_rt: float = 100,
     max_rt: float = 3000,
     engine: str = "glmm",
 ) -> dict[str, pd.DataFrame]:
-    """Return aligned, alignment_models and alignment_exclusions, by name.
+    """Return aligned, alignment_test, lag_profile, collinearity, alignment_models, surprisal_effects, alignment_exclusions.
 
-    Each word read in a target or filler trial of a complete session stands beside its surprisal (bits), length,
-    Zipf frequency, and those of the word before (spillover); then one mixed model a language model. A reading without
-    a score, or whose text differs from what was scored, is a `DataError`.
+    Each word read in a target or filler trial of a complete session stands beside its surprisal (bits), length and
+    Zipf frequency, and those of the words around it (spillover: up to `lags` words before enter the models); then one
+    mixed model a language model. The first and the last word of a sentence are left out unless `edges`, and a word
+    with fewer than `lags` words before it always. A reading without a score, or whose text differs from what was
+    scored, is a `DataError`.
+
+    A language model by which reading times seem to stand beside the wrong words (`alignment_test`) is not fitted,
+    unless `despite_failure`; its rows say so.
 
     Words that a token of some language model joins, or whose first token its protocol does not score, have no surprisal
     of their own. They and the words after them are left out for every language model, so that all are fitted to the
     same readings, and counted. Their times are not summed: the log of two words' time, with two lengths and
     frequencies, would stand among words as an outlier of its own making.
     """
+    if not 0 <= lags <= MOST:
+        raise ValueError(f"lags is {lags}; expected 0 to {MOST}")
     ledger = Ledger()
     [read] = complete(sessions, ledger, readings=readings)
     [read] = ledger.step("role is neither target nor filler", readings=(read, read["role"].isin(RATED)))
@@ -49,37 +57,42 @@ def align(
         raise DataError("table readings: no word of a target or filler trial of a complete session; nothing to align")
     surprisal = _of_read(surprisal, read)
     joined, unscored = _places(surprisal[surprisal["words"] > 1]), _places(surprisal[surprisal["surprisal"].isna()])
-    scores = predictors(surprisal[surprisal["words"] == 1], words)
+    scores = beside(surprisal[surprisal["words"] == 1], words)
     _agree(read[~_at(read, joined)], scores)
+    around = (
+        "the word"
+        if lags == 0
+        else "the word, or the one before,"
+        if lags == 1
+        else f"the word, or one of {lags} before,"
+    )
     lacking = {
-        "the word, or the one before, shares a token with another": joined,
-        "the word, or the one before, is not scored under the protocol": unscored,
+        f"{around} shares a token with another": joined,
+        f"{around} is not scored under the protocol": unscored,
     }
     lacking = {rule: places for rule, places in lacking.items() if places}
-    read = _usable(read, words, min_rt, max_rt, lacking, ledger)
-    beside = read.drop(columns=["text", "region"]).merge(scores, on=WORD, how="inner", validate="m:m")
-    aligned = declared(_described(beside), "aligned")
+    lacking[f"{around} has no Zipf frequency"] = _places(words[words["zipf"].isna()].assign(words=1))
+    read = _inside(read, words, lags, edges, ledger)
+    read = _usable(read, lags, min_rt, max_rt, lacking, ledger)
+    found = read.drop(columns=["text", "region"]).merge(scores, on=WORD, how="inner", validate="m:m")
+    aligned = declared(_described(found), "aligned")
+    tested = alignment_test(aligned, engine=engine)
+    models = alignment_models(
+        aligned, lags=lags, slopes=slopes, engine=engine, withheld={} if despite_failure else stopped(tested)
+    )
     return {
         "aligned": aligned,
-        "alignment_models": alignment_models(aligned, engine=engine),
+        "alignment_test": tested,
+        "lag_profile": lag_profile(aligned, engine=engine),
+        "collinearity": collinearity(aligned, lags=lags) if len(aligned) else _none("collinearity"),
+        "alignment_models": models,
+        "surprisal_effects": surprisal_effects(aligned, models, engine=engine),
         "alignment_exclusions": ledger.table("alignment_exclusions"),
     }
 
 
-def predictors(surprisal: pd.DataFrame, words: pd.DataFrame) -> pd.DataFrame:
-    """Return each scored word with its length and Zipf frequency, and the same three of the word before it.
-
-    A score whose word is not in `words`, or is another text there, is a `DataError`.
-    """
-    properties = words[[*WORD, "text", "length", "zipf"]].rename(columns={"text": "in_words"})
-    scored = surprisal.merge(properties, on=WORD, how="left", validate="m:1")
-    _raise(scored[scored["in_words"].isna()], "scored as {r.text!r} by {r.model}, but not in table words")
-    differing = scored[scored["in_words"] != scored["text"]]
-    _raise(differing, "scored as {r.text!r} by {r.model}, but {r.in_words!r} in table words")
-    previous = scored[[*MODEL, *WORD, "surprisal", "length", "zipf"]].assign(word=scored["word"] + 1)
-    return scored.drop(columns="in_words").merge(
-        previous, on=[*MODEL, *WORD], how="left", suffixes=("", "_previous"), validate="1:1"
-    )
+def _none(name: str) -> pd.DataFrame:
+    return check(pd.DataFrame(columns=TABLES[name].names), name)
 
 
 def _of_read(surprisal: pd.DataFrame, read: pd.DataFrame) -> pd.DataFrame:
@@ -96,15 +109,9 @@ def _agree(read: pd.DataFrame, scores: pd.DataFrame) -> None:
     for (model, protocol), part in scores.groupby(MODEL):
         both = seen.merge(part[[*WORD, "text"]], on=WORD, how="left", suffixes=("", "_scored"), validate="m:1")
         unscored = both[both["text_scored"].isna()]
-        _raise(unscored, f"read as {{r.text!r}}, but {model} ({protocol}) has no surprisal for it")
+        no_score(unscored, f"read as {{r.text!r}}, but {model} ({protocol}) has no surprisal for it")
         differing = both[both["text"].notna() & (both["text"] != both["text_scored"]).fillna(False)]
-        _raise(differing, f"read as {{r.text!r}}, but {model} ({protocol}) scored {{r.text_scored!r}}")
-
-
-def _raise(rows: pd.DataFrame, fault: str) -> None:
-    if len(rows):
-        place = "item {r.item}, condition {r.condition}, word {r.word}: "
-        raise DataError(capped((place + fault).format(r=r) for r in rows.itertuples()))
+        no_score(differing, f"read as {{r.text!r}}, but {model} ({protocol}) scored {{r.text_scored!r}}")
 
 
 Places = set[tuple[str, str, int]]
@@ -121,15 +128,24 @@ def _at(read: pd.DataFrame, places: Places) -> "pd.Series[bool]":
     return pd.Series(found, index=read.index, dtype=bool)
 
 
+def _inside(read: pd.DataFrame, words: pd.DataFrame, lags: int, edges: bool, ledger: Ledger) -> pd.DataFrame:
+    """Drop the ends of sentences, where readers start and wrap up, and words without as many before them as lags."""
+    if not edges:
+        [read] = ledger.step("first word of its sentence", readings=(read, read["word"] > 0))
+        final = words.loc[words.groupby(["item", "condition"])["word"].idxmax()].assign(words=1)
+        [read] = ledger.step("last word of its sentence", readings=(read, ~_at(read, _places(final))))
+    rule = f"fewer than {lags} {'word' if lags == 1 else 'words'} before it"
+    return ledger.step(rule, readings=(read, read["word"] >= lags))[0] if lags > (not edges) else read
+
+
 def _usable(
-    read: pd.DataFrame, words: pd.DataFrame, min_rt: float, max_rt: float, lacking: Mapping[str, Places], ledger: Ledger
+    read: pd.DataFrame, lags: int, min_rt: float, max_rt: float, lacking: Mapping[str, Places], ledger: Ledger
 ) -> pd.DataFrame:
-    """Keep words with all that the model needs of them and of the word before, and with a time within the band."""
-    [kept] = ledger.step("first word of its sentence, which has no word before", readings=(read, read["word"] > 0))
-    rare = words[words["zipf"].isna()].assign(words=1)
-    for rule, places in {**lacking, "the word, or the one before, has no Zipf frequency": _places(rare)}.items():
-        after = {(item, condition, word + 1) for item, condition, word in places}
-        [kept] = ledger.step(rule, readings=(kept, ~_at(kept, places | after)))
+    """Keep words with all that the models need of them and of the words before, and with a time within the band."""
+    kept = read
+    for rule, places in lacking.items():
+        after = {(item, condition, word + k) for item, condition, word in places for k in range(lags + 1)}
+        [kept] = ledger.step(rule, readings=(kept, ~_at(kept, after)))
     [kept] = ledger.step("no reading time", readings=(kept, kept["rt"].notna()))
     rule = f"read in less than {min_rt:g} or more than {max_rt:g} ms"
     return ledger.step(rule, readings=(kept, in_band(kept["rt"], min_rt, max_rt)))[0]
@@ -147,19 +163,91 @@ def _described(joined: pd.DataFrame) -> pd.DataFrame:
     )
 
 
-def alignment_models(aligned: pd.DataFrame, *, engine: str = "glmm") -> pd.DataFrame:
+Withheld = Mapping[tuple[str, str], str]
+
+
+def alignment_models(
+    aligned: pd.DataFrame,
+    *,
+    lags: int = 2,
+    slopes: bool = True,
+    engine: str = "glmm",
+    withheld: Withheld | None = None,
+) -> pd.DataFrame:
     """Return the fixed effects on log reading time of each (model, protocol), with random intercepts by token too.
 
-    The coefficient of surprisal is in log ms per bit: 0.01 is about 1 % slower for each bit.
+    The coefficient of surprisal is in log ms per bit: 0.01 is about 1 % slower for each bit. With `slopes`, the effect
+    of the word's own surprisal varies over participants, correlated with their intercepts; where these slopes make the
+    model singular, or it does not converge, intercepts alone are fitted and `note` says so. `withheld` names models
+    not to be fitted, and why.
     """
     fits = []
-    for names, rows in aligned.groupby(MODEL, sort=True):
-        model, protocol = map(str, names)
-        try:
-            coefficients = fit(rows, FORMULA, engine=engine)
-        except DataError as error:
-            coefficients = failed(FORMULA, TERM, str(error).replace("\n", "; "), rows, engine=engine)
-        fits.append(coefficients.assign(model=model, protocol=protocol))
+    for model, protocol, rows in by_model(aligned):
+        reason = (withheld or {}).get((model, protocol))
+        if reason:
+            fitted = failed(formula(terms(range(lags + 1))), TERM, reason, rows, engine=engine)
+        else:
+            fitted = _fitted(rows, terms(range(lags + 1)), slopes, engine)
+        fits.append(fitted.assign(model=model, protocol=protocol))
     if not fits:
         fits = [pd.DataFrame(columns=[*MODEL, *COEFFICIENTS])]
     return check(pd.concat(fits, ignore_index=True), "alignment_models")
+
+
+SLOPES = INTERCEPTS.replace("(1|participant)", f"(1 + {TERM}|participant)")
+
+
+def _fitted(rows: pd.DataFrame, fixed: list[str], slopes: bool, engine: str) -> pd.DataFrame:
+    plain = formula(fixed)
+    try:
+        if not slopes:
+            return fit(rows, plain, engine=engine)
+        varying = formula(fixed, SLOPES)
+        fitted = fit(rows, varying, engine=engine)
+        if fitted["converged"].all() and not fitted["singular"].any():
+            return fitted
+        how = "singular" if fitted["converged"].all() else "not converged"
+        reduced = fit(rows, plain, engine=engine)
+        if how == reduced["singular"].map({True: "singular", False: ""}).iloc[0]:
+            return fitted  # singular for another variance than the slopes'
+    except DataError as error:
+        return failed(plain, TERM, str(error).replace("\n", "; "), rows, engine=engine)
+    said = f"With slopes of surprisal by participant, {SLOPES}, the fit is {how}; fitted with intercepts alone."
+    return reduced.assign(note=(said + " " + reduced["note"].fillna("")).str.strip())
+
+
+def surprisal_effects(aligned: pd.DataFrame, models: pd.DataFrame, *, engine: str = "glmm") -> pd.DataFrame:
+    """Return ms per bit at each lag: of `models` at the geometric mean reading time, and of the same model of ms.
+
+    A slope b in log ms per bit is worth m * (exp(b) - 1) ms at the geometric mean m; the interval is the delta
+    method's, m * exp(b) * SE to both sides times the t quantile, with m taken as known.
+    """
+    parts = []
+    for model, protocol, fitted in by_model(models):
+        rows = aligned[(aligned["model"] == model) & (aligned["protocol"] == protocol)]
+        mean = math.exp(rows["log_rt"].mean())
+        own, raw = by_term(fitted), _raw(rows, fitted, engine)
+        for lag, name in enumerate(at(TERM, range(MOST + 1))):
+            if name in own:
+                cost = _milliseconds(own[name], mean) | _ends("raw", raw[name])
+                parts.append({"model": model, "protocol": protocol, "lag": lag, "n": len(rows)} | cost)
+    return check(pd.DataFrame(parts), "surprisal_effects") if parts else _none("surprisal_effects")
+
+
+def _milliseconds(row: Mapping[str, Any], mean: float) -> dict[str, object]:
+    slope = row["estimate"]
+    cost, half = mean * math.expm1(slope), mean * math.exp(slope) * (row["ci_high"] - row["ci_low"]) / 2
+    found = {"estimate": slope, "mean_rt": mean, "note": row["note"] if pd.isna(slope) else None}
+    return found | {"ms_per_bit": cost, "ms_low": cost - half, "ms_high": cost + half}
+
+
+def _ends(name: str, row: Mapping[str, Any]) -> dict[str, object]:
+    return {name: row["estimate"], f"{name}_low": row["ci_low"], f"{name}_high": row["ci_high"]}
+
+
+def _raw(rows: pd.DataFrame, fitted: pd.DataFrame, engine: str) -> dict[str, dict[str, Any]]:
+    """Return the model refitted to the times themselves: the same fixed and random effects, in ms."""
+    if fitted["estimate"].isna().all():
+        return by_term(fitted)
+    predictors = fitted["formula"].iloc[0].partition("~")[2]
+    return by_term(fit(rows, f"rt ~{predictors}", engine=engine))

@@ -388,7 +388,7 @@ p_bh          float?   p adjusted over phenomena within measure (doi 10.1111/j.2
         ),
         Table(
             "aligned",
-            "a word's reading beside its surprisal and that of the word before",
+            "a word's reading beside its surprisal and that of the words around it",
             _columns(
                 _MODEL
                 + _PLACE
@@ -401,9 +401,23 @@ log_rt        float    natural log of rt
 surprisal     float    bits
 length        float    characters
 zipf          float    Zipf frequency
-surprisal_previous float  bits, previous word
-length_previous float  characters, previous word
-zipf_previous float    Zipf frequency, previous word
+entropy       float?   bits, of the next-token distribution before the word
+surprisal_previous float?  bits, previous word
+length_previous float?  characters, previous word
+zipf_previous float?  Zipf frequency, previous word
+surprisal_previous2 float?  bits, second word before
+length_previous2 float?  characters, second word before
+zipf_previous2 float?  Zipf frequency, second word before
+surprisal_previous3 float?  bits, third word before
+length_previous3 float?  characters, third word before
+zipf_previous3 float?  Zipf frequency, third word before
+surprisal_next float?  bits, next word
+length_next float?  characters, next word
+zipf_next float?  Zipf frequency, next word
+entropy_next  float?   bits, of the next-token distribution before the next word
+surprisal_next2 float?  bits, second word after
+length_next2 float?  characters, second word after
+zipf_next2 float?  Zipf frequency, second word after
 position      int      position in the sentence, from 0
 log_trial     float    natural log of (trial + 1)
 token         string   item:condition:word, the unit that has a surprisal
@@ -422,6 +436,75 @@ token         string   item:condition:word, the unit that has a surprisal
             "a fixed effect of the reading-time model of one language model",
             _columns(_MODEL + _COEFFICIENTS),
             ("model", "protocol", "term"),
+        ),
+        Table(
+            "alignment_test",
+            "one language model's test of whether reading times stand beside the right words",
+            _columns(
+                _MODEL
+                + """
+verdict       string   passed, warned (significant only), failed, or untested
+estimate      float?   slope of the next word's surprisal, log ms per bit, beside lags 0 to 2 and the token intercept
+se            float?   standard error
+df            float?   Satterthwaite degrees of freedom
+t             float?   estimate / se
+p             float?   two-sided p-value
+largest       float?   largest slope of surprisal at lags 0 to 2, log ms per bit
+ratio         float?   estimate / largest; a failure from 0.5, where largest is above 0
+p_entropy     float?   p of the same slope with the next word's entropy in the model; only where warned
+n             int      readings in the model
+note          string?  what the verdict means, in a sentence
+"""
+            ),
+            ("model", "protocol"),
+        ),
+        Table(
+            "lag_profile",
+            "the slope of surprisal at one lag, all lags in one model",
+            _columns(
+                _MODEL
+                + """
+lag           int      -2 and -1: words not yet seen; 0: the word read; 1 to 3: words before
+"""
+                + _COEFFICIENTS
+            ),
+            ("model", "protocol", "lag"),
+        ),
+        Table(
+            "collinearity",
+            "two predictors of the reading-time model",
+            _columns(
+                _MODEL
+                + """
+predictor     string   predictor
+other         string   predictor
+r             float?   Pearson correlation over readings; empty where one does not vary
+vif           float?   variance inflation of the first given all others; empty where it does not vary, inf where they give it
+n             int      readings
+"""
+            ),
+            ("model", "protocol", "predictor", "other"),
+        ),
+        Table(
+            "surprisal_effects",
+            "what a bit of surprisal costs at one lag",
+            _columns(
+                _MODEL
+                + """
+lag           int      0: the word read; 1 and more: words before
+estimate      float?   slope, log ms per bit
+ms_per_bit    float?   ms more for one bit more, at the geometric mean reading time
+ms_low        float?   lower end of its 95 % interval (delta method)
+ms_high       float?   upper end
+raw           float?   slope of the same model of the time itself, ms per bit
+raw_low       float?   lower end of its 95 % interval
+raw_high      float?   upper end
+mean_rt       float    geometric mean reading time, ms
+n             int      readings
+note          string?  why there is no number
+"""
+            ),
+            ("model", "protocol", "lag"),
         ),
     )
 }

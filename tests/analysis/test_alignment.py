@@ -6,15 +6,15 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from gardenpath.analysis import align, alignment_models
+from gardenpath.analysis import align, alignment_models, collinearity, surprisal_effects
 from gardenpath.study import DataError, check
 
 Tables = dict[str, pd.DataFrame]
 GIVEN = ("readings", "sessions", "surprisal", "words")
 
 
-def aligned(tables: Tables, **changed: pd.DataFrame) -> Tables:
-    return align(*((tables | changed)[name] for name in GIVEN))
+def aligned(tables: Tables, lags: int = 2, edges: bool = False, slopes: bool = True, **changed: pd.DataFrame) -> Tables:
+    return align(*((tables | changed)[name] for name in GIVEN), lags=lags, edges=edges, slopes=slopes)
 
 
 @pytest.fixture(scope="module")
@@ -23,7 +23,10 @@ def found(tables: Tables) -> Tables:
 
 
 def test_each_table_is_as_declared(found: Tables) -> None:
-    assert list(found) == ["aligned", "alignment_models", "alignment_exclusions"]
+    assert list(found) == [
+        "aligned", "alignment_test", "lag_profile", "collinearity", "alignment_models", "surprisal_effects",
+        "alignment_exclusions",
+    ]  # fmt: skip
     for name, frame in found.items():
         pd.testing.assert_frame_equal(check(frame, name), frame)
 
@@ -42,19 +45,62 @@ def test_each_row_has_its_words_score_and_that_of_the_word_before(tables: Tables
         assert row["token"] == f"{row['item']}:{row['condition']}:{row['word']}"
 
 
-def test_first_words_have_no_word_before_and_are_counted(tables: Tables, found: Tables) -> None:
-    assert found["aligned"]["word"].min() == 1
-    ledger = found["alignment_exclusions"].set_index("rule")["excluded"]
-    assert ledger["first word of its sentence, which has no word before"] == 529  # 23 readers x 23 trials
+AROUND = {
+    "_next2": 2, "_next": 1, "": 0, "_previous": -1, "_previous2": -2, "_previous3": -3,
+}  # fmt: skip
 
 
-def test_a_word_without_frequency_takes_itself_and_the_next_one_out(tables: Tables, found: Tables) -> None:
+def test_words_around_stand_in_columns_of_their_own_and_are_empty_beyond_the_sentence(
+    tables: Tables, found: Tables
+) -> None:
+    place = ["item", "condition", "word"]
+    of = {"surprisal": tables["surprisal"].set_index(place)["surprisal"]}
+    of |= {name: tables["words"].set_index(place)[name] for name in ("length", "zipf")}
+    for row in found["aligned"].sample(60, random_state=2).to_dict("records"):
+        for suffix, step in AROUND.items():
+            there = (row["item"], row["condition"], row["word"] + step)
+            for name, values in of.items():
+                assert row[name + suffix] == values[there] if there in values.index else np.isnan(row[name + suffix])
+    assert {2, 8} <= set(found["aligned"]["word"])  # so that both ends were met
+    entropies = tables["surprisal"].assign(entropy=tables["surprisal"]["word"] * 1.5)
+    rows = aligned(tables, surprisal=entropies)["aligned"]
+    assert (rows["entropy"] == rows["word"] * 1.5).all()
+    assert (rows["entropy_next"] == (rows["word"] + 1) * 1.5).all()
+
+
+@pytest.mark.parametrize(
+    ("lags", "edges", "words"),
+    [
+        (2, False, range(2, 9)),
+        (0, False, range(1, 9)),
+        (1, True, range(1, 10)),
+        (0, True, range(10)),
+        (3, False, range(3, 9)),
+    ],
+)
+def test_ends_of_sentences_and_words_without_lags_are_left_out_and_counted(
+    tables: Tables, lags: int, edges: bool, words: range
+) -> None:
+    less = aligned(tables, lags=lags, edges=edges)
+    assert sorted(set(less["aligned"]["word"])) == list(words)
+    ledger = less["alignment_exclusions"].query("table == 'readings'").set_index("rule")["excluded"]
+    expected = {} if edges else {"first word of its sentence": 529, "last word of its sentence": 529}  # 23 x 23 trials
+    left = lags if edges else lags - 1
+    expected |= {f"fewer than {lags} word{'s' * (lags > 1)} before it": left * 529} if left > 0 else {}
+    told = ledger[[rule for rule in ledger.index if "sentence" in rule or "fewer" in rule]]
+    assert told.to_dict() == expected
+    fitted = less["alignment_models"]["term"]
+    assert [f"surprisal{end}" for end in list(AROUND)[2 : 3 + lags]] == [t for t in fitted if t.startswith("surprisal")]
+
+
+def test_a_word_without_frequency_takes_itself_and_those_that_lag_behind_it_out(tables: Tables, found: Tables) -> None:
     words = tables["words"].copy()
     words.loc[words["word"] == 4, "zipf"] = np.nan
-    less = aligned(tables, words=words)
-    assert set(found["aligned"]["word"]) - set(less["aligned"]["word"]) == {4, 5}
-    rows = less["alignment_exclusions"]
-    assert rows.loc[rows["rule"].str.contains("Zipf"), "excluded"].item() == 2 * 529
+    for lags in (1, 2):
+        less = aligned(tables, words=words, lags=lags)
+        assert set(found["aligned"]["word"]) - set(less["aligned"]["word"]) == set(range(4, 5 + lags))
+        rows = less["alignment_exclusions"]
+        assert rows.loc[rows["rule"].str.contains("Zipf"), "excluded"].item() == (1 + lags) * 529
 
 
 def joined(surprisal: pd.DataFrame, first: int) -> pd.DataFrame:
@@ -69,29 +115,135 @@ def test_words_joined_by_a_token_of_one_model_are_left_out_for_all_and_counted(t
     other = joined(tables["surprisal"].assign(model="other"), 3)
     both = aligned(tables, surprisal=pd.concat([tables["surprisal"], other]))
     kept = both["aligned"].groupby("model")["word"].agg(lambda words: sorted(set(words)))
-    assert kept["other"] == kept["little-lm (toy)"] == sorted(set(found["aligned"]["word"]) - {3, 4, 5})
+    assert kept["other"] == kept["little-lm (toy)"] == sorted(set(found["aligned"]["word"]) - {3, 4, 5, 6})
     rows = both["alignment_exclusions"].set_index("rule")["excluded"]
-    assert rows["the word, or the one before, shares a token with another"] == 3 * 529
+    assert rows["the word, or one of 2 before, shares a token with another"] == 4 * 529
     place = ["model", "session", "trial", "word"]
     same = both["aligned"].merge(found["aligned"], on=place, suffixes=("", "_alone"), validate="1:1")
     assert (same["surprisal_previous"] == same["surprisal_previous_alone"]).all()
 
 
-def test_a_word_without_a_score_of_its_own_takes_the_next_one_out(tables: Tables, found: Tables) -> None:
+def test_a_word_without_a_score_of_its_own_takes_the_next_one_out(tables: Tables) -> None:
     scores = tables["surprisal"]
     bare = scores.assign(surprisal=scores["surprisal"].mask(scores["word"] == 0))
-    less = aligned(tables, surprisal=bare)
-    assert set(found["aligned"]["word"]) - set(less["aligned"]["word"]) == {1}
+    less = aligned(tables, surprisal=bare, lags=1)
+    assert sorted(set(less["aligned"]["word"])) == list(range(2, 9))
     rows = less["alignment_exclusions"].set_index("rule")["excluded"]
     assert rows["the word, or the one before, is not scored under the protocol"] == 529
 
 
 def test_known_effects_of_surprisal_and_spillover_are_recovered(simulate: Callable[..., Tables]) -> None:
-    models = aligned(simulate(participants=40, items=12, seed=2))["alignment_models"].set_index("term")
+    models = aligned(simulate(participants=40, items=12, seed=2), slopes=False)["alignment_models"].set_index("term")
     for term, true in (("surprisal", 0.02), ("surprisal_previous", 0.008)):
         assert models.loc[term, "ci_low"] < true < models.loc[term, "ci_high"]
         assert models.loc[term, "se"] < 0.002
     assert models["converged"].all()
+
+
+def varying(tables: Tables, sd: float = 0.02) -> Tables:
+    """The study with readers who respond to surprisal each in their own measure, so that slopes can be estimated."""
+    readings, place = tables["readings"], ["item", "condition", "word"]
+    bits = readings.merge(tables["surprisal"][[*place, "surprisal"]], on=place, how="left")["surprisal"]
+    people = sorted(readings["participant"].unique())
+    own = dict(zip(people, np.random.default_rng(5).normal(0, sd, len(people)), strict=True))
+    items = sorted(readings["item"].unique())
+    slow = dict(zip(items, np.random.default_rng(6).normal(0, 0.1, len(items)), strict=True))
+    log = readings["participant"].map(own) * bits + readings["item"].map(slow)
+    return tables | {"readings": readings.assign(rt=readings["rt"] * np.exp(log.astype("float64")))}
+
+
+R_MODEL = """
+suppressMessages(library(lmerTest))
+rows <- as.data.frame(scale(aligned[, sapply(aligned, is.numeric)], scale = FALSE))
+rows$log_rt <- aligned$log_rt
+for (group in c("participant", "item", "token")) rows[[group]] <- aligned[[group]]
+fitted <- lmer(log_rt ~ surprisal + surprisal_previous + surprisal_previous2 + length + length_previous +
+  length_previous2 + zipf + zipf_previous + zipf_previous2 + position + log_trial +
+  (1 + surprisal | participant) + (1 | item) + (1 | token), rows)
+result <- data.frame(term = rownames(summary(fitted)$coefficients), summary(fitted)$coefficients)
+"""
+
+
+@pytest.mark.r
+@pytest.mark.slow
+def test_the_model_is_lmertests(tables: Tables, rscript: Callable[..., pd.DataFrame]) -> None:
+    found = aligned(varying(tables))
+    ours = found["alignment_models"].set_index("term")
+    assert ours["formula"].iloc[0].endswith("+ (1 + surprisal|participant) + (1|item) + (1|token)")
+    theirs = rscript(R_MODEL, aligned=found["aligned"]).set_index("term").drop(index="(Intercept)")
+    for name, column in (("estimate", "Estimate"), ("se", "Std..Error"), ("df", "df"), ("p", "Pr...t..")):
+        close = {"rel": 1e-2 if name in ("df", "p") else 1e-3, "abs": 2e-6}
+        assert ours.loc[theirs.index, name].to_list() == pytest.approx(theirs[column].to_list(), **close)
+
+
+def test_slopes_that_do_not_vary_are_reduced_and_said(simulate: Callable[..., Tables]) -> None:
+    found = aligned(varying(simulate(participants=12, seed=1), sd=0))
+    rows = found["alignment_models"]
+    assert rows["formula"].iloc[0].endswith("+ (1|participant) + (1|item) + (1|token)")
+    assert rows["note"].str.startswith("With slopes of surprisal by participant, (1 + surprisal|participant)").all()
+    plain = alignment_models(found["aligned"], slopes=False)
+    pd.testing.assert_frame_equal(plain.drop(columns="note"), rows.drop(columns="note"))
+
+
+def test_slopes_stay_where_another_variance_is_the_one_at_zero(found: Tables) -> None:
+    rows = found["alignment_models"]
+    assert alignment_models(found["aligned"], slopes=False)["singular"].all()  # the study has no item variance
+    assert rows["formula"].iloc[0].endswith("+ (1 + surprisal|participant) + (1|item) + (1|token)")
+    assert rows["note"].str.startswith("Singular fit").all()
+
+
+def test_correlations_and_inflation_are_those_of_the_inverse_correlation_matrix(found: Tables) -> None:
+    table = collinearity(found["aligned"], lags=2)
+    pd.testing.assert_frame_equal(table, found["collinearity"])
+    wide = table.pivot_table(index="predictor", columns="other", values="r")
+    inverse = np.linalg.inv(wide.to_numpy())
+    factors = table.drop_duplicates("predictor").set_index("predictor")["vif"]
+    assert factors[wide.index].to_list() == pytest.approx(np.diag(inverse).tolist(), rel=1e-8)
+    x, y = (found["aligned"][name].to_list() for name in ("surprisal", "length_previous"))
+    mx, my = sum(x) / len(x), sum(y) / len(y)
+    up = sum((a - mx) * (b - my) for a, b in zip(x, y, strict=True))
+    down = (sum((a - mx) ** 2 for a in x) * sum((b - my) ** 2 for b in y)) ** 0.5
+    assert wide.loc["surprisal", "length_previous"] == pytest.approx(up / down, rel=1e-9)
+
+
+def test_a_predictor_made_of_others_has_infinite_inflation_and_a_constant_one_none(found: Tables) -> None:
+    rows = found["aligned"].assign(length=lambda r: 2 * r["position"] + r["zipf"], log_trial=0.5)
+    factors = collinearity(rows, lags=0).drop_duplicates("predictor").set_index("predictor")["vif"]
+    assert factors[["length", "position", "zipf"]].eq(float("inf")).all()
+    assert factors["surprisal"] < 1.1
+    assert np.isnan(factors["log_trial"])
+
+
+def test_ms_per_bit_is_the_slope_at_the_geometric_mean(found: Tables) -> None:
+    effects = found["surprisal_effects"].set_index("lag")
+    fitted = found["alignment_models"].set_index("term")
+    rts = found["aligned"]["rt"].to_list()
+    mean = np.prod([rt ** (1 / len(rts)) for rt in rts])
+    for lag, term in enumerate(("surprisal", "surprisal_previous", "surprisal_previous2")):
+        row, b = effects.loc[lag], fitted.loc[term]
+        assert row["mean_rt"] == pytest.approx(mean, rel=1e-9)
+        assert row["ms_per_bit"] == pytest.approx(mean * np.exp(b["estimate"]) - mean, rel=1e-7)
+        slope = (np.exp(b["estimate"] + 1e-6) - np.exp(b["estimate"] - 1e-6)) / 2e-6 * mean  # d ms / d estimate
+        half = (row["ms_high"] - row["ms_low"]) / 2
+        assert half == pytest.approx(slope * (b["ci_high"] - b["ci_low"]) / 2, rel=1e-4)
+        assert row["raw_low"] < row["raw"] < row["raw_high"]
+    assert effects.loc[0, "raw"] == pytest.approx(effects.loc[0, "ms_per_bit"], rel=0.15)
+    pd.testing.assert_frame_equal(
+        surprisal_effects(found["aligned"], found["alignment_models"]),
+        effects.reset_index()[found["surprisal_effects"].columns],
+    )
+
+
+@pytest.mark.parametrize("surprisal", [2.0, np.inf])
+def test_constant_and_infinite_surprisal_are_sentences(tables: Tables, surprisal: float) -> None:
+    scores = tables["surprisal"].copy()
+    scores.loc[slice(None) if surprisal == 2.0 else scores.index[25:28], "surprisal"] = surprisal
+    found = aligned(tables, surprisal=scores)
+    assert found["alignment_test"]["verdict"].item() == "untested"
+    why = "is 2 in each of" if surprisal == 2.0 else "are empty or not finite"
+    assert why in found["alignment_test"]["note"].item()
+    assert found["alignment_models"]["note"].str.contains(why).all()
+    assert found["surprisal_effects"]["raw"].isna().all()
 
 
 def test_there_is_one_model_for_each_language_model_and_protocol(tables: Tables, found: Tables) -> None:
