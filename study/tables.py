@@ -144,8 +144,8 @@ def write_dictionary(names: Iterable[str], folder: str | Path) -> Path:
 def dictionary(names: Iterable[str]) -> str:
     """Return the data dictionary of these tables as CSV: table, its row, column, type, meaning with unit, empty cells, key.
 
-    >>> dictionary(["conditions"]).splitlines()[1]
-    'conditions,a factor\'s level in a condition,paradigm,string,paradigm,no,yes'
+    >>> print(dictionary(["conditions"]).splitlines()[1])
+    conditions,a factor's level in a condition,paradigm,string,paradigm,no,yes
     """
     import csv
     import io
