@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from gardenpath import experiment
-from gardenpath.experiment.sessions import check_events, open_session, payload
+from gardenpath.experiment.sessions import check_events, event_schema, open_session, payload
 from gardenpath.stimuli import Item, Ordering, Question, Sentence, Trial
 
 EVENT = {
@@ -100,3 +100,25 @@ def test_an_event_of_the_schema_is_accepted() -> None:
 def test_another_event_is_refused_with_its_place(change: dict[str, object], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         check_events([EVENT | change])
+
+
+def test_what_is_refused_is_what_the_whole_schema_refuses(versions: list[experiment.VersionFile]) -> None:
+    jsonschema = pytest.importorskip("jsonschema", reason="the extra online is not installed")
+    whole = jsonschema.Draft202012Validator(event_schema())
+    session = open_session(versions[0], 0, id="s", participant="p", started="x", source="server")
+    sent = payload(session, versions[0], token="t", visit=0, next_seq=0, done=())
+    events = [*experiment.robot(versions, seed=1).events(sent, "r")][:60]
+    kinds = event_schema()["properties"]["kind"]["enum"]
+    changed = [event | {"kind": kind} for event in events for kind in [*kinds, "other", 3, ["word"], None]]
+    changed += [event | {key: value} for event in events for key in event for value in (None, 1, "x", {}, [])]
+    changed += [{key: event[key] for key in event if key != gone} for event in events for gone in event]
+    refused = 0
+    for event in [*events, *changed, 3, [], None]:  # type: ignore[list-item]
+        fits = whole.is_valid(event)
+        refused += not fits
+        if fits:
+            check_events([event])
+        else:
+            with pytest.raises(ValueError, match="events/0"):
+                check_events([event])
+    assert refused > 500
