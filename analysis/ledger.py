@@ -2,7 +2,9 @@
 
 import pandas as pd
 
-from gardenpath.study import DataError, check
+from gardenpath.study import TABLES, DataError, check
+
+ALL = "all"  # in the column condition: all conditions together
 
 
 class Ledger:
@@ -12,36 +14,46 @@ class Ledger:
         self.rows: list[dict[str, object]] = []
 
     def step(self, rule: str, **kept: tuple[pd.DataFrame, "pd.Series[bool]"]) -> list[pd.DataFrame]:
-        """Return each table's kept rows and note the rule with the counts of every table it was applied to.
+        """Return each table's kept rows and note the rule with its counts: of all rows, then of each condition's.
 
         >>> ledger = Ledger()
-        >>> times = pd.DataFrame({"rt": [50, 300]})
+        >>> times = pd.DataFrame({"participant": ["P1", "P2"], "condition": ["a", "b"], "rt": [50, 300]})
         >>> [left] = ledger.step("below 100 ms", readings=(times, times["rt"] >= 100))
-        >>> len(left), ledger.rows[0]["excluded"]
-        (1, 1)
+        >>> [(row["condition"], row["excluded"], row["participants_after"]) for row in ledger.rows]
+        [('all', 1, 1), ('a', 1, 0), ('b', 0, 1)]
         """
         number = 1 + max((int(str(row["step"])) for row in self.rows), default=-1)
         for name, (frame, keep) in kept.items():
-            after = int(keep.sum())
-            self.rows.append(
-                {
-                    "step": number,
-                    "table": name,
-                    "rule": rule,
-                    "before": len(frame),
-                    "excluded": len(frame) - after,
-                    "after": after,
-                }
-            )
+            conditions = sorted(frame["condition"].unique()) if "condition" in frame else []
+            for condition in [ALL, *conditions]:
+                part = frame if condition == ALL else frame[frame["condition"] == condition]
+                self.rows.append({"step": number, "table": name, "condition": condition, "rule": rule})
+                self.rows[-1] |= _counts(part, part[keep.loc[part.index]])
         return [frame[keep] for frame, keep in kept.values()]
 
     def table(self, name: str = "exclusions") -> pd.DataFrame:
-        """Return the ledger as the declared table `name`."""
-        return check(pd.DataFrame(self.rows), name)
+        """Return the ledger as the declared table `name`; where that has no conditions, the rows of all together."""
+        rows = pd.DataFrame(self.rows)
+        names = TABLES[name].names
+        return check((rows if "condition" in names else rows[rows["condition"] == ALL])[names], name)
+
+
+def _counts(before: pd.DataFrame, after: pd.DataFrame) -> dict[str, int]:
+    people = [frame["participant"].nunique() if "participant" in frame else 0 for frame in (before, after)]
+    return {
+        "before": len(before),
+        "excluded": len(before) - len(after),
+        "after": len(after),
+        "participants_before": people[0],
+        "participants_after": people[1],
+    }
 
 
 def complete(sessions: pd.DataFrame, ledger: Ledger, **tables: pd.DataFrame) -> list[pd.DataFrame]:
-    """Return the rows of `tables` from complete sessions; a session that `sessions` lacks is a `DataError`."""
+    """Return the rows of `tables` from complete sessions that count; one that `sessions` lacks is a `DataError`.
+
+    Not counted are previews, and sessions that the experimenter marked so (column `excluded`).
+    """
     known = set(sessions["session"])
     faults = [
         f"table {name}: session {session!r} is not in table sessions; expected each session there"
@@ -50,11 +62,20 @@ def complete(sessions: pd.DataFrame, ledger: Ledger, **tables: pd.DataFrame) -> 
     ]
     if faults:
         raise DataError(faults)
-    done = set(sessions.loc[sessions["complete"], "session"])
-    if not done:
-        raise DataError(f"table sessions: none of {len(sessions)} sessions is complete, so there is nothing to analyse")
-    parts = {name: (frame, frame["session"].isin(done)) for name, frame in {"sessions": sessions, **tables}.items()}
-    return ledger.step("session not complete", **parts)[1:]
+    rules = {
+        "session not complete": sessions["complete"].astype(bool),
+        "session of the experimenter's own (preview)": sessions["source"] != "preview",
+        "session that the experimenter marked as not counting": sessions["excluded"].isna(),
+    }
+    frames = {"sessions": sessions, **tables}
+    for rule, counts in rules.items():
+        left = set(sessions.loc[counts, "session"])
+        parts = {name: (frame, frame["session"].isin(left)) for name, frame in frames.items()}
+        frames = dict(zip(frames, ledger.step(rule, **parts), strict=True))
+        if frames["sessions"].empty:
+            why = "is complete" if rule == "session not complete" else "counts"
+            raise DataError(f"table sessions: none of {len(sessions)} sessions {why}, so there is nothing to analyse")
+    return [frames[name] for name in tables]
 
 
 def in_band(rt: pd.Series, min_rt: float, max_rt: float) -> "pd.Series[bool]":

@@ -266,6 +266,36 @@ class OnlineSection:
 
 
 @dataclass(frozen=True)
+class ExcludeSection:
+    """Who is left out beside reading times out of the band, applied in this order; docs/study-toml.md says what each means."""
+
+    __pydantic_config__ = STRICT
+    min_minutes: float = 0.0
+    max_minutes: float | None = None
+    aborted: int | None = None
+    demographics: dict[str, list[str]] = field(default_factory=dict)
+    attention: float = 0.0
+    catch: float = 0.0
+    accuracy: float = 0.8
+    questions: int = 20
+    out_of_band: float = 0.2
+    flags: list[str] = field(default_factory=lambda: ["interrupted", "seen_before"])
+
+    def __post_init__(self) -> None:
+        for name in ("attention", "catch", "accuracy", "out_of_band"):
+            share = getattr(self, name)
+            _expect(0 <= share <= 1, f"{name} is {share:g}; expected a share from 0 to 1")
+        longest = float("inf") if self.max_minutes is None else self.max_minutes
+        _expect(
+            0 <= self.min_minutes < longest,
+            f"min_minutes is {self.min_minutes:g} and max_minutes {longest:g}; expected 0 <= min_minutes < max_minutes",
+        )
+        _expect(self.aborted is None or self.aborted >= 0, f"aborted is {self.aborted}; expected 0 or more")
+        empty = [name for name, answers in self.demographics.items() if not answers]
+        _expect(not empty, f"demographics accepts no answer to {', '.join(empty)}; expected at least one")
+
+
+@dataclass(frozen=True)
 class AnalysisSection:
     """Exclusions and engine; arguments of `analysis.analyse`."""
 
@@ -273,12 +303,17 @@ class AnalysisSection:
     engine: str = "glmm"
     min_rt: float = 100.0
     max_rt: float = 3000.0
+    exclude: ExcludeSection = field(default_factory=ExcludeSection)
+    smallest: dict[str, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         _expect(
             0 <= self.min_rt < self.max_rt,
             f"min_rt is {self.min_rt:g} and max_rt {self.max_rt:g}; expected 0 <= min_rt < max_rt",
         )
+        for name, effect in self.smallest.items():
+            _expect(name in ("z", "log_rt"), f"smallest names {name!r}; expected z or log_rt")
+            _expect(effect > 0, f"smallest.{name} is {effect:g}; expected more than 0")
 
 
 @dataclass(frozen=True)
