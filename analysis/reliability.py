@@ -1,0 +1,340 @@
+"""How far people agree: ICC(2,k) and split halves of ratings, ceilings for models of them, and forced choices."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+from gardenpath.study import TABLES, check
+
+from .contrasts import CODES, minimal_pairs
+from .ledger import ALL
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    Array = np.ndarray[Any, np.dtype[np.float64]]
+
+DRAWS = 1000  # of the parametric bootstrap
+SPLITS = 200  # random halves of the raters
+POOR = 0.5  # an ICC below it is called poor (doi 10.1016/j.jcm.2016.02.012)
+KEPT = 0.8  # BLiMP keeps a paradigm when the majority agrees on 4 of 5 pairs (doi 10.1162/tacl_a_00321)
+GOOD, BAD = CODES
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """ICC(2,k) with the variances it is made of: of sentences, of raters, and the rest; k raters a sentence."""
+
+    icc: float
+    sentences: float
+    raters: float
+    rest: float
+    k: float
+
+
+def icc(ratings: "Array") -> Agreement:
+    """Return ICC(2,k) of a matrix of sentences by raters, cells that were not rated being empty (nan).
+
+    Two-way random effects, absolute agreement, mean of k raters (Shrout & Fleiss, doi 10.1037/0033-2909.86.2.420):
+    var(sentences) / (var(sentences) + (var(raters) + var(rest)) / k), k the harmonic mean of the raters of a sentence.
+    Variances are those of the analysis of variance; with empty cells, of its sums of squares adjusted for the other
+    factor (Henderson's method 3, doi 10.2307/3001853). They may be negative, as mean squares go; all is empty where there are
+    too few cells.
+
+    >>> import numpy as np
+    >>> found = icc(np.array([[9, 2, 5, 8], [6, 1, 3, 2], [8, 4, 6, 8], [7, 1, 2, 6], [10, 5, 6, 9], [6, 2, 4, 7.0]]))
+    >>> round(found.icc, 2)  # Shrout & Fleiss, table 4
+    0.62
+    """
+    import numpy as np
+
+    cells = _Cells(ratings)
+    if not cells.enough:
+        return Agreement(*[float("nan")] * 4, cells.k)
+    variances = cells.variances(ratings[cells.rated][:, None])
+    return Agreement(float(cells.ratio(variances)[0]), *(float(part[0]) for part in np.asarray(variances)), cells.k)
+
+
+def icc_interval(ratings: "Array", *, seed: int | Sequence[int], draws: int = DRAWS) -> tuple[float, float]:
+    """Return the 95 % interval of ICC(2,k) by parametric bootstrap: normal effects of the estimated variances."""
+    import numpy as np
+
+    cells = _Cells(ratings)
+    found = icc(ratings)
+    if np.isnan(found.icc):
+        return float("nan"), float("nan")
+    random = np.random.default_rng(seed)
+    spread = [max(0.0, variance) for variance in (found.sentences, found.raters, found.rest)]
+    if cells.complete:
+        drawn = cells.ratio(cells.drawn(spread, random, draws))
+    else:
+        parts = zip((cells.row, cells.column), (cells.rows, cells.columns), spread[:2], strict=True)
+        y = sum(np.sqrt(v) * random.standard_normal((size, draws))[code] for code, size, v in parts)
+        drawn = cells.ratio(cells.variances(y + np.sqrt(spread[2]) * random.standard_normal((len(cells.row), draws))))
+    low, high = np.nanquantile(drawn, [0.025, 0.975])
+    return float(low), float(high)
+
+
+class _Cells:
+    """Which cells of a matrix of sentences by raters are rated, and the arithmetic that depends on this alone."""
+
+    def __init__(self, ratings: "Array") -> None:
+        import numpy as np
+
+        self.rated = ~np.isnan(ratings)
+        row, column = np.nonzero(self.rated)
+        self.row, self.column = (np.unique(codes, return_inverse=True)[1] for codes in (row, column))
+        self.rows, self.columns = (int(codes.max()) + 1 if len(codes) else 0 for codes in (self.row, self.column))
+        self.n = len(row)
+        self.complete = self.n == self.rows * self.columns
+        self.k = float(self.rows / (1 / np.bincount(self.row)).sum()) if self.n else float("nan")
+        self.free = self.n - self.rows - self.columns + 1
+        self.basis = self._basis() if self.rows > 1 and self.columns > 1 and self.free > 0 else None
+        # Without a rater in common, differences between sentences are differences between raters.
+        self.enough = self.basis is not None and self.basis.shape[1] == self.rows + self.columns - 1
+
+    def _basis(self) -> "Array":
+        import numpy as np
+
+        design = np.hstack([np.eye(self.rows)[self.row], np.eye(self.columns)[self.column]])
+        u, s, _ = np.linalg.svd(design, full_matrices=False)
+        basis: Array = u[:, s > 1e-9 * s[0]]
+        return basis
+
+    def variances(self, y: "Array") -> tuple["Array", "Array", "Array"]:
+        """Return the variances of sentences, raters and rest for each column of `y` (the rated cells in order)."""
+        import numpy as np
+
+        assert self.basis is not None
+        left = y - y.mean(axis=0)
+        rest = (left**2).sum(axis=0) - ((self.basis.T @ left) ** 2).sum(axis=0)
+        by_row, by_column = (np.eye(size)[code] for size, code in ((self.rows, self.row), (self.columns, self.column)))
+        within = [
+            (left**2).sum(axis=0) - ((one.T @ left) ** 2 / one.sum(axis=0)[:, None]).sum(axis=0)
+            for one in (by_row, by_column)
+        ]
+        error = np.maximum(rest, 0) / self.free
+        sentences = (within[1] - rest - (self.rows - 1) * error) / (self.n - self.columns)
+        raters = (within[0] - rest - (self.columns - 1) * error) / (self.n - self.rows)
+        return sentences, raters, error
+
+    def drawn(self, spread: Sequence[float], random: Any, draws: int) -> tuple["Array", "Array", "Array"]:
+        """Return variances drawn for complete cells: mean squares of normal effects are independent chi-squares."""
+        sentences, raters, rest = spread
+        freedom = (self.rows - 1, self.columns - 1, self.free)
+        means = (rest + self.columns * sentences, rest + self.rows * raters, rest)
+        ms = [mean * random.chisquare(df, draws) / df for mean, df in zip(means, freedom, strict=True)]
+        return (ms[0] - ms[2]) / self.columns, (ms[1] - ms[2]) / self.rows, ms[2]
+
+    def ratio(self, variances: tuple["Array", "Array", "Array"]) -> "Array":
+        import numpy as np
+
+        sentences, raters, rest = variances
+        whole = sentences + (raters + rest) / self.k
+        found: Array = np.divide(sentences, whole, out=np.full_like(whole, np.nan), where=whole > 1e-12)
+        return found
+
+
+def reliabilities(scores: pd.DataFrame, *, seed: int = 1, draws: int = DRAWS, splits: int = SPLITS) -> pd.DataFrame:
+    """Return the agreement on each paradigm in each version, over its sentences: all, and those of each condition.
+
+    Conditions differ, so agreement over all sentences holds the effect of grammaticality as well; that within a condition
+    does not. Ratings as given, target trials. `split_half`: mean correlation of two random halves of the raters over
+    sentences; `spearman_brown` = 2 r / (1 + r); `ceiling`, its square root: what a perfect model would correlate with
+    the means of these raters.
+    """
+    import numpy as np
+
+    targets = scores[scores["role"] == "target"]
+    rows = []
+    for n, (names, version) in enumerate(targets.groupby(["experiment", "version"], sort=True)):
+        matrix = _matrix(version, "rating")
+        halves = _halves(matrix, splits, np.random.default_rng([seed, 0, n]))
+        for m, ((phenomenon, paradigm), part) in enumerate(version.groupby(["phenomenon", "paradigm"], sort=True)):
+            place = dict(zip(("experiment", "version"), names, strict=True))
+            place |= {"phenomenon": phenomenon, "paradigm": paradigm}
+            for c, condition in enumerate([ALL, *sorted(part["condition"].unique())]):
+                shown = part if condition == ALL else part[part["condition"] == condition]
+                sentences = pd.MultiIndex.from_frame(shown[["item", "condition"]].drop_duplicates())
+                found = _agreement(matrix[sentences], halves, [seed, 1, n, m, c], draws)
+                rows.append({**place, "condition": condition, **found})
+    return check(pd.DataFrame(rows, columns=TABLES["reliability"].names), "reliability")
+
+
+def _agreement(
+    matrix: pd.DataFrame, halves: tuple[pd.DataFrame, pd.DataFrame], seed: Sequence[int], draws: int
+) -> dict[str, object]:
+    """Return the agreement on the sentences in the columns of `matrix`."""
+    ratings = matrix.T.to_numpy(dtype="float64")
+    found = icc(ratings)
+    low, high = icc_interval(ratings, seed=seed, draws=draws)
+    r = _correlated(*(half[matrix.columns].to_numpy() for half in halves))
+    return {
+        "sentences": matrix.shape[1],
+        "raters": int(matrix.notna().any(axis=1).sum()),
+        "k": found.k,
+        "ratings": int(matrix.notna().to_numpy().sum()),
+        "icc": found.icc,
+        "icc_low": low,
+        "icc_high": high,
+        "var_sentences": found.sentences,
+        "var_raters": found.raters,
+        "var_rest": found.rest,
+        **_stepped_up(r),
+    }
+
+
+def noise_ceilings(scores: pd.DataFrame, *, seed: int = 1, splits: int = SPLITS) -> pd.DataFrame:
+    """Return how far the mean z of one half of the raters predicts that of the other, at each level models are held against.
+
+    Levels: sentences (all), grammatical, ungrammatical, pairs (differences within pairs), paradigms and phenomena (means of
+    these differences). Raters are halved within their version; `reliability` is stepped up after Spearman and Brown, `ceiling`
+    its square root.
+    """
+    import numpy as np
+
+    targets = scores[(scores["role"] == "target") & scores["condition"].isin(CODES)].dropna(subset="z")
+    sums: list[list[pd.DataFrame]] = [[], []]
+    for n, (_, version) in enumerate(targets.groupby(["experiment", "version"], sort=True)):
+        matrix = _matrix(version, "z")
+        random = np.random.default_rng([seed, 2, n])
+        for half, (total, count) in zip(sums, _summed(matrix, splits, random), strict=True):
+            half.append(pd.concat({"total": total, "count": count}))
+    rows = []
+    if sums[0]:
+        halves = [_pooled(half) for half in sums]
+        places = targets.drop_duplicates(["item", "condition"]).set_index(["item", "condition"])
+        for level, pair in _levels(halves, places).items():
+            r = _correlated(pair[0].to_numpy(), pair[1].to_numpy())
+            found = _stepped_up(r)
+            rows.append(
+                {
+                    "level": level,
+                    "n": pair[0].shape[1],
+                    "splits": splits,
+                    "split_half": found["split_half"],
+                    "reliability": found["spearman_brown"],
+                    "ceiling": found["ceiling"],
+                }
+            )
+    return check(pd.DataFrame(rows, columns=TABLES["noise_ceilings"].names), "noise_ceilings")
+
+
+def _levels(halves: Sequence[pd.DataFrame], places: pd.DataFrame) -> dict[str, list[pd.DataFrame]]:
+    """Return each half's means (splits by units) at every level."""
+    found = {"sentences": list(halves)}
+    for condition in (GOOD, BAD):
+        found[condition] = [half.loc[:, half.columns.get_level_values("condition") == condition] for half in halves]
+    good, bad = ([half.droplevel("condition", axis=1) for half in found[condition]] for condition in (GOOD, BAD))
+    both = good[0].columns.intersection(bad[0].columns, sort=False)
+    pairs = [one[both] - other[both] for one, other in zip(good, bad, strict=True)]
+    found["pairs"] = pairs
+    of_item = places.reset_index().drop_duplicates("item").set_index("item")
+    for level, column in (("paradigms", "paradigm"), ("phenomena", "phenomenon")):
+        names = of_item.loc[both, column].to_numpy(dtype=object)
+        found[level] = [pair.T.groupby(names).mean().T for pair in pairs]
+    return found
+
+
+def _matrix(scores: pd.DataFrame, value: str) -> pd.DataFrame:
+    """Return raters by sentences; one and the same sentence rated twice by somebody counts with its mean."""
+    return scores.pivot_table(index="participant", columns=["item", "condition"], values=value, aggfunc="mean")
+
+
+def _summed(
+    matrix: pd.DataFrame, splits: int, random: Any
+) -> tuple[tuple[pd.DataFrame, pd.DataFrame], tuple[pd.DataFrame, pd.DataFrame]]:
+    """Return sum and number of the ratings of each sentence, in each of two random halves of the raters."""
+    import numpy as np
+
+    values = matrix.to_numpy(dtype="float64")
+    there = ~np.isnan(values)
+    raters = len(values)
+    first = (random.random((splits, raters)).argsort(axis=1) < raters // 2).astype("float64")
+    found = []
+    for half in (first, 1 - first):
+        parts = (half @ np.where(there, values, 0.0), half @ there)
+        found.append(tuple(pd.DataFrame(part, columns=matrix.columns) for part in parts))
+    return found[0], found[1]  # type: ignore[return-value]
+
+
+def _halves(matrix: pd.DataFrame, splits: int, random: Any) -> tuple[pd.DataFrame, pd.DataFrame]:
+    one, other = (total / count.where(count > 0) for total, count in _summed(matrix, splits, random))
+    return one, other
+
+
+def _pooled(parts: list[pd.DataFrame]) -> pd.DataFrame:
+    """Return the means over versions: a sentence that several versions show has the raters of all of them."""
+    whole = pd.concat(parts, axis=1)
+    total, count = (whole.loc[name].T.groupby(level=["item", "condition"]).sum().T for name in ("total", "count"))
+    return total / count.where(count > 0)
+
+
+def _correlated(one: "Array", other: "Array") -> float:
+    """Return the mean over splits (rows) of the correlation of two halves over units (columns)."""
+    import numpy as np
+
+    both = ~np.isnan(one) & ~np.isnan(other)
+    n = both.sum(axis=1)
+    x, y = (np.where(both, half, 0.0) for half in (one, other))
+    with np.errstate(invalid="ignore", divide="ignore"):
+        x, y = (np.where(both, half - half.sum(axis=1, keepdims=True) / n[:, None], 0.0) for half in (x, y))
+        r = (x * y).sum(axis=1) / np.sqrt((x**2).sum(axis=1) * (y**2).sum(axis=1))
+    usable = r[np.isfinite(r) & (n > 2)]
+    return float(usable.mean()) if len(usable) else float("nan")
+
+
+def _stepped_up(r: float) -> dict[str, float]:
+    """Return r, the reliability of both halves together after Spearman and Brown, and its square root.
+
+    >>> {name: round(value, 3) for name, value in _stepped_up(0.5).items()}
+    {'split_half': 0.5, 'spearman_brown': 0.667, 'ceiling': 0.816}
+    """
+    whole = 2 * r / (1 + r) if r > -1 else float("nan")
+    return {"split_half": r, "spearman_brown": whole, "ceiling": whole**0.5 if whole >= 0 else float("nan")}
+
+
+def rating_counts(scores: pd.DataFrame) -> pd.DataFrame:
+    """Return how often each rating was given to the target sentences of a paradigm in a condition."""
+    targets = scores[scores["role"] == "target"]
+    counts = targets.groupby(["phenomenon", "paradigm", "condition", "rating"], sort=True).size().rename("n")
+    return check(counts.reset_index(), "rating_counts")
+
+
+def choice_agreement(responses: pd.DataFrame, items: pd.DataFrame) -> pd.DataFrame:
+    """Return how often people choose the grammatical member of a pair: single choices, and majorities, kept apart.
+
+    `individual` is the share of choices, `majority` the share of pairs whose majority chose the grammatical member (a tie is
+    half a pair); they differ by much and must not be mixed. `kept`: the majority agrees on at least 4 of 5 pairs,
+    BLiMP's rule (doi 10.1162/tacl_a_00321).
+    """
+    chosen = responses[(responses["role"] == "target") & (responses["task"] == "choice")]
+    chosen = chosen[chosen["paradigm"].isin(minimal_pairs(items))]
+    names = items.drop_duplicates("paradigm").set_index("paradigm")["phenomenon"]
+    chosen = chosen.assign(
+        phenomenon=chosen["paradigm"].map(names), good=(chosen["response"] == GOOD).astype("float64")
+    )
+    parts = [(str(paradigm), rows) for paradigm, rows in chosen.groupby("paradigm", sort=True)]
+    rows = [_chosen(paradigm, str(part["phenomenon"].iloc[0]), part) for paradigm, part in parts]
+    if len(parts) > 1:
+        rows.append(_chosen(ALL, ALL, chosen))
+    return check(pd.DataFrame(rows, columns=TABLES["choice_agreement"].names), "choice_agreement")
+
+
+def _chosen(paradigm: str, phenomenon: str, choices: pd.DataFrame) -> dict[str, object]:
+    shares = choices.groupby("item")["good"].mean()
+    ties = int((shares == 0.5).sum())
+    majority = float((shares > 0.5).mean() + ties / 2 / len(shares))
+    return {
+        "phenomenon": phenomenon,
+        "paradigm": paradigm,
+        "pairs": len(shares),
+        "participants": choices["participant"].nunique(),
+        "choices": len(choices),
+        "individual": float(choices["good"].mean()),
+        "majority": majority,
+        "ties": ties,
+        "kept": majority >= KEPT - 1e-12,
+    }

@@ -1,0 +1,196 @@
+"""Agreement against published values, R's analysis of variance, and plain loops."""
+
+import itertools
+from collections.abc import Callable
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from gardenpath.analysis import choice_agreement, icc, noise_ceilings, rating_counts, rating_scores, reliabilities
+from gardenpath.analysis.reliability import icc_interval
+from gardenpath.study import TABLES, check
+
+Tables = dict[str, pd.DataFrame]
+RScript = Callable[..., pd.DataFrame]
+# Shrout & Fleiss (1979), table 2: six targets, four judges.
+SHROUT = np.array([[9, 2, 5, 8], [6, 1, 3, 2], [8, 4, 6, 8], [7, 1, 2, 6], [10, 5, 6, 9], [6, 2, 4, 7]], dtype=float)
+
+
+def test_icc_is_that_of_shrout_and_fleiss() -> None:
+    """Their table 4: ICC(2,1) = .29, ICC(2,4) = .62."""
+    found = icc(SHROUT)
+    assert round(found.icc, 2) == 0.62
+    assert round(found.sentences / (found.sentences + found.raters + found.rest), 2) == 0.29
+    assert found.k == 4
+
+
+def test_icc_is_that_of_rs_analysis_of_variance(rscript: RScript) -> None:
+    rng = np.random.default_rng(2)
+    y = rng.normal(size=(9, 1)) + rng.normal(size=(1, 10)) + rng.normal(size=(9, 10))
+    rows = pd.DataFrame([(f"i{i}", f"r{r}", y[i, r]) for i in range(9) for r in range(10)], columns=["i", "r", "y"])
+    code = """
+    ms <- summary(aov(y ~ i + r, rows))[[1]][['Mean Sq']]
+    result <- data.frame(icc = (ms[1] - ms[3]) / (ms[1] + (ms[2] - ms[3]) / 9))
+    """
+    assert icc(y).icc == pytest.approx(rscript(code, rows=rows)["icc"].item(), rel=1e-10)
+
+
+def test_with_cells_missing_the_variances_are_hendersons_third_method_on_rs_sums_of_squares(rscript: RScript) -> None:
+    rng = np.random.default_rng(6)
+    y = rng.normal(size=(9, 1)) + 0.5 * rng.normal(size=(1, 12)) + rng.normal(size=(9, 12))
+    y[rng.random(y.shape) < 0.35] = np.nan
+    rows = pd.DataFrame(
+        [(f"i{i}", f"r{r}", y[i, r]) for i in range(9) for r in range(12)], columns=["i", "r", "y"]
+    ).dropna()
+    code = """
+    i <- anova(lm(y ~ r + i, rows)); r <- anova(lm(y ~ i + r, rows))
+    e <- i['Residuals', 'Mean Sq']; n <- nrow(rows)
+    vi <- (i['i', 'Sum Sq'] - i['i', 'Df'] * e) / (n - length(unique(rows$r)))
+    vr <- (r['r', 'Sum Sq'] - r['r', 'Df'] * e) / (n - length(unique(rows$i)))
+    k <- 1 / mean(1 / table(rows$i))
+    result <- data.frame(vi, vr, e, k, icc = vi / (vi + (vr + e) / k))
+    """
+    found = icc(y)
+    ours = [found.sentences, found.raters, found.rest, found.k, found.icc]
+    np.testing.assert_allclose(ours, rscript(code, rows=rows).iloc[0], rtol=1e-9)
+
+
+def test_a_rater_of_nothing_changes_nothing_and_too_few_cells_have_no_icc() -> None:
+    empty = np.full((6, 1), np.nan)
+    assert icc(np.hstack([SHROUT, empty])).icc == pytest.approx(icc(SHROUT).icc)
+    for few in (SHROUT[:1], SHROUT[:, :1], np.full((3, 3), np.nan), np.eye(2) + 0 * np.nan, np.full((3, 3), 4.0)):
+        assert np.isnan(icc(few).icc)
+    apart = np.full((4, 4), np.nan)  # two pairs of raters without a sentence in common
+    apart[:2, :2], apart[2:, 2:] = [[1, 2], [3, 5]], [[1, 4], [2, 2]]
+    assert np.isnan(icc(apart).icc)
+    assert np.isnan(icc_interval(apart, seed=1)).all()
+
+
+def test_the_interval_covers_the_true_reliability_about_as_often_as_it_says() -> None:
+    """k = 8 raters, sentence variance 1, rater .5, rest 2: true ICC(2,k) = 1 / (1 + 2.5 / 8)."""
+    rng = np.random.default_rng(8)
+    true, inside = 1 / (1 + 2.5 / 8), 0
+    for n in range(200):
+        y = rng.normal(size=(20, 1)) + np.sqrt(0.5) * rng.normal(size=(1, 8)) + np.sqrt(2) * rng.normal(size=(20, 8))
+        low, high = icc_interval(y, seed=n, draws=200)
+        inside += low <= true <= high
+    assert 170 <= inside <= 200  # percentile intervals of a ratio fall somewhat short of 95 %
+
+
+def test_complete_and_almost_complete_cells_have_almost_the_same_interval() -> None:
+    """The two ways to draw: mean squares from chi-squares, and whole data sets."""
+    rng = np.random.default_rng(9)
+    y = rng.normal(size=(9, 1)) + rng.normal(size=(1, 20)) + rng.normal(size=(9, 20))
+    whole = icc_interval(y, seed=1, draws=4000)
+    y[0, 0] = np.nan
+    np.testing.assert_allclose(icc_interval(y, seed=1, draws=4000), whole, atol=0.03)
+
+
+@pytest.fixture(scope="module")
+def scores(tables: Tables) -> pd.DataFrame:
+    return rating_scores(tables["responses"], tables["items"])
+
+
+def test_agreement_is_over_the_sentences_of_a_paradigm_in_a_version_overall_and_within_condition(
+    scores: pd.DataFrame,
+) -> None:
+    table = reliabilities(scores, draws=50, splits=20)
+    assert set(table["condition"]) == {"all", "grammatical", "ungrammatical"}
+    assert len(table) == 2 * 3 * 3
+    row = table.query("version == 'V1' and paradigm == 'islands 1' and condition == 'all'").iloc[0]
+    part = scores[(scores["role"] == "target") & (scores["version"] == "V1") & (scores["paradigm"] == "islands 1")]
+    wide = part.pivot_table(index=["item", "condition"], columns="participant", values="rating")
+    assert row["icc"] == pytest.approx(icc(wide.to_numpy()).icc)
+    assert row["k"] == pytest.approx(1 / (1 / wide.notna().sum(axis=1)).mean())
+    assert (row["sentences"], row["ratings"]) == (len(wide), len(part))
+    assert row["icc_low"] < row["icc"] < row["icc_high"]
+
+
+def test_split_halves_are_the_mean_over_halves_of_the_correlation_of_sentence_means() -> None:
+    """Four raters have three ways into halves: the mean over many random halves nears the mean over the three."""
+    rng = np.random.default_rng(1)
+    ratings = (rng.normal(size=(7, 1)) + rng.normal(size=(7, 4))).round(3)
+    rows = [(f"r{r}", f"i{i}", ratings[i, r]) for r in range(4) for i in range(7)]
+    frame = pd.DataFrame(rows, columns=["participant", "item", "rating"]).assign(
+        session="s", experiment="E1", version="V1", trial=range(28), role="target", paradigm="p", condition="grammatical",
+        phenomenon="f", z=0.0,
+    )  # fmt: skip
+    halves = [(0, 1), (0, 2), (0, 3)]
+    each = [
+        np.corrcoef(ratings[:, h].mean(axis=1), np.delete(ratings, h, axis=1).mean(axis=1))[0, 1]
+        for h in map(list, halves)
+    ]
+    row = reliabilities(frame, draws=10, splits=6000).iloc[0]
+    assert row["split_half"] == pytest.approx(np.mean(each), abs=0.01)
+    r = row["split_half"]
+    assert row["spearman_brown"] == pytest.approx(2 * r / (1 + r))
+    assert row["ceiling"] == pytest.approx(np.sqrt(2 * r / (1 + r)))
+
+
+def test_the_ceiling_is_what_the_truth_correlates_with_the_means_of_people() -> None:
+    """Simulated: true values known, so the correlation that a perfect model reaches is known too."""
+    rng = np.random.default_rng(3)
+    truth = rng.normal(size=300)
+    y = truth[:, None] + 2 * rng.normal(size=(300, 20))
+    rows = [
+        (f"r{r}", f"i{i // 2}", ("grammatical", "ungrammatical")[i % 2], y[i, r]) for i in range(300) for r in range(20)
+    ]
+    frame = pd.DataFrame(rows, columns=["participant", "item", "condition", "z"]).assign(
+        experiment="E1", version="V1", role="target", paradigm="p", phenomenon="f", rating=0.0
+    )
+    table = noise_ceilings(frame, splits=50).set_index("level")
+    assert table.loc["sentences", "ceiling"] == pytest.approx(np.corrcoef(truth, y.mean(axis=1))[0, 1], abs=0.02)
+    differences = (truth[::2] - truth[1::2], (y[::2] - y[1::2]).mean(axis=1))
+    assert table.loc["pairs", "ceiling"] == pytest.approx(np.corrcoef(*differences)[0, 1], abs=0.03)
+    assert table["n"].to_dict() == {
+        "sentences": 300, "grammatical": 150, "ungrammatical": 150, "pairs": 150, "paradigms": 1, "phenomena": 1,
+    }  # fmt: skip
+    assert pd.isna(table.loc["phenomena", "ceiling"])  # one phenomenon has no correlation
+
+
+def test_halves_are_of_raters_within_their_version(scores: pd.DataFrame) -> None:
+    """A version of one rater has an empty half: its sentences are in no correlation."""
+    one = scores[(scores["version"] == "V1") | (scores["participant"] == "P01")]
+    table = noise_ceilings(one, splits=20).set_index("level")
+    alone = noise_ceilings(scores[scores["version"] == "V1"], splits=20).set_index("level")
+    assert table.loc["grammatical", "split_half"] == pytest.approx(alone.loc["grammatical", "split_half"])
+
+
+def test_ratings_are_counted_one_by_one(scores: pd.DataFrame) -> None:
+    table = rating_counts(scores)
+    part = scores[
+        (scores["role"] == "target") & (scores["paradigm"] == "islands 1") & (scores["condition"] == "ungrammatical")
+    ]
+    ours = table.query("paradigm == 'islands 1' and condition == 'ungrammatical'").set_index("rating")["n"].to_dict()
+    assert ours == {rating: sum(part["rating"] == rating) for rating in sorted(set(part["rating"]))}
+
+
+def chosen(rows: list[tuple[str, str, str, str]]) -> pd.DataFrame:
+    """Return choices from (participant, paradigm, item, response)."""
+    frame = pd.DataFrame(rows, columns=["participant", "paradigm", "item", "response"])
+    frame["trial"] = frame.groupby("participant").cumcount()
+    frame = frame.assign(
+        session=frame["participant"], experiment="E1", version="V1", role="target", condition="grammatical", task="choice",
+        prompt="preference", side="left", correct=None, rt=1.0,
+    )  # fmt: skip
+    return check(frame[TABLES["responses"].names], "responses")
+
+
+def test_majority_and_individual_agreement_are_kept_apart_and_four_of_five_pairs_keep_a_paradigm() -> None:
+    """Five pairs, three people: 2 of 3 choose well on four pairs, nobody on the fifth: 8 of 15, but 4 of 5."""
+    g, u = "grammatical", "ungrammatical"
+    rows = [(f"P{p}", "a", f"a{i}", u if p == i % 3 or i == 4 else g) for i, p in itertools.product(range(5), range(3))]
+    rows += [(f"P{p}", "b", f"b{i}", g if p else u) for i, p in itertools.product(range(2), range(2))]
+    items = pd.DataFrame([(f"{k}{i}", k, "f", c) for k in "ab" for i in range(5) for c in (g, u)],
+                         columns=["item", "paradigm", "phenomenon", "condition"])  # fmt: skip
+    table = choice_agreement(chosen(rows), items).set_index("paradigm")
+    assert table.loc["a", ["individual", "majority", "ties", "kept"]].to_list() == [8 / 15, 0.8, 0, True]
+    assert table.loc["b", ["individual", "majority", "ties", "kept"]].to_list() == [0.5, 0.5, 2, False]
+    assert table.loc["all", ["pairs", "choices", "participants"]].to_list() == [7, 19, 3]
+
+
+def test_without_choices_or_ratings_the_tables_are_empty_but_whole(tables: Tables, scores: pd.DataFrame) -> None:
+    assert choice_agreement(tables["responses"], tables["items"]).empty
+    for table in (reliabilities(scores.head(0)), noise_ceilings(scores.head(0)), rating_counts(scores.head(0))):
+        assert table.empty
