@@ -1,6 +1,6 @@
 """What is measured of a participant: standardised ratings and times on a region; and their means by condition."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import pandas as pd
 
@@ -9,38 +9,48 @@ from gardenpath.study import TABLES, DataError, check
 from .ledger import Ledger, in_band
 
 RATED = ("target", "filler")
+SENTENCE_WIDE = "sentence"  # in the column region: what is said of a whole sentence, a rating
 SHOWN = 10  # faults of one kind that are spelt out; the rest is counted
 
 
-def rating_scores(responses: pd.DataFrame, items: pd.DataFrame, *, ledger: Ledger | None = None) -> pd.DataFrame:
+def rating_scores(
+    responses: pd.DataFrame,
+    items: pd.DataFrame,
+    *,
+    ledger: Ledger | None = None,
+    before: pd.DataFrame | None = None,
+) -> pd.DataFrame:
     """Return the ratings of target and filler trials with z, standardised within participant (sample s.d., ddof 1).
 
-    Other roles and tasks are excluded and counted in `ledger`. Someone who gives one and the same rating throughout
-    has no z; those rows stay, with z empty, and are counted too.
+    Other roles and tasks are excluded and counted in `ledger`. Mean and s.d. are those of all ratings in `before`, where
+    some have been excluded since. Someone who gives one and the same rating throughout has no z; those rows stay, with z
+    empty, and are counted too.
     """
     ledger = ledger or Ledger()
     [rated] = ledger.step("role is neither target nor filler", responses=(responses, responses["role"].isin(RATED)))
     [rated] = ledger.step("not a rating", responses=(rated, rated["task"] == "rating"))
     scores = with_phenomenon(rated, items).assign(rating=_numbers(rated))
-    scores["z"] = scores.groupby("participant")["rating"].transform(standardised)
+    scores["z"] = _within_participant(scores, scores if before is None else _rated(before))
     ledger.step("no z: the participant gave the same rating throughout", rating_scores=(scores, scores["z"].notna()))
     return declared(scores, "rating_scores")
 
 
-def standardised(values: pd.Series) -> pd.Series:
-    """Return (value - mean) / s.d. with the sample s.d. (ddof 1); all empty where the values do not vary.
+def _rated(responses: pd.DataFrame) -> pd.DataFrame:
+    rated = responses[responses["role"].isin(RATED) & (responses["task"] == "rating")]
+    return rated.reset_index(drop=True).assign(rating=_numbers(rated))
 
-    >>> standardised(pd.Series([1.0, 2.0, 3.0])).to_list()
-    [-1.0, 0.0, 1.0]
-    """
-    if values.nunique() < 2:  # not s.d. == 0: equal decimals can leave a rounding error in it
-        return pd.Series(float("nan"), index=values.index)
-    return (values - values.mean()) / values.std(ddof=1)
+
+def _within_participant(scores: pd.DataFrame, everything: pd.DataFrame) -> pd.Series:
+    by = everything.groupby("participant")["rating"]
+    # Not s.d. == 0: equal decimals can leave a rounding error in it.
+    spread = by.std(ddof=1).where(by.max() > by.min())
+    who = scores["participant"]
+    return (scores["rating"] - who.map(by.mean()).astype("float64")) / who.map(spread).astype("float64")
 
 
 def _numbers(rated: pd.DataFrame) -> pd.Series:
     numbers = pd.to_numeric(rated["response"], errors="coerce").astype("float64")
-    wrong = rated[numbers.isna().to_numpy()]
+    wrong = rated[(numbers.isna() | numbers.abs().eq(float("inf"))).to_numpy()]
     if len(wrong):
         raise DataError(
             capped(
@@ -51,6 +61,10 @@ def _numbers(rated: pd.DataFrame) -> pd.Series:
     return numbers.reset_index(drop=True)
 
 
+TRIAL = ["session", "trial", "condition"]
+SENTENCE = ["item", "condition"]
+
+
 def region_times(
     readings: pd.DataFrame,
     items: pd.DataFrame,
@@ -58,38 +72,69 @@ def region_times(
     min_rt: float = 100,
     max_rt: float = 3000,
     region: str = "critical",
+    spillover: int = 2,
     ledger: Ledger | None = None,
 ) -> pd.DataFrame:
-    """Return the time each target trial spent on `region`: the sum over its words in ms, and its natural logarithm.
+    """Return the time each target trial spent on `region`, and on each of the `spillover` words after it.
 
-    A region is dropped, and counted in `ledger`, when a word of it has no reading time or one outside
+    A region's time is the sum over its words in ms, and then its natural logarithm. A word after the region has its own
+    row, region `critical+1`, `critical+2`; only where the sentence goes on after it, since the last word has a time of its
+    own kind. A region is dropped, and counted in `ledger`, when a word of it has no reading time or one outside
     [min_rt, max_rt] ms.
     """
     ledger = ledger or Ledger()
+    _timed(readings)
     [words] = ledger.step("role is not target", readings=(readings, readings["role"] == "target"))
-    inside = (words["region"] == region).fillna(False).astype(bool)
-    marked = inside.groupby([words["session"], words["trial"]]).transform("any").astype(bool)
-    first = ~words.duplicated(["session", "trial"])
-    ledger.step(f"the sentence has no {region} region", region_times=(words[first], marked[first]))
-    [words] = ledger.step(f"outside the {region} region", readings=(words, inside))
-    words = _whole(words, ledger)
-    within = in_band(words["rt"], min_rt, max_rt)
-    keep = within.groupby([words["session"], words["trial"]]).transform("all").astype(bool)
-    first = ~words.duplicated(["session", "trial"])
-    rule = f"a word of the {region} region was read in less than {min_rt:g} or more than {max_rt:g} ms"
-    words, _ = ledger.step(rule, readings=(words, keep), region_times=(words[first], keep[first]))
-    times = words.groupby(["session", "trial"], sort=False).agg(words=("word", "size"), sum=("rt", "sum")).reset_index()
-    trials = words.drop_duplicates(["session", "trial"]).drop(columns="rt")
-    summed = with_phenomenon(trials.merge(times, on=["session", "trial"], validate="1:1"), items)
-    return declared(summed.assign(region=region, rt=summed["sum"], log_rt=_log(summed["sum"])), "region_times")
+    inside = words[(words["region"] == region).fillna(False).astype(bool)]
+    bounds = inside.groupby(SENTENCE)["word"].agg(first="min", last="max")
+    bounds["end"] = words.groupby(SENTENCE)["word"].max()
+    trials = words.drop_duplicates(TRIAL).drop(columns=["rt", "word", "text", "flags", "region"])
+    trials = trials.merge(bounds.reset_index(), on=SENTENCE, how="left", validate="m:1")
+    times = []
+    for after in range(spillover + 1):
+        place = trials if not after else trials.assign(first=trials["last"] + after, last=trials["last"] + after)
+        name = f"{region}+{after}" if after else region
+        rule = f"{name} is not there or ends the sentence" if after else f"the sentence has no {region} region"
+        there = place["last"] < place["end"] if after else place["first"].notna()
+        times.append(_region(words, place, there, name, rule, (min_rt, max_rt), ledger))
+    summed = with_phenomenon(pd.concat(times, ignore_index=True), items)
+    return declared(summed.assign(log_rt=_log(summed["rt"])), "region_times")
 
 
-def _whole(words: pd.DataFrame, ledger: Ledger) -> pd.DataFrame:
-    """Drop regions of which a word has no time, or of which fewer words were read than by others of that sentence."""
-    count = words.assign(read=words["rt"].notna()).groupby(["session", "trial"])["read"].transform("sum")
-    expected = words.assign(size=words.groupby(["session", "trial"])["word"].transform("size"))
-    longest = expected.groupby(["item", "condition"])["size"].transform("max")
-    return ledger.step("a word of the region has no reading time", readings=(words, count == longest))[0]
+def _timed(readings: pd.DataFrame) -> None:
+    """Raise `DataError` for reading times that no clock gives."""
+    wrong = readings[readings["rt"].abs().eq(float("inf")) | (readings["rt"] < 0)]
+    if len(wrong):
+        raise DataError(
+            capped(
+                f"table readings: session {r.session}, trial {r.trial}, word {r.word}: reading time {r.rt:g}; expected a number of "
+                "ms from 0, or an empty cell"
+                for r in wrong.itertuples()
+            )
+        )
+
+
+def _region(
+    words: pd.DataFrame,
+    place: pd.DataFrame,
+    there: "pd.Series[bool]",
+    name: str,
+    rule: str,
+    band: tuple[float, float],
+    ledger: Ledger,
+) -> pd.DataFrame:
+    """Return the times of one region: the words from `first` to `last` of each trial in `place`."""
+    table = f"region_times: {name}"
+    [place] = ledger.step(rule, **{table: (place, there)})
+    read = words[[*TRIAL, "word", "rt"]].merge(place[[*TRIAL, "first", "last"]], on=TRIAL, validate="m:1")
+    read = read[read["word"].between(read["first"], read["last"])]
+    read = read.assign(out=~in_band(read["rt"], *band))
+    summed = read.groupby(TRIAL).agg(timed=("rt", "count"), rt=("rt", "sum"), out=("out", "any")).reset_index()
+    times = place.merge(summed, on=TRIAL, how="left", validate="1:1")
+    times = times.assign(words=times["last"] - times["first"] + 1, word=times["first"], region=name)
+    [times] = ledger.step(f"a word of {name} has no reading time", **{table: (times, times["timed"] == times["words"])})
+    rule = f"a word of {name} was read in less than {band[0]:g} or more than {band[1]:g} ms"
+    return ledger.step(rule, **{table: (times, ~times["out"].astype(bool))})[0]
 
 
 def _log(rt: pd.Series) -> pd.Series:
@@ -99,17 +144,45 @@ def _log(rt: pd.Series) -> pd.Series:
 
 
 def condition_means(scores: pd.DataFrame, times: pd.DataFrame) -> pd.DataFrame:
-    """Return means by phenomenon and condition of rating, z and rt (ms): participants' means first, then their mean.
+    """Return means by phenomenon, condition and region of rating, z and rt (ms): participants' means, then their mean.
 
     The standard error is that over participants (s.d. of their means / sqrt of their number). Target trials only.
     """
-    targets = scores[scores["role"] == "target"]
+    targets = scores[scores["role"] == "target"].assign(region=SENTENCE_WIDE)
     parts = [_means(targets, "rating"), _means(targets.dropna(subset="z"), "z"), _means(times, "rt")]
     return check(pd.concat(parts, ignore_index=True), "condition_means")
 
 
-def _means(frame: pd.DataFrame, measure: str) -> pd.DataFrame:
-    cell = ["phenomenon", "condition"]
+AROUND = (-3, 4)  # words before and after the critical region that a curve shows
+
+
+def reading_curves(
+    readings: pd.DataFrame, items: pd.DataFrame, *, min_rt: float = 100, max_rt: float = 3000
+) -> pd.DataFrame:
+    """Return mean reading times word by word around the critical region: participants' means first, then their mean.
+
+    Place 0 is the critical region, of which the mean of its words counts, so that regions of any length compare; a word
+    outside [min_rt, max_rt] ms is left out. Target trials; the last word of a sentence is left out, unless it is critical.
+    """
+    words = readings[(readings["role"] == "target") & in_band(readings["rt"], min_rt, max_rt)]
+    critical = readings[(readings["region"] == "critical").fillna(False)]
+    bounds = critical.groupby(SENTENCE)["word"].agg(first="min", last="max")
+    bounds["end"] = readings.groupby(SENTENCE)["word"].max()
+    placed = words[[*TRIAL, "item", "participant", "word", "rt"]].merge(
+        bounds.reset_index(), on=SENTENCE, how="inner", validate="m:1"
+    )
+    before, after = (placed["word"] - placed["first"]).clip(upper=0), (placed["word"] - placed["last"]).clip(lower=0)
+    placed["place"] = before + after
+    shown = placed["place"].between(*AROUND) & ((placed["word"] < placed["end"]) | (placed["place"] == 0))
+    trials = placed[shown].groupby([*TRIAL, "item", "participant", "place"], sort=False)["rt"].mean().reset_index()
+    curves = _means(with_phenomenon(trials, items), "rt", ["phenomenon", "condition", "place"])
+    return check(curves.drop(columns="measure"), "reading_curves")
+
+
+def _means(
+    frame: pd.DataFrame, measure: str, cell: Sequence[str] = ("phenomenon", "condition", "region")
+) -> pd.DataFrame:
+    cell = list(cell)
     by_participant = frame.groupby([*cell, "participant"])[measure].agg(["mean", "size"]).reset_index()
     grouped = by_participant.groupby(cell)
     table = grouped.agg(participants=("mean", "size"), n=("size", "sum"), se=("mean", "sem"), mean=("mean", "mean"))

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from gardenpath.analysis import condition_means, rating_scores, region_times
+from gardenpath.analysis import condition_means, rating_scores, reading_curves, region_times
 from gardenpath.analysis.ledger import Ledger
 from gardenpath.study import DataError, check
 
@@ -90,8 +90,9 @@ def test_a_region_is_dropped_when_one_word_is_out_of_the_band_whose_ends_are_in(
     ledger = Ledger()
     rows = [("P1", 0, 1, "critical", 250.0), ("P1", 0, 2, "critical", rt)]
     assert len(region_times(read(rows), ITEMS, ledger=ledger)) == kept
-    last = [row for row in ledger.rows if row["step"] == 4]
-    assert [(row["table"], row["excluded"]) for row in last] == [("readings", 2 - 2 * kept), ("region_times", 1 - kept)]
+    rule = "a word of critical was read in less than 100 or more than 3000 ms"
+    (step,) = [row for row in ledger.rows if row["rule"] == rule and row["condition"] == "all"]
+    assert (step["table"], step["before"], step["excluded"]) == ("region_times: critical", 1, 1 - kept)
 
 
 def test_a_word_out_of_the_band_elsewhere_in_the_sentence_drops_nothing() -> None:
@@ -108,10 +109,11 @@ def test_a_region_with_a_word_unread_is_dropped_rather_than_summed_short(second:
 
 def test_a_sentence_without_the_region_is_counted_as_left_out() -> None:
     ledger = Ledger()
-    rows = [("P1", 0, 0, None, 250.0), ("P1", 0, 1, None, 250.0), ("P2", 0, 1, "critical", 250.0)]
+    rows = [("P1", 1, 0, None, 250.0), ("P1", 1, 1, None, 250.0), ("P2", 0, 1, "critical", 250.0)]
     assert len(region_times(read(rows), ITEMS, ledger=ledger)) == 1
-    (step,) = [row for row in ledger.rows if row["rule"] == "the sentence has no critical region"]
-    assert (step["table"], step["before"], step["excluded"]) == ("region_times", 2, 1)
+    rule = "the sentence has no critical region"
+    (step,) = [row for row in ledger.rows if row["rule"] == rule and row["condition"] == "all"]
+    assert (step["table"], step["before"], step["excluded"]) == ("region_times: critical", 2, 1)
 
 
 def test_times_are_of_target_trials_only() -> None:
@@ -134,3 +136,70 @@ def test_condition_means_are_of_participants_means_with_their_standard_error() -
     assert row[["participants", "n", "mean"]].to_list() == [2, 3, 5.0]
     assert row["se"] == pytest.approx(2.0)
     assert pd.isna(table.loc[("rating", "ungrammatical"), "se"])  # one participant has no standard error
+
+
+def words(
+    *times: float | None, critical: tuple[int, ...] = (1,)
+) -> list[tuple[str, int, int, str | None, float | None]]:
+    """One trial of P1: a reading time a word."""
+    return [("P1", 0, k, "critical" if k in critical else None, rt) for k, rt in enumerate(times)]
+
+
+@pytest.mark.parametrize(
+    ("length", "regions"),
+    [
+        (2, ["critical"]),
+        (3, ["critical"]),
+        (4, ["critical", "critical+1"]),
+        (5, ["critical", "critical+1", "critical+2"]),
+    ],
+)
+def test_words_after_the_region_count_only_where_the_sentence_goes_on_after_them(
+    length: int, regions: list[str]
+) -> None:
+    """Critical is word 1: of three words, the word after it ends the sentence."""
+    times = region_times(read(words(*[300.0] * length)), ITEMS)
+    assert times["region"].to_list() == regions
+    assert times["word"].to_list() == list(range(1, 1 + len(regions)))
+    assert times["words"].eq(1).all()
+
+
+def test_a_word_out_of_the_band_costs_its_own_region_alone() -> None:
+    times = region_times(read(words(300.0, 310.0, 320.0, 9000.0, 340.0, 350.0, critical=(1, 2))), ITEMS)
+    assert dict(zip(times["region"], times["rt"], strict=True)) == {"critical": 630.0, "critical+2": 340.0}
+
+
+def test_both_sentences_of_a_pair_have_times_of_their_own() -> None:
+    one = read(words(300.0, 310.0, 320.0, 330.0))
+    other = one.assign(condition="ungrammatical", rt=one["rt"] + 100)
+    times = region_times(pd.concat([one, other], ignore_index=True), ITEMS).query("region == 'critical'")
+    assert dict(zip(times["condition"], times["rt"], strict=True)) == {"grammatical": 310.0, "ungrammatical": 410.0}
+
+
+def test_z_keeps_the_mean_and_spread_that_a_participant_had_before_exclusions() -> None:
+    before = rated([("P1", t, "target", "grammatical", r) for t, r in enumerate("1267")])
+    scores = rating_scores(before.iloc[:2], ITEMS, before=before)
+    np.testing.assert_allclose(scores["z"], (np.array([1, 2]) - 4) / np.std([1, 2, 6, 7], ddof=1))
+
+
+def test_curves_are_participants_means_around_the_region_a_word_each() -> None:
+    rows = words(200.0, 210.0, 400.0, 600.0, 250.0, 260.0, 99.0, critical=(2, 3))
+    second = [("P2", *row[1:4], (row[4] or 0) + 100) for row in rows]
+    table = reading_curves(read(rows + second), ITEMS).set_index("place")
+    # before -2, -1; region (400 + 600) / 2; after 250, 260; the last word ends the sentence
+    assert table["mean"].to_dict() == {-2: 250.0, -1: 260.0, 0: 550.0, 1: 300.0, 2: 310.0}
+    assert table["participants"].eq(2).all()
+    assert table.loc[0, "se"] == pytest.approx(50.0)
+
+
+def test_a_region_at_the_end_of_its_sentence_is_in_the_curve() -> None:
+    table = reading_curves(read(words(200.0, 210.0, 400.0, critical=(2,))), ITEMS)
+    assert table["place"].to_list() == [-2, -1, 0]
+
+
+def test_means_are_apart_for_each_region() -> None:
+    scores = rating_scores(rated([]), ITEMS)
+    table = condition_means(scores, region_times(read(words(200.0, 210.0, 400.0, 500.0, 300.0)), ITEMS))
+    assert dict(zip(table["region"], table["mean"], strict=True)) == {
+        "critical": 210.0, "critical+1": 400.0, "critical+2": 500.0,
+    }  # fmt: skip
