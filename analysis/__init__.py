@@ -1,15 +1,19 @@
 """Tables of a study become models, figures and a report; reading times meet surprisal."""
 
 from .alignment import align, alignment_models, surprisal_effects
-from .contrasts import phenomenon_models
+from .contrasts import families, paradigm_models, phenomenon_models
 from .document import report
 from .evaluation import accuracy, model_table
+from .exclusions import left_in, participants
 from .figures import accuracy_figure, coefficient_figure, condition_figure, surprisal_figure, svg
-from .measures import condition_means, rating_scores, region_times
+from .measures import condition_means, rating_scores, reading_curves, region_times
 from .mixed import fit
+from .predictive import delta_comparisons, delta_log_likelihood, heldout
 from .predictors import collinearity
+from .reliability import choice_agreement, icc, noise_ceilings, rating_counts, reliabilities
 from .results import analyse
 from .selftest import alignment_test, lag_profile
+from .sensitivity import sensitivity_grid
 from .wording import apa
 
 __all__ = [
@@ -20,17 +24,31 @@ __all__ = [
     "alignment_test",
     "analyse",
     "apa",
+    "choice_agreement",
     "coefficient_figure",
     "collinearity",
     "condition_figure",
     "condition_means",
+    "delta_comparisons",
+    "delta_log_likelihood",
+    "families",
     "fit",
+    "heldout",
+    "icc",
     "lag_profile",
+    "left_in",
     "model_table",
+    "noise_ceilings",
+    "paradigm_models",
+    "participants",
     "phenomenon_models",
+    "rating_counts",
     "rating_scores",
+    "reading_curves",
     "region_times",
+    "reliabilities",
     "report",
+    "sensitivity_grid",
     "surprisal_effects",
     "surprisal_figure",
     "svg",

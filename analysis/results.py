@@ -1,10 +1,15 @@
-"""From what participants did to the tables of results: exclusions, scores, times, means and models."""
+"""From what participants did to the tables of results: exclusions, scores, times, agreement, models and their robustness."""
 
 import pandas as pd
 
-from .contrasts import phenomenon_models
+from gardenpath.study import ExcludeSection
+
+from .contrasts import entering, families, paradigm_models, phenomenon_models
+from .exclusions import left_in
 from .ledger import Ledger, complete
-from .measures import condition_means, rating_scores, region_times
+from .measures import condition_means, rating_scores, reading_curves, region_times
+from .reliability import choice_agreement, noise_ceilings, rating_counts, reliabilities
+from .sensitivity import sensitivity_grid
 
 
 def analyse(
@@ -12,24 +17,48 @@ def analyse(
     responses: pd.DataFrame,
     sessions: pd.DataFrame,
     items: pd.DataFrame,
+    demographics: pd.DataFrame | None = None,
     *,
     min_rt: float = 100,
     max_rt: float = 3000,
     engine: str = "glmm",
+    exclude: ExcludeSection | None = None,
+    seed: int = 1,
 ) -> dict[str, pd.DataFrame]:
-    """Return exclusions, rating_scores, region_times, condition_means and phenomenon_models, by name.
+    """Return every table of results by name: the exclusions first, then what was measured, agreement and models.
 
-    Ratings are standardised within participant before anything is excluded for its reading time. A trial's critical
-    region is dropped when one of its words was read in less than `min_rt` or more than `max_rt` ms.
+    Ratings are standardised within participant over all target and filler trials of complete sessions, before anybody or
+    anything is left out. A trial's critical region is dropped when one of its words was read in less than `min_rt` or more
+    than `max_rt` ms; `exclude` has the other rules. `seed` draws the split halves and bootstraps of agreement.
     """
     ledger = Ledger()
-    readings, responses = complete(sessions, ledger, readings=readings, responses=responses)
-    scores = rating_scores(responses, items, ledger=ledger)
+    _, everything = complete(sessions, Ledger(), readings=readings, responses=responses)
+    readings, responses, people = left_in(
+        readings, responses, sessions, items,
+        demographics=demographics, min_rt=min_rt, max_rt=max_rt, exclude=exclude, ledger=ledger,
+    )  # fmt: skip
+    scores = rating_scores(responses, items, ledger=ledger, before=everything)
     times = region_times(readings, items, min_rt=min_rt, max_rt=max_rt, ledger=ledger)
+    models = {
+        "phenomenon": phenomenon_models(scores, times, items, engine=engine),
+        "paradigm": paradigm_models(scores, times, items, engine=engine),
+    }
+    flagged = set(people.loc[people["flagged"].fillna(False).astype(bool), "participant"])
     return {
         "exclusions": ledger.table(),
+        "participants": people,
         "rating_scores": scores,
         "region_times": times,
         "condition_means": condition_means(scores, times),
-        "phenomenon_models": phenomenon_models(scores, times, items, engine=engine),
+        "rating_counts": rating_counts(scores),
+        "reading_curves": reading_curves(readings, items, min_rt=min_rt, max_rt=max_rt),
+        "reliability": reliabilities(scores, seed=seed),
+        "noise_ceilings": noise_ceilings(scores, seed=seed),
+        "choice_agreement": choice_agreement(responses, items),
+        "phenomenon_models": models["phenomenon"],
+        "paradigm_models": models["paradigm"],
+        "families": families(models, entering(scores, times, items)),
+        "sensitivity": sensitivity_grid(
+            scores, readings, items, flagged=flagged, min_rt=min_rt, max_rt=max_rt, engine=engine
+        ),
     }

@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 
 from gardenpath.analysis import analyse
-from gardenpath.study import DataError, check
+from gardenpath.study import DataError, ExcludeSection, check
 
 Tables = dict[str, pd.DataFrame]
 GIVEN = ("readings", "responses", "sessions", "items")
@@ -16,7 +16,6 @@ def found(tables: Tables) -> Tables:
 
 
 def test_each_table_is_as_declared(found: Tables) -> None:
-    assert list(found) == ["exclusions", "rating_scores", "region_times", "condition_means", "phenomenon_models"]
     for name, frame in found.items():
         pd.testing.assert_frame_equal(check(frame, name), frame)
 
@@ -24,24 +23,40 @@ def test_each_table_is_as_declared(found: Tables) -> None:
 def test_the_ledger_adds_up_from_the_first_row_to_the_last(tables: Tables, found: Tables) -> None:
     ledger = found["exclusions"]
     assert (ledger["before"] - ledger["excluded"] == ledger["after"]).all()
-    for name, final in (("readings", "region_times"), ("responses", "rating_scores")):
-        steps = ledger[ledger["table"] == name]
-        assert steps["before"].iloc[0] == len(tables[name])
+    ledger = ledger[ledger["condition"] == "all"]
+    for name in ("readings", "responses"):
+        assert ledger.loc[ledger["table"] == name, "before"].iloc[0] == len(tables[name])
+    for _, steps in ledger.groupby("table"):
         assert steps["before"].to_list()[1:] == steps["after"].to_list()[:-1]
-        words = found[final]["words"].sum() if final == "region_times" else len(found[final])
-        assert steps["after"].iloc[-1] == words
+        assert steps["participants_before"].to_list()[1:] == steps["participants_after"].to_list()[:-1]
+    ends = ledger.groupby("table")["after"].last()
+    assert ends["rating_scores"] == len(found["rating_scores"]) == ends["responses"]
+    regions = found["region_times"]["region"].value_counts()
+    assert all(ends[f"region_times: {region}"] == n for region, n in regions.items())
+
+
+def test_the_ledgers_conditions_add_up_to_all_of_them(found: Tables) -> None:
+    ledger = found["exclusions"].query("table != 'sessions'")
+    for name in ("before", "excluded", "after"):
+        whole = ledger[ledger["condition"] == "all"].set_index(["step", "table"])[name]
+        parts = ledger[ledger["condition"] != "all"].groupby(["step", "table"])[name].sum()
+        assert parts.reindex(whole.index, fill_value=0).eq(whole).all()
 
 
 def test_an_incomplete_session_and_one_slow_region_are_excluded_and_nothing_else(found: Tables) -> None:
-    ledger = found["exclusions"].set_index(["table", "rule"])["excluded"]
+    ledger = found["exclusions"].query("condition == 'all'").set_index(["table", "rule"])["excluded"]
     assert ledger["sessions", "session not complete"] == 1
-    assert ledger["region_times"].sum() == 1
+    slow = "a word of critical was read in less than 100 or more than 3000 ms"
+    assert ledger["region_times: critical", slow] == 1
+    after = "critical+1 is not there or ends the sentence"
+    assert ledger["region_times: critical+1", after] == 0
     assert "P23" not in set(found["rating_scores"]["participant"])
     assert "practice" not in set(found["rating_scores"]["role"])
 
 
 def test_excluding_reading_times_leaves_ratings_as_they_are(tables: Tables, found: Tables) -> None:
-    narrow = analyse(*(tables[name] for name in GIVEN), min_rt=250, max_rt=400)
+    anyone = ExcludeSection(out_of_band=1)
+    narrow = analyse(*(tables[name] for name in GIVEN), min_rt=250, max_rt=400, exclude=anyone)
     pd.testing.assert_frame_equal(narrow["rating_scores"], found["rating_scores"])
     assert len(narrow["region_times"]) < len(found["region_times"])
 
@@ -56,7 +71,7 @@ def test_the_tables_given_are_not_changed(tables: Tables) -> None:
 def test_row_order_changes_no_result(tables: Tables, found: Tables) -> None:
     shuffled = [tables[name].sample(frac=1, random_state=1).reset_index(drop=True) for name in GIVEN]
     again = analyse(*shuffled)
-    numbers = ["phenomenon", "condition", "measure", "participants", "n", "mean", "se"]
+    numbers = ["phenomenon", "condition", "region", "measure", "participants", "n", "mean", "se"]
     pd.testing.assert_frame_equal(again["condition_means"][numbers], found["condition_means"][numbers])
     pd.testing.assert_frame_equal(again["phenomenon_models"], found["phenomenon_models"], rtol=1e-4)
 
@@ -87,10 +102,53 @@ def test_a_session_that_sessions_lacks_is_named_once_per_table(tables: Tables) -
     ]
 
 
-def test_when_every_reading_time_is_out_the_ratings_remain(tables: Tables) -> None:
-    found = analyse(*(tables[name] for name in GIVEN), min_rt=1, max_rt=2)
+def test_when_every_reading_time_is_out_so_is_everybody_in_a_sentence(tables: Tables) -> None:
+    with pytest.raises(
+        DataError, match="leave none of 23 participants: 23 by 'reading times out of the band in more than"
+    ):
+        analyse(*(tables[name] for name in GIVEN), min_rt=1, max_rt=2)
+
+
+def test_when_every_reading_time_is_out_the_ratings_remain_if_declared_so(tables: Tables) -> None:
+    found = analyse(*(tables[name] for name in GIVEN), min_rt=1, max_rt=2, exclude=ExcludeSection(out_of_band=1))
     assert found["region_times"].empty
     assert set(found["condition_means"]["measure"]) == {"rating", "z"}
+
+
+def test_times_that_are_no_numbers_are_a_sentence(tables: Tables) -> None:
+    readings = tables["readings"].copy()
+    readings.loc[readings.index[40], "rt"] = float("inf")
+    with pytest.raises(DataError, match=r"session s00, trial .*: reading time inf; expected a number of ms"):
+        analyse(readings, *(tables[name] for name in GIVEN[1:]))
+
+
+@pytest.mark.parametrize("few", ["participant", "item"])
+def test_one_participant_or_one_item_gives_every_table_and_says_why_no_model(tables: Tables, few: str) -> None:
+    kept = {"participant": ["P00"], "item": ["islands-1"]}[few]
+    shown = [tables[name][tables[name][few].isin(kept)] for name in ("readings", "responses")]
+    found = analyse(*shown, tables["sessions"], tables["items"], exclude=ExcludeSection(out_of_band=1))
+    for name, frame in found.items():
+        pd.testing.assert_frame_equal(check(frame, name), frame)
+    assert found["phenomenon_models"]["estimate"].isna().all()
+    assert found["phenomenon_models"]["note"].str.startswith("Not fitted: ").all()
+
+
+def test_a_constant_rater_is_counted_and_has_no_z(tables: Tables) -> None:
+    responses = tables["responses"].copy()
+    responses.loc[responses["participant"] == "P03", "response"] = "4"
+    found = analyse(tables["readings"], responses, tables["sessions"], tables["items"])
+    scores = found["rating_scores"]
+    assert scores.loc[scores["participant"] == "P03", "z"].isna().all()
+    ledger = found["exclusions"].query("condition == 'all' and table == 'rating_scores'").iloc[0]
+    assert ledger["excluded"] == 23
+
+
+def test_the_seed_alone_decides_what_is_drawn(tables: Tables, found: Tables) -> None:
+    again, other = (analyse(*(tables[name] for name in GIVEN), seed=seed) for seed in (1, 2))
+    for name, frame in again.items():
+        assert frame.to_csv() == found[name].to_csv(), name
+    differing = [name for name, frame in other.items() if frame.to_csv() != found[name].to_csv()]
+    assert differing == ["reliability", "noise_ceilings"]
 
 
 @pytest.mark.parametrize("storage", ["python", "pyarrow"])

@@ -1,0 +1,143 @@
+"""The same effect under other defensible choices: cutoffs, transforms, and without participants who are flagged."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import pandas as pd
+
+from gardenpath.study import TABLES, check
+
+from .contrasts import TERM, effect, entering
+from .measures import SENTENCE_WIDE, region_times
+
+EVERYBODY, UNFLAGGED = "all", "not flagged"
+SPREAD = 3.0  # s.d. of log reading time within participant
+
+# Cutoffs of the field (docs/study.md names the sources): words outside are taken as not timed.
+BANDS: Mapping[str, tuple[float, float]] = {
+    "100 to 3000 ms": (100, 3000),
+    "50 to 2500 ms": (50, 2500),
+    "100 to 5000 ms": (100, 5000),
+}
+Transform = Callable[[pd.DataFrame], "pd.Series[float]"]
+
+
+def _log(times: pd.DataFrame) -> "pd.Series[float]":
+    return times["log_rt"]
+
+
+def _ms(times: pd.DataFrame) -> "pd.Series[float]":
+    return times["rt"]
+
+
+def _log_per_word(times: pd.DataFrame) -> "pd.Series[float]":
+    import numpy as np
+
+    return times["log_rt"] - np.log(times["words"].astype("float64"))
+
+
+def _speed(times: pd.DataFrame) -> "pd.Series[float]":
+    return -1000 / times["rt"]
+
+
+TRANSFORMS: Mapping[str, Transform] = {
+    "log": _log,
+    "ms": _ms,
+    "log per word": _log_per_word,
+    "-1000/ms": _speed,
+}
+LOG = "log"
+
+
+def sensitivity_grid(
+    scores: pd.DataFrame,
+    readings: pd.DataFrame,
+    items: pd.DataFrame,
+    *,
+    flagged: set[str] | None = None,
+    min_rt: float = 100,
+    max_rt: float = 3000,
+    engine: str = "glmm",
+) -> pd.DataFrame:
+    """Return the effect of grammaticality in each phenomenon under every cutoff and transform, random intercepts only.
+
+    Critical region: no cutoff, the declared one, three of the field's, and 3 s.d. of a participant's log times, each
+    with the log of the region's time, the time itself, the log of the mean time of its words, and the negative reciprocal;
+    ratings: z and as given. Then without the participants in `flagged`, if there are any. One choice is the `declared`
+    one; no other carries stars or a corrected p, since choosing among them is what the grid guards against.
+    """
+    declared = f"{min_rt:g} to {max_rt:g} ms"
+    people = {EVERYBODY: set[str](), **({UNFLAGGED: flagged} if flagged else {})}
+    none = region_times(readings.head(0), items, spillover=0)
+    rows = []
+    for who, left_out in people.items():
+        rated = entering(scores[~scores["participant"].isin(left_out)], none, items).get(("z", SENTENCE_WIDE))
+        for response in ("z", "rating"):
+            choice = {"measure": "z", "region": SENTENCE_WIDE, "cutoff": "none", "transform": response, "people": who}
+            rows += _effects(rated, choice, response, response == "z" and who == EVERYBODY, engine)
+    fitted: dict[tuple[object, ...], list[dict[str, Any]]] = {}  # cutoffs that leave the same times need one fit
+    words = readings[(readings["role"] == "target") & (readings["region"] == "critical").fillna(False)]
+    for cutoff, timed in _cut(readings, words, {declared: (min_rt, max_rt), **BANDS}).items():
+        times = region_times(timed, items, min_rt=0, max_rt=float("inf"), spillover=0)
+        for who, left_out in people.items():
+            kept = times[~times["participant"].isin(left_out)]
+            entered = entering(scores.head(0), kept, items).get(("log_rt", "critical"))
+            for name, transform in TRANSFORMS.items():
+                if who != EVERYBODY and name != LOG:
+                    continue
+                choice = {"measure": "log_rt", "region": "critical", "cutoff": cutoff, "transform": name, "people": who}
+                if entered is None:
+                    continue
+                same = (who, name, *map(tuple, (kept["session"], kept["trial"], kept["condition"])))
+                if same not in fitted:
+                    fitted[same] = _effects(entered.assign(y=transform(entered)), choice, "y", False, engine)
+                is_declared = (cutoff, name, who) == (declared, LOG, EVERYBODY)
+                rows += [row | choice | {"declared": is_declared} for row in fitted[same]]
+    return check(pd.DataFrame(rows, columns=TABLES["sensitivity"].names), "sensitivity")
+
+
+def _cut(
+    readings: pd.DataFrame, words: pd.DataFrame, bands: Mapping[str, tuple[float, float]]
+) -> dict[str, pd.DataFrame]:
+    """Return the words of critical regions under each cutoff; those outside have no reading time."""
+    import numpy as np
+
+    found = {"none": words.assign(rt=words["rt"].where(words["rt"] > 0))}
+    found |= {name: words.assign(rt=words["rt"].where(words["rt"].between(*band))) for name, band in bands.items()}
+    read = readings[(readings["role"] == "target") & (readings["rt"] > 0)]
+    log_rt = pd.Series(np.log(read["rt"].to_numpy(dtype="float64")), index=read.index)
+    by = log_rt.groupby(read["participant"])
+    far = (log_rt - by.transform("mean")).abs() > SPREAD * by.transform("std")
+    inside = words.index.isin(read.index[~far.fillna(False)])
+    found[f"{SPREAD:g} s.d. of log time"] = words.assign(rt=words["rt"].where(inside))
+    return found
+
+
+def _effects(
+    rows: pd.DataFrame | None, choice: Mapping[str, str], response: str, declared: bool, engine: str
+) -> list[dict[str, Any]]:
+    """Return the effect in each phenomenon under one choice."""
+    found = []
+    for phenomenon, part in [] if rows is None else rows.groupby("phenomenon", sort=True):
+        model = effect(part, response, engine=engine).set_index("term")
+        row: dict[str, Any] = model.loc[TERM].to_dict() | choice
+        row |= {"phenomenon": phenomenon, "declared": declared}
+        if choice["measure"] == "log_rt" and not pd.isna(row["estimate"]):
+            mean, words = float(model.loc["intercept", "estimate"]), float(part["words"].mean())
+            row |= _in_ms(row, mean, words)
+        found.append(row)
+    return found
+
+
+def _in_ms(row: Mapping[str, Any], mean: float, words: float) -> dict[str, float]:
+    """Return effect and interval as differences of predictions in ms, at the model's mean."""
+    import math
+
+    back: Callable[[float], float] = {
+        "log": math.exp,
+        "ms": lambda y: y,
+        "log per word": lambda y: math.exp(y) * words,
+        "-1000/ms": lambda y: -1000 / y if y < 0 else math.nan,
+    }[row["transform"]]
+    ends = {"ms": row["estimate"], "ms_low": row["ci_low"], "ms_high": row["ci_high"]}
+    return {name: back(mean + effect / 2) - back(mean - effect / 2) for name, effect in ends.items()}
