@@ -11,6 +11,7 @@ from gardenpath.study import TABLES, DataError, check
 from .ledger import Ledger, complete, in_band
 from .measures import RATED, declared
 from .mixed import COEFFICIENTS, failed, fit
+from .predictive import delta_comparisons, delta_log_likelihood, heldout, unpredicted
 from .predictors import INTERCEPTS, MODEL, WORD, at, beside, by_model, by_term, collinearity, formula, no_score, terms
 from .selftest import alignment_test, lag_profile, stopped
 
@@ -28,11 +29,17 @@ def align(
     edges: bool = False,
     slopes: bool = True,
     despite_failure: bool = False,
+    folds_by: str = "item",
+    folds: int = 10,
+    seed: int = 1,
     min_rt: float = 100,
     max_rt: float = 3000,
     engine: str = "glmm",
 ) -> dict[str, pd.DataFrame]:
-    """Return aligned, alignment_test, lag_profile, collinearity, alignment_models, surprisal_effects, alignment_exclusions.
+    """Return the words read beside their scores, a test of that, models by surprisal, and their gain on held-out readings.
+
+    The tables, by name: aligned, alignment_test, lag_profile, collinearity, alignment_models, surprisal_effects, heldout,
+    delta_log_likelihood, delta_comparisons, alignment_exclusions.
 
     Each word read in a target or filler trial of a complete session stands beside its surprisal (bits), length and
     Zipf frequency, and those of the words around it (spillover: up to `lags` words before enter the models); then one
@@ -77,9 +84,8 @@ def align(
     found = read.drop(columns=["text", "region"]).merge(scores, on=WORD, how="inner", validate="m:m")
     aligned = declared(_described(found), "aligned")
     tested = alignment_test(aligned, engine=engine)
-    models = alignment_models(
-        aligned, lags=lags, slopes=slopes, engine=engine, withheld={} if despite_failure else stopped(tested)
-    )
+    withheld = {} if despite_failure else stopped(tested)
+    models = alignment_models(aligned, lags=lags, slopes=slopes, engine=engine, withheld=withheld)
     return {
         "aligned": aligned,
         "alignment_test": tested,
@@ -87,7 +93,30 @@ def align(
         "collinearity": collinearity(aligned, lags=lags) if len(aligned) else _none("collinearity"),
         "alignment_models": models,
         "surprisal_effects": surprisal_effects(aligned, models, engine=engine),
+        **_predicted(aligned, withheld, lags=lags, by=folds_by, folds=folds, seed=seed),
         "alignment_exclusions": ledger.table("alignment_exclusions"),
+    }
+
+
+def _predicted(
+    aligned: pd.DataFrame, withheld: "Withheld", *, lags: int, by: str, folds: int, seed: int
+) -> dict[str, pd.DataFrame]:
+    """Return heldout, delta_log_likelihood and delta_comparisons; what cannot be held out keeps a row that says why."""
+    held, reasons = [_none("heldout")], dict(withheld)
+    for model, protocol, rows in by_model(aligned):
+        if (model, protocol) in reasons:
+            continue
+        try:
+            held.append(heldout(rows, lags=lags, by=by, folds=folds, seed=seed))
+        except DataError as error:
+            reasons[model, protocol] = str(error).replace("\n", "; ")
+    found = pd.concat(held[1:] or held, ignore_index=True)
+    return {
+        "heldout": found,
+        "delta_log_likelihood": pd.concat(
+            [delta_log_likelihood(found, seed=seed), unpredicted(aligned, reasons)], ignore_index=True
+        ),
+        "delta_comparisons": delta_comparisons(found, seed=seed),
     }
 
 

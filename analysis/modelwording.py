@@ -1,8 +1,10 @@
 """Sentences about models beside people and beside each other, all from the declared tables."""
 
+from typing import Any
+
 import pandas as pd
 
-from .wording import records
+from .wording import p_value, records
 
 VERDICTS = {
     "passed": "passed the alignment self-test",
@@ -12,7 +14,7 @@ VERDICTS = {
 }
 
 
-def named(row: "dict[str, object]", end: str = "") -> str:
+def named(row: dict[str, Any], end: str = "") -> str:
     """Return a language model with its protocol.
 
     >>> named({"model": "gpt2", "protocol": "causal"})
@@ -43,3 +45,31 @@ def costs(effects: pd.DataFrame) -> list[str]:
         f"(95% CI [{row['ms_low']:.2g}, {row['ms_high']:.2g}])."
         for row in records(effects[(effects["lag"] == 0) & effects["estimate"].notna()])
     ]
+
+
+def gains(table: pd.DataFrame) -> list[str]:
+    """Return, for each language model, what its surprisal adds to held-out readings, and what that p could be at least."""
+    return [
+        f"{named(row)}: surprisal changes the log likelihood of {row['n']} held-out readings by {row['total']:+.1f} nats, "
+        f"{row['delta']:+.5f} a reading{_tested(row, 'one-sided')}"
+        for row in records(table[table["delta"].notna()])
+    ]
+
+
+def rivals(table: pd.DataFrame) -> list[str]:
+    """Return, for every two language models, how much better one predicts held-out readings than the other."""
+    return [
+        f"{named(row, '_a')} against {named(row, '_b')}: {row['total']:+.1f} nats, {row['delta']:+.5f} a reading"
+        f"{_tested(row, 'two-sided', 'p_holm')}"
+        for row in records(table[table["delta"].notna()])
+    ]
+
+
+def _tested(row: dict[str, Any], sides: str, name: str = "p") -> str:
+    held = f"{row['clusters']} clusters by {row['folds_by']}" if "folds_by" in row else f"{row['clusters']} clusters"
+    if pd.isna(row["p"]):
+        return f" ({held}: too few for a p or an interval)."
+    return (
+        f" (95% CI [{row['ci_low']:.5f}, {row['ci_high']:.5f}]; {sides} sign flips over {held}, "
+        f"{'p_Holm' if name == 'p_holm' else 'p'} {p_value(row[name])}, smallest possible {row['smallest_p']:.2g})."
+    )

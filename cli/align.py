@@ -13,6 +13,9 @@ RESULTS = (
     "collinearity",
     "alignment_models",
     "surprisal_effects",
+    "heldout",
+    "delta_log_likelihood",
+    "delta_comparisons",
     "alignment_exclusions",
 )
 
@@ -34,6 +37,15 @@ RESULTS = (
     help="Let the effect of surprisal vary over participants; minutes instead of seconds from 100,000 readings on.",
 )
 @click.option("--despite-failure", is_flag=True, help="Fit models though the alignment self-test has failed.")
+@click.option(
+    "--folds-by",
+    type=click.Choice(["item", "story", "participant", "row"]),
+    default="item",
+    show_default=True,
+    help="What is held out together for delta log-likelihood; a story is a paradigm.",
+)
+@click.option("--folds", type=click.IntRange(min=2), default=10, show_default=True, help="Parts held out in turn.")
+@click.option("--seed", type=int, default=1, show_default=True, help="Deals the folds, draws flips and bootstraps.")
 @analyse.engine
 @options.out
 @options.parquet
@@ -48,6 +60,9 @@ def command(
     edges: bool,
     slopes: bool,
     despite_failure: bool,
+    folds_by: str,
+    folds: int,
+    seed: int,
     engine: str | None,
     out: Path,
     parquet: bool,
@@ -68,6 +83,7 @@ def command(
     analyse.refuse(out, RESULTS, force)
     chosen = analyse.settings(study_file, min_rt=min_rt, max_rt=max_rt, engine=engine)
     chosen |= {"lags": lags, "edges": edges, "slopes": slopes, "despite_failure": despite_failure}
+    chosen |= {"folds_by": folds_by, "folds": folds, "seed": seed}
     folders = {"readings": tables, "sessions": tables, "surprisal": scores, "words": tables}
     given = {name: read(folder, name) for name, folder in folders.items()}
     found = analysis.align(**given, **chosen)  # type: ignore[arg-type]
@@ -79,6 +95,8 @@ def command(
     for sentence in [
         *wording.slopes(found["alignment_models"][~withheld.astype(bool)]),
         *modelwording.costs(found["surprisal_effects"]),
+        *modelwording.gains(found["delta_log_likelihood"]),
+        *modelwording.rivals(found["delta_comparisons"]),
     ]:
         click.echo(sentence)
     if withheld.any():

@@ -25,7 +25,7 @@ def found(tables: Tables) -> Tables:
 def test_each_table_is_as_declared(found: Tables) -> None:
     assert list(found) == [
         "aligned", "alignment_test", "lag_profile", "collinearity", "alignment_models", "surprisal_effects",
-        "alignment_exclusions",
+        "heldout", "delta_log_likelihood", "delta_comparisons", "alignment_exclusions",
     ]  # fmt: skip
     for name, frame in found.items():
         pd.testing.assert_frame_equal(check(frame, name), frame)
@@ -309,6 +309,14 @@ def test_a_model_that_cannot_be_fitted_keeps_a_row_that_says_why(found: Tables) 
     table = alignment_models(found["aligned"].query("participant == 'P00'"))
     assert table["estimate"].isna().all()
     assert "only one participant (P00)" in table["note"].item()
+
+
+def test_one_participant_is_a_sentence_in_every_table(tables: Tables) -> None:
+    found = aligned(tables, readings=tables["readings"].query("participant == 'P00'"))
+    for name in ("alignment_test", "lag_profile", "alignment_models", "surprisal_effects", "delta_log_likelihood"):
+        assert found[name]["note"].str.contains(r"only one participant \(P00\)").all(), name
+    assert found["heldout"].empty
+    assert found["delta_log_likelihood"]["delta"].isna().all()
 
 
 @pytest.mark.parametrize("empty", ["readings", "surprisal"])

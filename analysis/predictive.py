@@ -1,0 +1,254 @@
+"""How much better reading times are predicted with surprisal than without, on readings held out of the fit."""
+
+import itertools
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+
+from gardenpath.study import TABLES, DataError, check
+
+from .formulas import Formula, parse
+from .mixed import columns_of
+from .predictors import by_model, formula, terms
+from .resampling import FEW, holm, ratio_interval, sign_flip
+
+# What is held out together: the column that names it. A story's sentences are items of one paradigm.
+CLUSTERS = {"item": "item", "story": "paradigm", "participant": "participant", "row": "item"}
+Array = Any
+
+
+def heldout(aligned: pd.DataFrame, *, lags: int = 2, by: str = "item", folds: int = 10, seed: int = 1) -> pd.DataFrame:
+    """Return the log density (nats) of each held-out cluster of readings, with surprisal (full) and without (base).
+
+    Both models have random intercepts of participant, item and token, and are fitted by maximum likelihood to the
+    same rows of the other folds. A held-out cluster's density is the joint one of its readings: multivariate normal
+    around the fixed effects, with the variance components as fitted. Readings that share a participant, an item or a
+    token are correlated, so no single reading has a value of its own.
+
+    `by` is item (default), story (the column paradigm), participant, or row. Participants and rows leave other readings
+    of the same words in the fit, which favours any predictor of words; rows are taken alone and summed by item.
+    Clusters are dealt to folds at random from `seed`. Fitted by glmm, whatever engine fits the other models.
+    """
+    if by not in CLUSTERS:
+        raise ValueError(f"folds by {by!r}; expected one of {', '.join(CLUSTERS)}")
+    if folds < 2:
+        raise ValueError(f"{folds} folds; expected 2 or more")
+    full, base = (parse(formula(terms(range(lags + 1), surprisal=with_it))) for with_it in (True, False))
+    parts: list[pd.DataFrame] = []
+    known: tuple[pd.DataFrame, pd.DataFrame] | None = None  # base models are the same where rows are
+    for model, protocol, given in by_model(aligned):
+        rows = given.dropna(subset=terms(range(lags + 1))).reset_index(drop=True)
+        columns_of(rows, full)
+        fold = _dealt(rows, by, folds, seed)
+        if known is None or not known[0].equals(rows[base.names]):
+            known = rows[base.names], _densities(rows, base, fold, by)
+        both = known[1].merge(
+            _densities(rows, full, fold, by), on="cluster", suffixes=("_base", "_full"), validate="1:1"
+        )
+        parts.append(
+            pd.DataFrame(
+                {
+                    "model": model, "protocol": protocol, "folds_by": by, "cluster": both["cluster"],
+                    "fold": both["fold_full"], "n": both["n_full"], "lags": lags, "base": both["density_base"],
+                    "full": both["density_full"], "converged": both["converged_base"] & both["converged_full"],
+                }
+            )
+        )  # fmt: skip
+    if not parts:
+        raise DataError("table aligned has no rows; expected a reading of each word, from align")
+    return check(pd.concat(parts, ignore_index=True), "heldout")
+
+
+def _dealt(rows: pd.DataFrame, by: str, folds: int, seed: int) -> Array:
+    """Return the fold of each row."""
+    import numpy as np
+
+    rng = np.random.default_rng(seed)
+    if by == "row":
+        return rng.permutation(len(rows)) % folds
+    column = CLUSTERS[by]
+    names = sorted(rows[column].unique())
+    if len(names) < 2:
+        raise DataError(f"there is only one {column} ({names[0]}), so none can be held out; hold out by something else")
+    place = dict(zip(rng.permutation(names).tolist(), range(len(names)), strict=True))
+    return rows[column].map(place).to_numpy(dtype="int64") % min(folds, len(names))
+
+
+def _densities(rows: pd.DataFrame, model: Formula, fold: Array, by: str) -> pd.DataFrame:
+    """Return the log density of each cluster under the model fitted to the other folds."""
+    import numpy as np
+
+    clusters = rows[CLUSTERS[by]].astype("string").to_numpy(dtype=object)
+    found: dict[str, dict[str, Any]] = {}
+    for number in sorted(set(fold.tolist())):
+        out = fold == number
+        fitted = fit_ml(rows[~out], model)
+        for cluster in sorted(set(clusters[out])):
+            own = rows[out & (clusters == cluster)]
+            density = fitted.each(own).sum() if by == "row" else fitted.together(own)
+            row = found.setdefault(
+                cluster, {"cluster": cluster, "density": 0.0, "n": 0, "converged": True, "fold": number}
+            )
+            row["density"] += density
+            row["n"] += len(own)
+            row["converged"] &= fitted.converged
+            row["fold"] = None if by == "row" else number
+    table = pd.DataFrame(list(found.values()))
+    if not np.isfinite(table["density"].to_numpy()).all():
+        raise DataError(f"{model}: a held-out density is not finite; exclude what is not finite from the predictors")
+    return table.sort_values("cluster", ignore_index=True)
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """A mixed model fitted by maximum likelihood: coefficients by term, covariance of each group's effects, variance."""
+
+    response: str
+    fixed: Mapping[str, float]
+    random: Sequence[tuple[str, tuple[str, ...], Array]]
+    residual: float
+    converged: bool
+
+    def together(self, rows: pd.DataFrame) -> float:
+        """Return the joint log density of `rows` in nats, their random effects integrated out."""
+        import numpy as np
+        from scipy import linalg
+
+        apart, effects = self._error(rows), self._effects(rows)
+        n, m = effects.shape
+        if m >= n:
+            root = linalg.cholesky((effects @ effects.T).toarray() + self.residual * np.eye(n), lower=True)
+            spread = linalg.solve_triangular(root, apart, lower=True)
+            squared, volume = spread @ spread, 2 * np.log(np.diag(root)).sum()
+        else:  # Woodbury: as many equations as random effects, not as readings
+            root = linalg.cholesky(np.eye(m) + (effects.T @ effects).toarray() / self.residual, lower=True)
+            spread = linalg.solve_triangular(root, effects.T @ apart, lower=True) / self.residual
+            squared = apart @ apart / self.residual - spread @ spread
+            volume = n * math.log(self.residual) + 2 * np.log(np.diag(root)).sum()
+        return float(-0.5 * (n * math.log(2 * math.pi) + volume + squared))
+
+    def each(self, rows: pd.DataFrame) -> Array:
+        """Return the log density of each row alone, in nats."""
+        import numpy as np
+
+        effects = self._effects(rows)
+        variance = self.residual + np.asarray(effects.multiply(effects).sum(axis=1)).ravel()
+        return -0.5 * (np.log(2 * np.pi * variance) + self._error(rows) ** 2 / variance)
+
+    def _error(self, rows: pd.DataFrame) -> Array:
+        mean = sum(slope * _column(rows, term) for term, slope in self.fixed.items())
+        return rows[self.response].to_numpy(dtype="float64") - mean
+
+    def _effects(self, rows: pd.DataFrame) -> Array:
+        """Return U of which U U' is the covariance of the random effects' sum: a column for each level and effect."""
+        import numpy as np
+        from scipy import sparse
+
+        blocks = []
+        for group, names, covariance in self.random:
+            level, levels = pd.factorize(rows[group])
+            values, vectors = np.linalg.eigh(covariance)
+            root = vectors * np.sqrt(values.clip(min=0))
+            weights = np.column_stack([_column(rows, name) for name in names]) @ root
+            line = np.arange(len(rows))
+            for place in range(len(names)):
+                shape = (len(rows), len(levels))
+                blocks.append(sparse.csr_array((weights[:, place], (line, level)), shape=shape))
+        return sparse.csr_array(sparse.hstack(blocks))
+
+
+def _column(rows: pd.DataFrame, term: str) -> Array:
+    import numpy as np
+
+    return np.ones(len(rows)) if term in ("1", "(Intercept)") else rows[term].to_numpy(dtype="float64")
+
+
+def fit_ml(rows: pd.DataFrame, model: Formula) -> Fitted:
+    """Return the model of numeric predictors fitted by maximum likelihood, which unlike REML compares fixed effects."""
+    import warnings
+
+    import glmm
+    import numpy as np
+
+    columns = columns_of(rows, model)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # what they say stands in the fit
+        found = glmm.fit(columns, model.plain(), reml=False, satterthwaite=False, anova_test="Wald")
+    random = []
+    for place, (group, names) in enumerate(found.re_groups):
+        deviations, correlations = found.stddev_corr(place)
+        random.append((group, tuple(names), np.outer(deviations, deviations) * np.asarray(correlations)))
+    slopes = np.nan_to_num(np.asarray(found.beta, dtype="float64"))  # a predictor made of others has none
+    fixed = dict(zip(found.names, slopes.tolist(), strict=True))
+    return Fitted(model.response, fixed, random, float(found.dispersion), bool(found.converged))
+
+
+def delta_log_likelihood(held: pd.DataFrame, *, seed: int = 1) -> pd.DataFrame:
+    """Return, for each language model, the gain in log likelihood of held-out readings from its surprisal, in nats.
+
+    p is the one-sided sign-flip test over clusters (two-sided, overfitting alone would be significant), the interval a
+    cluster bootstrap; neither under 10 clusters.
+
+    >>> rows = [("m", "p", "item", f"i{k}", 0, 20, 2, -30.0, -30.0 + k % 3) for k in range(12)]
+    >>> names = "model protocol folds_by cluster fold n lags base full".split()
+    >>> held = pd.DataFrame(rows, columns=names).assign(converged=True)
+    >>> delta_log_likelihood(held)[["clusters", "n", "total", "delta", "smallest_p"]].to_numpy().tolist()
+    [[12.0, 240.0, 12.0, 0.05, 0.000244140625]]
+    """
+    rows = [
+        {"model": model, "protocol": protocol, **_gain(part, part["full"] - part["base"], True, seed)}
+        for model, protocol, part in by_model(held)
+    ]
+    return check(pd.DataFrame(rows, columns=TABLES["delta_log_likelihood"].names), "delta_log_likelihood")
+
+
+def _gain(held: pd.DataFrame, gains: "pd.Series[float]", one_sided: bool, seed: int) -> dict[str, object]:
+    flipped = sign_flip(gains, one_sided=one_sided, seed=seed)
+    low, high = ratio_interval(gains, held["n"], seed=seed)
+    n, clusters = int(held["n"].sum()), len(held)
+    notes = []
+    if clusters < FEW:
+        notes.append(f"No p and no interval: {clusters} clusters, under {FEW}.")
+    if not held["converged"].all():
+        notes.append("A fit did not converge.")
+    if held["folds_by"].isin(["row", "participant"]).any():
+        notes.append("Other readings of the same words are in the fit, which favours any predictor of words.")
+    return {
+        "folds_by": held["folds_by"].iloc[0], "clusters": clusters, "n": n, "total": gains.sum(),
+        "delta": gains.sum() / n, "ci_low": low, "ci_high": high, "p": flipped.p, "smallest_p": flipped.smallest,
+        "flips": flipped.method, "note": " ".join(notes),
+    }  # fmt: skip
+
+
+def unpredicted(aligned: pd.DataFrame, reasons: Mapping[tuple[str, str], str]) -> pd.DataFrame:
+    """Return rows of delta_log_likelihood without numbers, for language models that were not fitted, and why."""
+    rows = [
+        {"model": model, "protocol": protocol, "clusters": 0, "n": 0, "flips": "none", "folds_by": "none"}
+        | {"note": f"Not fitted: {reasons[model, protocol]}"}
+        for model, protocol, _ in by_model(aligned)
+        if (model, protocol) in reasons
+    ]
+    return check(pd.DataFrame(rows, columns=TABLES["delta_log_likelihood"].names), "delta_log_likelihood")
+
+
+def delta_comparisons(held: pd.DataFrame, *, seed: int = 1) -> pd.DataFrame:
+    """Return, for every two language models, how much better the first predicts the same held-out readings, in nats.
+
+    p is the two-sided sign-flip test over clusters, adjusted after Holm over all pairs of models; the interval a cluster
+    bootstrap; neither under 10 clusters. Models that were not fitted to the same readings have no numbers.
+    """
+    parts = {(model, protocol): part for model, protocol, part in by_model(held)}
+    rows = []
+    for a, b in itertools.combinations(parts, 2):
+        both = parts[a].merge(parts[b], on=["folds_by", "cluster"], how="outer", suffixes=("", "_b"))
+        row = {"model_a": a[0], "protocol_a": a[1], "model_b": b[0], "protocol_b": b[1]}
+        if (both["n"] != both["n_b"]).fillna(True).any():
+            rows.append(row | {"clusters": 0, "n": 0, "note": "The two were not fitted to the same readings."})
+            continue
+        both = both.assign(converged=both["converged"].astype(bool) & both["converged_b"].astype(bool))
+        rows.append(row | _gain(both, both["full"] - both["full_b"], False, seed))
+    table = pd.DataFrame(rows, columns=[name for name in TABLES["delta_comparisons"].names if name != "p_holm"])
+    return check(table.assign(p_holm=holm(table["p"].astype("float64"))), "delta_comparisons")
