@@ -1,6 +1,6 @@
 """Linear mixed models: a table and a formula in, a table of fixed effects out. An engine is a module in ENGINES."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import pandas as pd
@@ -8,11 +8,15 @@ import pandas as pd
 from gardenpath.study import TABLES, DataError
 
 from . import by_glmm, by_lme4
+from .coding import Coding, coded
 from .estimates import Cells, Columns, Estimated, singularity
 from .formulas import Formula, parse
+from .policies import POLICIES, Search, Steps, declared, maximal, parsimonious, widest
+from .rcode import ROWS, lmer_code
 
 # Columns of a fit, in the order in which study declares them for the tables of models.
 COEFFICIENTS = [name for name in TABLES["alignment_models"].names if name not in ("model", "protocol")]
+SAME = 1e-3  # standard errors by which two engines may differ
 
 
 @dataclass(frozen=True)
@@ -29,7 +33,18 @@ ENGINES: Mapping[str, Engine] = {
 }
 
 
-def fit(frame: pd.DataFrame, formula: str, *, engine: str = "glmm") -> pd.DataFrame:
+def fit(
+    frame: pd.DataFrame,
+    formula: str,
+    *,
+    engine: str = "glmm",
+    policy: str = "declared",
+    slopes: Sequence[str] | None = None,
+    contrasts: Mapping[str, Coding] | None = None,
+    crosscheck: bool = False,
+    steps: Steps | None = None,
+    rows: str = ROWS,
+) -> pd.DataFrame:
     """Return one row a fixed effect of a linear mixed model: estimate, standard error, df, t, p and 95 % interval.
 
     Fitted by REML; degrees of freedom after Satterthwaite, as lmerTest computes them
@@ -37,6 +52,12 @@ def fit(frame: pd.DataFrame, formula: str, *, engine: str = "glmm") -> pd.DataFr
     model cannot be estimated raise `DataError` in a sentence.
 
     `engine` is "glmm", which needs nothing else, or "lme4": R through pymer4, with every form of random effects.
+    `policy` chooses the random effects: "declared" keeps the formula's; "maximal" and "parsimonious" start from all
+    slopes that the design allows, of the columns `slopes` where given, and look at no fixed effect on the way.
+    `contrasts` names those of factors, such as `{"condition": "sum"}` or `{"condition": ("treatment", ["a", "b"])}`; they
+    become numeric columns. `crosscheck` refits the chosen model in the other engine and raises `DataError` when an
+    estimate differs by more than a thousandth of its standard error. Every fit on the way is noted in `steps`, with the R
+    code of an lme4 fit; `rows` is the R code that reads its rows.
 
     >>> pairs = [(p, i) for p in range(6) for i in range(4)]
     >>> rows = [(f"P{p}", f"i{i}", (p + i) % 2 - 0.5, 6 + p % 3 + i + 0.1 * (p * i % 5)) for p, i in pairs]
@@ -45,14 +66,66 @@ def fit(frame: pd.DataFrame, formula: str, *, engine: str = "glmm") -> pd.DataFr
     (['intercept', 'x'], 24)
     """
     chosen = engine_named(engine)
-    parsed = parse(formula)
-    found = chosen.estimate(columns_of(frame, parsed), parsed, "")
-    return tabled(found, parsed, frame, engine)
+    if policy not in POLICIES:
+        raise ValueError(f"policy {policy!r} is not known; expected one of {', '.join(POLICIES)}")
+    given = coded(frame, parse(formula), contrasts or {})
+    columns = columns_of(given.frame, given.formula)
+    _numeric_slopes(given.formula, columns)
+    steps = steps or Steps()
+    steps.engine = engine
+    steps.code = lambda fitted, found: (
+        lmer_code(fitted, columns, found.optimizer, rows=rows, codes=given.codes) if engine == "lme4" else ""
+    )
+    search = Search(lambda wanted: chosen.estimate(columns, wanted, ""), chosen.lacks, steps)
+    if policy == "declared":
+        fitted, found = declared(given.formula, search)
+        table = tabled(found, fitted, frame, engine)
+    else:
+        start = widest(given.formula, columns, slopes)
+        fitted, found = {"maximal": maximal, "parsimonious": parsimonious}[policy](start, search)
+        table = tabled(found, fitted, frame, engine, "there is nothing left to leave out")
+    return _checked(table, columns, fitted, engine) if crosscheck else table
 
 
-def tabled(found: Estimated, formula: Formula, frame: pd.DataFrame, engine: str) -> pd.DataFrame:
+def _numeric_slopes(formula: Formula, columns: Columns) -> None:
+    for random in formula.random:
+        for name in (name for term in random.slopes for name in term.split(":")):
+            if not random.correlated and isinstance(columns[name][0], str):
+                # lme4 takes || apart term by term, so the columns of a factor would stay correlated, without a word.
+                raise ValueError(
+                    f"formula {str(formula)!r}: || does not part the levels of the factor {name}; name its contrasts, as "
+                    f"in contrasts={{{name!r}: 'sum'}}"
+                )
+
+
+def _checked(table: pd.DataFrame, columns: Columns, formula: Formula, engine: str) -> pd.DataFrame:
+    """Return the table with the outcome of a refit in the other engine; raise `DataError` where the two differ."""
+    [other] = [name for name in ENGINES if name != engine]
+    lacking = ENGINES[other].lacks(formula)
+    if lacking:
+        return _noted(table, f"Not cross-checked: engine {other!r} has no {lacking}.")
+    theirs = ENGINES[other].estimate(columns, formula, "").coefficients.set_index("term")["estimate"]
+    ours = table.set_index("term")
+    apart = (ours["estimate"] - theirs).abs() / ours["se"]
+    if (apart > SAME).any():
+        worst = str(apart.idxmax())
+        raise DataError(
+            f"{str(formula)!r}: {worst} is {ours['estimate'].loc[worst]:.6g} by {engine} and {theirs.loc[worst]:.6g} by "
+            f"{other}, {apart.max():.2g} SE apart; expected at most {SAME:g}, so neither is given; a simpler model may have "
+            "one answer"
+        )
+    return _noted(table, f"Cross-checked with {other}: estimates differ by at most {apart.max():.1g} SE.")
+
+
+def _noted(table: pd.DataFrame, text: str) -> pd.DataFrame:
+    return table.assign(note=[f"{note} {text}".strip() for note in table["note"]])
+
+
+def tabled(
+    found: Estimated, formula: Formula, frame: pd.DataFrame, engine: str, kept: str = "the model is kept as declared"
+) -> pd.DataFrame:
     """Return the fixed effects of a fit with what a reader of the table needs beside them."""
-    notes = [singularity(found, formula)] if found.singular else []
+    notes = [singularity(found, formula, kept)] if found.singular else []
     return found.coefficients.assign(
         engine=engine,
         formula=str(formula),

@@ -74,8 +74,10 @@ class Session:
         self.told.clear()
         what = asked.pop("what")
         try:
-            own = {"model": self.model, "marginal": self.marginal}.get(what)
-            value = own(**asked) if own else plain(self.r[what](**{k: self.given(v) for k, v in asked.items()}))
+            if what in ("model", "marginal"):
+                value = (self.model if what == "model" else self.marginal)(**asked)
+            else:
+                value = plain(self.r[what](**{k: self.given(v) for k, v in asked.items()}))
         except RRuntimeError as error:
             return {"error": re.sub(r"^Error in .*? : ", "", " ".join(str(error).split()))}
         return {"value": value, "told": said(self.told)}

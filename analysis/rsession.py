@@ -69,8 +69,9 @@ class Session:
 
     def close(self) -> None:
         """End the process and delete its files."""
-        if self.process.stdin is not None:
-            self.process.stdin.close()
+        for pipe in (self.process.stdin, self.process.stdout):
+            if pipe is not None:
+                pipe.close()
         self.process.wait()
         self.log.close()
         self.folder.cleanup()
@@ -116,6 +117,13 @@ def write_rows(columns: Columns, path: Path) -> None:
         writer = csv.writer(stream, quoting=csv.QUOTE_NONNUMERIC, lineterminator="\n")
         writer.writerow(columns)
         writer.writerows(zip(*columns.values(), strict=True))
+
+
+def versions() -> str:
+    """Return the versions of R and of what fits models in it, in words."""
+    names = ["lme4", "lmerTest"]
+    answer = session().ask("versions_of", packages=names)
+    return ", ".join(f"{name} {version}" for name, version in zip(["R", *names], answer["value"], strict=True))
 
 
 def first(values: Sequence[Any]) -> Any:

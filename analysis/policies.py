@@ -1,0 +1,269 @@
+"""Which random effects a model has: as declared, maximal, or parsimonious. Fixed effects are never looked at."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+import pandas as pd
+
+from gardenpath.study import DataError, check
+
+from .estimates import Columns, Estimated
+from .formulas import Formula, Random
+
+POLICIES = ("declared", "maximal", "parsimonious")
+ALPHA = 0.2  # of Matuschek et al.'s likelihood-ratio tests
+
+
+class Steps:
+    """Rows of a table model_steps while models are being chosen; `of` names the model that comes next."""
+
+    def __init__(self) -> None:
+        self.rows: list[dict[str, object]] = []
+        self.model = ""
+        self.code: Callable[[Formula, Estimated], str] = lambda formula, found: ""
+        self.engine = ""
+
+    def of(self, model: str) -> "Steps":
+        """Return the same steps, the next of which are of `model`."""
+        self.model = model
+        return self
+
+    def note(
+        self,
+        formula: Formula,
+        found: Estimated | None,
+        decision: str,
+        test: "Comparison | None" = None,
+        kept: bool = False,
+    ) -> None:
+        """Add a fit, or one that failed, and what followed from it."""
+        self.rows.append(
+            {
+                "model": self.model,
+                "step": sum(row["model"] == self.model for row in self.rows),
+                "engine": self.engine,
+                "optimizer": found.optimizer if found else None,
+                "formula": str(formula),
+                "parameters": found.parameters if found else None,
+                "criterion": found.criterion if found else float("nan"),
+                "converged": bool(found and found.converged),
+                "singular": bool(found and found.singular),
+                "chi2": test.chi2 if test else float("nan"),
+                "df": test.df if test else None,
+                "p": test.p if test else float("nan"),
+                "kept": kept,
+                "decision": decision,
+                "sd": found.spread() if found else None,
+                "code": (self.code(formula, found) or None) if found and kept else None,
+            }
+        )
+
+    def table(self) -> pd.DataFrame:
+        """Return the declared table model_steps."""
+        return check(pd.DataFrame(self.rows), "model_steps")
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """A likelihood-ratio test of a smaller set of random effects against a larger, both by REML."""
+
+    chi2: float
+    df: int
+    p: float
+
+
+@dataclass(frozen=True)
+class Search:
+    """How a formula is fitted (`DataError` where it cannot be), what the engine lacks, and where steps are noted."""
+
+    estimate: Callable[[Formula], Estimated]
+    lacks: Callable[[Formula], str]
+    steps: Steps
+
+    def attempt(self, formula: Formula) -> tuple[Estimated | None, str]:
+        """Return the fit, or nothing and the reason."""
+        try:
+            return self.estimate(formula), ""
+        except DataError as error:
+            return None, str(error).replace("\n", "; ")
+
+
+def declared(formula: Formula, search: Search) -> tuple[Formula, Estimated]:
+    """Return the fit of the formula as it is, singular or not."""
+    found = search.estimate(formula)
+    search.steps.note(
+        formula, found, f"kept as declared{'' if found.usable else f', though {_trouble(found)}'}", kept=True
+    )
+    return formula, found
+
+
+def maximal(formula: Formula, search: Search) -> tuple[Formula, Estimated]:
+    """Return the largest model that converges and is not singular (Barr et al. 2013, doi 10.1016/j.jml.2012.11.001).
+
+    Correlations go first, then the slope whose variance is zero, of the highest order; intercepts stay.
+    """
+    while True:
+        found, reason = search.attempt(formula)
+        if found and found.usable:
+            search.steps.note(formula, found, "kept: it converged and is not singular", kept=True)
+            return formula, found
+        smaller, what = _next(formula, found, search)
+        if smaller is None:
+            if found is None:
+                raise DataError(reason)
+            search.steps.note(
+                formula, found, f"kept, though {_trouble(found)}: nothing is left to leave out", kept=True
+            )
+            return formula, found
+        search.steps.note(formula, found, f"left: {_trouble(found) if found else reason}; without {what} next")
+        formula = smaller
+
+
+def parsimonious(formula: Formula, search: Search) -> tuple[Formula, Estimated]:
+    """Return the model from which nothing more can be left out by likelihood-ratio tests at .2, backward.
+
+    After Matuschek et al. 2017 (doi 10.1016/j.jml.2017.01.001): correlations first, then slopes, the interactions before
+    their parts. A singular model is always reduced, by what costs least.
+    """
+    found, reason = search.attempt(formula)
+    while found is None:
+        smaller, what = _next(formula, None, search)
+        if smaller is None:
+            raise DataError(reason)
+        search.steps.note(formula, None, f"left: {reason}; without {what} next")
+        formula = smaller
+        found, reason = search.attempt(formula)
+    search.steps.note(formula, found, "start" if found.usable else f"start: {_trouble(found)}, so it is reduced")
+    while True:
+        best = _best(_without_correlations(formula, search), found, search)
+        if best is None or (best.test.p <= ALPHA and found.usable):
+            best = _best(_without_slopes(formula), found, search) or best
+        if best is None or (best.test.p <= ALPHA and found.usable):
+            left = "nothing is left to leave out" if best is None else f"each reduction costs too much (p <= {ALPHA:g})"
+            search.steps.note(formula, found, f"kept: {left}", kept=True)
+            return formula, found
+        best.row["decision"] = f"{best.row['decision']}, taken" + (
+            "" if found.usable else f", since with them {_trouble(found)}"
+        )
+        formula, found = best.formula, best.found
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A smaller model with its test against the present one, and its row among the steps."""
+
+    formula: Formula
+    found: Estimated
+    test: Comparison
+    row: dict[str, object]
+
+
+def _best(smaller: Sequence[tuple[Formula, str]], found: Estimated, search: Search) -> Candidate | None:
+    """Return the smaller model that costs least, all of them noted; nothing where none can be fitted."""
+    tried: list[Candidate] = []
+    for formula, what in smaller:
+        other, reason = search.attempt(formula)
+        if other is None:
+            search.steps.note(formula, None, f"without {what}: {reason}")
+            continue
+        test = _compared(found, other)
+        search.steps.note(formula, other, f"without {what}: p {'>' if test.p > ALPHA else '<='} {ALPHA:g}", test)
+        tried.append(Candidate(formula, other, test, search.steps.rows[-1]))
+    return max(tried, key=lambda one: one.test.p, default=None)
+
+
+def _compared(larger: Estimated, smaller: Estimated) -> Comparison:
+    from scipy import stats
+
+    chi2 = max(smaller.criterion - larger.criterion, 0.0)
+    df = larger.parameters - smaller.parameters
+    return Comparison(chi2, df, float(stats.chi2.sf(chi2, df)))
+
+
+def _next(formula: Formula, found: Estimated | None, search: Search) -> tuple[Formula | None, str]:
+    """Return the next smaller model on the way of `maximal`, and what it does without."""
+    if any(random.correlated and len(random.terms) > 1 for random in formula.random):
+        without = formula.with_random(replace(random, correlated=False) for random in formula.random)
+        if not search.lacks(without):
+            return without, "correlations"
+    spread = {(v.group, v.term): v for v in found.variances} if found else {}
+    zero = {(v.group, v.term) for v in found.zero} if found else set()
+    candidates = []
+    for place, random in enumerate(formula.random):
+        for term in _droppable(random):
+            which = (random.group, term)
+            size = spread[which].sd if which in spread else 0.0
+            candidates.append((which not in zero, -term.count(":"), size, place, term))
+    if not candidates:
+        return None, ""
+    *_, place, term = min(candidates)
+    return _without(formula, place, term), f"slopes of {term} by {formula.random[place].group}"
+
+
+def _without_correlations(formula: Formula, search: Search) -> list[tuple[Formula, str]]:
+    found = []
+    for place, random in enumerate(formula.random):
+        if random.correlated and len(random.terms) > 1:
+            less = [replace(r, correlated=False) if k == place else r for k, r in enumerate(formula.random)]
+            without = formula.with_random(less)
+            if not search.lacks(without):
+                found.append((without, f"correlations by {random.group}"))
+    return found
+
+
+def _without_slopes(formula: Formula) -> list[tuple[Formula, str]]:
+    return [
+        (_without(formula, place, term), f"slopes of {term} by {random.group}")
+        for place, random in enumerate(formula.random)
+        for term in _droppable(random)
+    ]
+
+
+def _droppable(random: Random) -> list[str]:
+    """Return the slopes that are no part of an interaction among them; the last effect of a group stays."""
+    parts = {term: set(term.split(":")) for term in random.slopes}
+    free = [term for term, own in parts.items() if not any(own < other for other in parts.values())]
+    return free if len(random.terms) > 1 else []
+
+
+def _without(formula: Formula, place: int, term: str) -> Formula:
+    random = formula.random[place]
+    less = replace(random, terms=tuple(t for t in random.terms if t != term))
+    return formula.with_random(less if k == place else r for k, r in enumerate(formula.random))
+
+
+def _trouble(found: Estimated) -> str:
+    return "it is singular" if found.singular else "it did not converge"
+
+
+def widest(formula: Formula, columns: Columns, slopes: Sequence[str] | None = None) -> Formula:
+    """Return the formula with a correlated slope, by each group, of every fixed effect that varies within its levels.
+
+    With `slopes`, of these columns and their interactions alone: covariates need none (Barr et al. 2013). A group whose
+    intercepts the formula leaves out stays without.
+    """
+    effects = [
+        term for term in formula.fixed if term != "1" and (slopes is None or set(term.split(":")) <= set(slopes))
+    ]
+    named = [name for term in effects for name in term.split(":")]
+    text = [name for name in dict.fromkeys(named) if isinstance(columns[name][0], str)]
+    if text:
+        raise ValueError(
+            f"formula {str(formula)!r}: slopes of the factor {text[0]} need its contrasts, as in contrasts={{{text[0]!r}: 'sum'}}"
+        )
+    random = []
+    for group in dict.fromkeys(r.group for r in formula.random):
+        within = [term for term in effects if _varies(columns, term, group)]
+        whole = any("1" in r.terms for r in formula.random if r.group == group)
+        terms = ("1", *within) if whole or not within else tuple(within)
+        random.append(Random(terms, group))
+    return formula.with_random(random)
+
+
+def _varies(columns: Columns, term: str, group: str) -> bool:
+    frame = pd.DataFrame({"value": 1.0, "group": ""}, index=range(len(next(iter(columns.values())))))
+    for name in term.split(":"):
+        frame["value"] *= pd.Series(columns[name], dtype="float64")
+    frame["group"] = list(zip(*(columns[name] for name in group.split(":")), strict=True))
+    spread = frame.groupby("group")["value"].agg(["min", "max"])
+    return bool((spread["min"] < spread["max"]).any())

@@ -1,0 +1,37 @@
+"""The R code of a fit, to be run by whoever doubts it."""
+
+from collections.abc import Mapping
+
+from . import rsession
+from .estimates import Columns
+from .formulas import Formula
+
+ROWS = 'rows <- read.csv("rows.csv", stringsAsFactors = FALSE, check.names = FALSE)'
+
+
+def lmer_code(
+    formula: Formula,
+    columns: Columns,
+    optimizer: str,
+    *,
+    rows: str = ROWS,
+    codes: Mapping[str, tuple[str, Mapping[str, float]]] | None = None,
+) -> str:
+    """Return R code that repeats a fit of engine lme4; `rows` is the R code of its data frame `rows`."""
+    lines = [f"# {rsession.versions()}", "library(lmerTest)", rows]
+    for column, (factor, by) in (codes or {}).items():
+        values = ", ".join(f"{_quoted(level)} = {code!r}" for level, code in by.items())
+        lines.append(f"rows${column} <- unname(c({values})[as.character(rows${factor})])")
+    for name, cells in columns.items():
+        if isinstance(cells[0], str):
+            lines.append(f"rows${name} <- as.character(rows${name})")
+            lines.append(f'rows${name} <- factor(rows${name}, levels = sort(unique(rows${name}), method = "radix"))')
+    name, _, algorithm = optimizer.partition(":")
+    control = f'optimizer = "{name}"' + (f', optCtrl = list(algorithm = "{algorithm}")' if algorithm else "")
+    lines.append(f"model <- lmer({formula}, data = rows, control = lmerControl({control}))")
+    return "\n".join([*lines, "summary(model)", ""])
+
+
+def _quoted(text: str) -> str:
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'
