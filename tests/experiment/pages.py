@@ -102,14 +102,15 @@ def served(
 
 
 @contextmanager
-def opened(browser: Any, address: str, **options: Any) -> Iterator["Reader"]:
-    """Open the page in a context of its own; faults on the page are faults of the test."""
+def opened(browser: Any, address: str, scripts: tuple[str, ...] = (), **options: Any) -> Iterator["Reader"]:
+    """Open the page in a context of its own, after these scripts; faults on the page are faults of the test."""
     context = browser.new_context(**options)
     page = context.new_page()
     faults: list[str] = []
     page.on("pageerror", lambda error: faults.append(str(error)))
     page.on("console", lambda message: faults.append(message.text) if "Security Policy" in message.text else None)
-    page.add_init_script(WITNESS)
+    for script in (WITNESS, *scripts):
+        page.add_init_script(script)
     page.goto(address)
     yield Reader(page)
     context.close()
@@ -211,6 +212,7 @@ def browser(chromium: str) -> Iterator[Any]:
 
     with sync_playwright() as playwright:
         arguments = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
+        arguments.append("--disable-features=SpareRendererForSitePerProcess")  # a test kills a tab's process
         running = playwright.chromium.launch(executable_path=chromium, args=arguments)
         yield running
         running.close()

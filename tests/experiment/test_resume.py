@@ -27,21 +27,21 @@ def reader(browser: Any, site: Site) -> Iterator[Reader]:  # noqa: F811
         yield someone
 
 
-def _crash(page: Any) -> None:
-    """Kill the tab's process: no handler of the page runs any more."""
+def _crash(page: Any) -> Any:
+    """Kill the tab's process, so that no handler of the page runs any more; return a fresh tab of the same browser."""
+    session = page.context.browser.new_browser_cdp_session()
+    processes = session.send("SystemInfo.getProcessInfo")["processInfo"]
+    other = page.context.new_page()  # in a process of its own: there is no spare one
     crashed: list[bool] = []
     page.on("crash", lambda _: crashed.append(True))
-    session = page.context.browser.new_browser_cdp_session()
-    for process in session.send("SystemInfo.getProcessInfo")["processInfo"]:
+    for process in processes:
         if process["type"] == "renderer":
             os.kill(process["id"], signal.SIGKILL)
-    other = page.context.new_page()
     for _ in range(100):
         other.wait_for_timeout(20)
         if crashed:
-            break
-    assert crashed
-    other.close()
+            return other
+    raise AssertionError("the tab did not crash")
 
 
 def _break_off(reader: Reader, words: int) -> None:
@@ -60,11 +60,11 @@ def test_a_killed_tab_loses_no_press_that_was_done(site: Site, reader: Reader) -
     reader.trials(1)
     _break_off(reader, words=3)
     before = site.events()
-    _crash(reader.page)
+    fresh = _crash(reader.page)
     assert max(event["trial"] or 0 for event in before) == 0, "the server has nothing of the last trials"
 
     away = False
-    reader.page = reader.page.context.new_page()
+    reader.page = fresh
     reader.page.goto(f"{site.address}?participant=P1")
     reader.trials(2)
     assert reader.code() == "GARDEN-PATH-1"
@@ -207,9 +207,7 @@ Object.defineProperty(IDBTransaction.prototype, "oncomplete", {
 
 
 def test_a_word_ends_only_when_the_press_before_it_is_on_disk(site: Site, browser: Any) -> None:  # noqa: F811
-    with opened(browser, f"{site.address}?participant=P1") as reader:
-        reader.page.add_init_script(SLOW)
-        reader.page.reload()
+    with opened(browser, f"{site.address}?participant=P1", (SLOW,)) as reader:
         reader.begin()
         reader.at("start")
         reader.page.wait_for_timeout(600)
@@ -227,13 +225,14 @@ def test_a_word_ends_only_when_the_press_before_it_is_on_disk(site: Site, browse
     assert shown - presses[0]["value"]["handler"] >= 220, "the next word waited for the disk, its press did not"
 
 
+NOTHING = (
+    "IDBFactory.prototype.open = () => { throw new Error('not here'); };",
+    "Object.defineProperty(window, 'localStorage', { get() { throw new Error('nor here'); } });",
+)
+
+
 def test_a_browser_that_keeps_nothing_takes_part_all_the_same(site: Site, browser: Any) -> None:  # noqa: F811
-    with opened(browser, f"{site.address}?participant=P1") as reader:
-        reader.page.add_init_script("IDBFactory.prototype.open = () => { throw new Error('not here'); };")
-        reader.page.add_init_script(
-            "Object.defineProperty(window, 'localStorage', { get() { throw new Error('nor'); } });"
-        )
-        reader.page.reload()
+    with opened(browser, f"{site.address}?participant=P1", NOTHING) as reader:
         reader.begin()
         reader.trials(4)
         assert reader.code() == "GARDEN-PATH-1"

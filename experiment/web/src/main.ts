@@ -12,18 +12,17 @@ import {
   storeEvents,
   withdrawSession,
 } from "./api";
-import { check, machine, suits } from "./checks";
-import { element, fittingSize, paragraphs } from "./display";
+import { check } from "./checks";
+import { element, paragraphs } from "./display";
 import { type Recorder, recorder } from "./events";
-import { Form } from "./form";
+import { sizeWords, suitable } from "./fitting";
 import { watchInterruptions } from "./interruption";
 import { type Journal, openJournal } from "./journal";
 import { start, waitFor } from "./keys";
-import { asksToWithdraw, codeOf, fileButton, show, showEnding, showProgress, wayBack } from "./screens";
-import { type Payload, type Step, isResumed, steps } from "./session";
+import { codeOf, fileButton, show, showEnding, wayBack } from "./screens";
+import { type Payload, isResumed, steps } from "./session";
 import { rememberResume, resumeToken, tabName } from "./tab";
-import { type Timeline, readings, tasks } from "./tasks";
-import { TextPage } from "./text-page";
+import { type Departure, type Sitting, shownAt } from "./timeline";
 import { type Uploads, backoff, uploads } from "./uploads";
 
 import "./style.css";
@@ -57,56 +56,20 @@ async function open(): Promise<Opened> {
   }
 }
 
-/** One size for the whole session, such that the longest word fits; never changed from word to word. */
-function sizeWords(payload: Payload): void {
-  const probe = element("div", "word");
-  document.body.append(probe);
-  const style = getComputedStyle(probe);
-  const context = document.createElement("canvas").getContext("2d");
-  if (context) {
-    context.font = `${style.fontWeight} ${style.fontSize} ${style.fontFamily}`;
-    const words = new Set(payload.trials.flatMap((trial) => trial.sentences.flatMap((sentence) => sentence.words)));
-    const widest = Math.max(0, ...Array.from(words, (word) => context.measureText(word).width));
-    const size = fittingSize(parseFloat(style.fontSize), widest, window.innerWidth * 0.92);
-    document.documentElement.style.setProperty("--word-size", `${size}px`);
-  }
-  probe.remove();
-}
-
-/** Whether the window suits the study, or is made to; false when the participant says that it cannot be. */
-async function suitable(payload: Payload): Promise<boolean> {
-  const needs = payload.procedure.device;
-  const { texts } = payload;
-  let given = suits(machine(), needs);
-  if (given !== "enlarge") return given === "yes";
-  const button = element("button", "second", texts.no_larger) as HTMLButtonElement;
-  const text = texts.enlarge.replace("{width}", String(needs.min_width)).replace("{height}", String(needs.min_height));
-  show(paragraphs(text), button);
-  let gaveUp = false;
-  button.addEventListener("click", () => (gaveUp = true));
-  while (given === "enlarge" && !gaveUp) {
-    await pause(100);
-    given = suits(machine(), needs);
-  }
-  return given === "yes";
-}
-
-type Departure = "refused" | "unsuitable" | "withdrawn";
-
-class Session {
-  private record: Recorder;
-  private queue: Uploads;
+class Session implements Sitting {
+  readonly record: Recorder;
+  readonly queue: Uploads;
+  running: number | null = null;
+  keyboard = false;
+  over: Departure | "stopped" | null = null;
   private numbering: { visit: number; next: number };
-  private running: number | null = null;
-  private keyboard = false;
   /** the participant waits for the last events to be stored */
   private sending = false;
-  private over: Departure | "stopped" | null = null;
   private jsPsych: JsPsych | null = null;
   private checks = check();
 
   constructor(
-    private payload: Payload,
+    readonly payload: Payload,
     private tab: string,
     private journal: Journal,
   ) {
@@ -153,29 +116,23 @@ class Session {
     show([texts.saving]);
     this.journal.close();
     rememberResume(null, 0);
-    let ending = online.endings[reason];
-    for (let attempt = 1; attempt < 4; attempt += 1) {
+    for (let attempt = 1; ; attempt += 1) {
       try {
-        ending = await withdrawSession(this.payload, reason);
-        break;
+        return showEnding(await withdrawSession(this.payload, reason), texts.return_link, texts.withdraw);
       } catch (error) {
-        if (!isPassing(error)) break;
-        await pause(backoff(attempt));
+        const passing = isPassing(error);
+        if (!passing || attempt === 3) showEnding(online.endings[reason], texts.return_link, texts.withdraw);
+        if (!passing) return;
+        await pause(backoff(attempt)); // the server has to hear of it, as long as this page is open
       }
     }
-    showEnding(ending, texts.return_link, texts.withdraw);
   }
 
   /** Ends the timeline; `run` then departs. */
-  private leave(reason: Departure): void {
+  readonly leave = (reason: Departure): void => {
     this.over ??= reason;
     this.jsPsych?.abortExperiment();
-  }
-
-  private withdrawal(): { way_out: string; leave: () => void } {
-    const { texts } = this.payload;
-    return { way_out: texts.withdraw, leave: () => void asksToWithdraw(texts).then((yes) => yes && this.leave("withdrawn")) };
-  }
+  };
 
   private async beat(): Promise<void> {
     let seconds = this.payload.online.heartbeat_seconds;
@@ -204,7 +161,7 @@ class Session {
     void this.beat();
   }
 
-  private async begin(consented: number | null): Promise<void> {
+  async begin(consented: number | null): Promise<void> {
     const visit = await this.checks;
     this.record("visit", 0, null, { ...visit, keyboard: this.keyboard });
     if (consented !== null) {
@@ -213,103 +170,6 @@ class Session {
     }
     watchInterruptions(this.payload.texts.interrupted, this.record, () => this.running);
     this.queue.resume();
-  }
-
-  private consent(): Timeline {
-    const { texts, study } = this.payload;
-    let consented: number | null = null;
-    const page = {
-      type: TextPage,
-      screen: "consent",
-      heading: study.title,
-      paragraphs: texts.consent,
-      buttons: [texts.consent_accept, texts.consent_decline],
-      space: false,
-      left: (t: number, button: number) => (button === 0 ? (consented = t) : this.leave("refused")),
-      on_finish: () => (this.over ? undefined : this.begin(consented)),
-    };
-    return [page];
-  }
-
-  private device(): Timeline {
-    const { texts } = this.payload;
-    const page = {
-      type: TextPage,
-      screen: "device",
-      paragraphs: paragraphs(texts.device),
-      buttons: [],
-      way_out: texts.no_keyboard,
-      leave: () => this.leave("unsuitable"),
-      left: () => (this.keyboard = true),
-    };
-    return [page];
-  }
-
-  private page(text: string, left: (t: number, button: number, request: number) => void, screen = "text"): Timeline[number] {
-    const { texts } = this.payload;
-    return {
-      type: TextPage,
-      ...{ screen, paragraphs: paragraphs(text), buttons: [texts.continue], left, ...this.withdrawal() },
-      on_load: () => this.queue.resume(),
-    };
-  }
-
-  private trial({ trial, progress }: Extract<Step, { kind: "trial" }>): Timeline {
-    const { payload, record, queue } = this;
-    const { texts } = payload;
-    const position = trial.trial;
-    const setting = { payload, direction: payload.study.direction, record };
-    const feedback = (right: () => boolean): Timeline[number] => {
-      const wrong = texts.wrong.replace("{answer}", trial.question?.answer ?? "");
-      const page = this.page("", (t) => record("instructions", t, null, { page: "feedback" }));
-      return { ...page, paragraphs: () => [right() ? texts.right : wrong] };
-    };
-    const read = readings(trial, setting).map((one) => ({ ...one, on_start: () => queue.pause() }));
-    const asked = tasks(trial, setting, feedback).map((one) => ({
-      ...one,
-      on_load: () => {
-        showProgress(progress);
-        queue.resume();
-      },
-    }));
-    const begin = {
-      timeline: [...read, ...asked],
-      on_timeline_start: () => {
-        showProgress(null);
-        this.running = position;
-        record("trial", performance.now(), position, { role: trial.role, item: trial.item, condition: trial.condition });
-      },
-      on_timeline_finish: () => {
-        if (this.over) return;
-        record("trial_end", performance.now(), position, {});
-        this.running = null;
-        queue.resume();
-      },
-    };
-    return [begin];
-  }
-
-  private timelineOf(step: Step): Timeline {
-    const { payload, record } = this;
-    const { texts, procedure } = payload;
-    switch (step.kind) {
-      case "device":
-        return this.device();
-      case "consent":
-        return this.consent();
-      case "instructions":
-        return [this.page(texts.instructions[step.page] as string, (t) => record("instructions", t, null, { page: step.page }))];
-      case "practice_over":
-        return [this.page(texts.practice_over, (t) => record("instructions", t, null, { page: "practice_over" }))];
-      case "break":
-        return [this.page(texts.break, (t, _, request) => record("break", t, null, { request }), "break")];
-      case "trial":
-        return this.trial(step);
-      case "demographics": {
-        const done = (t: number, answers: Record<string, string | number>): void => record("demographics", t, null, { answers });
-        return [{ type: Form, fields: procedure.demographics, texts, done, ...this.withdrawal() }];
-      }
-    }
   }
 
   /** Stores what is left and shows the completion code; goes on trying as long as the page is open. */
@@ -359,7 +219,7 @@ class Session {
     sizeWords(payload);
     const stage = document.getElementById("stage") as HTMLElement;
     stage.replaceChildren();
-    const timeline = steps(payload).flatMap((step) => this.timelineOf(step));
+    const timeline = steps(payload).map((step) => shownAt(step, this));
     this.jsPsych = initJsPsych({ display_element: stage });
     if (timeline.length > 0) await this.jsPsych.run(timeline);
     if (this.over === "stopped") return;
