@@ -1,14 +1,18 @@
 """Tables of a study become models, figures and a report; reading times meet surprisal."""
 
+from .additive import smooths
 from .alignment import align, alignment_models, surprisal_effects
 from .contrasts import families, paradigm_models, phenomenon_models
 from .document import report
 from .evaluation import accuracy, model_table
 from .exclusions import left_in, participants
 from .figures import accuracy_figure, coefficient_figure, condition_figure, surprisal_figure, svg
+from .marginal import marginal_contrasts
 from .measures import condition_means, rating_scores, reading_curves, region_times
 from .mixed import fit
 from .predictive import delta_comparisons, delta_log_likelihood, heldout
+from .ordinal import cumulative
+from .policies import Steps
 from .predictors import collinearity
 from .reliability import choice_agreement, icc, noise_ceilings, rating_counts, reliabilities
 from .results import analyse
@@ -17,6 +21,7 @@ from .sensitivity import sensitivity_grid
 from .wording import apa
 
 __all__ = [
+    "Steps",
     "accuracy",
     "accuracy_figure",
     "align",
@@ -29,6 +34,7 @@ __all__ = [
     "collinearity",
     "condition_figure",
     "condition_means",
+    "cumulative",
     "delta_comparisons",
     "delta_log_likelihood",
     "families",
@@ -37,6 +43,7 @@ __all__ = [
     "icc",
     "lag_profile",
     "left_in",
+    "marginal_contrasts",
     "model_table",
     "noise_ceilings",
     "paradigm_models",
@@ -49,6 +56,7 @@ __all__ = [
     "reliabilities",
     "report",
     "sensitivity_grid",
+    "smooths",
     "surprisal_effects",
     "surprisal_figure",
     "svg",

@@ -46,7 +46,7 @@ cumulative <- function(path, numeric, formula, response, link) {
     warning = function(w) { told <<- c(told, conditionMessage(w)); invokeRestart("muffleWarning") }
   )
   fixed <- coef(summary(model))
-  spread <- ordinal::VarCorr(model)
+  spread <- ordinal::VarCorr(model)  # one matrix a group
   deviations <- lapply(spread, function(v) attr(v, "stddev"))
   list(
     term = rownames(fixed), estimate = fixed[, "Estimate"], se = fixed[, "Std. Error"],

@@ -178,7 +178,7 @@ def columns_of(frame: pd.DataFrame, formula: Formula) -> dict[str, Cells]:
     columns: dict[str, Cells] = {}
     faults: list[str] = []
     for name in formula.names:
-        columns[name], fault = _plain(frame[name], group=name in formula.groups, nested=name in nested)
+        columns[name], fault = plain_cells(frame[name], group=name in formula.groups, nested=name in nested)
         faults += fault
     faults = faults or _response_faults(formula.response, columns)
     if faults:
@@ -191,7 +191,8 @@ def _response_faults(response: str, columns: Columns) -> list[str]:
     return [f"column {response!r} is text, such as {cells[0]!r}; expected numbers"] if isinstance(cells[0], str) else []
 
 
-def _plain(cells: pd.Series, *, group: bool, nested: bool) -> tuple[Cells, list[str]]:
+def plain_cells(cells: pd.Series, *, group: bool = False, nested: bool = False) -> tuple[Cells, list[str]]:
+    """Return a column as plain numbers or strings, and what is wrong with it."""
     # The engine knows numbers and strings only: pandas' own string and integer types would not pass.
     if group or not pd.api.types.is_numeric_dtype(cells):
         faults = _group_faults(cells, nested) if group else _text_faults(cells) or _constant_text(cells)

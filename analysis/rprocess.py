@@ -89,8 +89,9 @@ class Session:
     def marginal(self, optimizer: str, of: str, by: list[str], method: str, adjust: str, **rows: Any) -> Any:
         """Return contrasts between the levels of a factor, averaged over what is not in `by`."""
         model = self._fitted(optimizer, **rows)
-        # emmeans passes to z tests, without a word, above so many rows unless told otherwise.
-        options = {"lmer_df": "satterthwaite", "lmerTest_limit": 10**9, "adjust": adjust}
+        # With dots: as lmer_df, which pymer4 itself passes, emmeans does not know it and takes Kenward-Roger. Above
+        # lmerTest.limit rows it would pass to z tests without a word.
+        options = {"lmer.df": "satterthwaite", "lmerTest.limit": 1e9, "adjust": adjust}
         within = {"by": self.ro.StrVector(by)} if by else {}
         return self.emmeans(model, of, contrasts=method, **within, **options).to_dict(as_series=False)
 

@@ -95,9 +95,18 @@ def session() -> Session:
         return kept
 
 
-def ask(what: str, columns: Columns, formula: str, **details: object) -> dict[str, Any]:
-    """Hand R the columns as a file, and return its answer to `what` of them; R's errors are a `DataError`."""
+def ask(what: str, columns: Columns, formula: str, *, needs: Sequence[str] = (), **details: object) -> dict[str, Any]:
+    """Hand R the columns as a file, and return its answer to `what` of them; R's errors are a `DataError`.
+
+    R packages that this question `needs` beside lme4's and that are absent are a `MissingExtra`.
+    """
     kept = session()
+    there = kept.ask("installed", packages=list(needs))["value"] if needs else []
+    absent = [name for name, found in zip(needs, there, strict=True) if not found]
+    if absent:
+        raise MissingExtra(
+            f"R has no package {', '.join(absent)}: apt-get install {' '.join(f'r-cran-{a}' for a in absent)}"
+        )
     numeric = [name for name, cells in columns.items() if not isinstance(cells[0], str)]
     handle, name = tempfile.mkstemp(suffix=".csv", dir=kept.folder.name)
     os.close(handle)

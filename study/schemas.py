@@ -591,6 +591,66 @@ code          string?  R code that repeats the fit, of the model kept; engine lm
             ("model", "step"),
         ),
         Table(
+            "ordinal_models",
+            "a fixed effect of a cumulative-link mixed model",
+            _columns("""
+formula       string   model as fitted
+link          string   probit, logit or cloglog
+term          string   fixed effect
+estimate      float?   coefficient, latent scale (probit: in s.d. of its noise)
+se            float?   standard error
+z             float?   estimate / se
+p             float?   two-sided p-value (Wald)
+ci_low        float?   lower end of the 95 % interval
+ci_high       float?   upper end of the 95 % interval
+thresholds    int      thresholds between categories
+n             int      rows in the model
+criterion     float    -2 log likelihood (Laplace approximation)
+converged     bool     whether the optimizer reached its criterion
+sd            string   standard deviations of the random effects, latent scale
+note          string?  what R warned of
+"""),
+            ("formula", "term"),
+        ),
+        Table(
+            "gam_terms",
+            "a term of a generalised additive model",
+            _columns("""
+formula       string   model as fitted
+term          string   parametric or smooth term; random effects are in the model and not here
+smooth        bool     whether the term is a curve
+estimate      float?   coefficient of a parametric term
+se            float?   its standard error
+edf           float    effective degrees of freedom; 1 for a parametric term, about 1 for a straight line
+statistic     float    t of a parametric term, F of a smooth one
+p             float    p-value, of a smooth term approximate
+n             int      rows in the model
+deviance      float    share of the deviance that the model explains
+rho           float    autocorrelation of successive residuals that the model assumes
+autocorrelation float  autocorrelation of successive residuals that is left, lag 1
+"""),
+            ("formula", "term"),
+        ),
+        Table(
+            "marginal_contrasts",
+            "a difference between levels of a factor at the means of everything else",
+            _columns("""
+formula       string   model as fitted
+factor        string   factor whose levels are compared
+at            string   levels of other factors at which they are compared; all: averaged over them
+contrast      string   levels compared, first minus second
+estimate      float    difference, in units of the response
+se            float    standard error
+df            float    Satterthwaite degrees of freedom
+t             float    estimate / se
+p             float    two-sided p-value, adjusted over the contrasts that stand at the same levels
+ci_low        float    lower end of the 95 % interval, not adjusted
+ci_high       float    upper end of the 95 % interval, not adjusted
+adjustment    string   how p was adjusted
+"""),
+            ("formula", "factor", "at", "contrast"),
+        ),
+        Table(
             "aligned",
             "a word's reading beside its surprisal and that of the words around it",
             _columns(

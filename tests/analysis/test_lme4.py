@@ -88,16 +88,38 @@ def test_glmm_equals_lme4_on_crossed_intercepts(seed: int, rscript: RScript) -> 
 
 
 @pytest.mark.data
-def test_glmm_equals_lme4_on_reading_times_of_two_published_experiments(real_data: Path, rscript: RScript) -> None:
-    first = read_csv(real_data / "grodner-gibson-2005" / "GrodnerGibson2005E1.csv")
-    verb = first["word_position"].eq(first["condition"].map({"objgap": "6", "subjgap": "4"}))
-    first = first[verb].rename(columns={"subject": "participant"})
-    first = first.assign(x=first["condition"].map({"objgap": 0.5, "subjgap": -0.5}))
-    first = first.assign(log_rt=np.log(first["rawRT"].astype(float)))[["participant", "item", "x", "log_rt"]]
-    # Participants are numbers here: R has to be told that they are names.
-    first["participant"], first["item"] = "P" + first["participant"], "i" + first["item"]
+def test_glmm_equals_lme4_on_object_relatives_of_grodner_and_gibson_2005(real_data: Path, rscript: RScript) -> None:
+    rows = read_csv(real_data / "grodner-gibson-2005" / "GrodnerGibson2005E1.csv")
+    verb = rows["word_position"].eq(rows["condition"].map({"objgap": "6", "subjgap": "4"}))
+    rows = rows[verb].assign(x=rows["condition"].map({"objgap": 0.5, "subjgap": -0.5}))
+    rows = pd.DataFrame(
+        # Participants are numbers here: R has to be told that they are names.
+        {
+            "participant": "P" + rows["subject"],
+            "item": "i" + rows["item"],
+            "x": rows["x"],
+            "ms": rows["rawRT"].astype(float),
+        }
+    ).assign(log_rt=lambda t: np.log(t["ms"]))
     formula = "log_rt ~ x + (1|participant) + (1|item)"
-    compared(first, formula, rscript(LMER.format(formula=formula), rows=first))
+    compared(rows, formula, rscript(LMER.format(formula=formula), rows=rows))
+
+
+@pytest.mark.data
+def test_glmm_equals_lme4_on_chinese_relatives_of_jaeger_et_al_2015(real_data: Path, rscript: RScript) -> None:
+    path = real_data / "jaeger-2015" / "JaegerChenLiLinVasishth2015_Exp1.txt"
+    rows = pd.read_csv(path, sep="\t", dtype={"subject": str, "item": str}).query("`region.id` == 'hd1' and rt > 0")
+    rows = pd.DataFrame(
+        {
+            "participant": "P" + rows["subject"],
+            "item": "i" + rows["item"],
+            "x": np.where(rows["cond"].isin(["a", "b"]), 0.5, -0.5),
+            "w": np.where(rows["cond"].isin(["a", "c"]), 0.5, -0.5),
+            "log_rt": np.log(rows["rt"]),
+        }
+    )
+    formula = "log_rt ~ x*w + (1|participant) + (1|item)"
+    compared(rows, formula, rscript(LMER.format(formula=formula), rows=rows))
 
 
 def test_a_singular_fit_is_rs_own_verdict_and_is_explained(rscript: RScript) -> None:

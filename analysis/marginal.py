@@ -1,0 +1,62 @@
+"""Contrasts between the levels of a factor at the means of everything else, by R's emmeans."""
+
+from collections.abc import Sequence
+
+import pandas as pd
+
+from gardenpath.study import TABLES, DataError, check
+
+from . import rsession
+from .by_lme4 import DEFAULT
+from .formulas import parse
+from .mixed import columns_of
+
+ADJUSTMENTS = ("none", "holm", "bonferroni", "tukey", "sidak", "fdr")
+
+
+def marginal_contrasts(
+    frame: pd.DataFrame,
+    formula: str,
+    of: str,
+    *,
+    by: Sequence[str] = (),
+    method: str = "pairwise",
+    adjust: str = "holm",
+) -> pd.DataFrame:
+    """Return the table marginal_contrasts: differences between levels of the factor `of`, at each level of `by`.
+
+    The model is lme4's; degrees of freedom after Satterthwaite however many rows there are, where emmeans itself passes
+    to z tests above 3000. `p` is adjusted over the contrasts of one level of `by`, the interval is not. `method` is one of
+    emmeans' names, such as pairwise, consec or trt.vs.ctrl. Needs R.
+
+    ```
+    marginal_contrasts(times, "log_rt ~ kind*size + (1|participant) + (1|item)", "kind", by=["size"])
+    ```
+    """
+    from scipy import stats
+
+    if adjust not in ADJUSTMENTS:
+        raise ValueError(f"adjust {adjust!r} is not known; expected one of {', '.join(ADJUSTMENTS)}")
+    parsed = parse(formula)
+    columns = columns_of(frame, parsed)
+    fixed = {name for term in parsed.fixed for name in term.split(":")}
+    numeric = [name for name in (of, *by) if name not in fixed or not isinstance(columns[name][0], str)]
+    if numeric:
+        raise DataError(
+            f"formula {formula!r}: {', '.join(numeric)} is no factor among its fixed effects; expected text"
+        )
+    answer = rsession.ask(
+        "marginal", columns, formula, optimizer=DEFAULT, of=of, by=list(by), method=method, adjust=adjust
+    )
+    found = pd.DataFrame(answer["value"]).rename(columns={"SE": "se", "t_ratio": "t", "p_value": "p"})
+    width = stats.t.ppf(0.975, found["df"]) * found["se"]
+    at = ["; ".join(f"{name} {row[name]}" for name in by) or "all" for row in found.to_dict("records")]
+    table = found.assign(
+        formula=formula,
+        factor=of,
+        at=at,
+        ci_low=found["estimate"] - width,
+        ci_high=found["estimate"] + width,
+        adjustment=adjust,
+    )
+    return check(table[TABLES["marginal_contrasts"].names], "marginal_contrasts")
