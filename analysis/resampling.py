@@ -1,6 +1,5 @@
 """Sign flips, bootstraps and Holm's correction, all seeded, over the units that were sampled: clusters, paradigms, items."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -74,19 +73,61 @@ def ratio_interval(sums: Array, sizes: Array, *, seed: int, draws: int = DRAWS) 
     return _ends(np.concatenate(found))
 
 
-def interval(units: int, statistic: Callable[[Array], float], *, seed: int, draws: int) -> tuple[float, float]:
-    """Return the 95 % percentile interval of `statistic` of drawn unit numbers; none under 10 units.
+def correlation_interval(
+    x: Array, y: Array, units: Array, *, ranks: bool, seed: int, draws: int = 2000
+) -> tuple[float, float]:
+    """Return the 95 % percentile interval of a correlation, whole units drawn with replacement; none under 10 units.
 
-    Draws for which it is not defined (a constant) are left out; none is left where it seldom is.
+    Pearson's, or with `ranks` Spearman's, ranked anew in every draw. Draws in which a side is constant are left out.
     """
     import numpy as np
 
-    if units < FEW:
+    _, unit = np.unique(np.asarray(units, dtype=str), return_inverse=True)
+    count = int(unit.max()) + 1 if len(unit) else 0
+    if count < FEW or np.ptp(x) == 0 or np.ptp(y) == 0:
         return float("nan"), float("nan")
-    rng = np.random.default_rng(seed)
-    found = np.array([statistic(rng.integers(0, units, units)) for _ in range(draws)])
-    defined = found[np.isfinite(found)]
-    return _ends(defined) if len(defined) > draws / 2 else (float("nan"), float("nan"))
+    rng, found = np.random.default_rng(seed), []
+    for start in range(0, draws, AT_ONCE):
+        times = rng.multinomial(count, np.full(count, 1 / count), size=min(AT_ONCE, draws - start))
+        found.append(weighted_correlation(x, y, times[:, unit].astype("float64"), ranks=ranks))
+    drawn = np.concatenate(found)
+    return _ends(drawn[np.isfinite(drawn)])
+
+
+def weighted_correlation(x: Array, y: Array, times: Array, *, ranks: bool) -> Array:
+    """Return the correlation for each line of `times`, which says how often each row of x and y is there."""
+    import numpy as np
+
+    a, b = (_ranked(side, times) if ranks else np.asarray(side, dtype="float64") for side in (x, y))
+    size = times.sum(axis=1, keepdims=True)
+    a = a - (times * a).sum(axis=1, keepdims=True) / size
+    b = b - (times * b).sum(axis=1, keepdims=True) / size
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return (times * a * b).sum(axis=1) / np.sqrt((times * a**2).sum(axis=1) * (times * b**2).sum(axis=1))
+
+
+def _ranked(side: Array, times: Array) -> Array:
+    """Return mid-ranks of each row in each line: rows below, and half of those that are equal."""
+    import numpy as np
+
+    values, place = np.unique(side, return_inverse=True)
+    there = np.zeros((len(times), len(values)))
+    np.add.at(there.T, place, times.T)
+    return (np.cumsum(there, axis=1) - there / 2 + 0.5)[:, place]
+
+
+def mean_interval(values: Array, *, seed: int, draws: int = DRAWS) -> tuple[float, float]:
+    """Return the 95 % percentile interval of a mean, values drawn with replacement; none under 10 values.
+
+    Few distinct values (a pair is won, tied or lost) are drawn by how often each occurs, which is the same thing.
+    """
+    import numpy as np
+
+    distinct, counts = np.unique(np.asarray(values, dtype="float64"), return_counts=True)
+    if counts.sum() < FEW:
+        return float("nan"), float("nan")
+    times = np.random.default_rng(seed).multinomial(counts.sum(), counts / counts.sum(), size=draws)
+    return _ends(times @ distinct / counts.sum())
 
 
 def _ends(found: Array) -> tuple[float, float]:

@@ -1,0 +1,269 @@
+"""Language models against each other on minimal pairs: who wins, by how much, by which measure, and what it depends on."""
+
+import itertools
+import math
+from collections.abc import Iterable, Iterator, Mapping
+
+import pandas as pd
+
+from gardenpath.study import TABLES, DataError, check
+
+from .evaluation import MEAN, MODEL, OVERALL, POOLED, wilson
+from .measures import capped
+from .resampling import FEW, correlation_interval, holm, mean_interval, ratio_interval, sign_flip
+
+PAIR = ["paradigm", "item"]
+PEOPLE = "people"
+
+
+def won(pairs: pd.DataFrame) -> "pd.Series[float]":
+    """Return 1 for a pair won, 0 for one lost, one half for a tie."""
+    return pairs["tie"] / 2 + (pairs["correct"] & ~pairs["tie"])
+
+
+def model_comparisons(pairs: pd.DataFrame, *, seed: int = 1) -> pd.DataFrame:
+    """Return every two language models on the pairs that both were given: how often, and how surely, one wins more.
+
+    McNemar's test is exact (binomial, doi 10.1007/BF02295996) and drops pairs that either model ties; with the bootstrap
+    over pairs it takes paradigms as fixed and speaks of further pairs of the same paradigms. The bootstrap and the sign
+    flips over paradigms' differences speak of further paradigms; they are withheld under 10. Both p are adjusted after
+    Holm over the pairs of models within a measure.
+
+    >>> wins = [(m, k, k < n) for m, n in (("a", 9), ("b", 3)) for k in range(10)]
+    >>> rows = [(m, "p", "npi", "ever", f"i{k}", "lp", -1.0, -2.0, correct, False) for m, k, correct in wins]
+    >>> names = "model protocol phenomenon paradigm item measure grammatical ungrammatical correct tie".split()
+    >>> model_comparisons(pd.DataFrame(rows, columns=names))[["difference", "a_only", "b_only", "mcnemar_p"]].to_numpy().tolist()
+    [[0.6, 6.0, 0.0, 0.03125]]
+    """
+    found = []
+    for measure, given in pairs.assign(won=won(pairs)).groupby("measure", sort=False):
+        own = {(str(m), str(p)): rows for (m, p), rows in given.groupby(MODEL, sort=False)}
+        for a, b in itertools.combinations(own, 2):
+            row = {"measure": measure, "model_a": a[0], "protocol_a": a[1], "model_b": b[0], "protocol_b": b[1]}
+            found.append(row | _compared(own[a], own[b], seed))
+    if not found:
+        raise DataError(
+            f"table pairs: {len(pairs)} rows of no two models under one measure; expected two models or more to compare"
+        )
+    names = TABLES["model_comparisons"].names
+    table = pd.DataFrame(found, columns=[name for name in names if not name.endswith("_holm")])
+    for name in ("mcnemar", "flip"):
+        table[f"{name}_holm"] = table.groupby("measure", sort=False)[f"{name}_p"].transform(
+            lambda p: holm(p.astype("float64"))
+        )
+    return check(table, "model_comparisons")
+
+
+def _compared(a: pd.DataFrame, b: pd.DataFrame, seed: int) -> dict[str, object]:
+    from scipy import stats
+
+    both = a.merge(b[[*PAIR, "won", "tie"]], on=PAIR, suffixes=("_a", "_b"), validate="1:1")
+    if both.empty:
+        return {
+            "n": 0,
+            "ties": 0,
+            "a_only": 0,
+            "b_only": 0,
+            "paradigms": 0,
+            "note": "No pair was given to both models.",
+        }
+    gain = both["won_a"] - both["won_b"]
+    ties = both["tie_a"] | both["tie_b"]
+    a_only, b_only = (int((gain[~ties] == sign).sum()) for sign in (1, -1))
+    low, high = mean_interval(gain, seed=seed)
+    by_paradigm = gain.groupby(both["paradigm"]).mean()
+    wide = ratio_interval(by_paradigm, [1] * len(by_paradigm), seed=seed)
+    flipped = sign_flip(by_paradigm, one_sided=False, seed=seed)
+    few = len(by_paradigm) < FEW
+    return {
+        "n": len(both), "ties": int(ties.sum()), "accuracy_a": both["won_a"].mean(), "accuracy_b": both["won_b"].mean(),
+        "difference": gain.mean(), "low": low, "high": high, "a_only": a_only, "b_only": b_only,
+        "mcnemar_p": stats.binomtest(a_only, a_only + b_only).pvalue if a_only + b_only else 1.0,
+        "paradigms": len(by_paradigm), "paradigm_difference": by_paradigm.mean(), "paradigm_low": wide[0],
+        "paradigm_high": wide[1], "flip_p": flipped.p, "smallest_p": flipped.smallest,
+        "note": f"No test over paradigms: {len(by_paradigm)}, under {FEW}." if few else "",
+    }  # fmt: skip
+
+
+def proportion_tests(pairs: pd.DataFrame, groups: Mapping[str, str]) -> pd.DataFrame:
+    """Return the z-test for two proportions of each model between two groups of items, such as hand-made and generated.
+
+    The standard error pools both groups; pairs count as independent. For reproduction of published comparisons.
+
+    >>> rows = [("m", "p", "npi", "ever", f"i{k}", "lp", -1.0, -2.0, k % 4 > 0, False) for k in range(80)]
+    >>> names = "model protocol phenomenon paradigm item measure grammatical ungrammatical correct tie".split()
+    >>> groups = {f"i{k}": "small" if k < 20 else "large" for k in range(80)}
+    >>> proportion_tests(pd.DataFrame(rows, columns=names), groups)[["n_a", "accuracy_a", "z", "p"]].to_numpy().tolist()
+    [[60.0, 0.75, 0.0, 1.0]]
+    """
+    lacking = sorted(set(pairs["item"]) - set(groups))
+    if lacking:
+        raise DataError(
+            capped(f"item {item!r} has no group; expected one for each item of the pairs" for item in lacking)
+        )
+    grouped = pairs.assign(won=won(pairs), group=pairs["item"].map(groups))
+    names = sorted(grouped["group"].unique())
+    if len(names) != 2:
+        raise DataError(f"items are in {len(names)} group(s) ({', '.join(names)}); expected two")
+    rows = []
+    for (model, protocol, measure), given in grouped.groupby([*MODEL, "measure"], sort=False):
+        row: dict[str, object] = {"model": model, "protocol": protocol, "measure": measure}
+        parts = [given.loc[given["group"] == name, "won"] for name in names]
+        for end, name, part in zip("ab", names, parts, strict=True):
+            row |= {f"group_{end}": name, f"n_{end}": len(part), f"accuracy_{end}": part.mean() if len(part) else None}
+        rows.append(row | _z(*parts))
+    return check(pd.DataFrame(rows), "proportion_tests")
+
+
+def _z(a: "pd.Series[float]", b: "pd.Series[float]") -> dict[str, object]:
+    from scipy import stats
+
+    if a.empty or b.empty:
+        return {"z": None, "p": None}
+    together = (a.sum() + b.sum()) / (len(a) + len(b))
+    se = math.sqrt(together * (1 - together) * (1 / len(a) + 1 / len(b)))
+    if se == 0:
+        return {"z": None, "p": None}  # all pairs won, or all lost
+    z = (a.mean() - b.mean()) / se
+    return {"z": z, "p": 2 * stats.norm.sf(abs(z))}
+
+
+def rankings(accuracy: pd.DataFrame) -> pd.DataFrame:
+    """Return the place of each model under each measure, 1 for the highest mean accuracy over paradigms; equals share."""
+    means = accuracy[(accuracy["phenomenon"] == OVERALL) & (accuracy["paradigm"] == MEAN)]
+    if means.empty:
+        raise DataError("table accuracy has no means over paradigms; expected the table that accuracy makes of pairs")
+    place = means.groupby("measure", sort=False)["accuracy"].rank(ascending=False, method="average")
+    table = means[["measure", *MODEL, "n", "accuracy"]].assign(rank=place)
+    order = {measure: k for k, measure in enumerate(table["measure"].unique())}
+    return check(
+        table.sort_values(["measure", "rank"], key=lambda c: c.map(order) if c.name == "measure" else c, kind="stable"),
+        "rankings",
+    )
+
+
+def length_bias(pairs: pd.DataFrame, scores: pd.DataFrame) -> pd.DataFrame:
+    """Return the point-biserial correlation of winning a pair with grammatical less ungrammatical tokens, ties dropped.
+
+    Negative: the model wins where the grammatical member is the shorter one. `scores` is sentence_scores of the models.
+    """
+    from scipy import stats
+
+    beside = _with_scores(pairs, scores)
+    rows = []
+    for (model, protocol, measure), given in beside.groupby([*MODEL, "measure"], sort=False):
+        clear = given[~given["tie"]]
+        longer = (clear["tokens"] - clear["tokens_ungrammatical"]).astype("float64")
+        correct = clear["correct"].astype("float64")
+        row = {
+            "model": model, "protocol": protocol, "measure": measure, "n": len(clear), "ties": int(given["tie"].sum()),
+            "mean_difference": longer.mean() if len(clear) else None, "unequal": int((longer != 0).sum()),
+        }  # fmt: skip
+        if len(clear) < 3 or longer.nunique() < 2 or correct.nunique() < 2:
+            same = "won" if correct.nunique() < 2 else "different in length"
+            rows.append(row | {"note": f"No correlation: pairs are all or none {same}, or fewer than 3."})
+            continue
+        found = stats.pearsonr(correct, longer)
+        rows.append(row | {"r": found.statistic, "p": found.pvalue})
+    return check(pd.DataFrame(rows, columns=TABLES["length_bias"].names), "length_bias")
+
+
+def _with_scores(pairs: pd.DataFrame, scores: pd.DataFrame) -> pd.DataFrame:
+    """Return the pairs with tokens and log-probability of the grammatical member, and tokens of the other."""
+    known = scores[[*MODEL, "item", "condition", "tokens", "lp"]]
+    good, bad = (
+        known[known["condition"] == name].drop(columns="condition") for name in ("grammatical", "ungrammatical")
+    )
+    key = [*MODEL, "item"]
+    beside = pairs.merge(good, on=key, how="left", validate="m:1")
+    beside = beside.merge(bad.drop(columns="lp"), on=key, how="left", suffixes=("", "_ungrammatical"), validate="m:1")
+    lacking = beside[beside["tokens"].isna() | beside["tokens_ungrammatical"].isna()].drop_duplicates(key)
+    if len(lacking):
+        raise DataError(
+            capped(
+                f"item {r.item}: {r.model} ({r.protocol}) has no row for both members in table sentence_scores"
+                for r in lacking.itertuples()
+            )
+        )
+    return beside
+
+
+def accuracy_correlations(accuracy: pd.DataFrame, people: pd.DataFrame | None = None, *, seed: int = 1) -> pd.DataFrame:
+    """Return the correlation over paradigms of every two models' accuracies, and of each with people's.
+
+    `people` has the columns paradigm and accuracy (0 to 1). Intervals are bootstraps over paradigms, none under 10.
+    """
+    paradigms = accuracy[~accuracy["paradigm"].isin([MEAN, POOLED])]
+    rows = []
+    for measure, given in paradigms.groupby("measure", sort=False):
+        columns = {
+            f"{model} ({protocol})": part.set_index("paradigm")["accuracy"]
+            for (model, protocol), part in given.groupby(MODEL, sort=False)
+        }
+        if people is not None:
+            columns = {PEOPLE: people.set_index("paradigm")["accuracy"], **columns}
+        for a, b in itertools.combinations(columns, 2):
+            rows.append({"measure": measure, "a": a, "b": b} | _correlated(columns[a], columns[b], seed))
+    if not rows:
+        raise DataError("table accuracy has one model and there are no people; expected two to correlate")
+    return check(pd.DataFrame(rows, columns=TABLES["accuracy_correlations"].names), "accuracy_correlations")
+
+
+def _correlated(a: "pd.Series[float]", b: "pd.Series[float]", seed: int) -> dict[str, object]:
+    from scipy import stats
+
+    both = pd.concat([a, b], axis=1, join="inner", keys=["a", "b"]).astype("float64").dropna()
+    row: dict[str, object] = {"paradigms": len(both)}
+    if len(both) < 3 or both["a"].nunique() < 2 or both["b"].nunique() < 2:
+        return row | {"note": "No correlation: fewer than 3 common paradigms, or one side is the same on all."}
+    x, y = both["a"].to_numpy(), both["b"].to_numpy()
+    low, high = correlation_interval(x, y, both.index, ranks=False, seed=seed)
+    row |= {
+        "pearson": stats.pearsonr(x, y).statistic,
+        "low": low,
+        "high": high,
+        "spearman": stats.spearmanr(x, y).statistic,
+    }
+    return row | {"note": f"No interval: {len(both)} paradigms, under {FEW}." if len(both) < FEW else ""}
+
+
+def accuracy_bins(pairs: pd.DataFrame, scores: pd.DataFrame | None = None, *, bins: int = 5) -> pd.DataFrame:
+    """Return accuracy by confidence, and with `scores` by length, perplexity and log-probability, in equal shares of pairs.
+
+    Confidence is the absolute difference of the members' scores (nats); the others are of the grammatical member: tokens,
+    exp(-lp / tokens), and lp. Intervals are Wilson's and treat pairs as independent. Equal values stay in one bin.
+    """
+    if bins < 1:
+        raise ValueError(f"{bins} bins; expected 1 or more")
+    beside = pairs if scores is None else _with_scores(pairs, scores)
+    beside = beside.assign(won=won(pairs).to_numpy())
+    rows: list[dict[str, object]] = []
+    for (model, protocol, measure), given in beside.groupby([*MODEL, "measure"], sort=False):
+        for predictor, values in _predictors(given):
+            row = {"model": model, "protocol": protocol, "measure": measure, "predictor": predictor}
+            rows += [row | part for part in _binned(values, given, bins)]
+    return check(pd.DataFrame(rows, columns=TABLES["accuracy_bins"].names), "accuracy_bins")
+
+
+def _predictors(given: pd.DataFrame) -> Iterator[tuple[str, "pd.Series[float]"]]:
+    yield "confidence", (given["grammatical"] - given["ungrammatical"]).mask(given["tie"], 0.0).abs()
+    if "tokens" in given:
+        tokens, lp = given["tokens"].astype("float64"), given["lp"].astype("float64")
+        yield "length", tokens
+        yield "perplexity", (-lp / tokens).clip(upper=700).map(math.exp)
+        yield "lp", lp
+
+
+def _binned(values: "pd.Series[float]", given: pd.DataFrame, bins: int) -> Iterable[dict[str, object]]:
+    finite = values.replace([float("inf"), -float("inf")], float("nan")).dropna()
+    if finite.empty:
+        return
+    shares = finite.rank(method="max") / len(finite)
+    which = (shares * bins).apply(math.ceil)
+    for number, (_, part) in enumerate(finite.groupby(which, sort=True)):
+        rows = given.loc[part.index]
+        low, high = wilson(pd.Series([rows["won"].sum()]), pd.Series([len(rows)]))
+        yield {
+            "bin": number, "low": part.min(), "high": part.max(), "mean": part.mean(), "n": len(rows),
+            "ties": int(rows["tie"].sum()), "accuracy": rows["won"].mean(), "wilson_low": low[0], "wilson_high": high[0],
+        }  # fmt: skip

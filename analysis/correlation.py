@@ -1,0 +1,116 @@
+"""Scores of sentences beside people's ratings of them, at every level at which papers correlate the two."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import pandas as pd
+
+from gardenpath.study import TABLES, DataError, check
+
+from .predictors import by_model
+from .resampling import FEW, correlation_interval
+
+GOOD, BAD = "grammatical", "ungrammatical"
+MEASURES = ("lp", "mean_lp", "pen_lp", "slor", "critical_lp")
+RELATIVE = "relative"
+WARNING = (
+    "Both members of a pair enter with one difference and opposite signs, so this correlation holds the mean effect of "
+    "grammaticality; do not compare it with the others (doi 10.1162/COLI.a.00559 advises against it)."
+)
+
+
+def rating_correlations(
+    scores: pd.DataFrame,
+    ratings: pd.DataFrame,
+    *,
+    measures: Sequence[str] = MEASURES,
+    ceilings: pd.DataFrame | None = None,
+    seed: int = 1,
+    draws: int = 2000,
+) -> pd.DataFrame:
+    """Return Pearson's and Spearman's correlation of sentence_scores with the mean z of target ratings, at each level.
+
+    Levels: sentences, grammatical, ungrammatical, pairs (differences within pairs), paradigms and phenomena (means of these
+    differences), as in BLiMP-NL (doi 10.1162/COLI.a.00559); and `relative`, each sentence's rating against its score less
+    that of the other member, with a warning (the method of doi 10.1073/pnas.2400917121). Intervals are bootstraps
+    over items, with both their sentences, or over the paradigms or phenomena themselves; none under 10. `ceilings` is the
+    table noise_ceilings: what a perfect model would reach.
+    """
+    means = _means(ratings)
+    known = {} if ceilings is None else dict(zip(ceilings["level"], ceilings["ceiling"], strict=True))
+    rows = []
+    for model, protocol, own in by_model(scores):
+        for measure in measures:
+            given = own[["item", "condition", measure]].rename(columns={measure: "score"}).dropna(subset="score")
+            both = means.merge(given, on=["item", "condition"], validate="1:1")
+            for level, points, unit in _levels(both) if len(both) else ():
+                row = {"model": model, "protocol": protocol, "measure": measure, "level": level, "unit": unit}
+                for method in ("pearson", "spearman"):
+                    found = _correlated(points, method, seed, draws)
+                    rows.append(row | {"method": method} | found | _under(found["r"], known.get(level)))
+    if not rows:
+        raise DataError(
+            "tables sentence_scores and rating_scores have no scored sentence in common; expected both of items"
+        )
+    return check(pd.DataFrame(rows, columns=TABLES["rating_correlations"].names), "rating_correlations")
+
+
+def _means(ratings: pd.DataFrame) -> pd.DataFrame:
+    """Return the mean z of each grammatical or ungrammatical sentence that was rated in target trials."""
+    kept = ratings[(ratings["role"] == "target") & ratings["condition"].isin([GOOD, BAD])].dropna(subset="z")
+    if kept.empty:
+        raise DataError(
+            "table rating_scores: no z of a target sentence whose condition is grammatical or ungrammatical; "
+            "expected ratings of minimal pairs by participants who do not give one rating throughout"
+        )
+    by = kept.groupby(["phenomenon", "paradigm", "item", "condition"], as_index=False)
+    return by.agg(rating=("z", "mean"))
+
+
+def _levels(both: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame, str]]:
+    """Yield each level, its points (rating, score, unit), and what their unit is."""
+    points = both.assign(unit=both["item"])
+    yield "sentences", points, "item"
+    for condition in (GOOD, BAD):
+        yield condition, points[points["condition"] == condition], "item"
+    good, bad = (both[both["condition"] == name].drop(columns="condition") for name in (GOOD, BAD))
+    pairs = good.merge(bad, on=["phenomenon", "paradigm", "item"], suffixes=("", "_bad"), validate="1:1")
+    gap = pairs["score"] - pairs["score_bad"]
+    differences = pairs.assign(rating=pairs["rating"] - pairs["rating_bad"], score=gap, unit=pairs["item"])
+    yield "pairs", differences, "item"
+    for level, column in (("paradigms", "paradigm"), ("phenomena", "phenomenon")):
+        means = differences.groupby(column, as_index=False).agg(rating=("rating", "mean"), score=("score", "mean"))
+        yield level, means.assign(unit=means[column]), column
+    both_ways = [
+        pd.DataFrame({"rating": pairs["rating"], "score": gap, "unit": pairs["item"]}),
+        pd.DataFrame({"rating": pairs["rating_bad"], "score": -gap, "unit": pairs["item"]}),
+    ]
+    yield RELATIVE, pd.concat(both_ways, ignore_index=True).assign(level=RELATIVE), "item"
+
+
+def _correlated(points: pd.DataFrame, method: str, seed: int, draws: int) -> dict[str, Any]:
+    import numpy as np
+    from scipy import stats
+
+    x, y = (points[name].to_numpy(dtype="float64") for name in ("rating", "score"))
+    finite = np.isfinite(x) & np.isfinite(y)
+    x, y, units = x[finite], y[finite], points["unit"].to_numpy()[finite]
+    count = len(set(units))
+    notes = [WARNING] if "level" in points else []
+    notes += [f"{int((~finite).sum())} scores are not finite and were left out."] if not finite.all() else []
+    row: dict[str, Any] = {"n": len(x), "units": count, "r": None}
+    if len(x) < 3 or np.ptp(x) == 0 or np.ptp(y) == 0:
+        side = "fewer than 3 points" if len(x) < 3 else "ratings" if np.ptp(x) == 0 else "scores"
+        notes.append(f"No correlation: {side}{'' if len(x) < 3 else ' are all the same'}.")
+        return row | {"note": " ".join(notes)}
+    spearman = method == "spearman"
+    r = stats.spearmanr(x, y).statistic if spearman else stats.pearsonr(x, y).statistic
+    low, high = correlation_interval(x, y, units, ranks=spearman, seed=seed, draws=draws)
+    notes += [f"No interval: {count} units, under {FEW}."] if count < FEW else []
+    return row | {"r": float(r), "low": low, "high": high, "note": " ".join(notes)}
+
+
+def _under(r: float | None, ceiling: float | None) -> dict[str, float | None]:
+    if r is None or ceiling is None or pd.isna(ceiling) or ceiling == 0:
+        return {"ceiling": ceiling}
+    return {"ceiling": ceiling, "of_ceiling": r / ceiling}

@@ -1,0 +1,261 @@
+"""Models against models, against R, enumeration and plain loops."""
+
+import math
+from collections.abc import Callable
+from fractions import Fraction
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+from gardenpath.analysis import (
+    accuracy,
+    accuracy_bins,
+    accuracy_correlations,
+    length_bias,
+    model_comparisons,
+    proportion_tests,
+    rankings,
+)
+from gardenpath.analysis.evaluation import wilson
+from gardenpath.analysis.resampling import mean_interval
+from gardenpath.study import TABLES, DataError, check
+
+GAP = {"+": 1.0, "-": -1.0, "=": 0.0}
+
+
+def pairs(outcomes: dict[str, str], model: str = "a", measure: str = "lp") -> pd.DataFrame:
+    """Return pairs from paradigm to a string of + (won), - (lost) and = (tie)."""
+    rows = [
+        (model, "causal", paradigm[0], paradigm, f"{paradigm}-{k}", measure, -20.0, -20.0 - GAP[sign] * (1 + k),
+         sign == "+", sign == "=")
+        for paradigm, signs in outcomes.items() for k, sign in enumerate(signs)
+    ]  # fmt: skip
+    return check(pd.DataFrame(rows, columns=TABLES["pairs"].names), "pairs")
+
+
+def drawn(seed: int, paradigms: int, n: int, level: float, model: str) -> pd.DataFrame:
+    rng = np.random.default_rng(seed)
+    signs = {f"p{k:02}": "".join(rng.choice(list("+-="), n, p=[level, 0.95 - level, 0.05])) for k in range(paradigms)}
+    return pairs(signs, model)
+
+
+def exact(more: int, less: int) -> float:
+    """McNemar's exact p by enumeration, in whole numbers."""
+    n, k = more + less, min(more, less)
+    return float(min(Fraction(1), Fraction(2 * sum(math.comb(n, i) for i in range(k + 1)), 2**n)))
+
+
+def test_mcnemar_counts_what_one_model_wins_alone_and_drops_ties() -> None:
+    one, other = pairs({"p": "++++++-=+="}), pairs({"p": "+----=++-="}, "b")
+    row = model_comparisons(pd.concat([one, other])).iloc[0]
+    assert row[["n", "ties", "a_only", "b_only"]].to_list() == [10, 3, 5, 1]
+    assert row["mcnemar_p"] == pytest.approx(exact(5, 1), abs=1e-12)
+    assert (row["accuracy_a"], row["accuracy_b"]) == (0.8, 0.4)
+    assert row["difference"] == pytest.approx(0.4)
+
+
+@pytest.mark.r
+def test_mcnemar_is_rs_binomial_test(rscript: Callable[..., pd.DataFrame]) -> None:
+    both = pd.concat([drawn(1, 12, 40, 0.8, "a"), drawn(2, 12, 40, 0.7, "b")])
+    row = model_comparisons(both).iloc[0]
+    theirs = rscript(
+        """
+        a <- pairs[pairs$model == "a", ]; b <- pairs[pairs$model == "b", ]
+        stopifnot(all(a$item == b$item))
+        clear <- a$tie == "False" & b$tie == "False"
+        better <- sum(clear & a$correct == "True" & b$correct == "False")
+        worse <- sum(clear & a$correct == "False" & b$correct == "True")
+        result <- data.frame(p = binom.test(better, better + worse)$p.value, better, worse)
+        """,
+        pairs=both,
+    ).iloc[0]
+    assert row[["a_only", "b_only"]].to_list() == theirs[["better", "worse"]].to_list()
+    assert row["mcnemar_p"] == pytest.approx(theirs["p"], rel=1e-9)
+
+
+def test_the_paired_bootstrap_is_the_plain_loop() -> None:
+    both = pd.concat([drawn(1, 4, 30, 0.8, "a"), drawn(2, 4, 30, 0.6, "b")])
+    row = model_comparisons(both).iloc[0]
+    gains = (
+        accuracy_by_hand(both.query("model == 'a'")) - accuracy_by_hand(both.query("model == 'b'")).to_numpy()
+    ).to_numpy()
+    rng = np.random.default_rng(3)
+    means = [float(np.mean([gains[rng.integers(len(gains))] for _ in gains])) for _ in range(3000)]
+    assert (row["low"], row["high"]) == pytest.approx(tuple(np.quantile(means, [0.025, 0.975])), abs=0.012)
+    assert row["note"] == "No test over paradigms: 4, under 10."
+    assert row[["flip_p", "flip_holm", "paradigm_low", "paradigm_high", "smallest_p"]].isna().all()
+
+
+def accuracy_by_hand(rows: pd.DataFrame) -> "pd.Series[float]":
+    return pd.Series([0.5 if r.tie else float(r.correct) for r in rows.itertuples()], index=rows.index)
+
+
+def test_paradigms_weigh_alike_and_their_signs_are_flipped() -> None:
+    signs = {f"p{k:02}": "+" * (k + 1) for k in range(11)}
+    lost = {name: "-" * len(won) if name != "p03" else "+" * len(won) for name, won in signs.items()}
+    row = model_comparisons(pd.concat([pairs(signs), pairs(lost, "b")])).iloc[0]
+    assert row["paradigm_difference"] == pytest.approx(10 / 11)
+    assert row["flip_p"] == 4 / 2**11  # all ten the same way, the eleventh is nought either way
+    assert row["smallest_p"] == 2 / 2**11
+    assert row["paradigm_low"] < 10 / 11 <= row["paradigm_high"]
+
+
+def test_holm_runs_over_pairs_of_models_within_a_measure() -> None:
+    three = [drawn(k, 12, 30, level, model) for k, (model, level) in enumerate((("a", 0.9), ("b", 0.8), ("c", 0.78)))]
+    table = model_comparisons(pd.concat([*three, pairs({"p": "++"}, measure="slor"), pairs({"p": "+-"}, "b", "slor")]))
+    lp = table[table["measure"] == "lp"]
+    assert len(lp) == 3
+    for name in ("mcnemar", "flip"):
+        p = lp[f"{name}_p"].to_list()
+        order = np.argsort(p, kind="stable")
+        expected, highest = [0.0] * 3, 0.0
+        for place, k in enumerate(order):
+            highest = max(highest, min(1.0, p[k] * (3 - place)))
+            expected[k] = highest
+        assert lp[f"{name}_holm"].to_list() == pytest.approx(expected)
+    slor = table[table["measure"] == "slor"].iloc[0]
+    assert slor["mcnemar_holm"] == slor["mcnemar_p"]
+
+
+def test_one_model_and_no_common_pairs_are_sentences() -> None:
+    with pytest.raises(DataError, match="expected two models or more to compare"):
+        model_comparisons(pairs({"p": "+-"}))
+    row = model_comparisons(pd.concat([pairs({"p": "+-"}), pairs({"q": "++"}, "b")])).iloc[0]
+    assert (row["n"], row["note"]) == (0, "No pair was given to both models.")
+    same = model_comparisons(pd.concat([pairs({"p": "+-"}), pairs({"p": "+-"}, "b")])).iloc[0]
+    assert (same["mcnemar_p"], same["difference"]) == (1, 0)
+
+
+def test_few_values_have_no_interval() -> None:
+    assert all(math.isnan(end) for end in mean_interval([1.0] * 9, seed=1))
+
+
+@pytest.mark.r
+def test_proportions_are_rs_prop_test(rscript: Callable[..., pd.DataFrame]) -> None:
+    given = drawn(5, 6, 50, 0.8, "a")
+    given = given[~given["tie"]]
+    groups = {item: "hand-made" if item < "p02" else "generated" for item in given["item"]}
+    row = proportion_tests(given, groups).iloc[0]
+    theirs = rscript(
+        """
+        test <- prop.test(c(counts$won), c(counts$n), correct = FALSE)
+        result <- data.frame(z = unname(sqrt(test$statistic)), p = test$p.value)
+        """,
+        counts=pd.DataFrame(
+            {"won": [row[f"accuracy_{g}"] * row[f"n_{g}"] for g in "ab"], "n": [row[f"n_{g}"] for g in "ab"]}
+        ),
+    ).iloc[0]
+    assert (abs(row["z"]), row["p"]) == (pytest.approx(theirs["z"], rel=1e-9), pytest.approx(theirs["p"], rel=1e-9))
+
+
+def test_proportions_need_two_groups_and_a_group_for_each_item() -> None:
+    given = pairs({"p": "+-"})
+    with pytest.raises(DataError, match="item 'p-1' has no group"):
+        proportion_tests(given, {"p-0": "small"})
+    with pytest.raises(DataError, match=r"in 1 group\(s\) \(small\); expected two"):
+        proportion_tests(given, {"p-0": "small", "p-1": "small"})
+    row = proportion_tests(pairs({"p": "++"}), {"p-0": "small", "p-1": "large"}).iloc[0]
+    assert row[["z", "p"]].isna().all()
+
+
+def test_models_are_ranked_by_their_mean_over_paradigms() -> None:
+    given = [pairs({"p": "+-", "q": "++"}), pairs({"p": "++", "q": "++"}, "b"), pairs({"p": "-+", "q": "++"}, "c")]
+    table = rankings(accuracy(pd.concat([*given, pairs({"p": "+"}, measure="slor")])))
+    assert table[["measure", "model", "accuracy", "rank"]].to_numpy().tolist() == [
+        ["lp", "b", 1.0, 1.0], ["lp", "a", 0.75, 2.5], ["lp", "c", 0.75, 2.5], ["slor", "a", 1.0, 1.0],
+    ]  # fmt: skip
+
+
+def scored(given: pd.DataFrame, seed: int = 1) -> pd.DataFrame:
+    """Return sentence scores for the pairs: tokens and lp of each member."""
+    rng = np.random.default_rng(seed)
+    rows = []
+    for pair in given.drop_duplicates(["model", "item"]).itertuples():
+        for condition in ("grammatical", "ungrammatical"):
+            tokens = int(rng.integers(4, 12))
+            row = {"model": pair.model, "protocol": pair.protocol, "item": pair.item, "condition": condition}
+            rows.append(row | {"tokens": tokens, "unknown": 0, "windows": 1, "lp": -3.0 * tokens - rng.random()})
+    return check(pd.DataFrame(rows).assign(mean_lp=-3.0, pen_lp=-9.0, slor=None, critical_lp=None), "sentence_scores")
+
+
+@pytest.mark.r
+def test_length_bias_is_rs_correlation_test(rscript: Callable[..., pd.DataFrame]) -> None:
+    given = drawn(7, 5, 40, 0.7, "a")
+    scores = scored(given)
+    row = length_bias(given, scores).iloc[0]
+    tokens = scores.set_index(["item", "condition"])["tokens"]
+    kept = [r for r in given.itertuples() if not r.tie]
+    points = pd.DataFrame(
+        {
+            "won": [int(r.correct) for r in kept],
+            "longer": [tokens[r.item, "grammatical"] - tokens[r.item, "ungrammatical"] for r in kept],
+        }
+    )
+    theirs = rscript(
+        "test <- cor.test(points$won, points$longer); result <- data.frame(r = test$estimate, p = test$p.value)",
+        points=points,
+    ).iloc[0]
+    assert (row["r"], row["p"]) == (pytest.approx(theirs["r"], abs=1e-12), pytest.approx(theirs["p"], abs=1e-12))
+    assert (row["n"], row["ties"]) == (len(kept), int(given["tie"].sum()))
+    assert row["mean_difference"] == pytest.approx(points["longer"].mean())
+    assert row["unequal"] == (points["longer"] != 0).sum()
+
+
+def test_a_bias_that_cannot_be_computed_says_why() -> None:
+    row = length_bias(pairs({"p": "++++"}), scored(pairs({"p": "++++"}))).iloc[0]
+    assert math.isnan(row["r"])
+    assert row["note"].startswith("No correlation: pairs are all or none won")
+    with pytest.raises(DataError, match=r"item p-0: a \(causal\) has no row for both members in table sentence_scores"):
+        length_bias(pairs({"p": "+"}), scored(pairs({"q": "+"})))
+
+
+def test_models_and_people_correlate_over_paradigms() -> None:
+    table = accuracy(pd.concat([drawn(1, 12, 20, 0.7, "a"), drawn(2, 12, 20, 0.7, "b")]))
+    own = table[~table["paradigm"].isin(["mean", "pooled"])]
+    a, b = (own[own["model"] == model].set_index("paradigm")["accuracy"] for model in "ab")
+    people = pd.DataFrame({"paradigm": a.index, "accuracy": np.linspace(0.5, 1, 12)})
+    found = accuracy_correlations(table, people).set_index(["a", "b"])
+    assert list(found.index) == [("people", "a (causal)"), ("people", "b (causal)"), ("a (causal)", "b (causal)")]
+    row = found.loc[("a (causal)", "b (causal)")]
+    assert row["pearson"] == pytest.approx(np.corrcoef(a, b[a.index])[0, 1], abs=1e-12)
+    assert row["spearman"] == pytest.approx(np.corrcoef(stats.rankdata(a), stats.rankdata(b[a.index]))[0, 1], abs=1e-12)
+    rng, x, y = np.random.default_rng(9), a.to_numpy(), b[a.index].to_numpy()
+    loop = [np.corrcoef(x[k], y[k])[0, 1] for k in (rng.integers(0, 12, 12) for _ in range(4000))]
+    assert (row["low"], row["high"]) == pytest.approx(tuple(np.nanquantile(loop, [0.025, 0.975])), abs=0.05)
+    few = accuracy_correlations(accuracy(pd.concat([drawn(1, 4, 9, 0.7, "a"), drawn(2, 4, 9, 0.7, "b")]))).iloc[0]
+    assert few["note"] == "No interval: 4 paradigms, under 10."
+    with pytest.raises(DataError, match="expected two to correlate"):
+        accuracy_correlations(accuracy(pairs({"p": "+"})))
+
+
+def test_bins_hold_equal_shares_and_their_own_accuracy() -> None:
+    given = drawn(4, 5, 40, 0.7, "a")
+    scores = scored(given)
+    table = accuracy_bins(given, scores, bins=4)
+    assert table["predictor"].unique().tolist() == ["confidence", "length", "perplexity", "lp"]
+    assert table.groupby("predictor")["n"].sum().eq(200).all()
+    good = scores[scores["condition"] == "grammatical"].set_index("item")
+    lp = given["item"].map(good["lp"])
+    ordered = given.assign(value=lp).sort_values("value", kind="stable")
+    for number in range(4):
+        row = table[(table["predictor"] == "lp") & (table["bin"] == number)].iloc[0]
+        part = ordered.iloc[50 * number : 50 * (number + 1)]
+        assert row[["n", "low", "high"]].to_list() == [50, part["value"].min(), part["value"].max()]
+        assert row["accuracy"] == pytest.approx(accuracy_by_hand(part).mean())
+        assert row["wilson_low"] == wilson(pd.Series([accuracy_by_hand(part).sum()]), pd.Series([50]))[0][0]
+    lengths = table[table["predictor"] == "length"]
+    assert (lengths["low"].to_numpy()[1:] > lengths["high"].to_numpy()[:-1]).all()  # equal values stay together
+    perplexities = np.exp(-lp / given["item"].map(good["tokens"]))
+    assert table.loc[table["predictor"] == "perplexity", "high"].max() == pytest.approx(perplexities.max())
+
+
+def test_without_scores_there_is_confidence_and_infinite_ones_are_left_out() -> None:
+    given = pairs({"p": "++--=="}).assign(ungrammatical=[-21.0, -np.inf, -18.0, -17.0, -20.0, -20.0])
+    table = accuracy_bins(given, bins=2)
+    assert table["predictor"].unique().tolist() == ["confidence"]
+    assert table["n"].sum() == 5
+    assert table["low"].iloc[0] == 0
+    with pytest.raises(ValueError, match="expected 1 or more"):
+        accuracy_bins(given, bins=0)
