@@ -13,10 +13,13 @@ from . import options
     "--from", "platform", type=click.Choice(["table"]), help="Where the data come from [default: gardenpath]."
 )
 @click.option("--mapping", type=click.Path(path_type=Path), help="How the columns of a table become ours (TOML).")
+@click.option("--previews", is_flag=True, help="With what was done through preview links, to look at the tables early.")
 @options.out
 @options.parquet
 @options.force
-def command(data: str, platform: str | None, mapping: Path | None, out: Path, parquet: bool, force: bool) -> None:
+def command(
+    data: str, platform: str | None, mapping: Path | None, previews: bool, out: Path, parquet: bool, force: bool
+) -> None:
     """Make tables of DATA: a study's data folder, its database (file or URL), or a long table of reading times."""
     from gardenpath import experiment, study
 
@@ -24,12 +27,14 @@ def command(data: str, platform: str | None, mapping: Path | None, out: Path, pa
         raise click.UsageError(
             "--from table and --mapping FILE.toml go together: the mapping names the table's columns"
         )
+    if previews and mapping is not None:
+        raise click.UsageError("--previews belongs to data of our own; a table of another lab has no previews")
     inputs: list[str | Path]
     if mapping is not None:
         tables = {"readings": experiment.import_readings(data, experiment.read_mapping(mapping))}
         inputs = [data, mapping]
     else:
-        tables = experiment.collect(data)
+        tables = experiment.collect(data, previews=previews)
         inputs = []
     suffix = "parquet" if parquet else "csv"
     study.refuse_overwrite([out / f"{name}.{suffix}" for name in tables], force)

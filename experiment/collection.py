@@ -30,15 +30,17 @@ from .versions import VersionFile
 log = logging.getLogger("gardenpath")
 
 
-def collect(data: str | Path) -> dict[str, pd.DataFrame]:
+def collect(data: str | Path, *, previews: bool = False) -> dict[str, pd.DataFrame]:
     """Return the tables items, conditions, words, readings, responses and sessions of collected data, and demographics
     where any were asked.
 
-    `data` is the URL of a server's database, a SQLite file, or a folder of sessions.
+    `data` is the URL of a server's database, a SQLite file, or a folder of sessions. With `previews` the experimenter's own
+    looks at the study are among them, their `source` is "preview"; analyses leave them out in any case.
     """
-    files, records = _recorded(data)
+    files, records = _recorded(data, previews)
     if not records:
-        raise study.DataError(f"{data}: no sessions there; expected at least one")
+        looks = "" if previews else " (previews count with --previews)"
+        raise study.DataError(f"{data}: no sessions there; expected at least one{looks}")
     _check(data, files, records)
     materials = _materials(files.values())
     runs = [(r.session, run) for r in records for run in _runs(r, files[r.session.version_sha256])]
@@ -72,7 +74,7 @@ def _check(data: str | Path, files: Mapping[str, VersionFile], records: Iterable
             log.warning("session %s was finished, but %s; it counts as not complete", record.session.id, what)
 
 
-def _recorded(data: str | Path) -> tuple[Mapping[str, VersionFile], list[Record]]:
+def _recorded(data: str | Path, previews: bool) -> tuple[Mapping[str, VersionFile], list[Record]]:
     path = Path(data)
     database = path / "study.sqlite" if path.is_dir() else path
     if "://" in str(data) or database.is_file():
@@ -80,10 +82,10 @@ def _recorded(data: str | Path) -> tuple[Mapping[str, VersionFile], list[Record]
         from .store import Store, sqlite_url
 
         store = Store(str(data) if "://" in str(data) else sqlite_url(database), create=False)
-        return store.files(), list(store.records())
+        return store.files(), list(store.records(previews=previews))
     if not path.is_dir():
         raise FileNotFoundError(f"{data}: there is no such file or folder; expected a database or a folder of sessions")
-    return read_files(path), list(read_records(path))
+    return read_files(path), [r for r in read_records(path) if previews or r.session.source != "preview"]
 
 
 def _materials(files: Iterable[VersionFile]) -> Materials:

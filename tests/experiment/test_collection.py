@@ -5,10 +5,13 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from click.testing import CliRunner
 
 from gardenpath import experiment, study
+from gardenpath.cli.main import cli
 from gardenpath.experiment.folders import write_record
 from gardenpath.experiment.sessions import Event, Record, open_session
+from gardenpath.experiment.store import Arrival
 
 from .conftest import Running
 
@@ -210,3 +213,19 @@ def test_simulating_again_replaces_an_earlier_simulation_and_nothing_else(
 def test_data_that_are_none_are_named(tmp_path: Path, make, message: str) -> None:  # type: ignore[no-untyped-def]
     with pytest.raises((FileNotFoundError, study.DataError), match=message):
         experiment.collect(make(tmp_path))
+
+
+def test_previews_are_in_the_tables_only_when_asked_for(
+    running: Running, versions: list[experiment.VersionFile], tmp_path: Path
+) -> None:
+    experiment.take(experiment.robot(versions, seed=1), experiment.HttpTransport(running.address), "r1")
+    running.store.open(Arrival(preview=(versions[0].name, 3)))
+    files = running.store.files()
+    for record in running.store.records(previews=True):
+        write_record(tmp_path / "copy", record, files[record.session.version_sha256])
+    for data in (running.folder, tmp_path / "copy"):
+        assert list(experiment.collect(data)["sessions"]["source"]) == ["robot"]
+        assert sorted(experiment.collect(data, previews=True)["sessions"]["source"]) == ["preview", "robot"]
+    call = ["collect", str(running.folder), "-o", str(tmp_path / "tables"), "--previews"]
+    assert CliRunner().invoke(cli, call).exit_code == 0
+    assert "preview" in set(study.read(tmp_path / "tables", "sessions")["source"])
