@@ -51,6 +51,7 @@ def command(
     outer = urlsplit(address or "")
     if address and (outer.scheme not in ("http", "https") or not outer.hostname or outer.query or outer.fragment):
         raise click.UsageError(f"--address is {address!r}; expected one such as https://lab.example/study/")
+    server.check(stated)
     versions = experiment.version_files(stated)
     folder = out or stated.folder / "data"
     listener = server.listen(host, port)

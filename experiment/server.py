@@ -102,11 +102,21 @@ def application(store: Store, stated: study.Study, *, key: bytes, site: Site | N
     return _Study(store, stated, key, site or Site()).application()
 
 
+def check(stated: study.Study) -> None:
+    """Raise `DataError` where the server would show people what it does not do, or texts that no page asks for."""
+    check_texts(stated.online, stated.language)
+    if stated.online.withdrawal == "keep" and stated.procedure.consent is None:
+        raise study.DataError(
+            f"{stated.path}: online.withdrawal is 'keep', and the standard consent text promises deletion; expected your own "
+            "text in procedure.consent that says what stays"
+        )
+
+
 class _Study:
     """The handlers of one study's calls."""
 
     def __init__(self, store: Store, stated: study.Study, key: bytes, site: Site) -> None:
-        check_texts(stated.online, stated.language)
+        check(stated)
         self.store, self.stated, self.online, self.key, self.site = store, stated, stated.online, key, site
         self.arrivals = Limit(burst=60, rate=1)
         self.calls = Limit(burst=site.burst, rate=site.burst / 50)

@@ -128,3 +128,20 @@ def test_an_address_that_is_none_is_refused(study_folder: Path) -> None:
     done = subprocess.run(call, capture_output=True, text=True)
     assert done.returncode == 2
     assert "expected one such as https://lab.example/study/" in done.stderr
+
+
+def test_data_of_who_withdraws_are_kept_only_where_a_consent_text_of_ones_own_can_say_so(study_folder: Path) -> None:
+    path = study_folder / "study.toml"
+    stated = path.read_text().replace("[online]\n", '[online]\nwithdrawal = "keep"\n')
+    path.write_text(stated)
+    call = [sys.executable, "-m", "gardenpath.cli.main", "serve", str(path), "--port", "0"]
+    done = subprocess.run(call, capture_output=True, text=True)
+    assert done.returncode != 0
+    (line,) = done.stderr.strip().splitlines()
+    assert "the standard consent text promises deletion" in line
+    assert not (study_folder / "data").exists()
+
+    consent = 'consent = "You may stop at any time; what you have answered until then is kept."\n'
+    path.write_text(stated.replace("[procedure]\n", f"[procedure]\n{consent}"))
+    with serving(study_folder) as (_, address):
+        assert consent.split('"')[1] in httpx2.post(f"{address}api/sessions", json={}).json()["texts"]["consent"]
