@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from gardenpath.lmscore import Model
 
-MODEL = "Hugging Face id or folder of a causal or masked model, ngram:FILE, or pocket (a toy)."
+MODEL = "Hugging Face id or folder of a causal or masked model, ngram:FILE or ngram:FILE:ORDER, or pocket (a toy)."
 
 
 @dataclass(frozen=True)

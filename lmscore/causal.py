@@ -3,14 +3,11 @@
 import logging
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
 
-from gardenpath import study
-
-from . import heads, layouts, pocket
+from . import heads, layouts, networks, pocket
 from .encoding import BOUNDARY, CERTAIN, TEXT, Encoded, Encoder, encode
 from .models import COLUMNS, Done, check_columns
 from .pocket import Progress
@@ -18,7 +15,6 @@ from .tokentable import TokenTable
 
 ROW = 128  # positions of a row with shared prefixes: twice as many share little more and cost more attention
 CPU_TOKENS, GPU_TOKENS = 512, 16384  # positions of a batch; bigger batches gain nothing on a CPU and hold more memory
-CPU_LOGITS, GPU_LOGITS = 2**24, 2**28  # logits held at once where a model computes them itself, counted in numbers
 
 PROBED = tuple(name for name in COLUMNS if name != "end")
 
@@ -63,34 +59,17 @@ class CausalModel:
 
     def describe(self) -> dict[str, object]:
         """Return what a sidecar records of the model, to tell it from any other."""
-        config = self.network.config
-        reasons = self.reasons or {}
         window = self.encoder.window
-        facts: dict[str, object] = {
-            "name": self.name,
-            "architecture": type(self.network).__name__,
-            "parameters": self.network.num_parameters(),
-            "revision": getattr(config, "_commit_hash", None) or self.revision,
-            "dtype": self.dtype,
-            "quantization": self.quantization,
-            "device": self.device,
-            "attention": getattr(config, "_attn_implementation", None),
-            "layout": "rows that share prefixes" if self.row else "a row for each text",
-            "head": "in blocks of the vocabulary" if self.head else "the model's own logits",
-            "prefix_token": self.encoder.tokenizer.convert_ids_to_tokens(self.encoder.prefix),
-            "window": window,
-            "stride": window // 2 if window else None,
-            "windows_repeat_prefix": self.repeats,
-            "vocabulary": len(self.encoder.vocabulary.begins),
-        }
-        facts.update({f"{name}_because": why for name, why in reasons.items()})
-        if Path(config.name_or_path).is_dir():
-            files = sorted(
-                p
-                for p in Path(config.name_or_path).iterdir()
-                if p.suffix in (".safetensors", ".bin") or p.name == "tokenizer.json"
-            )
-            facts["sha256"] = {p.name: study.sha256(p) for p in files}
+        facts = networks.described(
+            self,
+            quantization=self.quantization,
+            layout="rows that share prefixes" if self.row else "a row for each text",
+            head="in blocks of the vocabulary" if self.head else "the model's own logits",
+            prefix_token=self.encoder.tokenizer.convert_ids_to_tokens(self.encoder.prefix),
+            stride=window // 2 if window else None,
+            windows_repeat_prefix=self.repeats,
+            **{f"{name}_because": why for name, why in (self.reasons or {}).items()},
+        )
         if self.name == pocket.LABEL:
             facts["toy"] = (
                 "a toy trained on sentences of a small grammar; its numbers say nothing about English or about people"
@@ -147,7 +126,7 @@ class CausalModel:
     ) -> Iterator[list[tuple[layouts.Path, np.ndarray]]]:
         """Yield each path with its columns, batch by batch; memory that runs out halves the batches from there on."""
         blocks = self._blocks(wanted)
-        budget = budget or self._budget()
+        budget = budget or networks.budget(self, CPU_TOKENS, GPU_TOKENS)
         halved = False
         alone = layouts.single_rows(path for path in paths if len(path.ids) > self.row)
         together = layouts.shared_rows((path for path in paths if len(path.ids) <= self.row), self.row)
@@ -160,7 +139,7 @@ class CausalModel:
                 try:
                     values = self._compute(layouts.lay_out(rows[start : start + count]), shared, blocks, wanted)
                 except (RuntimeError, MemoryError) as error:
-                    if not is_out_of_memory(error):
+                    if not networks.is_out_of_memory(error):
                         raise
                     if count == 1:
                         raise MemoryError(
@@ -183,13 +162,6 @@ class CausalModel:
             device = str(self.head.linear.weight.device) if self.head else self.device
             return heads.by_class(vocabulary.begins, sorted(self.encoder.ends), device)
         return heads.in_order(len(vocabulary.begins))
-
-    def _budget(self) -> int:
-        on_gpu = self.device.startswith("cuda")
-        budget = GPU_TOKENS if on_gpu else CPU_TOKENS
-        if self.head:
-            return budget
-        return min(budget, (GPU_LOGITS if on_gpu else CPU_LOGITS) // len(self.encoder.vocabulary.begins))
 
     def _compute(
         self, layout: layouts.Layout, shared: bool, blocks: heads.Blocks, wanted: frozenset[str]
@@ -251,13 +223,6 @@ def _columns(table: TokenTable) -> tuple[np.ndarray, ...]:
 def _blank(text: Encoded, windows: int) -> TokenTable:
     logprob, log_boundary, entropy, renyi = np.full((4, len(text.ids) + 1), np.nan)
     return TokenTable(text, logprob, log_boundary, entropy, renyi, windows)
-
-
-def is_out_of_memory(error: Exception) -> bool:
-    """Whether an error says that a batch did not fit into the memory of its device."""
-    import torch
-
-    return isinstance(error, (torch.OutOfMemoryError, MemoryError)) or "not enough memory" in str(error)
 
 
 def fastest(model: CausalModel) -> CausalModel:

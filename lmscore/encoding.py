@@ -263,7 +263,7 @@ def vocabulary(tokenizer: "PreTrainedTokenizerFast", size: int) -> Vocabulary:
     for WordPiece (whose decoder puts the space before a piece without ##) and for end-of-word marks (`</w>`).
     """
     backend = tokenizer.backend_tokenizer
-    known = min(size, len(tokenizer))
+    known = min(size, max(tokenizer.get_vocab().values()) + 1)  # ids may have gaps
     begins, ends = np.zeros(size, dtype=bool), np.zeros(size, dtype=bool)
     anchor, before, after = _anchor(tokenizer, known)
     decoded = backend.decode_batch([[anchor, i, anchor] for i in range(known)], skip_special_tokens=False)

@@ -146,7 +146,7 @@ def _config(source: str, hub: dict[str, Any]) -> Any:
         ) from error
     if config.is_encoder_decoder:
         raise ValueError(
-            f"model {source!r}: an encoder-decoder ({config.model_type}); expected a causal model such as gpt2"
+            f"model {source!r}: an encoder-decoder ({config.model_type}); expected a causal or masked model, such as gpt2"
         )
     brought = getattr(config, "auto_map", None) or {}  # what code that comes with a model defines
     known = _classes("causal") | _classes("masked")
@@ -217,6 +217,10 @@ def _tokenizer(source: str, hub: dict[str, Any]) -> Any:
             f"model {source!r}: its tokenizer cannot be loaded ({_one_line(error)}); "
             "expected tokenizer.json beside the weights"
         ) from error
+    if len(tokenizer.get_vocab()) <= len(tokenizer.all_special_ids):  # what transformers makes of no files at all
+        raise ValueError(
+            f"model {source!r}: its tokenizer has nothing but special tokens; expected tokenizer.json beside the weights"
+        )
     if not tokenizer.is_fast:
         raise ValueError(
             f"model {source!r}: its tokenizer ({type(tokenizer).__name__}) gives no character offsets; "

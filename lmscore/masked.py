@@ -4,22 +4,18 @@ import itertools
 import logging
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
 
-from gardenpath import study
-
-from . import heads
-from .causal import is_out_of_memory
+from . import heads, networks
 from .encoding import CERTAIN, Encoded, Encoder, encode, lead_in
 from .models import COLUMNS, Done, check_columns
 from .pocket import Progress
 from .tokentable import TokenTable
 
 CPU_TOKENS, GPU_TOKENS = 768, 16384  # positions of a batch; on a CPU 2048 gain 5 % and hold three times the memory
-CPU_LOGITS, GPU_LOGITS = 2**24, 2**28  # logits held at once where a model computes them itself, counted in numbers
+POOL = 2**21  # ids of the rows in which repetitions are looked for: a tenth of BLiMP, or eight texts of 512 tokens
 
 log = logging.getLogger("gardenpath")
 
@@ -76,27 +72,13 @@ class MaskedModel:
 
     def describe(self) -> dict[str, object]:
         """Return what a sidecar records of the model, to tell it from any other."""
-        config = self.network.config
-        tokenizer = self.encoder.tokenizer
-        facts: dict[str, object] = {
-            "name": self.name,
-            "architecture": type(self.network).__name__,
-            "parameters": self.network.num_parameters(),
-            "revision": getattr(config, "_commit_hash", None) or self.revision,
-            "dtype": self.dtype,
-            "device": self.device,
-            "attention": getattr(config, "_attn_implementation", None),
-            "head": "on the predicted positions alone" if self.head else "the model's own logits",
-            "mask_token": tokenizer.convert_ids_to_tokens(self.mask),
-            "around_texts": tokenizer.convert_ids_to_tokens([self.encoder.prefix, *self.tail]),
-            "window": self.encoder.window,
-            "vocabulary": len(self.encoder.vocabulary.begins),
-        }
-        if Path(config.name_or_path).is_dir():
-            files = sorted(Path(config.name_or_path).iterdir())
-            kept = [p for p in files if p.suffix in (".safetensors", ".bin") or p.name == "tokenizer.json"]
-            facts["sha256"] = {p.name: study.sha256(p) for p in kept}
-        return facts
+        to_tokens = self.encoder.tokenizer.convert_ids_to_tokens
+        return networks.described(
+            self,
+            head="on the predicted positions alone" if self.head else "the model's own logits",
+            mask_token=to_tokens(self.mask),
+            around_texts=to_tokens([self.encoder.prefix, *self.tail]),
+        )
 
     def forward(
         self,
@@ -114,62 +96,59 @@ class MaskedModel:
         runs out. Raises `MemoryError` where not even one row fits.
         """
         wanted = check_columns(columns)
-        unique = sorted({_key(text): text for text in texts}.values(), key=_length, reverse=True)
+        distinct = {_key(text): text for text in texts}.values()
+        unique = sorted(distinct, key=lambda text: (-_length(text), text.fed, text.ids))
         found: dict[tuple[object, ...], TokenTable] = {}
-        budget = batch_tokens or self._budget()
-        for _, group in itertools.groupby(unique, _length):
-            for tables in self._group(list(group), wanted, budget):
-                found.update((_key(table.encoded), table) for table in tables)
-                if done:
-                    done(tables)
-                if progress:
-                    progress(len(found), len(unique))
+        budget = batch_tokens or networks.budget(self, CPU_TOKENS, GPU_TOKENS)
+        for tables in self._tables(unique, wanted, budget):
+            found.update((_key(table.encoded), table) for table in tables)
+            if done:
+                done(tables)
+            if progress:
+                progress(len(found), len(unique))
         return [replace(found[_key(text)], encoded=text) for text in texts]
 
-    def _budget(self) -> int:
-        on_gpu = self.device.startswith("cuda")
-        budget = GPU_TOKENS if on_gpu else CPU_TOKENS
-        if self.head:
-            return budget
-        return min(budget, (GPU_LOGITS if on_gpu else CPU_LOGITS) // len(self.encoder.vocabulary.begins))
-
-    def _group(self, texts: Sequence[Encoded], wanted: frozenset[str], budget: int) -> Iterator[list[TokenTable]]:
-        """Yield the tables of texts of one length as their rows are computed."""
-        if "logprob" not in wanted:
-            yield [_table(text, np.full(len(text.ids), np.nan)) for text in texts]
-            return
-        rows, which = _rows(texts, self.mask, self.tail)
-        places = np.concatenate([len(text.fed) + np.arange(len(text.ids)) for text in texts])
-        targets = np.concatenate([text.ids for text in texts])
-        cuts = np.cumsum([0, *(len(text.ids) for text in texts)])
-        # Rows stand in the order of the texts, so that the first texts are finished first.
-        last = np.maximum.accumulate(np.maximum.reduceat(which, cuts[:-1]))
-        logprob = np.empty(len(targets))
-        size = max(1, budget // rows.shape[1])
-        start = ready = 0
-        while start < len(rows):
-            mine = np.flatnonzero((which >= start) & (which < start + size))
-            try:
-                logprob[mine] = self._compute(
-                    rows[start : start + size], which[mine] - start, places[mine], targets[mine]
-                )
-            except (RuntimeError, MemoryError) as error:
-                if not is_out_of_memory(error):
-                    raise
-                if size == 1:
-                    raise MemoryError(
-                        f"the memory of {self.device} does not hold {rows.shape[1]} positions; expected room for one "
-                        "text: shorten the texts, or take a smaller model or dtype"
-                    ) from error
-                size = min(size, len(rows) - start)
-                size //= 2
-                log.warning("memory ran out; going on with %d positions at a time", size * rows.shape[1])
+    def _tables(self, texts: Sequence[Encoded], wanted: frozenset[str], budget: int) -> Iterator[list[TokenTable]]:
+        """Yield the tables of sorted texts as their rows are computed; memory that runs out halves the batches."""
+        halved = False
+        for pool in _pools(texts):
+            if "logprob" not in wanted:
+                yield [_table(text, np.full(len(text.ids), np.nan)) for text in pool]
                 continue
-            start += size
-            now = int(np.searchsorted(last, start))
-            if now > ready:
-                yield [_table(texts[k], logprob[cuts[k] : cuts[k + 1]]) for k in range(ready, now)]
-            ready = now
+            rows, which = _rows(pool, self.mask, self.tail)
+            places = np.concatenate([len(text.fed) + np.arange(len(text.ids)) for text in pool])
+            targets = np.concatenate([text.ids for text in pool])
+            cuts = np.cumsum([0, *(len(text.ids) for text in pool)])
+            # Rows stand in the order of the texts, so that the first texts are finished first.
+            last = np.maximum.accumulate(np.maximum.reduceat(which, cuts[:-1]))
+            logprob = np.empty(len(targets))
+            width = rows.shape[1]
+            start = ready = 0
+            while start < len(rows):
+                count = min(len(rows) - start, max(1, budget // width))
+                mine = np.flatnonzero((which >= start) & (which < start + count))
+                try:
+                    logprob[mine] = self._compute(
+                        rows[start : start + count], which[mine] - start, places[mine], targets[mine]
+                    )
+                except (RuntimeError, MemoryError) as error:
+                    if not networks.is_out_of_memory(error):
+                        raise
+                    if count == 1:
+                        raise MemoryError(
+                            f"the memory of {self.device} does not hold {width} positions; expected room for one "
+                            "text: shorten the texts, or take a smaller model or dtype"
+                        ) from error
+                    budget = width * (count // 2)
+                    if not halved:
+                        log.warning("memory ran out at %d positions; going on with %d at a time", width * count, budget)
+                    halved = True
+                    continue
+                start += count
+                now = int(np.searchsorted(last, start))
+                if now > ready:
+                    yield [_table(pool[k], logprob[cuts[k] : cuts[k + 1]]) for k in range(ready, now)]
+                ready = now
 
     def _compute(self, rows: np.ndarray, which: np.ndarray, places: np.ndarray, targets: np.ndarray) -> np.ndarray:
         """Return the log-probability (nats) of each target at its place of its row."""
@@ -214,6 +193,21 @@ def _key(text: Encoded) -> tuple[object, ...]:
 
 def _length(text: Encoded) -> int:
     return len(text.fed) + len(text.ids)
+
+
+def _pools(texts: Sequence[Encoded]) -> Iterator[list[Encoded]]:
+    """Yield the sorted texts in groups of one length, whose rows together hold at most `POOL` ids unless one text does."""
+    for length, group in itertools.groupby(texts, _length):
+        pool: list[Encoded] = []
+        held = 0
+        for text in group:
+            size = len(text.ids) * length
+            if pool and held + size > POOL:
+                yield pool
+                pool, held = [], 0
+            pool.append(text)
+            held += size
+        yield pool
 
 
 def _rows(texts: Sequence[Encoded], mask: int, tail: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray]:

@@ -77,7 +77,7 @@ class NgramModel:
         skipped = 0 if prefix or before else 1
         if len(found) <= skipped:
             wanted = "at least one word" if prefix or before else "two tokens or more, since the first is not scored"
-            raise ValueError(f"{len(found)} tokens in {text!r}; expected {wanted}")
+            raise ValueError(f"{text!r} has {len(found) or 'no'} token; expected {wanted}")
         cuts = [0, *(end for _, (_, end) in found[:-1]), len(text)]
         spans = tuple(itertools.pairwise(cuts))
         ids = tuple(i for i, _ in found)
@@ -235,7 +235,10 @@ def load_ngram(spec: str | Path, name: str | None = None) -> NgramModel:
     path, order = (Path(named[1]), int(named[2])) if named else (Path(given), None)
     name = name or f"{SCHEME}{given}"
     if not path.is_file():
-        raise ValueError(f"{path}: there is no such file; expected ngram:FILE, a text or an .arpa file (or .arpa.gz)")
+        raise ValueError(
+            f"{given or 'no name'}: there is no such file; expected ngram:FILE or ngram:FILE:ORDER, FILE being a text or an "
+            ".arpa file (or .arpa.gz)"
+        )
     if not path.name.endswith((".arpa", ".arpa.gz")):
         return estimate_ngram(path, ORDER if order is None else order, name=name)
     words, levels = read_arpa(path)

@@ -181,3 +181,14 @@ def test_a_word_that_the_tokenizer_drops_joins_the_one_before():
     text = "the \u200b cat"
     found = units(encode(encoder, text), Sentence(text))
     assert [(unit.word.text, unit.words) for unit in found] == [("the \u200b", 2), ("cat", 1)]
+
+
+def test_pieces_beyond_a_gap_in_the_ids_are_known():
+    import tokenizers
+    from transformers import PreTrainedTokenizerFast
+
+    pieces = {"the": 0, "##s": 1, "a": 9}
+    backend = tokenizers.Tokenizer(tokenizers.models.WordPiece(pieces, unk_token="the"))
+    backend.decoder = tokenizers.decoders.WordPiece()
+    found = vocabulary(PreTrainedTokenizerFast(tokenizer_object=backend), 12)
+    assert [i for i, begins in enumerate(found.begins) if begins] == [0, 9]

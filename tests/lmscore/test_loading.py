@@ -106,14 +106,18 @@ def test_a_model_without_a_tokenizer_is_refused(folders, tmp_path):
     assert "tokenizer" in refusal(tmp_path)
 
 
-def test_a_tokenizer_without_offsets_is_refused(folders, monkeypatch):
-    import transformers
+def test_a_tokenizer_that_transformers_makes_of_nothing_is_refused(folders, tmp_path):
+    shutil.copytree(folders["gpt2"], tmp_path, dirs_exist_ok=True)
+    for path in tmp_path.glob("tokenizer*"):
+        path.unlink()
+    assert "its tokenizer has nothing but special tokens; expected tokenizer.json" in refusal(tmp_path)
 
-    class Slow:
-        is_fast = False
 
-    monkeypatch.setattr(transformers.AutoTokenizer, "from_pretrained", lambda *a, **k: Slow())
-    assert "(Slow) gives no character offsets" in refusal(folders["gpt2"])
+def test_a_tokenizer_without_offsets_is_refused(folders, tmp_path):
+    shutil.copytree(folders["gpt2"], tmp_path, dirs_exist_ok=True)
+    (tmp_path / "tokenizer.json").unlink()
+    (tmp_path / "tokenizer_config.json").write_text('{"tokenizer_class": "ByT5Tokenizer"}')
+    assert "(ByT5Tokenizer) gives no character offsets" in refusal(tmp_path)
 
 
 def test_a_model_describes_itself_for_the_sidecar(folders):
@@ -121,6 +125,7 @@ def test_a_model_describes_itself_for_the_sidecar(folders):
     assert facts["prefix_token"] == "<|endoftext|>"
     assert facts["architecture"] == "GPT2LMHeadModel"
     assert (facts["dtype"], facts["device"]) == ("float32", "cpu")
+    assert (facts["own_code"], facts["tf32"]) == (False, False)
     assert set(facts["sha256"]) == {"model.safetensors", "tokenizer.json"}
     json.dumps(facts)
 
@@ -157,6 +162,7 @@ def test_code_that_comes_with_a_model_is_run_only_when_trusted(folders, tmp_path
     assert "trust_remote_code" in refusal(folder)
     model = lmscore.load(folder, device="cpu", trust_remote_code=True)
     assert model.describe()["architecture"] == "OwnModel"
+    assert model.describe()["own_code"] is True
     assert len(model.forward([model.encode("The cat")])) == 1
 
 

@@ -14,7 +14,7 @@ torch = pytest.importorskip("torch", reason="the extra lm is not installed")
 pytest.importorskip("transformers", reason="the extra lm is not installed")
 
 from gardenpath import lmscore  # noqa: E402
-from gardenpath.lmscore import pocket  # noqa: E402
+from gardenpath.lmscore import masked, pocket  # noqa: E402
 from gardenpath.lmscore.protocols import PROTOCOLS  # noqa: E402
 from gardenpath.stimuli import Item, Materials, Paradigm, Region, Sentence  # noqa: E402
 
@@ -316,7 +316,25 @@ def test_memory_that_runs_out_halves_the_batches(places, protocol, monkeypatch, 
     monkeypatch.setattr(MaskedModel, "_compute", short)
     for one, other in zip(model.forward(texts), expected, strict=True):
         np.testing.assert_allclose(one.logprob, other.logprob, atol=1e-10)
-    assert "memory ran out; going on with" in caplog.text
+    assert [record.message.split(" at ")[0] for record in caplog.records] == ["memory ran out"]
+
+
+def test_repetitions_are_looked_for_in_pools_whose_size_is_bounded(places, protocol, monkeypatch):
+    model = lmscore.load(places["bert"], device="cpu", dtype="float64")
+    texts = encoded(model, protocol)
+    expected = model.forward(texts)
+    held, plain = [], masked._rows
+
+    def rows(*arguments):
+        held.append([len(text.ids) * (len(text.fed) + len(text.ids)) for text in arguments[0]])
+        return plain(*arguments)
+
+    monkeypatch.setattr(masked, "POOL", 300)
+    monkeypatch.setattr(masked, "_rows", rows)
+    for one, other in zip(model.forward(texts), expected, strict=True):
+        np.testing.assert_allclose(one.logprob, other.logprob, atol=1e-10)
+    assert sum(map(len, held)) == len(texts)
+    assert all(sum(sizes) <= 300 or len(sizes) == 1 for sizes in held)
 
 
 MINICONS = """

@@ -277,9 +277,9 @@ def test_context_is_fed_and_the_options_of_protocols_hold(small):
     bare = model.encode("on the mat sat a cat.", prefix=False)
     assert (bare.fed, bare.lead) == ((model.words.index("on"),), ((0, 2),))
     np.testing.assert_array_equal(model.forward([bare])[0].logprob, whole.logprob[1:])
-    with pytest.raises(ValueError, match=r"1 tokens in 'cat'; expected two tokens or more"):
+    with pytest.raises(ValueError, match=r"'cat' has 1 token; expected two tokens or more"):
         model.encode("cat", prefix=False)
-    with pytest.raises(ValueError, match=r"0 tokens in '  '; expected at least one word"):
+    with pytest.raises(ValueError, match=r"'  ' has no token; expected at least one word"):
         model.encode("  ")
 
 
@@ -359,6 +359,8 @@ def test_an_order_that_cannot_be_and_a_file_that_is_not_there_are_refused(tmp_pa
         lmscore.load(f"ngram:{small}:0")
     with pytest.raises(ValueError, match=r"there is no such file; expected ngram:FILE"):
         lmscore.load(f"ngram:{tmp_path / 'none.txt'}")
+    with pytest.raises(ValueError, match=r"no name: there is no such file; expected ngram:FILE"):
+        lmscore.load("ngram:")
     path = ngram.estimate_ngram(small, 2).write(tmp_path / "two.arpa")
     with pytest.raises(ValueError, match=r"holds an order of 2, not 3"):
         lmscore.load(f"ngram:{path}:3")
