@@ -8,7 +8,7 @@ import pandas as pd
 
 from gardenpath.study import TABLES, DataError, check
 
-from .evaluation import MEAN, MODEL, OVERALL, POOLED, wilson
+from .evaluation import MEAN, MODEL, OVERALL, POOLED, accuracy, wilson
 from .measures import capped
 from .resampling import FEW, correlation_interval, holm, mean_interval, ratio_interval, sign_flip
 
@@ -85,6 +85,18 @@ def _compared(a: pd.DataFrame, b: pd.DataFrame, seed: int) -> dict[str, object]:
     }  # fmt: skip
 
 
+def compared(pairs: pd.DataFrame, scores: pd.DataFrame | None = None, *, seed: int = 1) -> dict[str, pd.DataFrame]:
+    """Return all that pairs tell of their models, by table: what needs two models, or sentence scores, where they are."""
+    found = {"accuracy_bins": accuracy_bins(pairs, scores)}
+    if pairs[MODEL].drop_duplicates().shape[0] > 1:
+        table = accuracy(pairs)
+        found |= {"model_comparisons": model_comparisons(pairs, seed=seed), "rankings": rankings(table)}
+        found["accuracy_correlations"] = accuracy_correlations(table, seed=seed)
+    if scores is not None:
+        found["length_bias"] = length_bias(pairs, scores)
+    return found
+
+
 def proportion_tests(pairs: pd.DataFrame, groups: Mapping[str, str]) -> pd.DataFrame:
     """Return the z-test for two proportions of each model between two groups of items, such as hand-made and generated.
 
@@ -128,9 +140,9 @@ def _z(a: "pd.Series[float]", b: "pd.Series[float]") -> dict[str, object]:
     return {"z": z, "p": 2 * stats.norm.sf(abs(z))}
 
 
-def rankings(accuracy: pd.DataFrame) -> pd.DataFrame:
+def rankings(accuracies: pd.DataFrame) -> pd.DataFrame:
     """Return the place of each model under each measure, 1 for the highest mean accuracy over paradigms; equals share."""
-    means = accuracy[(accuracy["phenomenon"] == OVERALL) & (accuracy["paradigm"] == MEAN)]
+    means = accuracies[(accuracies["phenomenon"] == OVERALL) & (accuracies["paradigm"] == MEAN)]
     if means.empty:
         raise DataError("table accuracy has no means over paradigms; expected the table that accuracy makes of pairs")
     place = means.groupby("measure", sort=False)["accuracy"].rank(ascending=False, method="average")
@@ -188,12 +200,14 @@ def _with_scores(pairs: pd.DataFrame, scores: pd.DataFrame) -> pd.DataFrame:
     return beside
 
 
-def accuracy_correlations(accuracy: pd.DataFrame, people: pd.DataFrame | None = None, *, seed: int = 1) -> pd.DataFrame:
+def accuracy_correlations(
+    accuracies: pd.DataFrame, people: pd.DataFrame | None = None, *, seed: int = 1
+) -> pd.DataFrame:
     """Return the correlation over paradigms of every two models' accuracies, and of each with people's.
 
     `people` has the columns paradigm and accuracy (0 to 1). Intervals are bootstraps over paradigms, none under 10.
     """
-    paradigms = accuracy[~accuracy["paradigm"].isin([MEAN, POOLED])]
+    paradigms = accuracies[~accuracies["paradigm"].isin([MEAN, POOLED])]
     rows = []
     for measure, given in paradigms.groupby("measure", sort=False):
         columns = {

@@ -99,8 +99,9 @@ def _correlated(points: pd.DataFrame, method: str, seed: int, draws: int) -> dic
     notes = [WARNING] if "level" in points else []
     notes += [f"{int((~finite).sum())} scores are not finite and were left out."] if not finite.all() else []
     row: dict[str, Any] = {"n": len(x), "units": count, "r": None}
-    if len(x) < 3 or np.ptp(x) == 0 or np.ptp(y) == 0:
-        side = "fewer than 3 points" if len(x) < 3 else "ratings" if np.ptp(x) == 0 else "scores"
+    still = [len(x) > 0 and bool(np.ptp(side) <= 1e-12 * np.abs(side).max()) for side in (x, y)]  # but for rounding
+    if len(x) < 3 or any(still):
+        side = "fewer than 3 points" if len(x) < 3 else "ratings" if still[0] else "scores"
         notes.append(f"No correlation: {side}{'' if len(x) < 3 else ' are all the same'}.")
         return row | {"note": " ".join(notes)}
     spearman = method == "spearman"

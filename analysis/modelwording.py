@@ -73,3 +73,49 @@ def _tested(row: dict[str, Any], sides: str, name: str = "p") -> str:
         f" (95% CI [{row['ci_low']:.5f}, {row['ci_high']:.5f}]; {sides} sign flips over {held}, "
         f"{'p_Holm' if name == 'p_holm' else 'p'} {p_value(row[name])}, smallest possible {row['smallest_p']:.2g})."
     )
+
+
+def duels(table: pd.DataFrame) -> list[str]:
+    """Return, for every two models, who wins more pairs, with paradigms as fixed and then as drawn."""
+    sentences = []
+    for row in records(table):
+        who = f"{named(row, '_a')} against {named(row, '_b')}, {row['measure']}"
+        if not row["n"]:
+            sentences.append(f"{who}: {row['note']}")
+            continue
+        fixed = (
+            f"{100 * row['accuracy_a']:.1f}% and {100 * row['accuracy_b']:.1f}% of {row['n']} pairs ({row['ties']} tied); only "
+            f"the first wins {row['a_only']}, only the second {row['b_only']} (McNemar, these paradigms only: p_Holm "
+            f"{p_value(row['mcnemar_holm'])})"
+        )
+        if pd.isna(row["flip_p"]):
+            sentences.append(f"{who}: {fixed}. {row['note']}")
+        else:
+            ends = f"95% CI [{100 * row['paradigm_low']:.1f}, {100 * row['paradigm_high']:.1f}]"
+            sentences.append(
+                f"{who}: {fixed}. Over {row['paradigms']} paradigms as drawn from more: {100 * row['paradigm_difference']:+.1f} "
+                f"points, {ends}, p_Holm {p_value(row['flip_holm'])}, smallest possible {row['smallest_p']:.2g}."
+            )
+    return sentences
+
+
+def likenesses(table: pd.DataFrame) -> list[str]:
+    """Return, for each model and measure, Pearson's correlation with ratings of all sentences and within pairs."""
+    sentences = []
+    for (model, protocol, measure), rows in table[table["method"] == "pearson"].groupby(
+        ["model", "protocol", "measure"], sort=False
+    ):
+        found = {row["level"]: row for row in records(rows)}
+        told = [
+            f"{level} r = {found[level]['r']:.2f}{_held(found[level])}"
+            for level in ("sentences", "grammatical", "ungrammatical", "pairs", "phenomena")
+            if level in found and not pd.isna(found[level]["r"])
+        ]
+        if told:
+            sentences.append(f"{model} ({protocol}), {measure} and mean ratings: {'; '.join(told)}.")
+    return sentences
+
+
+def _held(row: dict[str, Any]) -> str:
+    said = "" if pd.isna(row["low"]) else f" [{row['low']:.2f}, {row['high']:.2f}]"
+    return said + ("" if pd.isna(row["ceiling"]) else f", ceiling {row['ceiling']:.2f}")

@@ -16,6 +16,7 @@ RESULTS = (
     "heldout",
     "delta_log_likelihood",
     "delta_comparisons",
+    "rating_correlations",
     "alignment_exclusions",
 )
 
@@ -46,6 +47,13 @@ RESULTS = (
 )
 @click.option("--folds", type=click.IntRange(min=2), default=10, show_default=True, help="Parts held out in turn.")
 @click.option("--seed", type=int, default=1, show_default=True, help="Deals the folds, draws flips and bootstraps.")
+@click.option(
+    "--ratings",
+    type=click.Path(path_type=Path),
+    metavar="RESULTS",
+    help="Folder with rating_scores (and noise_ceilings) from analyse, to correlate with sentence_scores.  "
+    "[default: the folder given with -o, where it has them]",
+)
 @analyse.engine
 @options.out
 @options.parquet
@@ -63,6 +71,7 @@ def command(
     folds_by: str,
     folds: int,
     seed: int,
+    ratings: Path | None,
     engine: str | None,
     out: Path,
     parquet: bool,
@@ -71,7 +80,8 @@ def command(
     """Put each word's reading time beside its surprisal, and model the one by the other.
 
     TABLES is a folder with readings, sessions and words; SCORES a folder with surprisal. A word read without a score,
-    or in another form than was scored, is an error that names it.
+    or in another form than was scored, is an error that names it. Where SCORES has sentence_scores and `analyse` has
+    written rating_scores, the two are correlated too.
 
     First comes a test that reading times stand beside the right words: the next word, not yet seen, must add nothing.
     Where it fails, the exit code is 1 and no models are fitted.
@@ -88,6 +98,18 @@ def command(
     given = {name: read(folder, name) for name, folder in folders.items()}
     found = analysis.align(**given, **chosen)  # type: ignore[arg-type]
     inputs = [analyse.located(folder, name) for name, folder in folders.items()]
+    beside = ratings or out
+    if ratings or all(
+        analyse.located(*place).exists() for place in ((beside, "rating_scores"), (scores, "sentence_scores"))
+    ):
+        places = {"rating_scores": beside, "sentence_scores": scores}
+        ceilings = analyse.located(beside, "noise_ceilings").exists()
+        places |= {"noise_ceilings": beside} if ceilings else {}
+        held = {name: read(folder, name) for name, folder in places.items()}
+        found["rating_correlations"] = analysis.rating_correlations(
+            held["sentence_scores"], held["rating_scores"], ceilings=held.get("noise_ceilings"), seed=seed
+        )
+        inputs += [analyse.located(folder, name) for name, folder in places.items()]
     analyse.write_all(found, out, inputs, chosen, parquet)
     for sentence in modelwording.alignment(found["alignment_test"], found["lag_profile"]):
         click.echo(sentence)
@@ -97,6 +119,7 @@ def command(
         *modelwording.costs(found["surprisal_effects"]),
         *modelwording.gains(found["delta_log_likelihood"]),
         *modelwording.rivals(found["delta_comparisons"]),
+        *(modelwording.likenesses(found["rating_correlations"]) if "rating_correlations" in found else []),
     ]:
         click.echo(sentence)
     if withheld.any():

@@ -1,6 +1,7 @@
 """gardenpath evaluate: does a language model prefer the grammatical member of each minimal pair."""
 
 import json
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from gardenpath.stimuli import Materials
 
 TABLE = "accuracy_by_model.csv"
+COMPARED = ("accuracy_bins", "model_comparisons", "rankings", "accuracy_correlations", "length_bias")
 Noise = dict[str, dict[str, float]]
 
 
@@ -30,26 +32,51 @@ Noise = dict[str, dict[str, float]]
     help="What to compare; may be given several times.",
 )
 @click.option(
+    "--beside",
+    multiple=True,
+    type=click.Path(path_type=Path),
+    metavar="RESULTS",
+    help="Folder with the pairs of an earlier run, whose models are compared with these too.",
+)
+@click.option(
+    "--scores",
+    multiple=True,
+    type=click.Path(path_type=Path),
+    help="Folder with the sentence_scores of these models: accuracy by length and perplexity, and bias to length.",
+)
+@click.option(
     "--seed",
     type=int,
     default=1,
     show_default=True,
-    help="Draws the pairs that are scored a second time to measure noise.",
+    help="Draws the pairs that are scored a second time to measure noise, bootstraps and sign flips.",
 )
 @scoring_options
-def command(scoring: Scoring, models: tuple[str, ...], measures: tuple[str, ...], seed: int) -> None:
+def command(
+    scoring: Scoring,
+    models: tuple[str, ...],
+    measures: tuple[str, ...],
+    beside: tuple[Path, ...],
+    scores: tuple[Path, ...],
+    seed: int,
+) -> None:
     """Write the tables pairs and accuracy of the minimal pairs in MATERIALS; print the accuracy of each paradigm.
 
     Then comes a table with a row for each phenomenon and a column for each model, written to accuracy_by_model.csv too.
+    accuracy_bins has accuracy by confidence; several models are compared in model_comparisons, rankings and
+    accuracy_correlations.
     """
     import pandas as pd
 
     from gardenpath import analysis, stimuli, study
+    from gardenpath.analysis import comparison, modelwording
 
     if len(set(models)) < len(models):
         raise click.UsageError(f"--model {' --model '.join(models)}: one is given twice; expected each once")
-    scoring.refuse_overwrite("pairs", "accuracy")
+    scoring.refuse_overwrite("pairs", "accuracy", *COMPARED)
     study.refuse_overwrite([scoring.out / TABLE], scoring.force)
+    earlier = [study.read(folder, "pairs") for folder in beside]
+    sentences = pd.concat([study.read(folder, "sentence_scores") for folder in scores]) if scores else None
     read = stimuli.read(*scoring.materials, format=scoring.format_)
     parts, described, noise = [], [], {}
     for name in models:
@@ -61,7 +88,9 @@ def command(scoring: Scoring, models: tuple[str, ...], measures: tuple[str, ...]
     accuracy = analysis.accuracy(pairs)
     side_by_side = analysis.model_table(accuracy)
     notes = {"models": described, "protocol": meanings(pairs), "noise": noise}
-    for table, frame in (("pairs", pairs), ("accuracy", accuracy)):
+    everything = study.check(pd.concat([pairs, *earlier], ignore_index=True), "pairs")
+    compared = comparison.compared(everything, sentences, seed=seed)
+    for table, frame in {"pairs": pairs, "accuracy": accuracy, **compared}.items():
         scoring.write(frame, table, notes, seed)
     path = scoring.out / TABLE
     study.write_text(path, side_by_side.to_csv(index=False, lineterminator="\n"))
@@ -69,12 +98,15 @@ def command(scoring: Scoring, models: tuple[str, ...], measures: tuple[str, ...]
     options.talk(f"{path}: {len(side_by_side)} rows")
     if scoring.as_json:
         rows = json.loads(accuracy.to_json(orient="records"))
-        click.echo(json.dumps({"accuracy": rows, **notes}, ensure_ascii=False, indent=1))
+        told = {name: json.loads(frame.to_json(orient="records")) for name, frame in compared.items()}
+        click.echo(json.dumps({"accuracy": rows, **told, **notes}, ensure_ascii=False, indent=1))
         return
     shown = accuracy[["model", "protocol", "measure", "phenomenon", "paradigm", "n", "ties", "accuracy", "delta"]]
     click.echo(shown.to_string(index=False, float_format="%.3f"))
     click.echo()
     click.echo(side_by_side.to_string(index=False, float_format="%.3f", na_rep=""))
+    for sentence in modelwording.duels(compared["model_comparisons"]) if "model_comparisons" in compared else []:
+        click.echo(sentence)
     for name, found_noise in noise.items():
         for measure, of in found_noise.items():
             click.echo(
