@@ -149,13 +149,14 @@ def participants(
     rated = rated.assign(rating=pd.to_numeric(rated["response"], errors="coerce").astype("float64"))
     pairs = rated["paradigm"].isin(minimal_pairs(items))
     targets = rated[(rated["role"] == "target") & pairs]
-    parts = [
+    asked = (responses["task"] == "question") & (responses["role"] != "practice")
+    parts: list[pd.DataFrame] = [
         sittings,
         rated[rated["role"].isin(RATED)].groupby("participant")["rating"].agg(ratings="size", mean_rating="mean"),
         _each(targets, _mann_whitney),
         _each(rated[(rated["role"] == "catch") & pairs], lambda part: {"catch": _auc(part)}),
         _share(responses[responses["role"] == "attention"], "attention_items", "attention"),
-        _share(responses[responses["task"] == "question"], "questions", "accuracy"),
+        _share(responses[asked], "questions", "accuracy"),
         _out_of_band(readings, min_rt, max_rt),
     ]
     for part in parts:
@@ -213,7 +214,7 @@ def _auc(part: pd.DataFrame) -> float:
 
 def _share(rows: pd.DataFrame, count: str, share: str) -> pd.DataFrame:
     judged = rows[rows["correct"].notna()].assign(correct=lambda part: part["correct"].astype("float64"))
-    return judged.groupby("participant")["correct"].agg(**{count: "size", share: "mean"})
+    return judged.groupby("participant")["correct"].agg(["size", "mean"]).set_axis([count, share], axis=1)
 
 
 def _out_of_band(readings: pd.DataFrame, min_rt: float, max_rt: float) -> pd.DataFrame:

@@ -72,7 +72,7 @@ def _instructions(stated: study.Study, parts: Mapping[str, str], presentation: s
     rating, pair = stated.procedure.rating, stated.design.trial == "pair"
     if presentation != "with_task":
         yield parts[presentation]
-    if stated.design.questions:
+    if stated.design.questions or any(isinstance(one, study.PracticeSection) for one in stated.design.practice):
         yield parts["question"]
     if pair:
         yield parts["choice"]

@@ -2,16 +2,16 @@
 
 import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from random import Random
 
 from gardenpath import study
 
 from .formats import read, source
-from .items import Item, Materials, Paradigm, Sentence
+from .items import Item, Materials, Paradigm, Question, Sentence
 from .orderings import Ordering
 from .questions import ask
-from .trials import ATTENTION, CHOICE, PRACTICE, RATING, Role, Trial, Version
+from .trials import ATTENTION, CHOICE, PRACTICE, QUESTION, RATING, Role, Trial, Version
 
 PAIR = "pair"  # a trial that shows both members
 SIDES = ("first", "second")
@@ -32,8 +32,8 @@ class Design(study.DesignSection):
     `between_participants` names factors of the paradigms of which a participant sees one level: each level has `versions`
     of its own. `fillers` and `catch` name paradigms that are no targets: all their items are shown in every version of every
     experiment, in the conditions of `filler_ratio` (fillers only) or all equally often. `practice` are sentences (or pairs) shown
-    first, as written; `attention` are instructions or nonsense among the rest. `questions` is the share of targets and
-    fillers followed by their question, the right answers in balance.
+    first, as written, or sentences with a question; `attention` are instructions or nonsense among the rest. `questions` is the
+    share of targets and fillers followed by their question, the right answers in balance.
     """
 
     def deal(self, materials: Materials, *, ordering: Ordering | None = None, seed: int) -> list[Version]:
@@ -127,8 +127,14 @@ class Design(study.DesignSection):
         return {"phenomenon": paradigm.phenomenon, **within, **between}
 
     def _practice(self, materials: Materials) -> Iterator[Trial]:
-        for n, texts in enumerate(self.practice, start=1):
-            yield self._written(PRACTICE, PRACTICE, n, texts, materials)
+        for n, stated in enumerate(self.practice, start=1):
+            if not isinstance(stated, study.PracticeSection):
+                yield self._written(PRACTICE, PRACTICE, n, stated, materials)
+                continue
+            question = Question(stated.question, {PRACTICE: stated.answer}, tuple(stated.choices))
+            trial = self._written(PRACTICE, PRACTICE, n, stated.sentence, materials)
+            asked = replace(trial.item, question=question)
+            yield replace(trial, item=asked, prompts=(QUESTION, *trial.prompts))
 
     def _attention(self, materials: Materials) -> Iterator[Trial]:
         for n, stated in enumerate(self.attention, start=1):
@@ -184,7 +190,10 @@ def _written_faults(design: Design) -> Iterator[str]:
     """Yield what is wrong with the sentences that stand in the design itself, and with questions after a pair."""
     pair = design.trial == PAIR
     expected = "two, since a trial shows a pair" if pair else "one"
-    written = [("practice", n, s) for n, s in enumerate(design.practice, start=1)]
+    written: list[tuple[str, int, str | list[str]]] = [
+        ("practice", n, stated.sentence if isinstance(stated, study.PracticeSection) else stated)
+        for n, stated in enumerate(design.practice, start=1)
+    ]
     written += [("attention", n, stated.sentence) for n, stated in enumerate(design.attention, start=1)]
     for what, n, texts in written:
         count = 1 if isinstance(texts, str) else len(texts)

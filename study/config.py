@@ -5,12 +5,12 @@ import functools
 import json
 import re
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, is_dataclass
 from pathlib import Path
-from typing import Any, TypeVar, get_args, get_type_hints
+from typing import Annotated, Any, TypeVar, get_args, get_type_hints
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import Discriminator, Tag, TypeAdapter, ValidationError
 
 from .errors import DataError
 from .files import read_text
@@ -58,6 +58,33 @@ class AttentionSection:
 
 
 @dataclass(frozen=True)
+class PracticeSection:
+    """A practice sentence with a comprehension question, its right answer, and the answers to choose from."""
+
+    __pydantic_config__ = STRICT
+    sentence: str
+    question: str
+    answer: str
+    choices: list[str] = field(default_factory=lambda: ["yes", "no"])
+
+    def __post_init__(self) -> None:
+        _expect(
+            len({*self.choices}) == len(self.choices) > 1 and self.answer in self.choices,
+            f"answer is {self.answer!r} and choices {self.choices}; expected two or more choices, the answer among them",
+        )
+
+
+# Of an entry that may be of several kinds only the faults of the kind that it has are told.
+KINDS = {str: "a sentence", list: "a pair", dict: "a question"}
+Practice = Annotated[
+    Annotated[str, Tag("a sentence")]
+    | Annotated[list[str], Tag("a pair")]
+    | Annotated[PracticeSection, Tag("a question")],
+    Discriminator(lambda entry: KINDS.get(type(entry), "a question" if is_dataclass(entry) else "a sentence")),
+]
+
+
+@dataclass(frozen=True)
 class DesignSection:
     """How paradigms are dealt to experiments and conditions to versions; arguments of `stimuli.Design`."""
 
@@ -69,7 +96,7 @@ class DesignSection:
     trial: str = "sentence"
     between_items: list[str] = field(default_factory=list)
     between_participants: list[str] = field(default_factory=list)
-    practice: list[str | list[str]] = field(default_factory=list)
+    practice: list[Practice] = field(default_factory=list)
     fillers: list[str] = field(default_factory=list)
     filler_ratio: dict[str, int] = field(default_factory=dict)
     catch: list[str] = field(default_factory=list)
@@ -387,7 +414,7 @@ _adapter: Callable[[Any], TypeAdapter[Any]] = functools.cache(TypeAdapter)  # bu
 
 
 def _fault(kind: type, fault: Mapping[str, Any], where: str) -> str:
-    place = ".".join(str(part) for part in fault["loc"])
+    place = ".".join(str(part) for part in fault["loc"] if part not in KINDS.values())
     match fault["type"]:
         case "unexpected_keyword_argument" | "extra_forbidden":
             known = _keys(kind, fault["loc"][:-1])
@@ -408,5 +435,13 @@ def _keys(kind: Any, place: tuple[str | int, ...]) -> list[str]:
     for part in place:
         hints = get_type_hints(kind) if is_dataclass(kind) else {}
         found = hints.get(str(part), kind)
-        kind = next((a for a in (found, *get_args(found)) if is_dataclass(a)), kind)
+        kind = next(_dataclasses(found), kind)
     return [f.name for f in fields(kind) if f.name != "path"] if is_dataclass(kind) else []
+
+
+def _dataclasses(hint: Any) -> Iterator[type]:
+    """Yield the dataclasses that a type hint names, however deep within lists and alternatives."""
+    if is_dataclass(hint) and isinstance(hint, type):
+        yield hint
+    for part in get_args(hint):
+        yield from _dataclasses(part)

@@ -88,6 +88,12 @@ def test_comprehension_under_four_in_five_of_twenty_questions_is_out_and_of_fewe
     assert out(ExcludeSection(accuracy=0), answered(rows)) == {}
 
 
+def test_questions_in_practice_decide_nothing() -> None:
+    practised = [("ok", "practice", "practice", "question", "yes", False)] * 20
+    asked = [("ok", "target", "grammatical", "question", "yes", True)] * 20
+    assert out(ExcludeSection(), answered(practised + asked)) == {}
+
+
 def test_more_than_a_fifth_of_trials_out_of_the_band_is_out() -> None:
     rows = [(p, t, 9000.0 if t < slow else 300.0, None) for p, slow in (("fifth", 2), ("third", 3)) for t in range(10)]
     found = out(ExcludeSection(), answered(ratings("fifth", "7", "1")), read(rows))

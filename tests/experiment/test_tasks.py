@@ -1,6 +1,5 @@
 """Every task and presentation in real Chromium: robots and readers answer them, and the tables say what was done."""
 
-import dataclasses
 import json
 from itertools import pairwise
 from pathlib import Path
@@ -128,36 +127,24 @@ def test_a_question_is_right_or_wrong_a_rating_neither(tmp_path: Path, browser: 
 
 
 def test_practice_questions_have_feedback_and_ratings_none(tmp_path: Path, browser: Any) -> None:  # noqa: F811
-    def ask_in_practice(file: experiment.VersionFile) -> experiment.VersionFile:
-        asked = next(trial for trial in file.version.trials if trial.role == "target").item.question
-        assert asked is not None
-
-        def changed(trial):  # type: ignore[no-untyped-def]
-            if trial.role != "practice":
-                return trial
-            question = dataclasses.replace(asked, answers={"practice": asked.choices[0]})
-            return dataclasses.replace(
-                trial, prompts=("question", "rating"), item=dataclasses.replace(trial.item, question=question)
-            )
-
-        trials = tuple(changed(trial) for trial in file.version.trials)
-        return dataclasses.replace(file, version=dataclasses.replace(file.version, trials=trials))
-
+    asked = '[{ sentence = "She slept well.", question = "Who slept well?", answer = "she", choices = ["she", "he"] }]'
+    design = DESIGN.replace('["She slept well."]', asked)
     with (
-        served(tmp_path, stated(), _items(), ask_in_practice) as site,
+        served(tmp_path, stated(design)) as site,
         opened(browser, f"{site.address}?participant=P1") as reader,
     ):
         reader.begin()
         reader.read()
         reader.at("question")
-        right = reader.page.locator(".answers button span").first.text_content()
         reader.go("2")
         reader.at("text")
-        assert f"The right answer is: {right}" in reader.page.locator(".sheet").inner_text()
+        assert "The right answer is: she" in reader.page.locator(".sheet").inner_text()
         reader.go()
         reader.rate(3)
         assert reader.at("text") == "text"
         assert "practice" in reader.page.locator(".sheet").inner_text(), "nothing is said of the rating"
+        judged = experiment.collect(site.folder)["responses"].set_index("task")["correct"].dropna()
+        assert judged.to_dict() == {"question": False}
 
 
 def test_a_moving_window_shows_one_word_in_its_place(tmp_path: Path, browser: Any) -> None:  # noqa: F811

@@ -1,6 +1,7 @@
 """Versions are balanced: counts, exposure of each sentence, and orders of their own."""
 
 import itertools
+import re
 from collections import Counter
 from pathlib import Path
 
@@ -340,3 +341,56 @@ def test_breaks_fall_between_equal_parts_after_the_practice() -> None:
     paradigms = [version.trials[i].item.paradigm for i in version.order(0)]
     alike = [n for n in range(3, 38) if paradigms[n] == paradigms[n - 1]]
     assert set(alike) <= version.pauses()
+
+
+ASKED = """\
+["She slept.", { sentence = "The boy she saw slept.", question = "Who slept?", answer = "the boy", choices = ["she", "the boy"] }]"""
+
+
+def _practising(folder: Path, practice: str) -> study.Study:
+    path = folder / "study.toml"
+    text = path.read_text()
+    path.write_text(
+        re.sub(r"practice = \[.*?^\]", f"practice = {practice}", text, count=1, flags=re.DOTALL | re.MULTILINE)
+    )
+    return study.load(path)
+
+
+def test_a_practice_sentence_may_have_its_question(study_folder: Path) -> None:
+    for version in stimuli.design(_practising(study_folder, ASKED)):
+        plain, asked = (version.trials[i] for i in version.order(0)[:2])
+        assert (plain.prompts, plain.item.question) == (("rating",), None)
+        assert (asked.role, asked.prompts, asked.answer()) == ("practice", ("question", "rating"), "the boy")
+        assert asked.item.question is not None
+        assert (asked.item.question.text, asked.item.question.choices) == ("Who slept?", ("she", "the boy"))
+
+
+@pytest.mark.parametrize(
+    ("practice", "fault"),
+    [
+        (
+            '[{ sentence = "She slept.", question = "Who?", answr = "she" }]',
+            "key 'design.practice.0.answr' is not known; did you mean 'answer'?",
+        ),
+        (
+            '[{ sentence = "She slept.", question = "Did she?", answer = "maybe" }]',
+            "design.practice.0: answer is 'maybe' and choices ['yes', 'no']; expected two or more choices, the answer among",
+        ),
+        ("[3]", "key 'design.practice.0' is 3: input should be a valid string"),
+        ('[["One.", 2]]', "key 'design.practice.0.1' is 2: input should be a valid string"),
+    ],
+)
+def test_what_is_wrong_with_a_practice_sentence_is_said_of_its_own_kind(
+    study_folder: Path, practice: str, fault: str
+) -> None:
+    with pytest.raises(study.DataError) as caught:
+        _practising(study_folder, practice)
+    assert any(fault in told for told in caught.value.faults)
+    assert len(caught.value.faults) <= 2
+
+
+def test_a_question_in_practice_asks_about_one_sentence() -> None:
+    asked = study.PracticeSection("She slept.", "Did she sleep?", "yes")
+    plan = Design({"grammatical": 1, "ungrammatical": 1}, versions=2, trial="pair", practice=[asked])
+    with pytest.raises(ValueError, match="practice 1 has 1 sentence; expected two, since a trial shows a pair"):
+        plan.deal(materials(3, 10), seed=1)
