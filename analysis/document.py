@@ -10,9 +10,11 @@ import pandas as pd
 
 from gardenpath.study import TABLES, DataError
 
-from . import figures, wording
-from .contrasts import TERM, minimal_pairs
+from . import figures, manuscript, wording
+from .contrasts import INTERCEPTS, SLOPES, TERM, minimal_pairs
+from .ledger import ALL
 from .measures import RATED
+from .reliability import poor
 
 if TYPE_CHECKING:
     from markupsafe import Markup
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
 Tables = Mapping[str, pd.DataFrame]
 
 LONG = 40  # rows of a result shown in the text; the file has all
+FOLDED = 14  # rows from which a table in the text is folded
 HEAD = 5  # rows of each table shown in the list of tables
 SIMULATED = ("robot", "simulation")
 MODEL = ["model", "protocol"]
@@ -38,6 +41,11 @@ class Exhibit:
     header: tuple[tuple[str, str], ...] = ()  # name and alignment
     rows: tuple[tuple[str, ...], ...] = ()
     total: int = 0
+
+    @property
+    def folded(self) -> bool:
+        """Whether the table is so long that it opens on demand."""
+        return len(self.rows) > FOLDED
 
 
 @dataclass(frozen=True)
@@ -57,6 +65,7 @@ class _Page:
 
     tables: Tables
     files: Mapping[str, str] = field(default_factory=dict)
+    smallest: Mapping[str, float] = field(default_factory=dict)
 
     def get(self, name: str) -> pd.DataFrame:
         return self.tables.get(name, pd.DataFrame(columns=TABLES[name].names))
@@ -107,6 +116,14 @@ OF_PEOPLE = (
     "exclusions",
     "condition_means",
     "phenomenon_models",
+    "paradigm_models",
+    "families",
+    "sensitivity",
+    "reading_curves",
+    "reliability",
+    "noise_ceilings",
+    "rating_counts",
+    "choice_agreement",
     "alignment_models",
     "alignment_exclusions",
 )
@@ -120,11 +137,13 @@ def report(
     files: Mapping[str, str] | None = None,
     software: Mapping[str, str] | None = None,
     absent: Sequence[str] = (),
+    smallest: Mapping[str, float] | None = None,
 ) -> str:
     """Return the report of a study as one HTML document; the same input gives the same text.
 
     `tables` holds whatever declared tables there are, `files` where each lies, seen from the report; `facts` and
-    `software` are printed as they are, and `absent` names what was not there to report.
+    `software` are printed as they are, and `absent` names what was not there to report. `smallest` holds the smallest
+    effects of interest by measure (z, log_rt).
     """
     import jinja2
 
@@ -133,11 +152,12 @@ def report(
         raise ValueError(f"table {', '.join(unknown)} is not known; expected one of {', '.join(TABLES)}")
     if not tables:
         raise DataError("there is no table to report; run  gardenpath analyse  first")
-    page = _Page(tables, files or {})
+    page = _Page(tables, files or {}, smallest or {})
     sections = [part for part in (make(page) for make in SECTIONS) if part.sentences or part.exhibits]
     loader = jinja2.PackageLoader("gardenpath.analysis", "templates")
     environment = jinja2.Environment(loader=loader, autoescape=True, trim_blocks=True, lstrip_blocks=True)
     environment.filters["statistics"] = _statistics
+    environment.filters["code"] = _code
     warnings = list(dict.fromkeys(badge for section in sections for badge in section.badges))
     return environment.get_template("report.html").render(
         title=title,
@@ -145,6 +165,8 @@ def report(
         facts=dict(facts or {}),
         sections=sections,
         listed=_listed(page),
+        methods=manuscript.methods_text(tables, software),
+        references=manuscript.cited(manuscript.methods_text(tables, software)),
         software=dict(software or {}),
         absent=list(absent),
     )
@@ -157,6 +179,13 @@ def _statistics(sentence: str) -> "Markup":
     text = re.sub(r"\bp_BH\b", "<i>p</i><sub>BH</sub>", str(escape(sentence)))
     text = re.sub(r"\b([btzp])(?=\(\d| = | &lt; )", r"<i>\1</i>", text)
     return Markup(re.sub(r" (=|&lt;) ", "\u00a0\\1\u00a0", text))
+
+
+def _code(text: str) -> "Markup":
+    """Return a text as HTML with what stands between backquotes set as code."""
+    from markupsafe import Markup, escape
+
+    return Markup(re.sub(r"`([^`]*)`", r"<code>\1</code>", str(escape(text))))
 
 
 def _run(page: _Page) -> Section:
@@ -200,25 +229,20 @@ def _sessions(sessions: pd.DataFrame) -> pd.DataFrame:
     return grouped.agg(sessions=("session", "size"), complete=("complete", "sum")).reset_index()
 
 
-COUNTED = {"sessions": "sessions", "rating_scores": "ratings", "region_times": "critical regions"}
-
-
 def _exclusions(page: _Page) -> Section:
-    rows, alignment = page.get("exclusions"), page.get("alignment_exclusions")
-    sentences = [
-        f"{r['excluded']} of {r['before']} {COUNTED[str(r['table'])]} left out: {r['rule']}."
-        for r in wording.records(rows[rows["table"].isin(COUNTED)])
-        if r["excluded"]
-    ]
-    if len(rows) and not sentences:
-        sentences = ["No session, rating or critical region was left out."]
+    ledger, alignment = page.get("exclusions"), page.get("alignment_exclusions")
+    sentences = wording.exclusions(ledger, page.get("participants")) if len(ledger) else []
     read = alignment[alignment["table"] == "readings"]
     if len(read):
         first, last = read["before"].iloc[0], read["after"].iloc[-1]
         sentences.append(
             f"{last} of {first} words read stand beside their surprisal; the table says why others do not."
         )
-    exhibits = page.table("exclusions", "Rules in the order applied, with the rows before, excluded and after.")
+    whole = ledger[ledger["condition"] == ALL].drop(columns=["condition", "step"])
+    caption = (
+        "Rules in the order applied, with rows and participants before and after; the file has each condition as well."
+    )
+    exhibits = page.table("exclusions", caption, whole)
     exhibits += page.table("alignment_exclusions", "The same for reading times beside surprisal.")
     return Section("Exclusions", page.badges("exclusions") if sentences else (), sentences, exhibits)
 
@@ -237,7 +261,7 @@ def _ratings(page: _Page) -> Section:
 def _times(page: _Page) -> Section:
     return _measured(
         page,
-        "Reading times of the critical region",
+        "Reading times",
         "log_rt",
         ("rt",),
         "Mean reading time of the critical region (sum over its words, ms) by phenomenon and condition; bars are one "
@@ -246,10 +270,18 @@ def _times(page: _Page) -> Section:
     )
 
 
-ROWS = (
-    "rows of the term grammaticality, the intercepts are in the file. There are no random slopes: where people or "
-    "sentences differ in the effect itself, such models find effects too easily"
+DECLARED = (
+    "Mixed models of grammaticality with random intercepts, as declared, REML, Satterthwaite degrees of freedom; the "
+    "coefficient is grammatical minus ungrammatical. p_bh is adjusted over the phenomena of a region, p_bh_all over all regions "
+    "together; mde is the effect that would be found in 80% of repetitions; raw is the same model of {raw}"
 )
+WITH_SLOPES = (
+    "The same with slopes: the effect itself varies over participants and items. Where it does, models without slopes find "
+    "effects too easily"
+)
+SHOWN = ("phenomenon", "region", "estimate", "se", "df", "t", "p", "p_bh", "p_bh_all", "ci_low", "ci_high")
+BESIDE = {"z": ("raw", "raw_low", "raw_high", "mde"), "log_rt": ("ms", "ms_low", "ms_high", "raw", "mde")}
+STARS = "stars after correction over phenomena (Benjamini-Hochberg): * p < .05, ** p < .01, *** p < .001."
 
 
 def _measured(page: _Page, title: str, measure: str, means: tuple[str, ...], caption: str) -> Section:
@@ -257,19 +289,33 @@ def _measured(page: _Page, title: str, measure: str, means: tuple[str, ...], cap
     models, conditions = page.get("phenomenon_models"), page.get("condition_means")
     rows = models[(models["measure"] == measure) & (models["term"] == TERM)]
     unit = "standard deviations of a participant's ratings" if measure == "z" else "log ms"
+    series = (
+        "the declared model and the one with slopes"
+        if measure == "z"
+        else "the critical region and the two words after it"
+    )
     coefficient = (
         f"Coefficient of grammaticality (coded +.5 grammatical, −.5 ungrammatical, so that it is their difference, in "
-        f"{unit}) with its 95% interval. Intervals that leave out the line at zero show an effect; stars after "
-        "correction over phenomena (Benjamini-Hochberg): * p < .05, ** p < .01, *** p < .001."
+        f"{unit}) with its 95% interval, of {series}. Intervals that leave out the line at zero show an effect; {STARS}"
     )
     draw = partial(figures.condition_figure, conditions, means[0])
     exhibits = page.figure("condition_means", f"means-{measure}", caption, draw)
     draw = partial(figures.coefficient_figure, models, measure)
     exhibits += page.figure("phenomenon_models", f"effects-{measure}", coefficient, draw)
+    if measure == "log_rt":
+        draw = partial(figures.curve_figure, page.get("reading_curves"))
+        exhibits += page.figure("reading_curves", "curves", CURVES, draw)
     wanted = conditions[conditions["measure"].isin(means)]
     exhibits += page.table("condition_means", "Means of participants' means and their standard errors.", wanted)
-    shown = rows.drop(columns=[*(column for column in HIDDEN if column in rows), "term"])
-    exhibits += page.table("phenomenon_models", _model_caption(rows, ROWS), shown)
+    raw = "points of the rating scale" if measure == "z" else "ms; ms is the model's difference at the mean"
+    for form, names, told in (
+        (INTERCEPTS, (*SHOWN, *BESIDE[measure]), DECLARED.format(raw=raw)),
+        (SLOPES, SHOWN, WITH_SLOPES),
+    ):
+        part = rows[rows["random"] == form]
+        shown = part[[name for name in names if measure != "z" or name not in ("region", "p_bh_all")]]
+        exhibits += page.table("phenomenon_models", f"{told}.{_formulas(part)}", shown)
+    exhibits += _paradigms(page, measure)
     sentences = (
         [*wording.effects(models, measure), *_left_out(page, "rating_scores" if measure == "z" else "region_times")]
         if len(rows)
@@ -277,6 +323,74 @@ def _measured(page: _Page, title: str, measure: str, means: tuple[str, ...], cap
     )
     badges = page.badges("condition_means") if exhibits else ()
     return Section(title, badges, sentences, exhibits, wording.notes(rows, "phenomenon"))
+
+
+CURVES = (
+    "Reading times word by word around the critical region (place 0, grey; the mean of its words), in ms a word: participants' "
+    "means, bars one standard error over participants. Look for orange above blue from 0 on: what is ungrammatical slows "
+    "reading there or, as spillover, on the words after."
+)
+
+
+def _formulas(rows: pd.DataFrame) -> str:
+    if rows.empty:
+        return ""
+    formulas, engines = "; ".join(rows["formula"].unique()), ", ".join(rows["engine"].unique())
+    return f" {formulas} (engine {engines})."
+
+
+def _paradigms(page: _Page, measure: str) -> list[Exhibit]:
+    models = page.get("paradigm_models")
+    rows = models[(models["measure"] == measure) & (models["term"] == TERM)]
+    names = ["paradigm", *(name for name in SHOWN[1:] if measure != "z" or name not in ("region", "p_bh_all"))]
+    caption = "The declared model of each paradigm: a family of tests of its own."
+    return page.table("paradigm_models", caption, rows[names], limit=60)
+
+
+def _families(page: _Page) -> Section:
+    families, grid = page.get("families"), page.get("sensitivity")
+    exhibits = page.table("families", "Families of tests: each is corrected by itself; found_all, over all regions.")
+    caption = (
+        "The effect on reading times of the critical region (ms at the mean, with intervals) under every cutoff and transform, and "
+        "without participants who are flagged; a column is a choice, marked below. The declared choice is orange. These are no "
+        "tests of their own: they show what the declared one depends on."
+    )
+    draw = partial(figures.specification_figure, grid)
+    exhibits += page.figure("sensitivity", "specifications", caption, draw)
+    told = [*wording.power(page.get("phenomenon_models"), page.smallest), *wording.robustness(grid)]
+    lagged = (
+        families[families["level"] == "phenomenon"]
+        .dropna(subset="autocorrelation")
+        .drop_duplicates(["measure", "region"])
+    )
+    told += [
+        f"Residuals of successive trials correlate by {row['autocorrelation']:.2f} ({row['measure']}, {row['region']})."
+        for row in wording.records(lagged)
+    ]
+    return Section("How far the results can be trusted", page.badges("families") if exhibits else (), told, exhibits)
+
+
+def _agreement(page: _Page) -> Section:
+    found, counts = page.get("reliability"), page.get("rating_counts")
+    caption = (
+        "Agreement on each paradigm: ICC(2,k), a dot for each version, with its 95% interval over all sentences; within a "
+        "condition there are few sentences, and no effect of grammaticality to agree on. Left of the dashed line: poor."
+    )
+    exhibits = page.figure("reliability", "icc", caption, partial(figures.reliability_figure, found))
+    shown = counts[counts["paradigm"].isin(poor(found))]
+    caption = (
+        "Ratings of paradigms on which agreement is poor in some version, as shares of a condition. One peak: people differ by "
+        "degree; two: they differ on the matter."
+    )
+    exhibits += page.figure("rating_counts", "ratings", caption, partial(figures.rating_figure, shown))
+    caption = "Ceilings: what a perfect model would correlate with the mean ratings of these people, at each level."
+    exhibits += page.table("noise_ceilings", caption)
+    caption = "Forced choice: shares of single choices and of majorities, which must not be mixed."
+    exhibits += page.table("choice_agreement", caption)
+    tables = [page.get(name) for name in manuscript.AGREEMENT]
+    return Section(
+        "Agreement among people", page.badges("reliability") if exhibits else (), wording.agreement(*tables), exhibits
+    )
 
 
 def _left_out(page: _Page, measured: str) -> list[str]:
@@ -342,7 +456,16 @@ def _alignment(page: _Page) -> Section:
     return Section("Reading times and surprisal", badges, told, exhibits, noted)
 
 
-SECTIONS: Sequence[Callable[[_Page], Section]] = (_run, _exclusions, _ratings, _times, _pairs, _alignment)
+SECTIONS: Sequence[Callable[[_Page], Section]] = (
+    _run,
+    _exclusions,
+    _ratings,
+    _times,
+    _agreement,
+    _families,
+    _pairs,
+    _alignment,
+)
 
 
 def _listed(page: _Page) -> list[Exhibit]:
@@ -374,11 +497,11 @@ def _texts(cells: pd.Series) -> list[str]:
 
 
 def _number(value: float, name: str) -> str:
-    if name in ("p", "p_bh"):
+    if name in ("p", "p_bh", "p_bh_all", "u_p"):
         return wording.p_value(value).removeprefix("= ")
     if name == "t":
         return f"{value:.2f}".replace("-", "−")
-    if name == "df" or abs(value) >= 100:
+    if name in ("df", "minutes") or name.startswith("ms") or abs(value) >= 100:
         return f"{value:.1f}".replace("-", "−")
     small = value != 0 and abs(value) < 0.01
     return (f"{value:.2g}" if small else f"{value:.3f}").replace("-", "−")

@@ -6,11 +6,15 @@ from typing import Any
 
 import pandas as pd
 
-from .contrasts import TERM
+from .contrasts import INTERCEPTS, SLOPES, TERM
 from .evaluation import MEAN, POOLED
+from .ledger import ALL
+from .measures import SENTENCE_WIDE
+from .reliability import POOR
 
 Row = Mapping[str, Any]
 ALPHA = 0.05
+FIRST = (SENTENCE_WIDE, "critical")  # the regions whose effects are told one by one
 
 
 def apa(row: Row) -> str:
@@ -103,19 +107,157 @@ def effect(row: Row) -> str:
         return f"{name}: grammatical sentences were rated {size} than ungrammatical ones ({apa(row)})."
     change = math.expm1(row["estimate"])
     size = f"{percent(abs(change))} {'more' if change > 0 else 'less'} time"
+    size += _in_ms(row)
     return f"{name}: the critical region took {size} in grammatical than in ungrammatical sentences ({apa(row)})."
 
 
+def _in_ms(row: Row) -> str:
+    if pd.isna(row.get("ms", float("nan"))):
+        return ""
+    low, high = _signed(row["ms_low"], 0), _signed(row["ms_high"], 0)
+    return f" ({_signed(row['ms'], 0)} ms, 95% CI [{low}, {high}])"
+
+
 def effects(models: pd.DataFrame, measure: str) -> list[str]:
-    """Return how many phenomena of a measure differ after correction, then a sentence for each."""
-    rows = models[(models["measure"] == measure) & (models["term"] == TERM)]
+    """Return how many phenomena of a measure differ after correction, then a sentence for each declared model.
+
+    To each is added what the model with slopes says of it, where there is one.
+    """
+    tested = models[(models["measure"] == measure) & (models["term"] == TERM)]
+    declared = tested[tested["random"] == INTERCEPTS]
+    rows = declared[declared["region"].isin(FIRST)]
     if rows.empty:
         return []
-    found = int((rows["p_bh"] < ALPHA).sum())
+    beside = {row["phenomenon"]: row for row in records(tested[tested["random"] == SLOPES]) if row["region"] in FIRST}
+    told = [effect(row) + _with_slopes(beside.get(row["phenomenon"])) for row in records(rows)]
+    return [*_counted(declared, measure), *told]
+
+
+def _with_slopes(row: Row | None) -> str:
+    if row is None or pd.isna(row["p"]):
+        return ""
+    return f" With slopes: t({row['df']:.1f}) = {_signed(row['t'], 2)}, p {p_value(row['p'])}, p_BH {p_value(row['p_bh'])}."
+
+
+def _counted(declared: pd.DataFrame, measure: str) -> list[str]:
+    found = {str(region): int((rows["p_bh"] < ALPHA).sum()) for region, rows in declared.groupby("region", sort=True)}
+    first = next(region for region in FIRST if region in found)
+    n = int((declared["region"] == first).sum())
     what = "Ratings" if measure == "z" else "Reading times of the critical region"
-    total = f"{len(rows)} phenomen{'on' if len(rows) == 1 else 'a'}"
-    first = f"{what} differ between grammatical and ungrammatical sentences in {found} of {total} (p_BH < .05)."
-    return [first, *(effect(row) for row in records(rows))]
+    total = f"{n} phenomen{'on' if n == 1 else 'a'}"
+    sentences = [
+        f"{what} differ between grammatical and ungrammatical sentences in {found[first]} of {total} (p_BH < .05)."
+    ]
+    later = [f"{count} at {region}" for region, count in found.items() if region != first]
+    if later:
+        everywhere = int((declared["p_bh_all"] < ALPHA).sum())
+        tests = int(declared["p"].notna().sum())
+        sentences.append(
+            f"Of the words after the region, they differ in {' and '.join(later)}; corrected over all {tests} tests together, "
+            f"{everywhere} differences remain."
+        )
+    return sentences
+
+
+def exclusions(ledger: pd.DataFrame, people: pd.DataFrame) -> list[str]:
+    """Return what was left out by each rule that left out anything, and how many participants are flagged."""
+    whole = ledger[(ledger["condition"] == ALL) & ledger["table"].isin(COUNTED)]
+    sentences = [
+        f"{row['excluded']} of {row['before']} {COUNTED[row['table']]} left out: {row['rule']}."
+        for row in records(whole)
+        if row["excluded"]
+    ]
+    if len(people):
+        gone = people["excluded"].value_counts(sort=False)
+        sentences += [f"{n} of {len(people)} participants left out: {rule}." for rule, n in gone.items()]
+    if len(ledger) and not sentences:
+        sentences = ["No session, participant, rating or critical region was left out."]
+    tested = people["flagged"].dropna()
+    if len(tested):
+        flagged = int(tested.astype(bool).sum())
+        sentences.append(
+            f"The ratings of {flagged} of {len(tested)} participants do not tell grammatical from ungrammatical sentences apart "
+            "(Mann-Whitney, p ≥ .05). They stay: such a rule is circular with the effect."
+        )
+    return sentences
+
+
+COUNTED = {
+    "sessions": "sessions",
+    "rating_scores": "ratings",
+    "region_times: critical": "critical regions",
+    "region_times: critical+1": "first words after the region",
+    "region_times: critical+2": "second words after the region",
+}
+UNITS = {"z": "standard deviations", "log_rt": "log ms"}
+
+
+def power(models: pd.DataFrame, smallest: Mapping[str, float]) -> list[str]:
+    """Return the range of minimum detectable effects, and how many reach the smallest effect of interest, if it is declared."""
+    sentences = []
+    declared = models[(models["term"] == TERM) & (models["random"] == INTERCEPTS)].dropna(subset="mde")
+    for (measure, region), rows in declared.groupby(["measure", "region"], sort=True):
+        low, high = rows["mde"].min(), rows["mde"].max()
+        text = (
+            f"{'Ratings' if measure == 'z' else f'Reading times, {region}'}: with these standard errors, effects from {low:.3f} "
+            f"(best phenomenon) to {high:.3f} (worst) {UNITS[str(measure)]} would be found in 80% of repetitions"
+        )
+        if str(measure) in smallest:
+            least = smallest[str(measure)]
+            reached = int((rows["mde"] <= least).sum())
+            text += f"; the smallest effect of interest, {least:g}, is within reach in {reached} of {len(rows)}"
+        sentences.append(f"{text}.")
+    return sentences
+
+
+def robustness(grid: pd.DataFrame) -> list[str]:
+    """Return, for each phenomenon, how far the effect on reading times depends on cutoff, transform and flagged participants."""
+    sentences = []
+    times = grid[grid["measure"] == "log_rt"].dropna(subset="ms")
+    for phenomenon, rows in times.groupby("phenomenon", sort=True):
+        declared = rows.loc[rows["declared"], "ms"]
+        if declared.empty:
+            continue
+        alike = int(((rows["ms"] > 0) == (declared.item() > 0)).sum())
+        out = int(((rows["ci_low"] > 0) | (rows["ci_high"] < 0)).sum())
+        sentences.append(
+            f"{label(phenomenon)}: {_signed(declared.item(), 0)} ms as declared, {_signed(rows['ms'].min(), 0)} to "
+            f"{_signed(rows['ms'].max(), 0)} ms under {len(rows)} choices; {alike} have the same sign, and the "
+            f"intervals of {out} leave out zero."
+        )
+    return sentences
+
+
+def agreement(reliability: pd.DataFrame, ceilings: pd.DataFrame, choices: pd.DataFrame) -> list[str]:
+    """Return how far people agree: ICC by paradigm and version, ceilings, and forced choices."""
+    sentences = []
+    whole = reliability[(reliability["condition"] == ALL)].dropna(subset="icc")
+    if len(whole):
+        poor = whole[whole["icc"] < POOR]
+        text = (
+            f"ICC(2,k) over all sentences of a paradigm in a version: median {whole['icc'].median():.2f}, from "
+            f"{whole['icc'].min():.2f} to {whole['icc'].max():.2f}"
+        )
+        within = reliability[reliability["condition"] != ALL].dropna(subset="icc")
+        if len(within):
+            text += f"; within a condition the median is {_signed(within['icc'].median(), 2)}"
+        names = ", ".join(
+            f"{label(row['paradigm'])} ({row['experiment']}-{row['version']})" for row in records(poor.head(8))
+        )
+        more = f" and {len(poor) - 8} more" if len(poor) > 8 else ""
+        below = f" It is below {POOR:g} in {len(poor)} of {len(whole)}: {names}{more}." if len(poor) else ""
+        sentences.append(f"{text}.{below}")
+    reached = [f"{row['ceiling']:.2f} over {row['level']}" for row in records(ceilings.dropna(subset="ceiling"))]
+    if reached:
+        sentences.append(f"A perfect model would correlate with these ratings by {', '.join(reached)}.")
+    for row in records(choices[choices["paradigm"] == ALL] if len(choices) > 1 else choices):
+        kept = int(choices.loc[choices["paradigm"] != ALL, "kept"].sum())
+        sentences.append(
+            f"In forced choice, {percent(row['individual'])} of {row['choices']} single choices are of the grammatical member, and "
+            f"the majority chose it in {percent(row['majority'])} of {row['pairs']} pairs; {kept} of "
+            f"{(choices['paradigm'] != ALL).sum()} paradigms reach four of five pairs."
+        )
+    return sentences
 
 
 def accuracies(table: pd.DataFrame) -> list[str]:

@@ -12,7 +12,24 @@ if TYPE_CHECKING:
     import pandas as pd
 
 TABLES = ("readings", "responses", "sessions", "items")
-RESULTS = ("exclusions", "rating_scores", "region_times", "condition_means", "phenomenon_models")
+RESULTS = (
+    "exclusions",
+    "participants",
+    "rating_scores",
+    "region_times",
+    "condition_means",
+    "rating_counts",
+    "reading_curves",
+    "reliability",
+    "noise_ceilings",
+    "choice_agreement",
+    "phenomenon_models",
+    "paradigm_models",
+    "families",
+    "sensitivity",
+)
+TEXT = "results.md"
+FIGURES = "figures"
 
 study = click.option(
     "--study", "study_file", type=click.Path(path_type=Path), help="STUDY.toml whose [analysis] holds the settings."
@@ -28,6 +45,8 @@ engine = click.option("--engine", help="Program that fits the mixed models.  [de
 @min_rt
 @max_rt
 @engine
+@click.option("--figures/--no-figures", default=True, show_default=True, help="Draw the figures, as SVG and PNG.")
+@options.seed
 @options.out
 @options.parquet
 @options.force
@@ -37,24 +56,44 @@ def command(
     min_rt: float | None,
     max_rt: float | None,
     engine: str | None,
+    figures: bool,
+    seed: int | None,
     out: Path,
     parquet: bool,
     force: bool,
 ) -> None:
-    """Standardise ratings, sum reading times of critical regions, and fit a mixed model for each phenomenon.
+    """Exclude as declared, standardise ratings, sum reading times, and fit mixed models of grammaticality.
 
-    TABLES is a folder with readings, responses, sessions and items. Writes the exclusions with their counts, the
-    scores, the means and the models to the folder given with -o.
+    TABLES is a folder with readings, responses, sessions and items, and demographics where the study asked for them. Writes
+    to the folder given with -o: exclusions with their counts, participants, scores, means, agreement among raters,
+    models of each phenomenon and paradigm, the same under other choices; figures/; and results.md, methods and results as
+    text to paste.
     """
     from gardenpath import analysis
-    from gardenpath.analysis import wording
-    from gardenpath.study import read
+    from gardenpath.analysis import manuscript, wording
+    from gardenpath.study import load, read, refuse_overwrite, versions, write_sidecar, write_text
 
     refuse(out, RESULTS, force)
+    refuse_overwrite([out / TEXT, *([out / FIGURES] if figures else [])], force)
     chosen = settings(study_file, min_rt=min_rt, max_rt=max_rt, engine=engine)
+    section = load(study_file) if study_file else None
+    if seed is None:
+        seed = section.seed if section else 1
+        options.talk(f"--seed {seed}")
+    places = [located(tables, name) for name in TABLES]
     given = {name: read(tables, name) for name in TABLES}
-    found = analysis.analyse(**given, **chosen)  # type: ignore[arg-type]
-    write_all(found, out, [located(tables, name) for name in TABLES], chosen, parquet)
+    if located(tables, "demographics").exists() and tables.is_dir():
+        given["demographics"] = read(tables, "demographics")
+        places.append(located(tables, "demographics"))
+    exclude = section.analysis.exclude if section else None
+    found = analysis.analyse(**given, **chosen, exclude=exclude, seed=seed)  # type: ignore[arg-type]
+    write_all(found, out, places, chosen, parquet, seed)
+    smallest = section.analysis.smallest if section else {}
+    write_text(out / TEXT, manuscript.ready_to_paste(found, versions(), smallest))
+    write_sidecar(out / TEXT, command=options.typed(), inputs=places, seed=seed, notes=chosen)
+    options.talk(f"{out / TEXT}: methods and results to paste")
+    if figures:
+        draw(found, out / FIGURES)
     models = found["phenomenon_models"]
     for measure, rows, what in (
         ("z", found["rating_scores"], "ratings"),
@@ -67,6 +106,20 @@ def command(
     for measure in ("z", "log_rt"):
         for sentence in wording.effects(found["phenomenon_models"], measure):
             click.echo(sentence)
+
+
+def draw(found: Mapping[str, "pd.DataFrame"], folder: Path) -> None:
+    """Write each figure as SVG and as PNG."""
+    from gardenpath.analysis import figures
+    from gardenpath.study import atomic, write_text
+
+    count = 0
+    for name, figure in figures.result_figures(found):
+        write_text(folder / f"{name}.svg", figures.svg(figure, name))
+        with atomic(folder / f"{name}.png") as temporary:
+            temporary.write_bytes(figures.png(figure))
+        count += 1
+    options.talk(f"{folder}: {count} figures, as SVG and PNG")
 
 
 def settings(study_file: Path | None, **given: float | str | None) -> dict[str, float | str]:
@@ -96,11 +149,16 @@ def refuse(out: Path, names: tuple[str, ...], force: bool) -> None:
 
 
 def write_all(
-    found: Mapping[str, "pd.DataFrame"], out: Path, inputs: list[Path], chosen: Mapping[str, object], parquet: bool
+    found: Mapping[str, "pd.DataFrame"],
+    out: Path,
+    inputs: list[Path],
+    chosen: Mapping[str, object],
+    parquet: bool,
+    seed: int | None = None,
 ) -> None:
     """Write each table with its sidecar, and say where on stderr."""
     from gardenpath.study import write
 
     for name, frame in found.items():
-        path = write(frame, name, out, command=options.typed(), inputs=inputs, notes=chosen, parquet=parquet)
+        path = write(frame, name, out, command=options.typed(), inputs=inputs, seed=seed, notes=chosen, parquet=parquet)
         options.talk(f"{path}: {len(frame)} rows")

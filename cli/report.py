@@ -48,6 +48,7 @@ def command(study_file: Path, out: Path, force: bool) -> None:
         files={name: _relative(path, out) for name, path in there.items()},
         software=_software(there),
         absent=absent,
+        smallest=study.analysis.smallest,
     )
     write_text(out, page)
     write_sidecar(out, command=options.typed(), inputs=there.values(), seed=study.seed)

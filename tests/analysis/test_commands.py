@@ -57,6 +57,7 @@ def test_a_study_goes_from_tables_to_a_report(study: Path) -> None:
     told = run("report", study / "study.toml", "-o", study / "report.html")
     assert told.exit_code == 0, told.output
     page = (study / "report.html").read_text("utf-8")
+    assert "Methods, ready to paste" in page
     assert "<h1>Three phenomena</h1>" in page
     assert 'href="results/phenomenon_models.csv"' in page
     assert "scores/sentence_scores.csv, which comes from" in told.stderr
@@ -130,3 +131,49 @@ def test_a_study_without_any_table_cannot_be_reported(study: Path, tmp_path: Pat
     told = run("report", bare, "-o", tmp_path / "r.html")
     assert isinstance(told.exception, FileNotFoundError)
     assert "run  gardenpath collect  first" in str(told.exception)
+
+
+def test_figures_and_text_to_paste_lie_beside_the_tables(study: Path) -> None:
+    assert run("analyse", study / "tables", "-o", study / "r").exit_code == 0
+    names = {path.name for path in (study / "r" / "figures").iterdir()}
+    assert {"ratings.svg", "ratings.png", "reading_curves.svg", "specifications.png"} <= names
+    text = (study / "r" / "results.md").read_text("utf-8")
+    assert text.startswith("## Methods")
+    assert "## Reading times" in text
+    assert run("analyse", study / "tables", "-o", study / "s", "--no-figures").exit_code == 0
+    assert not (study / "s" / "figures").exists()
+    assert (study / "s" / "results.md").read_text("utf-8") == text
+
+
+def test_rules_of_exclusion_come_from_the_study_and_answers_from_its_table(study: Path) -> None:
+    rows = [(f"P{n:02d}", f"s{n:02d}", "native_language", "English" if n else "Dutch") for n in range(24)]
+    frame = pd.DataFrame(rows, columns=["participant", "session", "field", "answer"])
+    write(frame, "demographics", study / "tables", command="c")
+    toml = study / "study.toml"
+    toml.write_text(
+        STUDY + '[analysis.exclude]\nout_of_band = 1.0\ndemographics = { native_language = ["english"] }\n',
+        encoding="utf-8",
+    )
+    told = run("analyse", study / "tables", "--study", toml, "-o", study / "r", "--no-figures")
+    assert told.exit_code == 0, told.output
+    people = read(study / "r", "participants").set_index("participant")["excluded"].dropna()
+    assert people.to_dict() == {"P00": "native_language is not english"}
+    meta = json.loads((study / "r" / "participants.csv.meta.json").read_text("utf-8"))
+    assert "demographics.csv" in meta["inputs"]
+    assert meta["seed"] == 11
+
+
+@pytest.mark.parametrize(
+    ("line", "fault"),
+    [
+        ("accuracy = 2", "accuracy is 2; expected a share from 0 to 1"),
+        ("min_minutes = 9\nmax_minutes = 3", "min_minutes is 9 and max_minutes 3"),
+        ("demographics = { age = [] }", "demographics accepts no answer to age"),
+        ("acuracy = 0.9", "did you mean 'accuracy'?"),
+    ],
+)
+def test_a_rule_that_cannot_be_is_refused(study: Path, line: str, fault: str) -> None:
+    (study / "study.toml").write_text(f"{STUDY}[analysis.exclude]\n{line}\n", encoding="utf-8")
+    told = run("analyse", study / "tables", "--study", study / "study.toml", "-o", study / "r")
+    assert isinstance(told.exception, DataError)
+    assert fault in str(told.exception)

@@ -38,6 +38,10 @@ DRAW: dict[str, Callable[[Tables], object]] = {
     "effects": lambda t: coefficient_figure(t["phenomenon_models"]),
     "surprisal": lambda t: surprisal_figure(t["aligned"]),
     "accuracy": lambda t: accuracy_figure(t["accuracy"]),
+    "curves": lambda t: figures.curve_figure(t["reading_curves"]),
+    "reliability": lambda t: figures.reliability_figure(t["reliability"]),
+    "counts": lambda t: figures.rating_figure(t["rating_counts"]),
+    "specifications": lambda t: figures.specification_figure(t["sensitivity"]),
 }
 
 
@@ -68,7 +72,8 @@ def test_dots_are_the_tables_means_and_bars_one_standard_error(results: Tables) 
 
 def test_coefficients_carry_their_interval_and_stars_after_correction(results: Tables) -> None:
     models = results["phenomenon_models"].copy()
-    is_term = models["term"].eq("grammaticality") & models["measure"].eq("log_rt")
+    models = models[models["region"].isin(["critical", "sentence"])]
+    is_term = models["term"].eq("grammaticality") & models["measure"].eq("log_rt") & models["random"].eq("intercepts")
     models.loc[is_term, "p_bh"] = [0.0005, 0.03, 0.2]
     models.loc[is_term, "p"] = 1e-9
     axes = coefficient_figure(models).axes[0]
@@ -97,7 +102,72 @@ def test_chance_is_drawn_and_the_overall_rows_are_not(results: Tables) -> None:
 
 
 def test_no_figure_has_a_title(results: Tables) -> None:
+    """The title of a panel is on its left."""
     assert not any(draw(results).axes[0].get_title() for draw in DRAW.values())
+
+
+def test_pictures_are_the_same_bytes_each_time(results: Tables) -> None:
+    first, second = (figures.png(condition_figure(results["condition_means"])) for _ in range(2))
+    assert first == second
+    assert first.startswith(b"\x89PNG")
+
+
+def test_curves_are_the_tables_means_at_their_places(results: Tables) -> None:
+    rows = results["reading_curves"].query("phenomenon == 'islands' and condition == 'ungrammatical'")
+    panel = next(
+        axes for axes in figures.curve_figure(results["reading_curves"]).axes if axes.get_title("left") == "islands"
+    )
+    line = panel.containers[1][0]
+    np.testing.assert_allclose(line.get_xdata(orig=False), rows["place"].astype(float))
+    np.testing.assert_allclose(line.get_ydata(orig=False), rows["mean"])
+
+
+def test_words_after_the_region_and_slopes_are_series_and_only_declared_models_have_stars(results: Tables) -> None:
+    models = results["phenomenon_models"].assign(p_bh=1e-9)
+    times, ratings = coefficient_figure(models), coefficient_figure(models, "z")
+    assert [text.get_text() for text in times.legends[0].texts] == ["critical", "critical+1"]
+    assert [text.get_text() for text in ratings.legends[0].texts] == ["declared model", "with slopes"]
+    assert len(times.axes[0].texts) == 6
+    assert len(ratings.axes[0].texts) == 3
+
+
+def test_every_choice_is_a_column_in_the_order_of_mean_effects_with_its_marks_below(results: Tables) -> None:
+    grid = results["sensitivity"].query("measure == 'log_rt'")
+    figure = figures.specification_figure(results["sensitivity"])
+    *panels, matrix = figure.axes
+    keys = ["cutoff", "transform", "people"]
+    varied = [name for name in keys if len(set(grid[name])) > 1]
+    choices = grid.groupby(keys)["ms"].mean()
+    assert len(matrix.collections[0].get_offsets()) == len(choices) * len(varied)
+    means = np.zeros(len(choices))
+    for panel in panels:
+        for container in panel.containers:
+            xs, ys = container[0].get_xdata(orig=False), container[0].get_ydata(orig=False)
+            means[np.asarray(xs, dtype=int)] += np.asarray(ys) / len(panels)
+    np.testing.assert_allclose(means, np.sort(choices))
+
+
+def test_text_of_each_figure_stays_inside_it(results: Tables) -> None:
+    long = {
+        "islands": "determiner_noun_agreement_with_adj_irregular_2",
+        "islands 1": "determiner_noun_agreement_with_adj_irregular_2",
+    }
+    renamed = {name: frame.replace(long) for name, frame in results.items()}
+    for name, draw in DRAW.items():
+        figure = draw(renamed)
+        figure.draw_without_rendering()
+        box = figure.get_tightbbox()
+        assert box.x0 > -0.05, name
+        assert box.x1 < figure.get_figwidth() + 0.05, name
+
+
+def test_all_results_are_drawn_but_those_without_data(results: Tables) -> None:
+    names = [name for name, _ in figures.result_figures(results)]
+    assert {"ratings", "rating_effects", "reading_times", "reading_curves", "reliability", "specifications"} <= set(
+        names
+    )
+    empty = {name: frame.head(0) for name, frame in results.items()}
+    assert list(figures.result_figures(empty)) == []
 
 
 def test_text_stays_inside_the_drawing_however_long_names_are(results: Tables) -> None:

@@ -7,7 +7,7 @@ from gardenpath.analysis import apa, wording
 
 ROW = {
     "phenomenon": "npi", "measure": "z", "term": "grammaticality", "estimate": 0.5, "se": 0.1, "df": 51.2, "t": 5.0,
-    "p": 0.00001, "ci_low": 0.3, "ci_high": 0.7, "p_bh": 0.00002, "note": None, "model": "m", "protocol": "causal",
+    "p": 0.00001, "ci_low": 0.3, "ci_high": 0.7, "p_bh": 0.00002, "p_bh_all": 0.00003, "region": "sentence", "random": "intercepts", "mde": 0.28, "note": None, "model": "m", "protocol": "causal",
 }  # fmt: skip
 
 
@@ -57,3 +57,67 @@ def test_a_slope_says_percent_per_bit(change: dict, said: str) -> None:
 def test_a_note_is_told_once_after_all_it_holds_for() -> None:
     rows = [ROW | {"phenomenon": name, "note": "Singular fit."} for name in ("a", "b", "b")]
     assert wording.notes(pd.DataFrame(rows), "phenomenon") == ["a, b: Singular fit."]
+
+
+def times(**change: object) -> dict[str, object]:
+    return (
+        ROW
+        | {"measure": "log_rt", "region": "critical", "estimate": -0.1, "ms": -31.4, "ms_low": -47.2, "ms_high": -15.6}
+        | change
+    )
+
+
+def test_an_effect_on_reading_times_is_told_in_ms_with_its_interval() -> None:
+    assert "took 9.5% less time (−31 ms, 95% CI [−47, −16])" in wording.effect(times())
+
+
+def test_what_slopes_say_stands_in_the_same_sentence_and_later_words_are_counted() -> None:
+    rows = [
+        times(),
+        times(random="slopes", t=-1.9, df=11.3, p=0.08, p_bh=0.09),
+        times(region="critical+1", p_bh=0.2, p_bh_all=0.3),
+    ]
+    first, second, third = wording.effects(pd.DataFrame(rows), "log_rt")
+    assert (
+        first
+        == "Reading times of the critical region differ between grammatical and ungrammatical sentences in 1 of 1 phenomenon (p_BH < .05)."
+    )
+    assert (
+        second
+        == "Of the words after the region, they differ in 0 at critical+1; corrected over all 2 tests together, 1 differences remain."
+    )
+    assert third.endswith("With slopes: t(11.3) = −1.90, p = .080, p_BH = .090.")
+
+
+def test_what_could_have_been_found_is_held_against_the_smallest_effect_of_interest() -> None:
+    rows = pd.DataFrame([times(mde=0.04), times(mde=0.06, phenomenon="b")])
+    (said,) = wording.power(rows, {"log_rt": 0.05})
+    assert "effects from 0.040 (best phenomenon) to 0.060 (worst) log ms would be found in 80% of repetitions" in said
+    assert said.endswith("the smallest effect of interest, 0.05, is within reach in 1 of 2.")
+    assert "smallest" not in wording.power(rows, {})[0]
+
+
+def test_other_choices_are_told_with_their_range_signs_and_intervals() -> None:
+    rows = [
+        {"measure": "log_rt", "phenomenon": "npi", "declared": k == 0, "ms": ms, "ci_low": -1.0, "ci_high": high}
+        for k, (ms, high) in enumerate([(-30.0, -0.5), (-45.0, -0.1), (5.0, 1.0)])
+    ]
+    (said,) = wording.robustness(pd.DataFrame(rows))
+    assert (
+        said
+        == "npi: −30 ms as declared, −45 to 5 ms under 3 choices; 2 have the same sign, and the intervals of 2 leave out zero."
+    )
+
+
+def test_exclusions_are_told_with_their_counts_and_the_flag_is_no_ground() -> None:
+    ledger = pd.DataFrame([("all", "sessions", "session not complete", 10, 2), ("grammatical", "rating_scores", "x", 9, 1)],
+                          columns=["condition", "table", "rule", "before", "excluded"])  # fmt: skip
+    people = pd.DataFrame({"excluded": ["slept", None, None], "flagged": [None, True, False]})
+    assert wording.exclusions(ledger, people) == [
+        "2 of 10 sessions left out: session not complete.",
+        "1 of 3 participants left out: slept.",
+        "The ratings of 1 of 2 participants do not tell grammatical from ungrammatical sentences apart (Mann-Whitney, p ≥ .05). "
+        "They stay: such a rule is circular with the effect.",
+    ]
+    nobody = wording.exclusions(ledger.assign(excluded=0), people.head(0))
+    assert nobody == ["No session, participant, rating or critical region was left out."]

@@ -1,0 +1,65 @@
+"""What is pasted: it says what was done, no more, and nothing of what was not."""
+
+import pandas as pd
+import pytest
+
+from gardenpath.analysis import analyse
+from gardenpath.analysis.manuscript import REFERENCES, cited, methods_text, ready_to_paste
+from gardenpath.study import ExcludeSection
+
+Tables = dict[str, pd.DataFrame]
+GIVEN = ("readings", "responses", "sessions", "items")
+
+
+@pytest.fixture(scope="module")
+def found(tables: Tables) -> Tables:
+    return analyse(*(tables[name] for name in GIVEN))
+
+
+def test_methods_state_counts_rules_models_and_versions(found: Tables) -> None:
+    text = methods_text(found, {"glmm": "0.6.2", "gardenpath": "9.9"})
+    assert "Of 24 participants who began, 23 completed a session that counts. Nobody was excluded." in text
+    assert "regions with a word read in less than 100 or more than 3000 ms were excluded (1 of 529, 0.2%)" in text
+    assert "`z ~ grammaticality + (1|participant) + (1|item)`" in text
+    assert "the Python package glmm 0.6.2" in text
+    assert text.endswith("gardenpath 9.9.")
+    singular = found["phenomenon_models"].query("term == 'grammaticality' and random == 'intercepts'")["singular"]
+    assert f"{singular.sum()} of 9 declared models were singular" in text
+
+
+def test_methods_follow_what_was_done(tables: Tables) -> None:
+    responses = tables["responses"].copy()
+    responses.loc[responses["participant"] == "P02", ["role", "correct"]] = ["attention", False]
+    found = analyse(
+        tables["readings"].head(0),
+        responses,
+        tables["sessions"],
+        tables["items"],
+        exclude=ExcludeSection(attention=0.5),
+    )
+    text = methods_text(found)
+    assert "We excluded 1 of them: less than 50% of attention items answered as asked (n = 1); 22 remained." in text
+    assert "reading time" not in text.lower()
+    assert "log_rt" not in text
+
+
+def test_each_reference_is_listed_where_it_is_cited_and_nowhere_else(found: Tables) -> None:
+    text = ready_to_paste(found)
+    methods, _, references = text.partition("## References")
+    assert references
+    for name, address in REFERENCES.items():
+        assert (name in methods) == (address in references)
+    assert cited("nothing") == {}
+
+
+def test_the_same_tables_give_the_same_text_and_no_table_gives_none(found: Tables) -> None:
+    assert ready_to_paste(found) == ready_to_paste(found)
+    assert methods_text({}) == ""
+    assert ready_to_paste({}).strip() == ""
+
+
+def test_every_part_may_be_missing(found: Tables) -> None:
+    for name in found:
+        without = {other: frame for other, frame in found.items() if other != name}
+        assert "nan" not in ready_to_paste(without).lower().replace("nance", "")
+        assert isinstance(ready_to_paste({name: found[name]}), str)
