@@ -152,7 +152,9 @@ def participants(
     asked = (responses["task"] == "question") & (responses["role"] != "practice")
     parts: list[pd.DataFrame] = [
         sittings,
-        rated[rated["role"].isin(RATED)].groupby("participant")["rating"].agg(ratings="size", mean_rating="mean"),
+        rated[rated["role"].isin(RATED)]
+        .groupby("participant")
+        .agg(ratings=("rating", "size"), mean_rating=("rating", "mean")),
         _each(targets, _mann_whitney),
         _each(rated[(rated["role"] == "catch") & pairs], lambda part: {"catch": _auc(part)}),
         _share(responses[responses["role"] == "attention"], "attention_items", "attention"),

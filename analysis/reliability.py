@@ -48,13 +48,13 @@ def icc(ratings: "Array") -> Agreement:
     >>> round(found.icc, 2)  # Shrout & Fleiss, table 4
     0.62
     """
-    import numpy as np
-
     cells = _Cells(ratings)
     if not cells.enough:
-        return Agreement(*[float("nan")] * 4, cells.k)
+        nothing = float("nan")
+        return Agreement(nothing, nothing, nothing, nothing, cells.k)
     variances = cells.variances(ratings[cells.rated][:, None])
-    return Agreement(float(cells.ratio(variances)[0]), *(float(part[0]) for part in np.asarray(variances)), cells.k)
+    sentences, raters, rest = (float(part[0]) for part in variances)
+    return Agreement(float(cells.ratio(variances)[0]), sentences, raters, rest, cells.k)
 
 
 def icc_interval(ratings: "Array", *, seed: int | Sequence[int], draws: int = DRAWS) -> tuple[float, float]:
@@ -267,8 +267,10 @@ def _halves(matrix: pd.DataFrame, splits: int, random: Any) -> tuple[pd.DataFram
 
 def _pooled(parts: list[pd.DataFrame]) -> pd.DataFrame:
     """Return the means over versions: a sentence that several versions show has the raters of all of them."""
-    whole = pd.concat(parts, axis=1)
-    total, count = (whole.loc[name].T.groupby(level=["item", "condition"]).sum().T for name in ("total", "count"))
+    total, count = (
+        pd.concat([part.xs(name) for part in parts], axis=1).T.groupby(level=["item", "condition"]).sum().T
+        for name in ("total", "count")
+    )
     return total / count.where(count > 0)
 
 
@@ -294,6 +296,12 @@ def _stepped_up(r: float) -> dict[str, float]:
     """
     whole = 2 * r / (1 + r) if r > -1 else float("nan")
     return {"split_half": r, "spearman_brown": whole, "ceiling": whole**0.5 if whole >= 0 else float("nan")}
+
+
+def poor(reliability: pd.DataFrame) -> list[str]:
+    """Return the paradigms on which agreement is poor in some version, over all sentences."""
+    below = reliability[(reliability["condition"] == ALL) & (reliability["icc"] < POOR)]
+    return [str(paradigm) for paradigm in below["paradigm"].drop_duplicates()]
 
 
 def rating_counts(scores: pd.DataFrame) -> pd.DataFrame:

@@ -120,10 +120,10 @@ def _effects(
     found = []
     for phenomenon, part in [] if rows is None else rows.groupby("phenomenon", sort=True):
         model = effect(part, response, engine=engine).set_index("term")
-        row: dict[str, Any] = model.loc[TERM].to_dict() | choice
-        row |= {"phenomenon": phenomenon, "declared": declared}
+        row: dict[str, Any] = {str(name): value for name, value in model.loc[TERM].items()}
+        row |= {**choice, "phenomenon": phenomenon, "declared": declared}
         if choice["measure"] == "log_rt" and not pd.isna(row["estimate"]):
-            mean, words = float(model.loc["intercept", "estimate"]), float(part["words"].mean())
+            mean, words = float(model["estimate"]["intercept"]), float(part["words"].mean())
             row |= _in_ms(row, mean, words)
         found.append(row)
     return found
