@@ -125,6 +125,32 @@ def test_leaving_the_window_covers_the_sentence_and_coming_back_ends_no_word(sit
     assert reasons == ["blur", "focus"]
 
 
+def test_a_window_whose_size_changes_within_a_sentence_is_covered(site: Site, reader: Reader) -> None:
+    reader.consent()
+    reader.page.set_viewport_size({"width": 1000, "height": 640})  # on a page of text nobody minds
+    reader.skip_text()
+
+    def drag(word: int) -> None:
+        if word != 1:
+            return
+        before = reader.word()
+        for width in (980, 940, 900):
+            reader.page.set_viewport_size({"width": width, "height": 640})
+        reader.at("cover")
+        reader.go()
+        assert (reader.screen(), reader.word()) == ("word", before)
+
+    reader.read(drag)
+    reader.rate(4)
+    reader.trials(3)
+    reader.code()
+    readings = experiment.collect(site.folder)["readings"]
+    flagged = readings[readings["flags"].fillna("").str.contains("interrupted")]
+    assert list(zip(flagged["trial"], flagged["word"], strict=True)) == [(0, 1)]
+    reasons = [event["value"]["reason"] for event in site.events() if event["kind"] == "interruption"]
+    assert reasons == ["resize"]
+
+
 def test_a_wrong_key_in_practice_is_explained(reader: Reader) -> None:
     reader.begin()
     reader.go()

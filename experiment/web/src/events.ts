@@ -58,7 +58,7 @@ export interface Values {
   };
   trial_end: Record<string, never>;
   break: { request: number };
-  interruption: { reason: "blur" | "focus" | "hidden" | "visible" };
+  interruption: { reason: "blur" | "focus" | "hidden" | "visible" | "resize" };
   demographics: { answers: Record<string, string | number> };
   end: Record<string, never>;
 }

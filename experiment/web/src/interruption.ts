@@ -1,4 +1,5 @@
-// Leaving the window in the middle of a trial: it is recorded, the sentence is covered, and the reader comes back when ready.
+// Leaving the window or changing its size in the middle of a trial: it is recorded, the sentence is covered, and the reader
+// comes back when ready.
 
 import { element, mark, paint } from "./display";
 import type { Recorder } from "./events";
@@ -7,10 +8,10 @@ import { current, letGo, listen } from "./keys";
 
 let cover: HTMLElement | null = null;
 
-/** Hides the page until the space bar is pressed; that press ends no word. */
-function interrupt(text: string, record: Recorder, trial: number): void {
+/** Hides the page until the space bar is pressed; that press ends no word. False where there is nothing to hide. */
+function interrupt(text: string, record: Recorder, trial: number): boolean {
   const below = current();
-  if (cover || !below?.exclusive) return;
+  if (cover || !below?.exclusive) return false;
   const made = element("div", "cover");
   made.append(element("p", "", text));
   made.setAttribute("role", "alert");
@@ -36,9 +37,10 @@ function interrupt(text: string, record: Recorder, trial: number): void {
       if (reason !== "repeat") note(press.t, keyName(press), reason);
     },
   });
+  return true;
 }
 
-/** Records each loss and return of the window from now on; `trial` says which trial is running, if any. */
+/** Records each loss and return of the window from now on, and changes of its size within a trial; `trial` says which trial is running, if any. */
 export function watchInterruptions(text: string, record: Recorder, trial: () => number | null): void {
   const lost = (t: number, reason: "blur" | "hidden"): void => {
     const running = trial();
@@ -51,5 +53,11 @@ export function watchInterruptions(text: string, record: Recorder, trial: () => 
   document.addEventListener("visibilitychange", (event) => {
     if (document.visibilityState === "hidden") lost(event.timeStamp, "hidden");
     else record("interruption", event.timeStamp, trial(), { reason: "visible" });
+  });
+  // The lines of a sentence stay as they are, and may stand out of a smaller window.
+  window.addEventListener("resize", (event) => {
+    const running = trial();
+    if (running === null || !interrupt(text, record, running)) return;
+    record("interruption", event.timeStamp, running, { reason: "resize" });
   });
 }
