@@ -101,6 +101,37 @@ def test_a_reload_in_the_middle_of_a_sentence_begins_that_sentence_again(site: S
     assert list(tables["responses"].sort_values("trial")["response"].astype(int)) == reader.answers
 
 
+def _kept(page: Any) -> set[str]:
+    """The sessions of which this browser keeps events."""
+    keys = """async () => {
+      const [{ name }] = await indexedDB.databases();
+      const opened = await new Promise((done) => (indexedDB.open(name).onsuccess = (e) => done(e.target.result)));
+      const asked = opened.transaction("events").objectStore("events").getAllKeys();
+      const keys = await new Promise((done) => (asked.onsuccess = () => done(asked.result)));
+      opened.close();
+      return keys.map(([session]) => session);
+    }"""
+    return set(page.evaluate(keys))
+
+
+def test_what_another_person_left_at_this_computer_is_forgotten_once_nobody_can_go_on_with_it(
+    site: Site, reader: Reader
+) -> None:
+    context = reader.page.context
+    reader.begin()
+    context.route("**/events", lambda route: route.abort())
+    reader.trials(1)
+    (left,) = _kept(reader.page)
+    reader.page.close()
+    for person, hours in (("P2", 23), ("P3", 25)):
+        later = Reader(context.new_page())
+        later.page.add_init_script(f"const now = Date.now; Date.now = () => now() + {hours} * 3_600_000;")
+        later.page.goto(f"{site.address}?participant={person}")
+        later.begin()
+        assert (left in _kept(later.page)) == (hours < 24)
+        later.page.close()
+
+
 def test_a_visitor_without_any_id_is_known_again(site: Site, browser: Any) -> None:  # noqa: F811
     with opened(browser, site.address) as reader:
         reader.begin()

@@ -31,14 +31,33 @@ function database(name: string): Promise<IDBDatabase> {
   return settled(request);
 }
 
-/** The journal of a session; where the browser keeps nothing, one that does not outlive the page. */
-export async function openJournal(session: string): Promise<Journal> {
+interface Kept {
+  event: Event;
+  /** when the session can no longer be gone on with, ms since 1970 */
+  until: number;
+}
+
+/** Deletes what was kept of other sessions, anybody's at this computer, that can no longer be gone on with. */
+function forgetOthers(store: IDBObjectStore, session: string, now: number): void {
+  const request = store.openCursor();
+  request.onsuccess = () => {
+    const entry = request.result;
+    const another = entry && (entry.key as [string, number])[0] !== session;
+    if (another && (entry.value as Kept).until < now) entry.delete();
+    entry?.continue();
+  };
+}
+
+/** The journal of a session that is kept for so long; where the browser keeps nothing, one that does not outlive the page. */
+export async function openJournal(session: string, hours: number): Promise<Journal> {
   let opened: IDBDatabase;
   const mine = IDBKeyRange.bound([session], [session, []]);
-  let left: Event[];
+  let left: Kept[];
   try {
     opened = await database(`gardenpath ${window.location.pathname}`);
-    left = (await settled(opened.transaction("events").objectStore("events").getAll(mine))) as Event[];
+    const store = opened.transaction("events", "readwrite").objectStore("events");
+    forgetOthers(store, session, Date.now());
+    left = (await settled(store.getAll(mine))) as Kept[];
   } catch (error) {
     console.warn("events are kept in memory alone:", error);
     return inMemory();
@@ -56,11 +75,12 @@ export async function openJournal(session: string): Promise<Journal> {
   }
 
   return {
-    left,
+    left: left.map(({ event }) => event),
     keep(event) {
       pending += 1;
+      const kept: Kept = { event, until: Date.now() + hours * 3_600_000 };
       const slow = new Promise<void>((done) => setTimeout(done, PATIENCE));
-      written = Promise.race([change((store) => store.put(event, [session, event.seq])), slow]).finally(() => (pending -= 1));
+      written = Promise.race([change((store) => store.put(kept, [session, event.seq])), slow]).finally(() => (pending -= 1));
     },
     forget: (seqs) => void change((store) => seqs.forEach((seq) => store.delete([session, seq]))),
     writing: () => (pending > 0 ? written : null),

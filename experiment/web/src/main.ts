@@ -238,7 +238,7 @@ async function main(): Promise<void> {
     document.title = study.title;
     if (online.resume) rememberResume(online.resume, online.resume_hours);
     if (online.test) document.body.append(element("p", "preview", texts.preview));
-    await new Session(payload, tab, await openJournal(payload.session)).run();
+    await new Session(payload, tab, await openJournal(payload.session, online.resume_hours)).run();
   } catch (error) {
     console.error(error);
     showEnding(error instanceof Refused ? error.answer : {}, "", error instanceof Refused && error.message ? error.message : refused);
