@@ -491,6 +491,22 @@ note          string?  what a reader has to know of this fit, in a sentence
             ("phenomenon", "measure", "cutoff", "transform", "people"),
         ),
         Table(
+            "power",
+            "a number of participants and of items",
+            _columns("""
+effect        float    grammatical minus ungrammatical, in units of the response: the smallest one of interest
+participants  int      participants
+items         int      items that each of them sees
+formula       string   model that is fitted
+runs          int      simulated studies
+power         float    share of these in which p < .05
+power_low     float    lower end of its 95 % Wilson interval
+power_high    float    upper end
+se            float    mean standard error of the effect
+"""),
+            ("effect", "participants", "items"),
+        ),
+        Table(
             "reading_curves",
             "a phenomenon's condition at a place around the critical region",
             _columns("""

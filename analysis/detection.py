@@ -1,0 +1,110 @@
+"""How many participants and items an effect takes: power by simulation, from a declared smallest effect of interest."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import pandas as pd
+
+from gardenpath.study import TABLES, check
+
+from .contrasts import CODES, FOUND, PLAIN, TERM
+from .evaluation import wilson
+from .mixed import fit
+
+
+@dataclass(frozen=True)
+class Spread:
+    """Standard deviations, in units of the response: of participants, items, the effect over both, and single trials.
+
+    The defaults are those of log reading times of simulated readers; the slopes are what makes effects hard to find.
+    """
+
+    participant: float = 0.20
+    item: float = 0.05
+    participant_slope: float = 0.03
+    item_slope: float = 0.05
+    residual: float = 0.22
+
+
+def power_curve(
+    effect: float,
+    *,
+    participants: Sequence[int],
+    items: Sequence[int],
+    ratio: tuple[int, int] = (2, 1),
+    spread: Spread | None = None,
+    random: str = PLAIN,
+    runs: int = 200,
+    seed: int = 1,
+    engine: str = "glmm",
+) -> pd.DataFrame:
+    """Return how often an effect of this size is found at .05, for each number of participants and of items.
+
+    `effect` is grammatical minus ungrammatical: declare the smallest one of interest, never the one observed, whose power says
+    nothing that its p does not. Each simulated participant sees one member of each item, `ratio` being grammatical to
+    ungrammatical ones. Fitted is `y ~ grammaticality` with `random`; `power` has its 95 % Wilson interval over `runs`.
+
+    >>> table = power_curve(0.2, participants=[12], items=[9], runs=5)
+    >>> table[["participants", "items", "runs"]].to_numpy().tolist()
+    [[12, 9, 5]]
+    """
+    import numpy as np
+
+    if runs < 1 or not participants or not items or min(*participants, *items) < 2:
+        raise ValueError(
+            f"participants {list(participants)}, items {list(items)}, runs {runs}: expected 2 or more of each, and a run"
+        )
+    spread = spread or Spread()
+    rows = []
+    for people in participants:
+        for sentences in items:
+            generator = np.random.default_rng([seed, people, sentences])
+            fits = [_run(effect, people, sentences, ratio, spread, random, engine, generator) for _ in range(runs)]
+            found = pd.DataFrame(fits, columns=["p", "se"])
+            rows.append(
+                {
+                    "effect": effect,
+                    "participants": people,
+                    "items": sentences,
+                    "formula": f"y ~ {TERM} + {random}",
+                    "runs": runs,
+                    "power": float((found["p"] < FOUND).mean()),
+                    "se": float(found["se"].mean()),
+                }
+            )
+    table = pd.DataFrame(rows)
+    low, high = wilson(table["power"] * runs, table["runs"].astype("float64"))
+    return check(table.assign(power_low=low, power_high=high)[TABLES["power"].names], "power")
+
+
+def _run(
+    effect: float,
+    people: int,
+    sentences: int,
+    ratio: tuple[int, int],
+    spread: Spread,
+    random: str,
+    engine: str,
+    generator: "object",
+) -> tuple[float, float]:
+    """Return p and standard error of the effect in one simulated study."""
+    import numpy as np
+
+    assert isinstance(generator, np.random.Generator)
+    p, i = (codes.ravel() for codes in np.meshgrid(np.arange(people), np.arange(sentences), indexing="ij"))
+    good = (p + i) % sum(ratio) < ratio[0]
+    g = np.where(good, *CODES.values())
+    by_person, by_item = (
+        generator.normal(0, sds, (size, 2))
+        for size, sds in (
+            (people, (spread.participant, spread.participant_slope)),
+            (sentences, (spread.item, spread.item_slope)),
+        )
+    )
+    y = by_person[p, 0] + by_item[i, 0] + g * (effect + by_person[p, 1] + by_item[i, 1])
+    y = y + generator.normal(0, spread.residual, len(y))
+    frame = pd.DataFrame(
+        {"y": y, TERM: g, "participant": p.astype(str).astype(object), "item": i.astype(str).astype(object)}
+    )
+    row = fit(frame, f"y ~ {TERM} + {random}", engine=engine).set_index("term")
+    return float(row["p"][TERM]), float(row["se"][TERM])
