@@ -2,7 +2,10 @@
 
 from .additive import smooths
 from .alignment import align, alignment_models, surprisal_effects
+from .comparison import accuracy_bins, accuracy_correlations, length_bias, model_comparisons, proportion_tests, rankings
 from .contrasts import families, paradigm_models, phenomenon_models
+from .correlation import rating_correlations
+from .detection import Spread, power_curve
 from .document import report
 from .evaluation import accuracy, model_table
 from .exclusions import left_in, participants
@@ -10,9 +13,9 @@ from .figures import accuracy_figure, coefficient_figure, condition_figure, surp
 from .marginal import marginal_contrasts
 from .measures import condition_means, rating_scores, reading_curves, region_times
 from .mixed import fit
-from .predictive import delta_comparisons, delta_log_likelihood, heldout
 from .ordinal import cumulative
 from .policies import Steps
+from .predictive import delta_comparisons, delta_log_likelihood, heldout
 from .predictors import collinearity
 from .reliability import choice_agreement, icc, noise_ceilings, rating_counts, reliabilities
 from .results import analyse
@@ -21,8 +24,11 @@ from .sensitivity import sensitivity_grid
 from .wording import apa
 
 __all__ = [
+    "Spread",
     "Steps",
     "accuracy",
+    "accuracy_bins",
+    "accuracy_correlations",
     "accuracy_figure",
     "align",
     "alignment_models",
@@ -43,12 +49,18 @@ __all__ = [
     "icc",
     "lag_profile",
     "left_in",
+    "length_bias",
     "marginal_contrasts",
+    "model_comparisons",
     "model_table",
     "noise_ceilings",
     "paradigm_models",
     "participants",
     "phenomenon_models",
+    "power_curve",
+    "proportion_tests",
+    "rankings",
+    "rating_correlations",
     "rating_counts",
     "rating_scores",
     "reading_curves",
