@@ -15,7 +15,7 @@ from .pocket import Progress
 from .tokentable import TokenTable
 
 CPU_TOKENS, GPU_TOKENS = 768, 16384  # positions of a batch; on a CPU 2048 gain 5 % and hold three times the memory
-POOL = 2**21  # ids of the rows in which repetitions are looked for: a tenth of BLiMP, or eight texts of 512 tokens
+POOL = 2**21  # ids of the rows in which repetitions are looked for: more than BLiMP has of sentences of one length
 
 log = logging.getLogger("gardenpath")
 
