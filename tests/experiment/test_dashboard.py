@@ -43,7 +43,7 @@ def board(
 
 @pytest.fixture
 def visitor(board: Running) -> Iterator[httpx2.Client]:
-    with httpx2.Client(base_url=board.address) as client:
+    with httpx2.Client(base_url=board.address, timeout=60) as client:  # a download starts a process
         yield client
 
 
