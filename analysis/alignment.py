@@ -246,10 +246,11 @@ def _fitted(rows: pd.DataFrame, fixed: list[str], slopes: bool, engine: str) -> 
 
 
 def surprisal_effects(aligned: pd.DataFrame, models: pd.DataFrame, *, engine: str = "glmm") -> pd.DataFrame:
-    """Return ms per bit at each lag: of `models` at the geometric mean reading time, and of the same model of ms.
+    """Return ms per bit at each lag: of `models` at the geometric mean reading time, and of a model of ms itself.
 
     A slope b in log ms per bit is worth m * (exp(b) - 1) ms at the geometric mean m; the interval is the delta
-    method's, m * exp(b) * SE to both sides times the t quantile, with m taken as known.
+    method's, m * exp(b) * SE to both sides times the t quantile, with m taken as known. `raw` is the slope of the same
+    fixed effects on ms, with random intercepts only.
     """
     parts = []
     for model, protocol, fitted in by_model(models):
@@ -275,8 +276,7 @@ def _ends(name: str, row: Mapping[str, Any]) -> dict[str, object]:
 
 
 def _raw(rows: pd.DataFrame, fitted: pd.DataFrame, engine: str) -> dict[str, dict[str, Any]]:
-    """Return the model refitted to the times themselves: the same fixed and random effects, in ms."""
+    """Return the same fixed effects on the times themselves, in ms, with random intercepts."""
     if fitted["estimate"].isna().all():
         return by_term(fitted)
-    predictors = fitted["formula"].iloc[0].partition("~")[2]
-    return by_term(fit(rows, f"rt ~{predictors}", engine=engine))
+    return by_term(fit(rows, formula([t for t in fitted["term"] if t != "intercept"], response="rt"), engine=engine))

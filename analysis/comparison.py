@@ -172,8 +172,9 @@ def length_bias(pairs: pd.DataFrame, scores: pd.DataFrame) -> pd.DataFrame:
             "mean_difference": longer.mean() if len(clear) else None, "unequal": int((longer != 0).sum()),
         }  # fmt: skip
         if len(clear) < 3 or longer.nunique() < 2 or correct.nunique() < 2:
-            same = "won" if correct.nunique() < 2 else "different in length"
-            rows.append(row | {"note": f"No correlation: pairs are all or none {same}, or fewer than 3."})
+            why = "fewer than 3 pairs" if len(clear) < 3 else "members differ by one number of tokens in all pairs"
+            why = "all pairs are won, or all are lost" if len(clear) > 2 and correct.nunique() < 2 else why
+            rows.append(row | {"note": f"No correlation: {why}."})
             continue
         found = stats.pearsonr(correct, longer)
         rows.append(row | {"r": found.statistic, "p": found.pvalue})

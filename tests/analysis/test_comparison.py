@@ -206,7 +206,9 @@ def test_length_bias_is_rs_correlation_test(rscript: Callable[..., pd.DataFrame]
 def test_a_bias_that_cannot_be_computed_says_why() -> None:
     row = length_bias(pairs({"p": "++++"}), scored(pairs({"p": "++++"}))).iloc[0]
     assert math.isnan(row["r"])
-    assert row["note"].startswith("No correlation: pairs are all or none won")
+    assert row["note"] == "No correlation: all pairs are won, or all are lost."
+    even = length_bias(pairs({"p": "++-"}), scored(pairs({"p": "++-"})).assign(tokens=7)).iloc[0]
+    assert even["note"] == "No correlation: members differ by one number of tokens in all pairs."
     with pytest.raises(DataError, match=r"item p-0: a \(causal\) has no row for both members in table sentence_scores"):
         length_bias(pairs({"p": "+"}), scored(pairs({"q": "+"})))
 
