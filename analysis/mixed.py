@@ -83,7 +83,7 @@ def fit(
     else:
         start = widest(given.formula, columns, slopes)
         fitted, found = {"maximal": maximal, "parsimonious": parsimonious}[policy](start, search)
-        table = tabled(found, fitted, frame, engine, "there is nothing left to leave out")
+        table = tabled(found, fitted, frame, engine, "no slope without variance is left to leave out")
     return _checked(table, columns, fitted, engine) if crosscheck else table
 
 

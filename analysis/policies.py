@@ -100,7 +100,8 @@ def declared(formula: Formula, search: Search) -> tuple[Formula, Estimated]:
 def maximal(formula: Formula, search: Search) -> tuple[Formula, Estimated]:
     """Return the largest model that converges and is not singular (Barr et al. 2013, doi 10.1016/j.jml.2012.11.001).
 
-    Correlations go first, then the slope whose variance is zero, of the highest order; intercepts stay.
+    Correlations go first, then slopes whose variance is zero, of the highest order first; intercepts stay, even without
+    variance, and so does a slope that has some: without it, its effect would be found too easily.
     """
     while True:
         found, reason = search.attempt(formula)
@@ -112,7 +113,7 @@ def maximal(formula: Formula, search: Search) -> tuple[Formula, Estimated]:
             if found is None:
                 raise DataError(reason)
             search.steps.note(
-                formula, found, f"kept, though {_trouble(found)}: nothing is left to leave out", kept=True
+                formula, found, f"kept, though {_trouble(found)}: no slope without variance is left", kept=True
             )
             return formula, found
         search.steps.note(formula, found, f"left: {_trouble(found) if found else reason}; without {what} next")
@@ -134,12 +135,15 @@ def parsimonious(formula: Formula, search: Search) -> tuple[Formula, Estimated]:
         formula = smaller
         found, reason = search.attempt(formula)
     search.steps.note(formula, found, "start" if found.usable else f"start: {_trouble(found)}, so it is reduced")
+    costly = False
     while True:
         best = _best(_without_correlations(formula, search), found, search)
         if best is None or (best.test.p <= ALPHA and found.usable):
-            best = _best(_without_slopes(formula), found, search) or best
-        if best is None or (best.test.p <= ALPHA and found.usable):
-            left = "nothing is left to leave out" if best is None else f"each reduction costs too much (p <= {ALPHA:g})"
+            best = _best(_without_slopes(formula), found, search)
+            if best is not None and best.test.p <= ALPHA and found.converged:
+                best, costly = None, True
+        if best is None:
+            left = f"each reduction costs too much (p <= {ALPHA:g})" if costly else "nothing is left to leave out"
             search.steps.note(formula, found, f"kept: {left}", kept=True)
             return formula, found
         best.row["decision"] = f"{best.row['decision']}, taken" + (
@@ -192,6 +196,8 @@ def _next(formula: Formula, found: Estimated | None, search: Search) -> tuple[Fo
     for place, random in enumerate(formula.random):
         for term in _droppable(random):
             which = (random.group, term)
+            if found and found.converged and which not in zero:
+                continue  # the fit is singular elsewhere
             size = spread[which].sd if which in spread else 0.0
             candidates.append((which not in zero, -term.count(":"), size, place, term))
     if not candidates:

@@ -61,7 +61,9 @@ def test_maximal_keeps_a_slope_that_varies_and_drops_what_is_zero(engine: str, r
     formula, log = chosen(study(2), "maximal", engine, MAIN)
     assert log["formula"].iloc[0].endswith("(1 + x + w|participant) + (1 + x + w|item)")
     assert "+ x" in random(formula).partition("participant")[0]
-    assert not log.loc[log["kept"], "singular"].any()
+    # glmm cannot leave correlations out, so one of -1 or 1 may remain.
+    assert engine == "glmm" or not log.loc[log["kept"], "singular"].any()
+    assert "w by participant 0;" not in log.loc[log["kept"], "sd"].item()
     assert log.loc[~log["kept"], ["singular", "converged"]].eq([False, True]).all(axis=1).sum() == 0
     assert log["kept"].to_list() == [False] * (len(log) - 1) + [True]
     if engine == "lme4":  # correlations first
@@ -117,9 +119,25 @@ def test_a_model_that_stays_singular_is_kept_and_explained() -> None:
     rows["y"] -= rows.groupby("participant")["y"].transform("mean")
     steps = Steps()
     table = fit(rows, "y ~ x + (1|participant) + (1|item)", policy="maximal", steps=steps.of("y"))
-    assert random(table["formula"].iloc[0]) == "(1|participant) + (1|item)"
-    assert table["note"].iloc[0].endswith("noise alone would; there is nothing left to leave out.")
-    assert steps.table()["decision"].iloc[-1] == "kept, though it is singular: nothing is left to leave out"
+    assert random(table["formula"].iloc[0]).startswith(
+        "(1|participant) + "
+    )  # the group stays, though its variance is 0
+    assert "the variance of the intercepts by participant is estimated as zero" in table["note"].iloc[0]
+    assert table["note"].iloc[0].endswith("noise alone would; no slope without variance is left to leave out.")
+    assert steps.table()["decision"].iloc[-1] == "kept, though it is singular: no slope without variance is left"
+
+
+@pytest.mark.parametrize("engine", ["glmm", pytest.param("lme4", marks=pytest.mark.r)])
+def test_a_slope_with_variance_stays_where_only_intercepts_have_none(
+    engine: str, request: pytest.FixtureRequest
+) -> None:
+    if engine == "lme4":
+        request.getfixturevalue("pymer4")
+    rows = study(3)
+    rows["z"] = rows.groupby("participant")["y"].transform(lambda v: (v - v.mean()) / v.std(ddof=1))
+    formula, log = chosen(rows, "maximal", engine, "z ~ x + (1|participant) + (1|item)")
+    assert "x" in random(formula).partition("participant")[0]
+    assert log.loc[log["kept"], "singular"].all()
 
 
 @pytest.mark.r

@@ -1,0 +1,145 @@
+"""Coverage and false positives of each policy, with and without slope variance; and speed at BLiMP-NL's size.
+
+    python benchmarks/simulation.py --studies 2000                     glmm: declared and maximal
+    python benchmarks/simulation.py --studies 1000 --engine lme4       the R ladder, all three policies
+    python benchmarks/simulation.py --speed [--engine lme4]            22 models of ratings, 66 of reading times
+    python benchmarks/simulation.py --million                          a million rows, crossed intercepts
+
+A study is one phenomenon: 30 participants, 24 sentences, two conditions in a Latin square, no effect. Shifting y by
+b * x shifts the estimate by b and nothing else, so one minus the share of false positives is the coverage of any effect.
+"""
+
+import argparse
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+PARTICIPANTS, ITEMS = 30, 24
+SLOPES = {"no slope variance": (0.0, 0.0), "slopes (.25 by participant, .4 by item)": (0.25, 0.4)}
+FORMULA = "y ~ x + (1|participant) + (1|item)"
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A policy on studies of one kind: how many null effects were found at .05, of how many studies."""
+
+    slopes: str
+    policy: str
+    found: int
+    studies: int
+
+    @property
+    def limits(self) -> tuple[float, float]:
+        """The exact central 99 % of the share that a nominal test finds."""
+        from scipy.stats import binom
+
+        low, high = binom.ppf([0.005, 0.995], self.studies, 0.05)
+        return low / self.studies, high / self.studies
+
+    @property
+    def verdict(self) -> str:
+        """nominal, conservative or anticonservative."""
+        share, (low, high) = self.found / self.studies, self.limits
+        return "nominal" if low <= share <= high else "conservative" if share < low else "anticonservative"
+
+
+def study(seed: int, by_participant: float, by_item: float) -> pd.DataFrame:
+    """Return a study without an effect; residual s.d. 1, intercepts .6 by participant and .4 by item."""
+    rng = np.random.default_rng(seed)
+    p, i = (a.ravel() for a in np.meshgrid(np.arange(PARTICIPANTS), np.arange(ITEMS), indexing="ij"))
+    x = np.where((p + i) % 2, 0.5, -0.5)
+    people, items = rng.normal(0, [0.6, by_participant], (PARTICIPANTS, 2)), rng.normal(0, [0.4, by_item], (ITEMS, 2))
+    y = people[p, 0] + items[i, 0] + (people[p, 1] + items[i, 1]) * x + rng.normal(0, 1, len(p))
+    return pd.DataFrame({"participant": [f"P{k}" for k in p], "item": [f"i{k}" for k in i], "x": x, "y": y})
+
+
+def cells(studies: int, engine: str, policies: Sequence[str], seed: int = 1) -> Iterator[Cell]:
+    """Fit every study by every policy; all policies see the same studies."""
+    from gardenpath.analysis import fit
+
+    for slopes, deviations in SLOPES.items():
+        for policy in policies:
+            found = 0
+            for k in range(studies):
+                table = fit(study(seed * 1_000_000 + k, *deviations), FORMULA, engine=engine, policy=policy)
+                found += int(table.loc[table["term"] == "x", "p"].item() < 0.05)
+            yield Cell(slopes, policy, found, studies)
+
+
+# 84 paradigms in 22 phenomena; each is read by the 30 participants of one of seven experiments, in 9 sentences.
+PARADIGMS = (1, 1, 2, 2, 2, 2, 3, 3, 3, 3, 4, 4, 4, 4, 4, 5, 5, 5, 6, 6, 7, 8)
+
+
+def phenomenon(rng: np.random.Generator, paradigms: int) -> pd.DataFrame:
+    """Return the ratings of a phenomenon, 270 for each of its paradigms."""
+    q, p, i = (a.ravel() for a in np.meshgrid(np.arange(paradigms), np.arange(30), np.arange(9), indexing="ij"))
+    person, item = (q + paradigms) % 7 * 30 + p, q * 9 + i
+    x = np.where((p + i) % 3 == 0, -0.5, 0.5)
+    y = 0.3 * x + rng.normal(0, 0.6, 210)[person] + rng.normal(0, 0.4, 9 * paradigms)[item] + rng.normal(0, 1, len(p))
+    return pd.DataFrame({"participant": [f"P{k}" for k in person], "item": [f"i{k}" for k in item], "x": x, "y": y})
+
+
+def models_of_blimp_nl(engine: str) -> Iterator[tuple[str, float]]:
+    """Time 22 models of ratings and 66 of reading times (three regions), all with degrees of freedom."""
+    from gardenpath.analysis import fit
+
+    rng = np.random.default_rng(1)
+    begun = time.perf_counter()
+    fit(phenomenon(rng, 1), FORMULA, engine=engine)
+    yield "the first model, with what is imported and started once", time.perf_counter() - begun
+    for name, repetitions in (("22 models of ratings", 1), ("66 models of reading times", 3)):
+        tables = [phenomenon(rng, paradigms) for _ in range(repetitions) for paradigms in PARADIGMS]
+        begun = time.perf_counter()
+        for table in tables:
+            fit(table, FORMULA, engine=engine)
+        yield f"{name}, {sum(map(len, tables))} rows", time.perf_counter() - begun
+
+
+def million() -> float:
+    """Return the seconds of a model of a million rows with crossed intercepts, without R."""
+    from gardenpath.analysis import fit
+
+    rng = np.random.default_rng(1)
+    n = 1_000_000
+    p, i, x = rng.integers(0, 500, n), rng.integers(0, 2000, n), rng.normal(0, 1, n)
+    y = 0.05 * x + rng.normal(0, 0.3, 500)[p] + rng.normal(0, 0.2, 2000)[i] + rng.normal(0, 1, n)
+    frame = pd.DataFrame(
+        {"participant": np.char.add("P", p.astype(str)), "item": np.char.add("i", i.astype(str)), "x": x, "y": y}
+    )
+    begun = time.perf_counter()
+    fit(frame, FORMULA)
+    return time.perf_counter() - begun
+
+
+def main() -> None:
+    """Print the cells, or the times."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--studies", type=int, default=0)
+    parser.add_argument("--engine", default="glmm", choices=["glmm", "lme4"])
+    parser.add_argument("--policies", nargs="+")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--speed", action="store_true")
+    parser.add_argument("--million", action="store_true")
+    given = parser.parse_args()
+    policies = given.policies or ["declared", "maximal", *(["parsimonious"] if given.engine == "lme4" else [])]
+    if given.studies:
+        for cell in cells(given.studies, given.engine, policies, given.seed):
+            low, high = cell.limits
+            share = cell.found / cell.studies
+            print(
+                f"{given.engine}, {cell.policy}, {cell.slopes}: false positives {share:.1%}, coverage {1 - share:.1%}; "
+                f"99 % limits of .05 with {cell.studies} studies {low:.1%} to {high:.1%}: {cell.verdict}",
+                flush=True,
+            )
+    if given.speed:
+        for name, seconds in models_of_blimp_nl(given.engine):
+            print(f"{given.engine}, {name}: {seconds:.1f} s")
+    if given.million:
+        print(f"a million rows, crossed intercepts, with degrees of freedom: {million():.1f} s")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,54 @@
+"""A seeded part of benchmarks/simulation.py: what each policy does to false positives."""
+
+import importlib.util
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+
+@pytest.fixture(scope="module")
+def simulation() -> ModuleType:
+    path = Path(__file__).parents[2] / "benchmarks" / "simulation.py"
+    spec = importlib.util.spec_from_file_location("simulation_benchmark", path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module  # dataclasses look their module up
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_maximal_is_nominal_where_slopes_vary_and_declared_intercepts_find_too_much(simulation: ModuleType) -> None:
+    verdicts = {(c.slopes, c.policy): c for c in simulation.cells(200, "glmm", ["declared", "maximal"])}
+    without, vary = simulation.SLOPES
+    assert verdicts[vary, "maximal"].verdict == "nominal"
+    assert verdicts[vary, "declared"].verdict == "anticonservative"
+    assert verdicts[without, "declared"].verdict == "nominal"
+    # Slopes that are not there cost power, never false alarms.
+    assert verdicts[without, "maximal"].verdict in ("nominal", "conservative")
+
+
+def test_the_limits_are_those_of_the_binomial(simulation: ModuleType) -> None:
+    # R: qbinom(c(.005, .995), 200, .05) / 200
+    assert simulation.Cell("", "", 0, 200).limits == (0.015, 0.095)
+    assert [simulation.Cell("", "", n, 200).verdict for n in (2, 3, 19, 20)] == [
+        "conservative",
+        "nominal",
+        "nominal",
+        "anticonservative",
+    ]
+
+
+@pytest.mark.r
+@pytest.mark.usefixtures("pymer4")
+def test_studies_of_the_r_ladder_are_those_of_glmm(simulation: ModuleType) -> None:
+    [mine, theirs] = [list(simulation.cells(10, engine, ["declared"])) for engine in ("glmm", "lme4")]
+    assert mine == theirs
+
+
+def test_blimp_nls_size_is_22680_ratings(simulation: ModuleType) -> None:
+    assert (len(simulation.PARADIGMS), sum(simulation.PARADIGMS)) == (22, 84)
+    lines = [name for name, _ in simulation.models_of_blimp_nl("glmm")]
+    assert lines[1:] == ["22 models of ratings, 22680 rows", "66 models of reading times, 68040 rows"]
