@@ -117,8 +117,7 @@ class Database:
             self.engine = sa.create_engine(_with_driver(url), hide_parameters=True)  # errors are logged, ids are not
             if self.engine.dialect.name == "sqlite":
                 _prepare_sqlite(self.engine)
-                if not create and not Path(self.engine.url.database or "").is_file():
-                    raise FileNotFoundError(f"{url}: there is no such file; expected a study's database")
+                _make_private(url, self.engine.url.database, create)
             self._open(_without_password(url))
         except ModuleNotFoundError as error:
             extra = " 'gardenpath[postgres]'" if error.name == "psycopg" else f" {error.name}"
@@ -187,6 +186,14 @@ def sqlite_url(path: str | Path) -> str:
     """Return the URL of a SQLite file, whose folder is made."""
     Path(path).parent.mkdir(parents=True, exist_ok=True)
     return f"sqlite:///{path}"
+
+
+def _make_private(url: str, path: str | None, create: bool) -> None:
+    """Let nobody else on the machine read platforms' ids: SQLite gives its other files the mode of the first."""
+    if create and path and not Path(path).exists():
+        Path(path).touch(mode=0o600)
+    elif not create and not Path(path or "").is_file():
+        raise FileNotFoundError(f"{url}: there is no such file; expected a study's database")
 
 
 def canonical(value: object) -> str:

@@ -11,6 +11,7 @@ import sqlalchemy as sa
 from gardenpath import experiment, study
 from gardenpath.experiment import server
 from gardenpath.experiment.database import metadata
+from gardenpath.experiment.store import Store, sqlite_url
 
 from .conftest import BOTH, Running, new_database
 from .test_payment import PROLIFIC, Visitor
@@ -121,3 +122,12 @@ def test_the_command_forgets_by_the_platforms_id_or_the_tables(study_folder: Pat
     assert forget("--payments").stdout == "1 payment deleted\n"
     assert forget().returncode == 2
     assert [record.session.participant for record in opened.records()] == [server.hash_participant("cleo", key)]
+
+
+def test_nobody_else_on_the_machine_can_read_the_files_of_the_database(tmp_path: Path) -> None:
+    opened = Store(sqlite_url(tmp_path / "data" / "study.sqlite"))
+    opened.close()
+    files = [*(tmp_path / "data").iterdir()]
+    assert {path.name for path in files} >= {"study.sqlite", "study.sqlite-wal"}
+    assert {path.stat().st_mode & 0o077 for path in files} == {0}
+    opened.engine.dispose()
