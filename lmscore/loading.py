@@ -125,6 +125,8 @@ def _config(source: str, hub: dict[str, Any]) -> Any:
     from transformers import AutoConfig
 
     folder = Path(source)
+    if folder.is_dir():
+        _refuse_adapter(source, hub)
     if folder.is_dir() and not (folder / "config.json").exists():
         raise ValueError(f"model {source}: the folder has no config.json; expected {EXPECTED}")
     if folder.is_file():
@@ -144,6 +146,7 @@ def _config(source: str, hub: dict[str, Any]) -> Any:
             f"model {source!r} {where} ({_one_line(error)}); expected {EXPECTED}: check "
             "the spelling, and for the hub the network and the right to read it"
         ) from error
+    _refuse_adapter(source, hub)
     if config.is_encoder_decoder:
         raise ValueError(
             f"model {source!r}: an encoder-decoder ({config.model_type}); expected a causal or masked model, such as gpt2"
@@ -156,6 +159,17 @@ def _config(source: str, hub: dict[str, Any]) -> Any:
             "masked language model, whose config names an architecture such as GPT2LMHeadModel or BertForMaskedLM"
         )
     return config.get_text_config()
+
+
+def _refuse_adapter(source: str, hub: dict[str, Any]) -> None:
+    """Refuse what holds an adapter: transformers leaves it out without a word where PEFT is not installed."""
+    from transformers.utils.peft_utils import find_adapter_config_file
+
+    if find_adapter_config_file(source, revision=hub["revision"]):
+        raise ValueError(
+            f"model {source!r}: holds an adapter (adapter_config.json), which is not loaded; expected a model with its "
+            "adapter merged: merge_and_unload of peft, then save_pretrained"
+        )
 
 
 def _classes(kind: str) -> set[str]:

@@ -30,6 +30,14 @@ def test_a_name_that_is_no_model_is_refused_with_what_is_expected(tmp_path, monk
     assert "a file, not a model" in refusal(file)
 
 
+@pytest.mark.parametrize("whole", [True, False])
+def test_an_adapter_is_refused_instead_of_left_out(folders, tmp_path, whole):
+    if whole:
+        shutil.copytree(folders["gpt2"], tmp_path, dirs_exist_ok=True)
+    (tmp_path / "adapter_config.json").write_text('{"peft_type": "LORA", "base_model_name_or_path": "gpt2"}')
+    assert "holds an adapter (adapter_config.json), which is not loaded; expected a model with" in refusal(tmp_path)
+
+
 def test_a_broken_config_is_refused(tmp_path):
     (tmp_path / "config.json").write_text("{")
     assert "cannot be read" in refusal(tmp_path)
