@@ -66,11 +66,12 @@ def command(
     click.echo(f"  for participants  {shown}")
     click.echo(f"  for Prolific      {shown}?{PROLIFIC}")
     click.echo(f"  for SONA          {shown}?survey_code=%SURVEY_CODE%")
+    click.echo(f"  for your own ids  {shown}?participant=ID")
     click.echo(f"  to look at        {shown}?{preview}")
     click.echo(f"  dashboard         {shown}dashboard  (its password is in {folder / 'dashboard.password'})")
-    if not address and host not in server.LOCAL:
+    if not address:
         options.talk(
-            "participants who come over plain HTTP from another machine are turned away: put a proxy with HTTPS before the "
+            "these links are for this machine alone, for trying the study; for participants put a proxy with HTTPS before the "
             "server, and say --address and --trust-proxy (docs/online.md)"
         )
     where = "the database given" if database else folder / "study.sqlite"

@@ -1,5 +1,6 @@
 """Platforms' ids stand in one table that can be deleted; who leaves is forgotten."""
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -105,9 +106,12 @@ def test_the_command_forgets_by_the_platforms_id_or_the_tables(study_folder: Pat
         opened.open(Arrival(server.hash_participant(name, key), Person(name, "link")))
     anonymous = opened.open(Arrival()).session
 
-    def forget(*words: str) -> subprocess.CompletedProcess[str]:
+    def forget(*words: str, **environment: str) -> subprocess.CompletedProcess[str]:
         call = [sys.executable, "-m", "gardenpath.cli.main", "forget", *words, str(study_folder / "study.toml")]
-        return subprocess.run(call, capture_output=True, text=True)
+        return subprocess.run(call, capture_output=True, text=True, env={**os.environ, **environment})
+
+    elsewhere = forget("anna", GARDENPATH_DATABASE="sqlite:////nowhere/x.sqlite")
+    assert "sqlite:////nowhere/x.sqlite: there is no such file" in elsewhere.stderr
 
     assert forget("anna", anonymous.participant).returncode == 0
     assert len([*opened.records()]) == 2

@@ -57,6 +57,7 @@ def test_the_links_lead_where_they_say(study_folder: Path) -> None:
         links = {line[2:18].strip(): line[20:] for line in lines[1:]}
         assert links["for participants"] == address
         assert links["for Prolific"] == f"{address}?{PROLIFIC}"
+        assert links["for your own ids"] == f"{address}?participant=ID"
         assert "PROLIFIC_PID={{%PROLIFIC_PID%}}&STUDY_ID={{%STUDY_ID%}}&SESSION_ID={{%SESSION_ID%}}" in PROLIFIC
         assert httpx2.get(links["for participants"]).status_code == 200
         version, key = re.fullmatch(r".*\?preview=(.*)&trial=0&key=(\w+)", links["to look at"]).groups()  # type: ignore[union-attr]
