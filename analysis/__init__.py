@@ -13,6 +13,7 @@ from .figures import accuracy_figure, coefficient_figure, condition_figure, surp
 from .marginal import marginal_contrasts
 from .measures import condition_means, rating_scores, reading_curves, region_times
 from .mixed import fit
+from .modelfigures import gain_figure, lag_profile_figure, score_figure
 from .ordinal import cumulative
 from .policies import Steps
 from .predictive import delta_comparisons, delta_log_likelihood, heldout
@@ -45,9 +46,11 @@ __all__ = [
     "delta_log_likelihood",
     "families",
     "fit",
+    "gain_figure",
     "heldout",
     "icc",
     "lag_profile",
+    "lag_profile_figure",
     "left_in",
     "length_bias",
     "marginal_contrasts",
@@ -67,6 +70,7 @@ __all__ = [
     "region_times",
     "reliabilities",
     "report",
+    "score_figure",
     "sensitivity_grid",
     "smooths",
     "surprisal_effects",

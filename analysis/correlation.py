@@ -36,14 +36,14 @@ def rating_correlations(
     over items, with both their sentences, or over the paradigms or phenomena themselves; none under 10. `ceilings` is the
     table noise_ceilings: what a perfect model would reach.
     """
-    means = _means(ratings)
+    means = mean_ratings(ratings)
     known = {} if ceilings is None else dict(zip(ceilings["level"], ceilings["ceiling"], strict=True))
     rows = []
     for model, protocol, own in by_model(scores):
         for measure in measures:
             given = own[["item", "condition", measure]].rename(columns={measure: "score"}).dropna(subset="score")
             both = means.merge(given, on=["item", "condition"], validate="1:1")
-            for level, points, unit in _levels(both) if len(both) else ():
+            for level, points, unit in levels(both) if len(both) else ():
                 row = {"model": model, "protocol": protocol, "measure": measure, "level": level, "unit": unit}
                 for method in ("pearson", "spearman"):
                     found = _correlated(points, method, seed, draws)
@@ -55,7 +55,7 @@ def rating_correlations(
     return check(pd.DataFrame(rows, columns=TABLES["rating_correlations"].names), "rating_correlations")
 
 
-def _means(ratings: pd.DataFrame) -> pd.DataFrame:
+def mean_ratings(ratings: pd.DataFrame) -> pd.DataFrame:
     """Return the mean z of each grammatical or ungrammatical sentence that was rated in target trials."""
     kept = ratings[(ratings["role"] == "target") & ratings["condition"].isin([GOOD, BAD])].dropna(subset="z")
     if kept.empty:
@@ -67,7 +67,7 @@ def _means(ratings: pd.DataFrame) -> pd.DataFrame:
     return by.agg(rating=("z", "mean"))
 
 
-def _levels(both: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame, str]]:
+def levels(both: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame, str]]:
     """Yield each level, its points (rating, score, unit), and what their unit is."""
     points = both.assign(unit=both["item"])
     yield "sentences", points, "item"
