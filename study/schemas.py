@@ -978,7 +978,7 @@ wilson_high   float    upper end
                 _MODEL
                 + """
 measure       string   measure of the sentence
-level         string   sentences, grammatical, ungrammatical, pairs (differences within), paradigms, phenomena (means of these), relative
+level         string   sentences, grammatical, ungrammatical, pairs (differences), paradigms, phenomena (means of these), relative
 method        string   pearson or spearman
 n             int      points
 r             float?   correlation with the mean z of target ratings
