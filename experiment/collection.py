@@ -1,7 +1,6 @@
 """Tables from events: one reader for sessions of the server, of the lab and of simulations."""
 
 import logging
-import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -24,6 +23,7 @@ from gardenpath.stimuli import (
 )
 
 from .folders import read_files, read_records
+from .quality import as_expected
 from .sessions import Event, Record, Session
 from .versions import VersionFile
 
@@ -223,18 +223,10 @@ def _correct(trial: Trial, value: Mapping[str, Any]) -> bool | None:
     if value["task"] == "question":
         return None if trial.answer() is None else bool(value["response"] == trial.answer())
     if trial.expected:
-        return any(_expected(one, value["response"]) for one in trial.expected)
+        return as_expected(trial, value["response"])
     if value["task"] == "choice" and {name for name, _ in trial.shown} == {GRAMMATICAL, UNGRAMMATICAL}:
         return bool(value["response"] == GRAMMATICAL)
     return None
-
-
-def _expected(stated: str, response: str | float) -> bool:
-    """Whether a response is the stated one, or lies in the stated range, such as 0-10 on a slider."""
-    if isinstance(response, int | float) and (found := re.fullmatch(r"(\d+)-(\d+)", stated)):
-        return int(found[1]) <= response <= int(found[2])
-    named = {"yes": "1", "no": "0"}.get(stated, stated) if isinstance(response, int | float) else stated
-    return str(response) == named
 
 
 def _demographics(record: Record) -> Iterator[dict[str, Any]]:

@@ -1,6 +1,7 @@
 """Tables are derived from events alone, the same for server and folder."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
@@ -10,6 +11,7 @@ from click.testing import CliRunner
 from gardenpath import experiment, study
 from gardenpath.cli.main import cli
 from gardenpath.experiment.folders import write_record
+from gardenpath.experiment.quality import quality
 from gardenpath.experiment.sessions import Event, Record, open_session
 from gardenpath.experiment.store import Arrival
 
@@ -229,3 +231,33 @@ def test_previews_are_in_the_tables_only_when_asked_for(
     call = ["collect", str(running.folder), "-o", str(tmp_path / "tables"), "--previews"]
     assert CliRunner().invoke(cli, call).exit_code == 0
     assert "preview" in set(study.read(tmp_path / "tables", "sessions")["source"])
+
+
+@pytest.mark.parametrize(
+    ("expected", "response", "met"),
+    [
+        ("2", 2, True),
+        ("2", 3, False),
+        ("0-10", 7, True),
+        ("0-10", 11, False),
+        ("yes", 1, True),
+        ("no", 1, False),
+        ("first", "first", True),
+        ("first", "second", False),
+    ],
+)
+def test_dashboard_and_tables_judge_an_attention_item_alike(
+    versions: list[experiment.VersionFile], tmp_path: Path, expected: str, response: int | str, met: bool
+) -> None:
+    version = versions[0].version
+    trials = tuple(replace(trial, role="attention", expected=(expected,)) for trial in version.trials)
+    file = replace(versions[0], version=replace(version, trials=trials))
+    session = open_session(file, 0, id="s-1", participant="p", started="2026-01-01T00:00:00.000+00:00", source="server")
+    trial = trials[session.order[0]]
+    place = {"role": trial.role, "item": trial.item.id, "condition": trial.condition}
+    answer = {"task": "rating", "prompt": "acceptability", "response": response, "request": 0.0, "frame": 5.0}
+    record = Record(session, (Event(0, 0, 0.0, "trial", 0, place), Event(1, 0, 900.0, "response", 0, answer)))
+    seen = quality(record, file)
+    assert (seen.attentive, seen.attention) == (int(met), 1)
+    write_record(tmp_path, record, file)
+    assert experiment.collect(tmp_path)["responses"]["correct"].tolist() == [met]
