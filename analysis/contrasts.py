@@ -108,10 +108,10 @@ def effect(
 
     A model that the data do not allow is a row without numbers whose note says why.
     """
-    covariates = _covariates(rows) if response not in ("z", "rating") else []
-    used = [response, codes, "participant", "item", *covariates]
-    centred = rows[used].assign(**{name: rows[name] - rows[name].mean() for name in covariates})
-    fixed = " + ".join([codes, *covariates])
+    others = covariates(rows) if response not in ("z", "rating") else []
+    used = [response, codes, "participant", "item", *others]
+    centred = rows[used].assign(**{name: rows[name] - rows[name].mean() for name in others})
+    fixed = " + ".join([codes, *others])
     *first, last = (f"{response} ~ {fixed} + {form}" for form in random)
     try:
         for formula in first:
@@ -128,7 +128,7 @@ def effect(
         return failed(last, codes, str(error).replace("\n", "; "), rows, engine=engine)
 
 
-def _covariates(rows: pd.DataFrame) -> list[str]:
+def covariates(rows: pd.DataFrame) -> list[str]:
     """Return the covariates of a reading-time model: trial, and position where the members of some pair differ in it."""
     spread = {name: rows[name].max() - rows[name].min() for name in COVARIATES}
     of_item = rows.groupby("item")["position"]
