@@ -2,6 +2,7 @@
 
 from .additive import smooths
 from .alignment import align, alignment_models, surprisal_effects
+from .chosen import chosen_models
 from .comparison import accuracy_bins, accuracy_correlations, length_bias, model_comparisons, proportion_tests, rankings
 from .contrasts import families, paradigm_models, phenomenon_models
 from .correlation import rating_correlations
@@ -37,6 +38,7 @@ __all__ = [
     "analyse",
     "apa",
     "choice_agreement",
+    "chosen_models",
     "coefficient_figure",
     "collinearity",
     "condition_figure",

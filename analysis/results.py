@@ -4,6 +4,7 @@ import pandas as pd
 
 from gardenpath.study import ExcludeSection
 
+from .chosen import chosen_models
 from .contrasts import entering, families, paradigm_models, phenomenon_models
 from .exclusions import left_in
 from .ledger import Ledger, complete
@@ -22,6 +23,8 @@ def analyse(
     min_rt: float = 100,
     max_rt: float = 3000,
     engine: str = "glmm",
+    policy: str = "declared",
+    crosscheck: bool = False,
     exclude: ExcludeSection | None = None,
     seed: int = 1,
 ) -> dict[str, pd.DataFrame]:
@@ -30,6 +33,9 @@ def analyse(
     Ratings are standardised within participant over all target and filler trials of complete sessions, before anybody or
     anything is left out. A trial's critical region is dropped when one of its words was read in less than `min_rt` or more
     than `max_rt` ms; `exclude` has the other rules. `seed` draws the split halves and bootstraps of agreement.
+
+    With another `policy` than declared, or with `crosscheck`, chosen_models and model_steps are there too: models whose
+    random effects the policy chose, refitted in the other engine.
     """
     ledger = Ledger()
     _, everything = complete(sessions, Ledger(), readings=readings, responses=responses)
@@ -43,6 +49,9 @@ def analyse(
         "phenomenon": phenomenon_models(scores, times, items, engine=engine),
         "paradigm": paradigm_models(scores, times, items, engine=engine),
     }
+    entered = entering(scores, times, items)
+    asked = policy != "declared" or crosscheck
+    chosen = chosen_models(entered, engine=engine, policy=policy, crosscheck=crosscheck) if asked else {}
     flagged = set(people.loc[people["flagged"].fillna(False).astype(bool), "participant"])
     return {
         "exclusions": ledger.table(),
@@ -57,7 +66,8 @@ def analyse(
         "choice_agreement": choice_agreement(responses, items),
         "phenomenon_models": models["phenomenon"],
         "paradigm_models": models["paradigm"],
-        "families": families(models, entering(scores, times, items)),
+        "families": families(models, entered),
+        **chosen,
         "sensitivity": sensitivity_grid(
             scores, readings, items, flagged=flagged, min_rt=min_rt, max_rt=max_rt, engine=engine
         ),

@@ -27,6 +27,8 @@ RESULTS = (
     "paradigm_models",
     "families",
     "sensitivity",
+    "chosen_models",
+    "model_steps",
 )
 TEXT = "results.md"
 FIGURES = "figures"
@@ -86,6 +88,7 @@ def command(
         given["demographics"] = read(tables, "demographics")
         places.append(located(tables, "demographics"))
     exclude = section.analysis.exclude if section else None
+    chosen |= {"policy": section.analysis.policy, "crosscheck": section.analysis.crosscheck} if section else {}
     found = analysis.analyse(**given, **chosen, exclude=exclude, seed=seed)  # type: ignore[arg-type]
     write_all(found, out, places, chosen, parquet, seed)
     smallest = section.analysis.smallest if section else {}

@@ -328,6 +328,8 @@ class AnalysisSection:
 
     __pydantic_config__ = STRICT
     engine: str = "glmm"
+    policy: str = "declared"
+    crosscheck: bool = False
     min_rt: float = 100.0
     max_rt: float = 3000.0
     exclude: ExcludeSection = field(default_factory=ExcludeSection)
@@ -338,6 +340,8 @@ class AnalysisSection:
             0 <= self.min_rt < self.max_rt,
             f"min_rt is {self.min_rt:g} and max_rt {self.max_rt:g}; expected 0 <= min_rt < max_rt",
         )
+        policies = ("declared", "maximal", "parsimonious")
+        _expect(self.policy in policies, f"policy is {self.policy!r}; expected one of {', '.join(policies)}")
         for name, effect in self.smallest.items():
             _expect(name in ("z", "log_rt"), f"smallest names {name!r}; expected z or log_rt")
             _expect(effect > 0, f"smallest.{name} is {effect:g}; expected more than 0")

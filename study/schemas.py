@@ -587,6 +587,20 @@ kept          bool     whether majority is at least 4 of 5, BLiMP's rule (doi 10
             ("paradigm",),
         ),
         Table(
+            "chosen_models",
+            "a fixed effect of a phenomenon's model whose random effects a policy chose",
+            _columns(
+                """
+phenomenon    string   phenomenon
+measure       string   z (rating) or log_rt
+region        string   region of the reading times; sentence for ratings
+policy        string   declared, maximal or parsimonious
+"""
+                + _COEFFICIENTS
+            ),
+            ("phenomenon", "measure", "region", "term"),
+        ),
+        Table(
             "model_steps",
             "a fit on the way to a model, in the order made",
             _columns("""

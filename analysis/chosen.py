@@ -1,0 +1,76 @@
+"""The models of grammaticality with random effects chosen by a policy, step by step, with R code for each."""
+
+from collections.abc import Mapping
+
+import pandas as pd
+
+from gardenpath.study import TABLES, DataError, check
+
+from .contrasts import PLAIN, RANDOM, SLOPES, TERM, covariates
+from .formulas import parse
+from .mixed import engine_named, failed, fit
+from .policies import Steps
+
+
+def chosen_models(
+    measured: Mapping[tuple[str, str], pd.DataFrame],
+    *,
+    engine: str = "glmm",
+    policy: str = "maximal",
+    crosscheck: bool = False,
+) -> dict[str, pd.DataFrame]:
+    """Return chosen_models and model_steps, by name: a model of each phenomenon, measure and region as `entering` gives them.
+
+    Slopes are of grammaticality alone, not of covariates; z has no intercepts by participant where the engine can do
+    without. `declared` keeps the form with slopes.
+    """
+    steps = Steps()
+    fits = []
+    for (measure, region), frame in measured.items():
+        for name, rows in frame.groupby("phenomenon", sort=True):
+            names = covariates(rows) if measure == "log_rt" else []
+            formula = _formula(measure, names, engine)
+            try:
+                model = fit(
+                    rows.assign(**{other: rows[other] - rows[other].mean() for other in names}),
+                    formula,
+                    engine=engine,
+                    policy=policy,
+                    slopes=[TERM],
+                    crosscheck=crosscheck,
+                    steps=steps.of(f"{measure} {region} {name}"),
+                    rows=rows_code(rows, measure, region, str(name), names),
+                )
+            except DataError as error:
+                model = failed(formula, TERM, str(error).replace("\n", "; "), rows, engine=engine)
+            fits.append(model.assign(phenomenon=str(name), measure=measure, region=region, policy=policy))
+    columns = TABLES["chosen_models"].names
+    models = pd.concat(fits, ignore_index=True) if fits else pd.DataFrame(columns=columns)
+    return {"chosen_models": check(models[columns], "chosen_models"), "model_steps": steps.table()}
+
+
+def _formula(measure: str, names: list[str], engine: str) -> str:
+    fixed = " + ".join([measure + " ~ " + TERM, *names])
+    forms = [f"{fixed} + {form}" for form in (*RANDOM[measure][SLOPES], PLAIN)]
+    return next(form for form in forms if not engine_named(engine).lacks(parse(form)))
+
+
+def rows_code(rows: pd.DataFrame, measure: str, region: str, phenomenon: str, names: list[str]) -> str:
+    """Return the R code that reads a model's rows from the table of results they stand in."""
+    table = "rating_scores" if measure == "z" else "region_times"
+    paradigms = ", ".join(_quoted(name) for name in sorted(set(rows["paradigm"])))
+    where = [f"phenomenon == {_quoted(phenomenon)}", f"paradigm %in% c({paradigms})"]
+    where += ['role == "target"', "!is.na(z)"] if measure == "z" else [f"region == {_quoted(region)}"]
+    lines = [
+        f'rows <- read.csv("{table}.csv", stringsAsFactors = FALSE, encoding = "UTF-8")',
+        f"rows <- subset(rows, {' & '.join(where)})",
+        f'rows${TERM} <- ifelse(rows$condition == "grammatical", 0.5, -0.5)',
+    ]
+    source = {"log_trial": "log1p(rows$trial)", "position": "rows$word"}
+    lines += [f"rows${name} <- {source[name]} - mean({source[name]})" for name in names]
+    return "\n".join(lines)
+
+
+def _quoted(text: str) -> str:
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'
