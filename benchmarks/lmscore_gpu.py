@@ -57,7 +57,7 @@ def large(folder: Path, device: str, shape: dict[str, int]) -> Any:
     import torch
     from transformers import AutoTokenizer, LlamaConfig, LlamaForCausalLM
 
-    from gardenpath.lmscore import causal
+    from gardenpath.lmscore import causal, probing
     from gardenpath.lmscore.encoding import Encoder, vocabulary
 
     tokenizer = AutoTokenizer.from_pretrained(folder)
@@ -69,7 +69,7 @@ def large(folder: Path, device: str, shape: dict[str, int]) -> Any:
         network = LlamaForCausalLM(config).eval()
         torch.set_default_dtype(before)
     encoder = Encoder(tokenizer, vocabulary(tokenizer, config.vocab_size), 0, frozenset({0}), 4096)
-    return causal.fastest(causal.CausalModel("random Llama", encoder, network, device, "bfloat16"))
+    return probing.fastest(causal.CausalModel("random Llama", encoder, network, device, "bfloat16"))
 
 
 def positions(model: Any, encoded: Sequence[Any]) -> tuple[int, int]:

@@ -5,7 +5,6 @@ by batch, so that a run that stops can go on, and no two processes write to one 
 """
 
 import hashlib
-import importlib.metadata
 import json
 import logging
 import os
@@ -22,17 +21,16 @@ import numpy as np
 
 from gardenpath import study
 
+from .cachekey import identity
 from .encoding import Encoded
 from .models import COLUMNS, Done, Model, check_columns
 from .ngram import NgramModel
 from .pocket import Progress, cache_folder
 from .tokentable import TokenTable
 
-SCHEMA = 1  # goes up when the same key would mean other numbers, or a record is laid out otherwise
 MARK = b"\xa7gp\x01"  # opens every record, so that reading can go on behind damage
 HEAD = struct.Struct("<4sII")  # mark, length and CRC-32 of the body
 BODY = struct.Struct("<16sHBI")  # key of the text, windows, columns, tokens; then float64 values, column by column
-DECISIVE = (".safetensors", ".bin", ".json", ".py")  # files of a model's folder that its numbers depend on
 
 log = logging.getLogger("gardenpath")
 
@@ -282,69 +280,3 @@ def _body(content: bytes, start: int) -> tuple[int, bytes | None]:
     end = start + HEAD.size + size
     body = content[start + HEAD.size : end]
     return end, body if len(body) == size >= BODY.size and zlib.crc32(body) == check else None
-
-
-def identity(model: Model, folder: Path) -> dict[str, object]:
-    """Return what tells a model's numbers from any other's; hashes of files are remembered in `folder`."""
-    facts: Any = model
-    tokenizer = facts.encoder.tokenizer
-    return {
-        "schema": SCHEMA,
-        "kind": type(model).__name__,
-        "network": type(facts.network).__name__,
-        "weights": _weights(facts.network, folder),
-        "adapter": sorted(getattr(facts.network, "peft_config", None) or ()),
-        "tokenizer": _tokenizer(tokenizer),
-        "prefix": facts.encoder.prefix,
-        "ends": sorted(facts.encoder.ends),
-        "around": [getattr(model, "mask", None), *getattr(model, "tail", ())],
-        "window": facts.encoder.window,
-        "windows_repeat_prefix": getattr(model, "repeats", None),
-        "dtype": facts.dtype,
-        "quantization": str(getattr(model, "quantization", None)),
-        "device": str(facts.device).partition(":")[0],
-        "versions": {name: importlib.metadata.version(name) for name in ("torch", "transformers")},
-    }
-
-
-def _tokenizer(tokenizer: Any) -> str:
-    state = json.loads(tokenizer.backend_tokenizer.to_str())
-    whole = {**state, "padding": None, "truncation": None}  # scoring sets both, and neither changes a token
-    return hashlib.sha256(json.dumps(whole, sort_keys=True).encode()).hexdigest()
-
-
-def _weights(network: Any, folder: Path) -> Mapping[str, str]:
-    """Return the commit of a model of the hub, else the hashes of its files, else that of the weights in memory."""
-    config = network.config
-    source = Path(config.name_or_path)
-    if not getattr(network, "peft_config", None):  # an adapter's weights are in neither
-        if getattr(config, "_commit_hash", None):
-            return {"repository": config.name_or_path, "commit": config._commit_hash}
-        if config.name_or_path and source.is_dir():
-            return _hashes(sorted(p for p in source.iterdir() if p.suffix in DECISIVE), folder)
-    import torch
-
-    digest = hashlib.sha256(config.to_json_string().encode())
-    for name, values in sorted(network.state_dict().items()):
-        digest.update(name.encode())
-        digest.update(values.detach().cpu().contiguous().flatten().view(torch.uint8).numpy().tobytes())
-    return {"memory": digest.hexdigest()}
-
-
-def _hashes(paths: Sequence[Path], folder: Path) -> dict[str, str]:
-    """Return the SHA-256 of files by name; a file of the same path, size and time of change is not read again."""
-    memory = folder / "hashes.json"
-    try:
-        known: dict[str, list[Any]] = json.loads(memory.read_text("utf-8"))
-    except (OSError, ValueError):
-        known = {}
-    found = {}
-    for path in paths:
-        state = path.stat()
-        entry = known.get(str(path.resolve()))
-        if entry is None or entry[:2] != [state.st_size, state.st_mtime_ns]:
-            entry = [state.st_size, state.st_mtime_ns, study.sha256(path)]
-            known[str(path.resolve())] = entry
-        found[path.name] = str(entry[2])
-    study.write_text(memory, json.dumps(known, indent=1))
-    return found

@@ -8,15 +8,13 @@ from typing import Any, ClassVar
 import numpy as np
 
 from . import heads, layouts, networks, pocket
-from .encoding import BOUNDARY, CERTAIN, TEXT, Encoded, Encoder, encode
+from .encoding import CERTAIN, TEXT, Encoded, Encoder, encode
 from .models import COLUMNS, Done, check_columns
 from .pocket import Progress
 from .tokentable import TokenTable
 
 ROW = 128  # positions of a row with shared prefixes: twice as many share little more and cost more attention
 CPU_TOKENS, GPU_TOKENS = 512, 16384  # positions of a batch; bigger batches gain nothing on a CPU and hold more memory
-
-PROBED = tuple(name for name in COLUMNS if name != "end")
 
 log = logging.getLogger("gardenpath")
 
@@ -104,7 +102,7 @@ class CausalModel:
             ready = []
             for path, values in batch:
                 table = tables[path.text]
-                for column, part in zip(_columns(table), values, strict=True):
+                for column, part in zip(columns_of(table), values, strict=True):
                     column[path.row : path.row + len(part)] = part
                 missing[path.text] -= 1
                 if not missing[path.text]:
@@ -216,88 +214,11 @@ def _key(text: Encoded) -> tuple[object, ...]:
     return text.fed, text.ids, text.opening
 
 
-def _columns(table: TokenTable) -> tuple[np.ndarray, ...]:
+def columns_of(table: TokenTable) -> tuple[np.ndarray, ...]:
+    """Return the columns of a table that a forward pass fills."""
     return table.logprob, table.log_boundary, table.entropy, table.renyi
 
 
 def _blank(text: Encoded, windows: int) -> TokenTable:
     logprob, log_boundary, entropy, renyi = np.full((4, len(text.ids) + 1), np.nan)
     return TokenTable(text, logprob, log_boundary, entropy, renyi, windows)
-
-
-def fastest(model: CausalModel) -> CausalModel:
-    """Return the model with each fast path that gives the numbers of its own logits with a row for each text.
-
-    Three texts of random tokens tell: they share prefixes, and the longest fills a row or the window. Raises
-    `ValueError` where a later token changes what is predicted before it.
-    """
-    plain = replace(model, head=None, row=0, reasons=None)
-    texts, common = _probes(model)
-    expected = plain.forward(texts, columns=PROBED)
-    _check_causal(plain, expected, common)
-    reasons = {}
-    head, why = None, ""
-    for candidate in heads.candidates(model.network):
-        why = why_not(replace(plain, head=candidate), expected)
-        if not why:
-            head = candidate
-            break
-    else:
-        reasons["head"] = why
-    # In a row of twice the size all of them stand together.
-    why = why_not(replace(plain, head=head, row=2 * ROW), expected)
-    if why:
-        reasons["layout"] = why
-    return replace(plain, head=head, row=0 if why else ROW, reasons=reasons)
-
-
-def why_not(model: CausalModel, expected: Sequence[TokenTable]) -> str:
-    """Return why a model does not give the tables expected, or nothing where it does, but for noise of its dtype."""
-    try:
-        found = model.forward([table.encoded for table in expected], columns=PROBED)
-    except Exception as error:
-        return f"{type(error).__name__}: {' '.join(str(error).split())[:200]}"
-    away = _numbers(found) - _numbers(expected)
-    relative = _noise(model, expected, away)
-    return f"it would change log-probabilities by up to {np.abs(away).max():.2g} nats" if relative > 1 else ""
-
-
-def _numbers(tables: Sequence[TokenTable]) -> np.ndarray:
-    values = np.concatenate([np.concatenate(_columns(table)) for table in tables])
-    return np.nan_to_num(values, nan=0.0, neginf=0.0)
-
-
-def _noise(model: CausalModel, expected: Sequence[TokenTable], away: np.ndarray) -> float:
-    """Return the root mean square of differences as a multiple of what rounding in the model's dtype explains."""
-    spread = np.concatenate([table.logprob[:-1] for table in expected]).std()
-    # Some models give float32 logits whatever their dtype.
-    tolerance = {"float64": 2e-6, "float32": 2e-5}.get(model.dtype, 3e-2) if model.quantization is None else 3e-2
-    return float(np.sqrt(np.square(away).mean()) / (tolerance * spread + 1e-12))
-
-
-def _probes(model: CausalModel) -> tuple[list[Encoded], int]:
-    """Return texts of random tokens, and how many the first two have in common."""
-    length = min(ROW, model.encoder.window or ROW) - 1
-    one, other = np.random.default_rng(0).integers(len(model.encoder.vocabulary.begins), size=(2, length)).tolist()
-    cuts = (length * 3 // 4, length // 16)
-    ids = [one, *([*one[:cut], *other[: max(1, (length - cut) // 4)]] for cut in cuts)]
-    return [
-        Encoded(
-            fed=(model.encoder.prefix,),
-            ids=tuple(row),
-            spans=((0, 0),) * len(row),
-            begins=(False,) * len(row),
-            ends=(False,) * len(row),
-            opening=BOUNDARY,
-        )
-        for row in ids
-    ], cuts[0]
-
-
-def _check_causal(model: CausalModel, tables: Sequence[TokenTable], common: int) -> None:
-    one, other = (np.concatenate([column[:common] for column in _columns(table)]) for table in tables[:2])
-    if _noise(model, tables, np.nan_to_num(one - other)) > 1:
-        raise ValueError(
-            f"model {model.name!r}: {type(model.network).__name__} looks at later words (a masked or bidirectional "
-            "model); expected a causal model such as gpt2"
-        )

@@ -7,12 +7,13 @@ from typing import Any
 from gardenpath import study
 
 from . import pocket
-from .causal import CausalModel, fastest
+from .causal import CausalModel
 from .encoding import Encoder, vocabulary
 from .masked import MaskedModel, checked
 from .models import Model
 from .ngram import SCHEME, load_ngram
 from .pocket import Progress
+from .probing import fastest
 
 EXPECTED = (
     "a folder written by save_pretrained, the id of a causal or masked model on the Hugging Face hub such as gpt2, "

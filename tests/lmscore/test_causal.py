@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from gardenpath import lmscore
-from gardenpath.lmscore import COLUMNS, causal, encode, heads
+from gardenpath.lmscore import COLUMNS, causal, encode, heads, probing
 
 from .conftest import gpt2, whitespace_marks
 
@@ -121,7 +121,7 @@ def test_prefixes_are_shared_where_that_is_exact_and_else_the_reason_is_recorded
 
 def test_a_head_that_no_setting_explains_is_left_to_the_model(byte_model, monkeypatch):
     monkeypatch.setattr(heads, "candidates", lambda network: [heads.Head(network.get_output_embeddings(), 1.01)])
-    found = causal.fastest(byte_model)
+    found = probing.fastest(byte_model)
     assert found.head is None
     assert found.row
     assert "would change log-probabilities" in found.describe()["head_because"]

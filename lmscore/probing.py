@@ -1,0 +1,92 @@
+"""Which fast paths give the numbers of a model's own logits: each is tried when a model is loaded."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from . import heads
+from .causal import ROW, CausalModel, columns_of
+from .encoding import BOUNDARY, Encoded
+from .models import COLUMNS
+from .tokentable import TokenTable
+
+PROBED = tuple(name for name in COLUMNS if name != "end")
+
+
+def fastest(model: CausalModel) -> CausalModel:
+    """Return the model with each fast path that gives the numbers of its own logits with a row for each text.
+
+    Three texts of random tokens tell: they share prefixes, and the longest fills a row or the window. Raises
+    `ValueError` where a later token changes what is predicted before it.
+    """
+    plain = replace(model, head=None, row=0, reasons=None)
+    texts, common = _probes(model)
+    expected = plain.forward(texts, columns=PROBED)
+    _check_causal(plain, expected, common)
+    reasons = {}
+    head, why = None, ""
+    for candidate in heads.candidates(model.network):
+        why = why_not(replace(plain, head=candidate), expected)
+        if not why:
+            head = candidate
+            break
+    else:
+        reasons["head"] = why
+    # In a row of twice the size all of them stand together.
+    why = why_not(replace(plain, head=head, row=2 * ROW), expected)
+    if why:
+        reasons["layout"] = why
+    return replace(plain, head=head, row=0 if why else ROW, reasons=reasons)
+
+
+def why_not(model: CausalModel, expected: Sequence[TokenTable]) -> str:
+    """Return why a model does not give the tables expected, or nothing where it does, but for noise of its dtype."""
+    try:
+        found = model.forward([table.encoded for table in expected], columns=PROBED)
+    except Exception as error:
+        return f"{type(error).__name__}: {' '.join(str(error).split())[:200]}"
+    away = _numbers(found) - _numbers(expected)
+    relative = _noise(model, expected, away)
+    return f"it would change log-probabilities by up to {np.abs(away).max():.2g} nats" if relative > 1 else ""
+
+
+def _numbers(tables: Sequence[TokenTable]) -> np.ndarray:
+    values = np.concatenate([np.concatenate(columns_of(table)) for table in tables])
+    return np.nan_to_num(values, nan=0.0, neginf=0.0)
+
+
+def _noise(model: CausalModel, expected: Sequence[TokenTable], away: np.ndarray) -> float:
+    """Return the root mean square of differences as a multiple of what rounding in the model's dtype explains."""
+    spread = np.concatenate([table.logprob[:-1] for table in expected]).std()
+    # Some models give float32 logits whatever their dtype.
+    tolerance = {"float64": 2e-6, "float32": 2e-5}.get(model.dtype, 3e-2) if model.quantization is None else 3e-2
+    return float(np.sqrt(np.square(away).mean()) / (tolerance * spread + 1e-12))
+
+
+def _probes(model: CausalModel) -> tuple[list[Encoded], int]:
+    """Return texts of random tokens, and how many the first two have in common."""
+    length = min(ROW, model.encoder.window or ROW) - 1
+    one, other = np.random.default_rng(0).integers(len(model.encoder.vocabulary.begins), size=(2, length)).tolist()
+    cuts = (length * 3 // 4, length // 16)
+    ids = [one, *([*one[:cut], *other[: max(1, (length - cut) // 4)]] for cut in cuts)]
+    return [
+        Encoded(
+            fed=(model.encoder.prefix,),
+            ids=tuple(row),
+            spans=((0, 0),) * len(row),
+            begins=(False,) * len(row),
+            ends=(False,) * len(row),
+            opening=BOUNDARY,
+        )
+        for row in ids
+    ], cuts[0]
+
+
+def _check_causal(model: CausalModel, tables: Sequence[TokenTable], common: int) -> None:
+    one, other = (np.concatenate([column[:common] for column in columns_of(table)]) for table in tables[:2])
+    if _noise(model, tables, np.nan_to_num(one - other)) > 1:
+        raise ValueError(
+            f"model {model.name!r}: {type(model.network).__name__} looks at later words (a masked or bidirectional "
+            "model); expected a causal model such as gpt2"
+        )
