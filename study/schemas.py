@@ -74,15 +74,19 @@ singular      bool     whether a variance was estimated as zero, or a correlatio
 note          string?  what a reader has to know of this fit, in a sentence
 """
 
-_EFFECT = """
+_EFFECT = (
+    """
 measure       string   z (rating) or log_rt
 region        string   sentence (z); critical, critical+1 or critical+2 (log_rt)
 random        string   intercepts: (1|participant) + (1|item); slopes: the effect varies over participants and items too
-""" + _COEFFICIENTS + """
+"""
+    + _COEFFICIENTS
+    + """
 p_bh          float?   p adjusted over the models of one measure, region and random (doi 10.1111/j.2517-6161.1995.tb02031.x)
 p_bh_all      float?   p adjusted over all regions of one measure and random together
 mde           float?   minimum detectable effect: (t quantile .975 + t quantile .80) * se; found in 80 % of repetitions
 """
+)
 
 _BESIDE = """
 ms            float?   log_rt: grammatical minus ungrammatical in ms at the mean, exp(b0 + b1 / 2) - exp(b0 - b1 / 2)

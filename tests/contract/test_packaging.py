@@ -7,7 +7,18 @@ ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 TOP = ("study", "stimuli", "experiment", "lmscore", "analysis", "cli", "examples")
 # The most direct dependencies each may have: a new one has to be argued for in docs/decisions.md.
-BUDGET = {"base": 10, "lm": 4, "quantized": 2, "benchmark": 3, "online": 5, "lab": 1, "r": 10, "parquet": 1, "postgres": 1, "dev": 10}
+BUDGET = {
+    "base": 10,
+    "lm": 4,
+    "quantized": 2,
+    "benchmark": 3,
+    "online": 5,
+    "lab": 1,
+    "r": 10,
+    "parquet": 1,
+    "postgres": 1,
+    "dev": 10,
+}
 
 
 def test_every_package_folder_is_listed() -> None:
