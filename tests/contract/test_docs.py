@@ -8,6 +8,7 @@ import shlex
 import shutil
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -56,12 +57,17 @@ def test_command_blocks_run_in_order(page: Path, workplace: Path) -> None:
 
 
 def test_the_parts_of_study_toml_shown_in_docs_are_taken(workplace: Path) -> None:
-    """Appended to the example study, as a reader would."""
-    path = workplace / "examples" / "minimal-pairs" / "study.toml"
+    """Put into the example study, as a reader would."""
+    stated = tomllib.loads((workplace / "examples" / "minimal-pairs" / "study.toml").read_text())
     shown = blocks(ROOT / "docs" / "study-toml.md", "toml")
-    assert shown
-    path.write_text("\n".join([path.read_text(), *shown]))
-    assert [stated.responses for stated in study.load(path).design.attention] == [["2"], ["1", "2", "3"]]
+    assert len(shown) == 3
+    for block in shown:
+        for section, keys in tomllib.loads(block).items():
+            stated[section] |= keys
+    plan = study.structure(study.Study, stated, where="docs/study-toml.md")
+    assert [item.responses for item in plan.design.attention] == [["2"], ["1", "2", "3"]]
+    assert len(plan.design.practice) == 2
+    assert [field.name for field in plan.procedure.demographics] == ["age", "hand"]
 
 
 def modules() -> list[str]:
