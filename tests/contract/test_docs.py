@@ -10,6 +10,7 @@ import subprocess
 import sys
 import tomllib
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -101,11 +102,11 @@ def test_every_key_of_study_toml_is_documented() -> None:
 
     from gardenpath.study import Study
 
-    def keys(kind: type, prefix: str = "") -> list[str]:
+    def keys(kind: Any, prefix: str = "") -> list[str]:
         hints = get_type_hints(kind)
         found: list[str] = []
         for f in fields(kind):
-            optional = [a for a in (hints[f.name], *get_args(hints[f.name])) if is_dataclass(a)]
+            optional: list[Any] = [a for a in (hints[f.name], *get_args(hints[f.name])) if is_dataclass(a)]
             listed = get_origin(hints[f.name]) in (list, tuple)
             found += keys(optional[0], f"{prefix}{f.name}.") if optional and not listed else [prefix + f.name]
         return found
