@@ -1,6 +1,7 @@
 """Seeded tables of a small study with known effects, and the minimum of everything around them."""
 
 import importlib.util
+import os
 import shutil
 import subprocess
 from collections.abc import Callable
@@ -45,7 +46,9 @@ def rscript(tmp_path: Path) -> Callable[..., pd.DataFrame]:
             lines.append(f'{name} <- read.csv("{name}.csv", stringsAsFactors = FALSE)')
         lines += [code, "options(digits = 17)", 'write.csv(result, "result.csv", row.names = FALSE)']
         (tmp_path / "run.R").write_text("\n".join(lines), encoding="utf-8")
-        done = subprocess.run([program, "--vanilla", "run.R"], cwd=tmp_path, capture_output=True, text=True)
+        # One thread, as in the process that the engine keeps: R's numbers depend on how many there are.
+        alone = {**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+        done = subprocess.run([program, "--vanilla", "run.R"], cwd=tmp_path, capture_output=True, text=True, env=alone)
         if "there is no package called" in done.stderr:
             pytest.skip(f"R lacks a package: {done.stderr.strip().splitlines()[-1]}")
         assert done.returncode == 0, done.stderr

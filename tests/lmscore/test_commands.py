@@ -56,7 +56,9 @@ def own_cache(tmp_path, monkeypatch):
 
 
 def run(command, *arguments):
-    return CliRunner().invoke(command, [str(a) for a in arguments], catch_exceptions=False)
+    # A command keeps the help options of its first call, which are those of the whole program otherwise.
+    names = ["-h", "--help"]
+    return CliRunner().invoke(command, [str(a) for a in arguments], catch_exceptions=False, help_option_names=names)
 
 
 def test_score_writes_both_tables_and_says_which_model_made_them(folders, pairs_file, tmp_path):
@@ -152,10 +154,7 @@ def test_causal_masked_and_ngram_models_stand_side_by_side(folders, pairs_file, 
 
 
 def test_a_model_given_twice_is_a_wrong_call(folders, pairs_file, tmp_path):
-    result = CliRunner().invoke(
-        evaluate,
-        [str(pairs_file), "--model", str(folders["gpt2"]), "--model", str(folders["gpt2"]), "-o", str(tmp_path)],
-    )
+    result = run(evaluate, pairs_file, "--model", folders["gpt2"], "--model", folders["gpt2"], "-o", tmp_path)
     assert result.exit_code == 2
     assert "one is given twice; expected each once" in result.output
 
