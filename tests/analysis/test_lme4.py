@@ -54,7 +54,9 @@ def test_every_form_of_random_effects_equals_lmertest(formula: str, rscript: RSc
     rows = study()
     reference = rscript(LMER.format(formula=formula), rows=rows)
     table = fit(rows, formula, engine="lme4")
-    np.testing.assert_allclose(table[NUMBERS], reference[NUMBERS], rtol=1e-7, atol=1e-12)
+    # At a singular fit the criterion is flat, and rounding decides where the optimizer stops.
+    close = 1e-3 if reference["singular"].any() else 1e-7
+    np.testing.assert_allclose(table[NUMBERS], reference[NUMBERS], rtol=close, atol=1e-12)
     assert table["singular"].to_list() == reference["singular"].to_list()
     assert (table["ci_low"] < table["estimate"]).all()
     assert table["note"].str.startswith("Singular fit").eq(table["singular"]).all()
