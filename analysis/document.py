@@ -92,7 +92,7 @@ class _Page:
     def badges(self, name: str, rows: pd.DataFrame | None = None) -> tuple[str, ...]:
         """Return the warnings that the numbers of a table, or of some rows of it, have to carry."""
         frame = self.get(name) if rows is None else rows
-        return (*(self.people() if "participant" in frame or name in OF_PEOPLE else ()), *self.toy(frame))
+        return (*(() if name in OF_SENTENCES else self.people()), *self.toy(frame))
 
     def figure(
         self, name: str, key: str, caption: str, draw: Callable[[], "Figure"], rows: pd.DataFrame | None = None
@@ -111,21 +111,25 @@ class _Page:
         return [Exhibit(caption, self.file(name), self.badges(name), header=header, rows=cells, total=len(frame))]
 
 
-# Tables about people that have no column participant.
-OF_PEOPLE = (
-    "exclusions",
-    "condition_means",
-    "phenomenon_models",
-    "paradigm_models",
-    "families",
-    "sensitivity",
-    "reading_curves",
-    "reliability",
-    "noise_ceilings",
-    "rating_counts",
-    "choice_agreement",
-    "alignment_models",
-    "alignment_exclusions",
+# Tables that are about sentences and models alone; whatever else there is comes from people.
+OF_SENTENCES = (
+    "items",
+    "conditions",
+    "words",
+    "balance",
+    "design_balance",
+    "design_questions",
+    "exposures",
+    "surprisal",
+    "sentence_scores",
+    "pairs",
+    "accuracy",
+    "accuracy_bins",
+    "model_comparisons",
+    "proportion_tests",
+    "rankings",
+    "length_bias",
+    "accuracy_correlations",
 )
 
 

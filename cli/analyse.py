@@ -27,9 +27,8 @@ RESULTS = (
     "paradigm_models",
     "families",
     "sensitivity",
-    "chosen_models",
-    "model_steps",
 )
+CHOSEN = ("chosen_models", "model_steps")  # only with a policy or a cross-check
 TEXT = "results.md"
 FIGURES = "figures"
 
@@ -75,7 +74,7 @@ def command(
     from gardenpath.analysis import manuscript, wording
     from gardenpath.study import load, read, refuse_overwrite, versions, write_sidecar, write_text
 
-    refuse(out, RESULTS, force)
+    refuse(out, (*RESULTS, *CHOSEN), force)
     refuse_overwrite([out / TEXT, *([out / FIGURES] if figures else [])], force)
     chosen = settings(study_file, min_rt=min_rt, max_rt=max_rt, engine=engine)
     section = load(study_file) if study_file else None

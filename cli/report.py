@@ -5,12 +5,12 @@ from typing import TYPE_CHECKING
 
 import click
 
-from gardenpath.cli import align, analyse, options
+from gardenpath.cli import align, analyse, evaluate, options
 
 if TYPE_CHECKING:
     from gardenpath.study import Study
 
-# The tables of a study: folder, the command that makes them, names.
+# The tables of a study: folder, the command that makes them, names; and those that not every study has.
 PLACES = (
     ("tables", "collect", ("items", "conditions", "words", "readings", "responses", "sessions")),
     ("scores", "score", ("surprisal", "sentence_scores")),
@@ -18,6 +18,7 @@ PLACES = (
     ("results", "align", align.RESULTS),
     ("results", "evaluate", ("pairs", "accuracy")),
 )
+SOMETIMES = (("results", "analyse", analyse.CHOSEN), ("results", "evaluate", evaluate.COMPARED))
 
 
 @click.command("report")
@@ -56,13 +57,15 @@ def command(study_file: Path, out: Path, force: bool) -> None:
 
 
 def _search(folder: Path) -> tuple[dict[str, Path], list[str]]:
-    """Return the file of each table that is there, and a line for each that is not."""
+    """Return the file of each table that is there, and a line for each that is not, though every study has it."""
     there: dict[str, Path] = {}
     absent = []
-    for place, verb, names in PLACES:
+    for place, verb, names in (*PLACES, *SOMETIMES):
         for name in names:
             forms = (folder / place / f"{name}.parquet", folder / place / f"{name}.csv")
             path = next((form for form in forms if form.exists()), None)
+            if path is None and (place, verb, names) in SOMETIMES:
+                continue
             if path is None:
                 absent.append(f"{place}/{name}.csv, which comes from  gardenpath {verb}")
             else:

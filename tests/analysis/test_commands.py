@@ -61,6 +61,7 @@ def test_a_study_goes_from_tables_to_a_report(study: Path) -> None:
     assert "<h1>Three phenomena</h1>" in page
     assert 'href="results/phenomenon_models.csv"' in page
     assert "scores/sentence_scores.csv, which comes from" in told.stderr
+    assert "chosen_models" not in told.stderr, "it is there only where the study asks for a policy"
     assert (study / "report.html.meta.json").exists()
 
 

@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 
 from gardenpath.analysis import accuracy, align, analyse, report
+from gardenpath.analysis.document import _Page
 from gardenpath.study import DataError
 
 Tables = dict[str, pd.DataFrame]
@@ -93,6 +94,14 @@ def test_what_is_simulated_or_a_toy_is_marked_at_every_number_of_it(page: str, e
         assert ('<span class="badge">toy language model</span>' in figure) == (
             file[1] in ("accuracy", "aligned", "alignment_models")
         )
+
+
+def test_every_table_from_people_is_marked_whatever_it_is_called(everything: Tables) -> None:
+    """What surprisal does to simulated reading times is a finding about robots too."""
+    of_sentences = {"items", "words", "surprisal", "pairs", "accuracy"}
+    assert {"lag_profile", "heldout", "delta_log_likelihood"} <= set(everything)
+    unmarked = {name for name in everything if "simulated data" not in _Page(everything).badges(name)}
+    assert unmarked == of_sentences
 
 
 def test_real_readers_and_a_real_model_carry_no_mark(everything: Tables) -> None:
