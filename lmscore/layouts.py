@@ -94,11 +94,6 @@ def _common(one: Sequence[int], other: Sequence[int]) -> int:
     return min(len(one), len(other))
 
 
-def next_batch(rows: Sequence[Row], budget: int) -> int:
-    """Return how many of the rows, sorted from long to short, keep to a budget of positions: one at least."""
-    return max(1, min(len(rows), budget // rows[0].size))
-
-
 @dataclass(frozen=True)
 class Layout:
     """A batch of rows as arrays.
