@@ -93,11 +93,11 @@ def payload(session: Session, file: VersionFile, *, token: str, visit: int, next
         },
         "texts": dict(procedure.texts),
         "consent_sha256": hashlib.sha256(consent.encode()).hexdigest(),
-        "trials": list(_trials(session, file)),
+        "trials": list(trials_json(session, file)),
     }
 
 
-def _trials(session: Session, file: VersionFile) -> Iterator[Json]:
+def trials_json(session: Session, file: VersionFile) -> Iterator[Json]:
     """Yield the trials as presented."""
     pauses = file.version.pauses()
     for n, position in enumerate(session.order):
