@@ -2,7 +2,7 @@
 
 import logging
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -41,7 +41,14 @@ def collect(data: str | Path, *, previews: bool = False) -> dict[str, pd.DataFra
     if not records:
         looks = "" if previews else " (previews count with --previews)"
         raise study.DataError(f"{data}: no sessions there; expected at least one{looks}")
-    _check(data, files, records)
+    return tables_of(records, files, where=str(data))
+
+
+def tables_of(
+    records: Sequence[Record], files: Mapping[str, VersionFile], *, where: str = "sessions"
+) -> dict[str, pd.DataFrame]:
+    """Return the tables of sessions, as `collect` does; `files` holds the versions that they ran, by SHA-256."""
+    _check(where, files, records)
     materials = _materials(files.values())
     runs = [(r.session, run) for r in records for run in _runs(r, files[r.session.version_sha256])]
     readings = [row for session, run in runs for row in _readings(session, run)]
@@ -59,9 +66,8 @@ def collect(data: str | Path, *, previews: bool = False) -> dict[str, pd.DataFra
     }
 
 
-def _check(data: str | Path, files: Mapping[str, VersionFile], records: Iterable[Record]) -> None:
+def _check(data: str, files: Mapping[str, VersionFile], records: Sequence[Record]) -> None:
     """Raise `DataError` where a session's version is gone, and say which finished sessions have lost events."""
-    records = list(records)
     faults = [
         f"{data}: session {r.session.id} ran {r.session.version} ({r.session.version_sha256[:12]}...), whose file is missing"
         for r in records

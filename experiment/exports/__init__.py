@@ -1,5 +1,57 @@
-"""A study for other platforms: each is a module with NAME, loses and write, listed here in one tuple."""
+"""A study for other platforms: each is a module with NAME, loses and write, listed here in one tuple.
 
+NAME                                      what --to says
+loses(files) -> list[str]                 what this platform cannot do of the study's procedure, a sentence each
+write(files, places, folder, online)      writes what the platform takes; counter n there runs places[n % len(places)]
+"""
+
+import logging
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Protocol
+
+from gardenpath import study
+
+from ..versions import VersionFile, version_files
 from .places import Place, places
 
-__all__ = ["Place", "places"]
+log = logging.getLogger("gardenpath")
+
+
+class Export(Protocol):
+    """What each of the modules below is; `online` says with which code and address a participant is sent back."""
+
+    NAME: str
+
+    def loses(self, files: Sequence[VersionFile]) -> list[str]: ...
+
+    def write(
+        self, files: Sequence[VersionFile], places: Sequence[Place], folder: Path, online: study.OnlineSection
+    ) -> object: ...
+
+
+EXPORTS: tuple[Export, ...] = ()
+
+__all__ = ["EXPORTS", "Export", "Place", "export", "places"]
+
+
+def export(stated: study.Study, platform: str, out: str | Path, orders: int | None = None) -> list[str]:
+    """Write a study as `platform` takes it into the folder `out`, with its version files, so that what comes back can be
+    collected from the export alone; return what the platform cannot do of it, a sentence each.
+
+    Each version goes out in `orders` pre-drawn orders, by default in as many as `online.quota` lets take part.
+    """
+    made = {one.NAME: one for one in EXPORTS}
+    if platform not in made:
+        raise ValueError(f"platform is {platform!r}; expected one of {', '.join(made)}")
+    orders = orders or stated.online.quota
+    if orders is None:
+        raise ValueError(
+            f"{stated.path}: online.quota is not stated, so how many orders each version needs is open; expected --orders N, "
+            "the participants planned for each version"
+        )
+    folder, files = Path(out), version_files(stated)
+    for file in files:
+        file.write(folder / "versions")
+    made[platform].write(files, places(files, orders), folder, stated.online)
+    return made[platform].loses(files)
