@@ -7,23 +7,24 @@ from .comparison import accuracy_bins, accuracy_correlations, length_bias, model
 from .contrasts import families, paradigm_models, phenomenon_models
 from .correlation import rating_correlations
 from .detection import Spread, power_curve
-from .document import report
 from .evaluation import accuracy, model_table
 from .exclusions import left_in, participants
-from .figures import accuracy_figure, coefficient_figure, condition_figure, surprisal_figure, svg
+from .factorial import factorial_models
 from .marginal import marginal_contrasts
 from .measures import condition_means, rating_scores, reading_curves, region_times
 from .mixed import fit
-from .modelfigures import gain_figure, lag_profile_figure, score_figure
 from .ordinal import cumulative
 from .policies import Steps
 from .predictive import delta_comparisons, delta_log_likelihood, heldout
 from .predictors import collinearity
 from .reliability import choice_agreement, icc, noise_ceilings, rating_counts, reliabilities
+from .reporting.document import report
+from .reporting.figures import accuracy_figure, coefficient_figure, condition_figure, surprisal_figure, svg
+from .reporting.modelfigures import gain_figure, lag_profile_figure, score_figure
+from .reporting.wording import apa
 from .results import analyse
 from .selftest import alignment_test, lag_profile
 from .sensitivity import sensitivity_grid
-from .wording import apa
 
 __all__ = [
     "Spread",
@@ -46,6 +47,7 @@ __all__ = [
     "cumulative",
     "delta_comparisons",
     "delta_log_likelihood",
+    "factorial_models",
     "families",
     "fit",
     "gain_figure",

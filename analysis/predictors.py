@@ -8,7 +8,7 @@ import pandas as pd
 from gardenpath.study import DataError, check
 
 from .measures import capped
-from .wording import records
+from .rows import records
 
 MODEL = ["model", "protocol"]
 WORD = ["item", "condition", "word"]

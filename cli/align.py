@@ -87,7 +87,7 @@ def command(
     Where it fails, the exit code is 1 and no models are fitted.
     """
     from gardenpath import analysis
-    from gardenpath.analysis import modelwording, wording
+    from gardenpath.analysis.reporting import modelwording, wording
     from gardenpath.study import DataError, read
 
     analyse.refuse(out, RESULTS, force)

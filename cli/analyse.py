@@ -28,7 +28,9 @@ RESULTS = (
     "families",
     "sensitivity",
 )
-CHOSEN = ("chosen_models", "model_steps")  # only with a policy or a cross-check
+# Only with a policy or a cross-check; only with factors of the study's own, or declared models.
+CHOSEN = ("chosen_models", "model_steps", "factorial_models")
+ALSO = ("demographics", "conditions", "words")  # read where they are there
 TEXT = "results.md"
 FIGURES = "figures"
 
@@ -71,7 +73,7 @@ def command(
     text to paste.
     """
     from gardenpath import analysis
-    from gardenpath.analysis import manuscript, wording
+    from gardenpath.analysis.reporting import manuscript, wording
     from gardenpath.study import load, read, refuse_overwrite, versions, write_sidecar, write_text
 
     refuse(out, (*RESULTS, *CHOSEN), force)
@@ -83,12 +85,14 @@ def command(
         options.talk(f"--seed {seed}")
     places = [located(tables, name) for name in TABLES]
     given = {name: read(tables, name) for name in TABLES}
-    if located(tables, "demographics").exists() and tables.is_dir():
-        given["demographics"] = read(tables, "demographics")
-        places.append(located(tables, "demographics"))
+    for name in ALSO:
+        if tables.is_dir() and located(tables, name).exists():
+            given[name] = read(tables, name)
+            places.append(located(tables, name))
     exclude = section.analysis.exclude if section else None
+    models = section.analysis.models if section else ()
     chosen |= {"policy": section.analysis.policy, "crosscheck": section.analysis.crosscheck} if section else {}
-    found = analysis.analyse(**given, **chosen, exclude=exclude, seed=seed)  # type: ignore[arg-type]
+    found = analysis.analyse(**given, **chosen, exclude=exclude, models=models, seed=seed)  # type: ignore[arg-type]
     write_all(found, out, places, chosen, parquet, seed)
     smallest = section.analysis.smallest if section else {}
     write_text(out / TEXT, manuscript.ready_to_paste(found, versions(), smallest))
@@ -112,7 +116,7 @@ def command(
 
 def draw(found: Mapping[str, "pd.DataFrame"], folder: Path) -> None:
     """Write each figure as SVG and as PNG."""
-    from gardenpath.analysis import figures
+    from gardenpath.analysis.reporting import figures
     from gardenpath.study import atomic, write_text
 
     count = 0

@@ -69,7 +69,8 @@ def command(
     import pandas as pd
 
     from gardenpath import analysis, stimuli, study
-    from gardenpath.analysis import comparison, modelwording
+    from gardenpath.analysis import comparison
+    from gardenpath.analysis.reporting import modelwording
 
     if len(set(models)) < len(models):
         raise click.UsageError(f"--model {' --model '.join(models)}: one is given twice; expected each once")

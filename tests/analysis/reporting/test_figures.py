@@ -16,10 +16,10 @@ from gardenpath.analysis import (
     analyse,
     coefficient_figure,
     condition_figure,
-    figures,
     surprisal_figure,
     svg,
 )
+from gardenpath.analysis.reporting import figures
 from gardenpath.study import DataError
 
 Tables = dict[str, pd.DataFrame]

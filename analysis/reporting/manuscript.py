@@ -6,9 +6,9 @@ import pandas as pd
 
 from gardenpath.study import TABLES
 
+from ..contrasts import INTERCEPTS, SLOPES, TERM
+from ..ledger import ALL
 from . import wording
-from .contrasts import INTERCEPTS, SLOPES, TERM
-from .ledger import ALL
 
 Tables = Mapping[str, pd.DataFrame]
 

@@ -13,11 +13,11 @@ import pandas as pd
 
 from gardenpath.study import DataError
 
-from .contrasts import INTERCEPTS, SLOPES, TERM
-from .evaluation import MEAN, POOLED
-from .ledger import ALL
-from .measures import SENTENCE_WIDE
-from .reliability import POOR, poor
+from ..contrasts import INTERCEPTS, SLOPES, TERM
+from ..evaluation import MEAN, POOLED
+from ..ledger import ALL
+from ..measures import SENTENCE_WIDE
+from ..reliability import POOR, poor
 from .wording import label
 
 if TYPE_CHECKING:

@@ -4,7 +4,8 @@ from typing import Any
 
 import pandas as pd
 
-from .wording import p_value, records
+from ..rows import records
+from .wording import p_value
 
 VERDICTS = {
     "passed": "passed the alignment self-test",

@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 
 from gardenpath.analysis import analyse
-from gardenpath.analysis.manuscript import REFERENCES, cited, methods_text, ready_to_paste
+from gardenpath.analysis.reporting.manuscript import REFERENCES, cited, methods_text, ready_to_paste
 from gardenpath.study import ExcludeSection
 
 Tables = dict[str, pd.DataFrame]

@@ -10,11 +10,12 @@ import pandas as pd
 
 from gardenpath.study import TABLES, DataError
 
+from ..contrasts import INTERCEPTS, SLOPES, TERM, minimal_pairs
+from ..ledger import ALL
+from ..measures import RATED
+from ..reliability import poor
+from ..rows import records
 from . import figures, manuscript, wording
-from .contrasts import INTERCEPTS, SLOPES, TERM, minimal_pairs
-from .ledger import ALL
-from .measures import RATED
-from .reliability import poor
 
 if TYPE_CHECKING:
     from markupsafe import Markup
@@ -158,7 +159,7 @@ def report(
         raise DataError("there is no table to report; run  gardenpath analyse  first")
     page = _Page(tables, files or {}, smallest or {})
     sections = [part for part in (make(page) for make in SECTIONS) if part.sentences or part.exhibits]
-    loader = jinja2.PackageLoader("gardenpath.analysis", "templates")
+    loader = jinja2.PackageLoader("gardenpath.analysis.reporting", "templates")
     environment = jinja2.Environment(loader=loader, autoescape=True, trim_blocks=True, lstrip_blocks=True)
     environment.filters["statistics"] = _statistics
     environment.filters["code"] = _code
@@ -369,7 +370,7 @@ def _families(page: _Page) -> Section:
     )
     told += [
         f"Residuals of successive trials correlate by {row['autocorrelation']:.2f} ({row['measure']}, {row['region']})."
-        for row in wording.records(lagged)
+        for row in records(lagged)
     ]
     return Section("How far the results can be trusted", page.badges("families") if exhibits else (), told, exhibits)
 

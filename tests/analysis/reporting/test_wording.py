@@ -3,7 +3,8 @@
 import pandas as pd
 import pytest
 
-from gardenpath.analysis import apa, wording
+from gardenpath.analysis import apa
+from gardenpath.analysis.reporting import wording
 
 ROW = {
     "phenomenon": "npi", "measure": "z", "term": "grammaticality", "estimate": 0.5, "se": 0.1, "df": 51.2, "t": 5.0,

@@ -6,11 +6,11 @@ import pandas as pd
 
 from gardenpath.study import DataError
 
-from .correlation import BAD, GOOD, levels, mean_ratings
+from ..correlation import BAD, GOOD, levels, mean_ratings
+from ..predictors import by_model
+from ..rows import records
 from .figures import BLUE, GREY, MARKERS, ORANGE, PALETTE, STYLE, WIDTH
 from .modelwording import named
-from .predictors import by_model
-from .wording import records
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

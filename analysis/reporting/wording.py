@@ -6,11 +6,12 @@ from typing import Any
 
 import pandas as pd
 
-from .contrasts import INTERCEPTS, SLOPES, TERM
-from .evaluation import MEAN, POOLED
-from .ledger import ALL
-from .measures import SENTENCE_WIDE
-from .reliability import POOR
+from ..contrasts import INTERCEPTS, SLOPES, TERM
+from ..evaluation import MEAN, POOLED
+from ..ledger import ALL
+from ..measures import SENTENCE_WIDE
+from ..reliability import POOR
+from ..rows import records
 
 Row = Mapping[str, Any]
 ALPHA = 0.05
@@ -33,15 +34,6 @@ def apa(row: Row) -> str:
     parts += [f"{'t' if df else 'z'}{df} = {_signed(row['t'], 2)}", f"p {p_value(row['p'])}"]
     adjusted = row.get("p_bh")
     return ", ".join(parts if adjusted is None or pd.isna(adjusted) else [*parts, f"p_BH {p_value(adjusted)}"])
-
-
-def records(frame: pd.DataFrame) -> list[dict[str, Any]]:
-    """Return the rows of a table as dictionaries.
-
-    >>> records(pd.DataFrame({"n": [1]}))
-    [{'n': 1}]
-    """
-    return [{str(key): value for key, value in row.items()} for row in frame.to_dict("records")]
 
 
 def decimals(se: float) -> int:

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from gardenpath.analysis import accuracy, align, analyse, report
-from gardenpath.analysis.document import _Page
+from gardenpath.analysis.reporting.document import _Page
 from gardenpath.study import DataError
 
 Tables = dict[str, pd.DataFrame]
