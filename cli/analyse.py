@@ -73,7 +73,7 @@ def command(
     text to paste.
     """
     from gardenpath import analysis
-    from gardenpath.analysis.reporting import manuscript, wording
+    from gardenpath.analysis.reporting import factorialwording, manuscript, wording
     from gardenpath.study import load, read, refuse_overwrite, versions, write_sidecar, write_text
 
     refuse(out, (*RESULTS, *CHOSEN), force)
@@ -100,30 +100,33 @@ def command(
     options.talk(f"{out / TEXT}: methods and results to paste")
     if figures:
         draw(found, out / FIGURES)
-    models = found["phenomenon_models"]
+    effects = found["phenomenon_models"]
     for measure, rows, what in (
         ("z", found["rating_scores"], "ratings"),
         ("log_rt", found["region_times"], "critical regions read"),
     ):
         if not len(rows):
             options.talk(f"no {what} of target trials are in the tables, so there are no models of them")
-        elif not (models["measure"] == measure).any():
-            options.talk(f"no models of {what}: no paradigm has the two conditions grammatical and ungrammatical")
+        elif not (effects["measure"] == measure).any() and "factorial_models" not in found:
+            options.talk(
+                f"no models of {what}: no paradigm has the two conditions grammatical and ungrammatical, or factors stated in "
+                "the table conditions"
+            )
     for measure in ("z", "log_rt"):
-        for sentence in wording.effects(found["phenomenon_models"], measure):
+        for sentence in wording.effects(effects, measure):
+            click.echo(sentence)
+    if "factorial_models" in found:
+        for sentence in factorialwording.factorial_effects(found["factorial_models"]):
             click.echo(sentence)
 
 
 def draw(found: Mapping[str, "pd.DataFrame"], folder: Path) -> None:
     """Write each figure as SVG and as PNG."""
-    from gardenpath.analysis.reporting import figures
-    from gardenpath.study import atomic, write_text
+    from gardenpath.analysis.reporting import canvas, figures
 
     count = 0
     for name, figure in figures.result_figures(found):
-        write_text(folder / f"{name}.svg", figures.svg(figure, name))
-        with atomic(folder / f"{name}.png") as temporary:
-            temporary.write_bytes(figures.png(figure))
+        canvas.save(figure, name, folder)
         count += 1
     options.talk(f"{folder}: {count} figures, as SVG and PNG")
 

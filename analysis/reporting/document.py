@@ -15,7 +15,7 @@ from ..ledger import ALL
 from ..measures import RATED
 from ..reliability import poor
 from ..rows import records
-from . import figures, manuscript, wording
+from . import canvas, figures, manuscript, modelfigures, pairfigures, wording
 
 if TYPE_CHECKING:
     from markupsafe import Markup
@@ -102,7 +102,7 @@ class _Page:
             drawn = draw()
         except DataError:  # nothing to draw; the sentences and tables say so
             return []
-        return [Exhibit(caption, self.file(name), self.badges(name, rows), svg=figures.svg(drawn, key))]
+        return [Exhibit(caption, self.file(name), self.badges(name, rows), svg=canvas.svg(drawn, key))]
 
     def table(self, name: str, caption: str, rows: pd.DataFrame | None = None, limit: int = LONG) -> list[Exhibit]:
         frame = self.get(name) if rows is None else rows
@@ -424,7 +424,7 @@ def _pairs(page: _Page) -> Section:
             "95% Wilson intervals; a tie is half a success. Look for intervals right of the dashed line (chance)."
         )
         key = f"accuracy-{len(exhibits)}"
-        exhibits += page.figure("accuracy", key, caption, partial(figures.accuracy_figure, rows), rows)
+        exhibits += page.figure("accuracy", key, caption, partial(pairfigures.accuracy_figure, rows), rows)
     shown, told = _told_once(table, *MODEL, "measure")
     caption = (
         f"Accuracy by paradigm, by phenomenon and over all{told}. The pooled interval takes pairs as independent: it speaks "
@@ -448,11 +448,11 @@ def _alignment(page: _Page) -> Section:
         model, protocol = map(str, names)
         caption = (
             f"{model} ({protocol}): mean reading time of each word against its surprisal; a grey dot is a word (at "
-            f"most {figures.DRAWN} are drawn), a blue one a tenth of all words with its standard error. A rising line: "
+            f"most {modelfigures.DRAWN} are drawn), a blue one a tenth of all words with its standard error. A rising line: "
             "surprising words take longer. The line has no covariates; the table has the mixed model's coefficients."
         )
         key = f"surprisal-{len(exhibits)}"
-        exhibits += page.figure("aligned", key, caption, partial(figures.surprisal_figure, rows), rows)
+        exhibits += page.figure("aligned", key, caption, partial(modelfigures.surprisal_figure, rows), rows)
     shown, once = _told_once(models.drop(columns=[column for column in HIDDEN if column in models]), *MODEL)
     rest = f"surprisal in bits, length in characters, the word before as _previous{once}"
     exhibits += page.table("alignment_models", _model_caption(models, rest), shown)

@@ -19,7 +19,7 @@ from gardenpath.analysis import (
     surprisal_figure,
     svg,
 )
-from gardenpath.analysis.reporting import figures
+from gardenpath.analysis.reporting import canvas, figures, modelfigures
 from gardenpath.study import DataError
 
 Tables = dict[str, pd.DataFrame]
@@ -90,7 +90,7 @@ def test_the_regression_line_is_least_squares_over_words(results: Tables) -> Non
 
 
 def test_a_large_study_draws_a_bounded_number_of_words(results: Tables, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(figures, "DRAWN", 50)
+    monkeypatch.setattr(modelfigures, "DRAWN", 50)
     axes = surprisal_figure(results["aligned"]).axes[0]
     assert len(axes.collections[0].get_offsets()) <= 50
 
@@ -107,7 +107,7 @@ def test_no_figure_has_a_title(results: Tables) -> None:
 
 
 def test_pictures_are_the_same_bytes_each_time(results: Tables) -> None:
-    first, second = (figures.png(condition_figure(results["condition_means"])) for _ in range(2))
+    first, second = (canvas.png(condition_figure(results["condition_means"])) for _ in range(2))
     assert first == second
     assert first.startswith(b"\x89PNG")
 

@@ -1,0 +1,176 @@
+"""What all figures share: colours, type, axes with a row for each name, and pictures that are the same bytes each time."""
+
+import io
+import re
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+from gardenpath.study import DataError, atomic, write_text
+
+from .wording import label
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+# Okabe & Ito's colours, which people with any colour vision tell apart (https://jfly.uni-koeln.de/color/).
+BLUE, ORANGE, GREEN, PURPLE, SKY, GREY = "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#6b7280"
+PALETTE = (BLUE, ORANGE, GREEN, PURPLE, SKY, "#e69f00")
+MARKERS = ("o", "D", "s", "^", "v", "P")
+LINE = 0.18  # inches: height of a line of 11 pt
+WIDTH = 4.7  # inches: scaled to a phone's screen, 11 pt stays legible
+DPI = 200  # of pictures for slides and manuscripts that take no SVG
+
+STYLE: Any = {
+    "font.family": "sans-serif",
+    "font.sans-serif": ["DejaVu Sans"],  # shipped with matplotlib, so the layout is the same everywhere
+    "font.size": 11,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.edgecolor": "#9ca3af",
+    "axes.labelcolor": "#1f2937",
+    "axes.axisbelow": True,
+    "axes.grid": True,
+    "grid.color": "#e5e7eb",
+    "grid.linewidth": 0.8,
+    "xtick.color": "#9ca3af",
+    "ytick.color": "#9ca3af",
+    "xtick.labelcolor": "#374151",
+    "ytick.labelcolor": "#1f2937",
+    "legend.frameon": False,
+    "legend.fontsize": 10.5,
+    "svg.fonttype": "none",
+}
+
+
+def svg(figure: "Figure", name: str) -> str:
+    """Return the figure as an `<svg>` element, the same bytes each time; `name` keeps its ids apart on a page."""
+    import matplotlib
+
+    stream = io.StringIO()
+    with style(), matplotlib.rc_context({"svg.hashsalt": name}):
+        figure.savefig(stream, format="svg", metadata={"Date": None, "Creator": None}, transparent=True)
+    text = stream.getvalue()
+    text = text[text.index("<svg") :]
+    text = re.sub(r"<metadata>.*?</metadata>\s*", "", text, flags=re.DOTALL)
+    # The page has many figures: every id, and every reference to one, carries the figure's name.
+    return re.sub(r'(\bid="|href="#|url\(#)', lambda found: f"{found[0]}{name}-", text).strip() + "\n"
+
+
+def png(figure: "Figure") -> bytes:
+    """Return the figure as a PNG picture, the same bytes each time."""
+    stream = io.BytesIO()
+    with style():
+        figure.savefig(stream, format="png", dpi=DPI, metadata={"Software": None})
+    return stream.getvalue()
+
+
+def save(figure: "Figure", name: str, folder: Path) -> None:
+    """Write the figure as SVG and as PNG."""
+    write_text(folder / f"{name}.svg", svg(figure, name))
+    with atomic(folder / f"{name}.png") as temporary:
+        temporary.write_bytes(png(figure))
+
+
+def style() -> AbstractContextManager[None]:
+    """Return the look of every figure, for a with statement."""
+    import matplotlib
+
+    return matplotlib.rc_context(STYLE)
+
+
+def filled(rows: pd.DataFrame, what: str) -> pd.DataFrame:
+    """Return the rows, or raise `DataError` where there are none to draw."""
+    if rows.empty:
+        raise DataError(f"table {what}: no rows to draw")
+    return rows
+
+
+def blank(height: float, width: float = WIDTH) -> tuple["Figure", "Axes"]:
+    """Return a canvas of so many inches with one panel."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(width, height), layout="constrained")
+    return figure, figure.subplots()
+
+
+def grid(n: int, height: float) -> tuple["Figure", list["Axes"]]:
+    """Return a canvas with a panel for each of n, two beside one another."""
+    from matplotlib.figure import Figure
+
+    lines = (n + 1) // 2
+    figure = Figure(figsize=(WIDTH, 0.9 + height * lines), layout="constrained")
+    panels = list(figure.subplots(lines, 2, squeeze=False).flat)
+    for empty in panels[n:]:
+        empty.set_axis_off()
+    return figure, panels
+
+
+def figure_legend(figure: "Figure", axes: "Axes", columns: int) -> None:
+    """Put the legend of a panel above all panels."""
+    handles, labels = axes.get_legend_handles_labels()
+    look: dict[str, Any] = {"handletextpad": 0.4, "columnspacing": 1.2, "borderaxespad": 0.2}
+    figure.legend(handles, labels, loc="outside upper center", ncols=min(columns, 3), **look)
+
+
+def named_rows(names: Sequence[str], each: float = 0.42) -> tuple["Figure", "Axes"]:
+    """Return a canvas with a horizontal row for each name, the first on top."""
+    labels = [wrapped(name) for name in names]
+    each = max(each, LINE * (1 + max(text.count("\n") for text in labels)) + 0.06)
+    figure, axes = blank(1.1 + each * len(names))
+    axes.set_yticks(range(len(names)), labels)
+    axes.set_ylim(len(names) - 0.5, -0.5)
+    axes.tick_params(axis="y", length=0)
+    axes.locator_params(axis="x", nbins=6)
+    axes.spines["left"].set_visible(False)
+    axes.grid(axis="y", visible=False)
+    for line in range(1, len(names)):
+        axes.axhline(line - 0.5, color="#f3f4f6", linewidth=0.8, zorder=0)
+    return figure, axes
+
+
+def wrapped(name: str, width: int = 22) -> str:
+    """Return a name as people write it, in two lines at most."""
+    import textwrap
+
+    return "\n".join(textwrap.wrap(label(name), width)[:2])
+
+
+def ordered(names: "pd.Series[str]") -> list[str]:
+    """Return each name once, in the order of the table."""
+    return [str(name) for name in names.drop_duplicates()]
+
+
+def places(names: "pd.Series[str]", order: Sequence[str], k: int, of: int) -> list[float]:
+    """Return the heights of the k-th of `of` series, side by side around each row's middle."""
+    step = min(0.26, 0.7 / of)
+    return [order.index(name) + (k - (of - 1) / 2) * step for name in names]
+
+
+def dots(axes: "Axes", x: pd.Series, y: Sequence[float], error: Any, k: int, label: str, **more: Any) -> None:
+    """Draw a series of dots with the lengths of their intervals to both sides."""
+    look: dict[str, Any] = {"color": PALETTE[k % len(PALETTE)], "fmt": MARKERS[k % len(MARKERS)], **more}
+    axes.errorbar(x, y, xerr=error, markersize=6, elinewidth=1.6, markeredgecolor="white", label=label, **look)
+
+
+def legend(axes: "Axes", entries: int, columns: int = 3) -> None:
+    """Put the legend above the drawing, over its whole width: long names at the left leave the axes little room."""
+    figure = axes.get_figure(root=True)
+    assert figure is not None
+    figure_legend(figure, axes, min(entries, columns))
+
+
+def least_squares(x: Any, y: Any, grid: Any, t: float) -> tuple[Any, Any]:
+    """Return the least-squares line over `grid` and half the width of its pointwise band."""
+    import numpy as np
+
+    centred = x - x.mean()
+    slope = (centred @ y) / (centred @ centred)
+    fitted = y.mean() + slope * centred
+    variance = ((y - fitted) ** 2).sum() / (len(x) - 2)
+    away = grid - x.mean()
+    return y.mean() + slope * away, t * np.sqrt(variance * (1 / len(x) + away**2 / (centred @ centred)))

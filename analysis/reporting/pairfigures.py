@@ -1,0 +1,246 @@
+"""Figures of language models on minimal pairs: accuracy, comparisons, ranks, what accuracy depends on."""
+
+import itertools
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+from gardenpath.study import DataError
+
+from ..comparison import PEOPLE
+from ..evaluation import MEAN, MODEL, OVERALL, POOLED
+from ..rows import records
+from .canvas import (
+    BLUE,
+    GREY,
+    MARKERS,
+    PALETTE,
+    WIDTH,
+    blank,
+    dots,
+    figure_legend,
+    filled,
+    grid,
+    legend,
+    named_rows,
+    ordered,
+    places,
+    style,
+    wrapped,
+)
+from .modelwording import named
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+PREDICTORS = {
+    "confidence": "confidence (nats)",
+    "length": "length (tokens)",
+    "perplexity": "perplexity",
+    "lp": "log probability (nats)",
+}
+
+
+def accuracy_figure(accuracy: pd.DataFrame) -> "Figure":
+    """Return the accuracy on each paradigm with its 95 % Wilson interval, and chance, for one model and protocol."""
+    rows = filled(accuracy[~accuracy["paradigm"].isin([MEAN, POOLED])], "accuracy")
+    paradigms, measures = ordered(rows["paradigm"]), ordered(rows["measure"])
+    with style():
+        figure, axes = named_rows(paradigms, each=0.2 + 0.13 * len(measures))
+        axes.axvline(0.5, color=GREY, linewidth=1.2, linestyle=(0, (4, 3)), label="chance")
+        for k, measure in enumerate(measures):
+            part = rows[rows["measure"] == measure]
+            at = places(part["paradigm"], paradigms, k, len(measures))
+            ends = [part["accuracy"] - part["wilson_low"], part["wilson_high"] - part["accuracy"]]
+            dots(axes, part["accuracy"], at, [end.clip(lower=0).fillna(0) for end in ends], k, measure)
+        axes.set_xlim(-0.03, 1.03)
+        axes.set_xlabel("accuracy (share of pairs)")
+        legend(axes, len(measures) + 1)
+    return figure
+
+
+def phenomenon_accuracy_figure(accuracy: pd.DataFrame, measure: str) -> "Figure":
+    """Return each model's accuracy on each phenomenon with its 95 % Wilson interval, chance, and the mean over paradigms."""
+    own = accuracy[accuracy["measure"] == measure]
+    over = own["phenomenon"] == OVERALL
+    of_phenomena = own[(own["paradigm"] == POOLED) & ~over]
+    means = own[(own["paradigm"] == MEAN) & over].assign(phenomenon="mean over paradigms")
+    rows = _with_names(filled(pd.concat([of_phenomena, means]), f"accuracy, measure {measure!r}"))
+    phenomena, models = ordered(rows["phenomenon"]), ordered(rows["name"])
+    with style():
+        figure, axes = named_rows(phenomena, each=0.2 + 0.13 * len(models))
+        axes.axvline(0.5, color=GREY, linewidth=1.2, linestyle=(0, (4, 3)), label="chance")
+        axes.axhline(len(phenomena) - 1.5, color=GREY, linewidth=1)
+        for k, model in enumerate(models):
+            part = rows[rows["name"] == model]
+            ends = [part["accuracy"] - part["wilson_low"], part["wilson_high"] - part["accuracy"]]
+            at = places(part["phenomenon"], phenomena, k, len(models))
+            dots(axes, part["accuracy"], at, [end.clip(lower=0).fillna(0) for end in ends], k, model)
+        axes.set_xlim(-0.03, 1.03)
+        axes.set_xlabel("accuracy (share of pairs)")
+        legend(axes, len(models) + 1, columns=1)
+    return figure
+
+
+def heat_figure(accuracy: pd.DataFrame, measure: str) -> "Figure":
+    """Return a map of accuracies in percent: a row for each paradigm under its phenomenon, a column for each model."""
+    own = accuracy[(accuracy["measure"] == measure) & ~accuracy["paradigm"].isin([MEAN, POOLED])]
+    rows = _with_names(filled(own, f"accuracy, measure {measure!r}"))
+    wide = rows.pivot_table("accuracy", ["phenomenon", "paradigm"], "name", sort=False)[ordered(rows["name"])]
+    cells = wide.to_numpy(dtype="float64") * 100
+    with style():
+        figure, axes = blank(1.2 + 0.27 * len(wide) + 0.012 * max(map(len, wide.columns)), _width(len(wide.columns)))
+        shown = axes.imshow(cells, cmap="cividis", vmin=0, vmax=100, aspect="auto")
+        _cells(axes, cells, "{:.0f}", lambda value: value < 55)
+        axes.set_yticks(range(len(wide)), [wrapped(name, 30) for _, name in wide.index], fontsize=9)
+        _columns(axes, list(wide.columns))
+        before = list(wide.index.get_level_values("phenomenon"))
+        for y in (y for y in range(1, len(before)) if before[y] != before[y - 1]):
+            axes.axhline(y - 0.5, color="white", linewidth=3)
+        bar = figure.colorbar(shown, ax=axes, orientation="horizontal", shrink=0.7, aspect=30, ticks=[0, 50, 100])
+        bar.set_label("pairs won (%), chance is 50", fontsize=10)
+        bar.outline.set_visible(False)
+    return figure
+
+
+def rank_figure(rankings: pd.DataFrame) -> "Figure":
+    """Return each model's place under each measure, the first on top, a line a model."""
+    rows = _with_names(filled(rankings, "rankings"))
+    measures, models = ordered(rows["measure"]), ordered(rows["name"])
+    if len(measures) < 2 or len(models) < 2:
+        raise DataError("table rankings: one measure or one model; expected two of both to compare ranks")
+    with style():
+        figure, axes = blank(1.1 + 0.34 * len(models), WIDTH)
+        for k, model in enumerate(models):
+            part = rows[rows["name"] == model].set_index("measure").reindex(measures)
+            axes.plot(
+                range(len(measures)), part["rank"], color=PALETTE[k % len(PALETTE)], marker=MARKERS[k % len(MARKERS)],
+                markersize=8, markeredgecolor="white", linewidth=1.8, label=model,
+            )  # fmt: skip
+        axes.set_xticks(range(len(measures)), measures)
+        axes.set_yticks(range(1, len(models) + 1))
+        axes.set_ylim(len(models) + 0.4, 0.6)
+        axes.set_xlim(-0.3, len(measures) - 0.7)
+        axes.set_ylabel("rank by accuracy")
+        figure_legend(figure, axes, 1)
+    return figure
+
+
+def comparison_figure(model_comparisons: pd.DataFrame, measure: str) -> "Figure":
+    """Return how many more pairs one model wins than the other, in points, with the interval over pairs and over paradigms."""
+    own = model_comparisons[model_comparisons["measure"] == measure].dropna(subset="difference")
+    rows = records(filled(own, f"model_comparisons, measure {measure!r}"))
+    with style():
+        figure, axes = blank(1.3 + 0.62 * len(rows))
+        axes.axvline(0, color=GREY, linewidth=1)
+        for y, row in enumerate(rows):
+            kinds = (
+                ("difference", "low", "high", GREY, "o", -0.14, "over pairs of these paradigms"),
+                ("paradigm_difference", "paradigm_low", "paradigm_high", BLUE, "D", 0.14, "over paradigms"),
+            )
+            for middle, low, high, colour, marker, off, told in kinds:
+                if not pd.isna(row[low]):
+                    ends = [[100 * (row[middle] - row[low])], [100 * (row[high] - row[middle])]]
+                    axes.errorbar(
+                        100 * row[middle], y + off, xerr=ends, fmt=marker, color=colour, markersize=6, elinewidth=1.6,
+                        markeredgecolor="white", label=told if y == 0 else None,
+                    )  # fmt: skip
+        axes.set_yticks(
+            range(len(rows)), [f"{wrapped(named(r, '_a'), 24)}\n− {wrapped(named(r, '_b'), 24)}" for r in rows]
+        )
+        axes.tick_params(axis="y", length=0, labelsize=9)
+        axes.set_ylim(len(rows) - 0.5, -0.5)
+        axes.grid(axis="y", visible=False)
+        axes.set_xlabel("difference in accuracy (points)")
+        legend(axes, 2, columns=1)
+    return figure
+
+
+def bin_figure(accuracy_bins: pd.DataFrame, measure: str) -> "Figure":
+    """Return accuracy against confidence, length, perplexity and log-probability, with Wilson intervals, a series a model."""
+    rows = _with_names(
+        filled(accuracy_bins[accuracy_bins["measure"] == measure], f"accuracy_bins, measure {measure!r}")
+    )
+    predictors, models = ordered(rows["predictor"]), ordered(rows["name"])
+    with style():
+        figure, panels = grid(len(predictors), 1.75)
+        for axes, predictor in zip(panels, predictors, strict=False):
+            axes.axhline(0.5, color=GREY, linewidth=1.2, linestyle=(0, (4, 3)))
+            for k, model in enumerate(models):
+                part = rows[(rows["predictor"] == predictor) & (rows["name"] == model)].sort_values("bin")
+                ends = [part["accuracy"] - part["wilson_low"], part["wilson_high"] - part["accuracy"]]
+                axes.errorbar(
+                    part["mean"], part["accuracy"], yerr=[end.clip(lower=0) for end in ends], color=PALETTE[k % len(PALETTE)],
+                    marker=MARKERS[k % len(MARKERS)], markersize=4, linewidth=1.4, elinewidth=1.0, label=model,
+                )  # fmt: skip
+            if predictor == "perplexity":
+                axes.set_xscale("log")
+            else:
+                axes.locator_params(axis="x", nbins=4)
+            axes.set_ylim(-0.03, 1.03)
+            axes.set_title(PREDICTORS.get(predictor, predictor), fontsize=10, loc="left", color="#374151")
+            axes.tick_params(labelsize=9, length=2)
+        figure.supylabel("accuracy", fontsize=11, color="#1f2937")
+        figure_legend(figure, panels[0], 1)
+    return figure
+
+
+def kinship_figure(accuracy_correlations: pd.DataFrame, measure: str) -> "Figure":
+    """Return a map of the correlations of models' accuracies over paradigms, and people's among them."""
+    own = accuracy_correlations[accuracy_correlations["measure"] == measure].dropna(subset="pearson")
+    rows = filled(own, f"accuracy_correlations, measure {measure!r}")
+    names = sorted({*rows["a"], *rows["b"]}, key=[*rows["a"], *rows["b"]].index)
+    names = sorted(names, key=lambda name: name != PEOPLE)
+    if len(names) < 3:
+        raise DataError("table accuracy_correlations: two accuracies; one number needs no map")
+    import numpy as np
+
+    place = {name: k for k, name in enumerate(names)}
+    cells = np.full((len(names), len(names)), np.nan)
+    for row in records(rows):
+        a, b = place[row["a"]], place[row["b"]]
+        cells[max(a, b), min(a, b)] = row["pearson"]
+    with style():
+        figure, axes = blank(1.4 + 0.42 * len(names), _width(len(names)))
+        axes.imshow(cells, cmap="PuOr", vmin=-1, vmax=1, aspect="auto")
+        _cells(axes, cells, "{:.2f}", lambda value: abs(value) > 0.7)
+        axes.set_yticks(range(len(names)), [wrapped(name) for name in names], fontsize=9)
+        _columns(axes, names)
+    return figure
+
+
+def _width(columns: int) -> float:
+    return max(WIDTH, 2.2 + 0.55 * columns)
+
+
+def _cells(axes: "Axes", cells: Any, form: str, on_dark: Callable[[float], bool]) -> None:
+    """Write each number into its cell, in white on dark ground."""
+    for y, x in itertools.product(*map(range, cells.shape)):
+        value = cells[y, x]
+        if not pd.isna(value):
+            axes.text(
+                x, y, form.format(value).replace("-", "−"), ha="center", va="center", fontsize=9,
+                color="white" if on_dark(value) else "#1f2937",
+            )  # fmt: skip
+
+
+def _columns(axes: "Axes", names: Sequence[str]) -> None:
+    """Name the columns of a map above it."""
+    axes.set_xticks(range(len(names)), [wrapped(name, 16) for name in names], fontsize=9)
+    axes.xaxis.tick_top()
+    axes.tick_params(length=0)
+    if len(names) > 3:
+        for text in axes.get_xticklabels():
+            text.set(rotation=40, ha="left", rotation_mode="anchor")
+    axes.grid(visible=False)
+    for spine in axes.spines.values():
+        spine.set_visible(False)
+
+
+def _with_names(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows with the name of each model and its protocol."""
+    return rows.assign(
+        name=[f"{model} ({protocol})" for model, protocol in zip(*(rows[c] for c in MODEL), strict=True)]
+    )
