@@ -25,7 +25,7 @@ async function page() {
   await rm("dist", { recursive: true, force: true });
   await mkdir("dist", { recursive: true });
   await build({
-    entryPoints: { app: "src/main.ts" },
+    entryPoints: { app: "src/main.ts", standalone: "src/standalone.ts" },
     outdir: "dist",
     bundle: true,
     minify: true,
@@ -34,7 +34,7 @@ async function page() {
     legalComments: "none",
     logLevel: "warning",
   });
-  await copyFile("index.html", "dist/index.html");
+  for (const name of ["index.html", "standalone.html"]) await copyFile(name, `dist/${name}`);
   const texts = await Promise.all(bundled.map(licence));
   await writeFile("dist/LICENSES.txt", texts.join(`\n${"-".repeat(72)}\n\n`));
 }

@@ -103,6 +103,7 @@ export class TextPage implements JsPsychPlugin<Info> {
     }
     const display = this.jsPsych.getDisplayElement();
     this.trial(display, trial);
-    this.jsPsych.pluginAPI.clickTarget(display.querySelectorAll("button")[data.button] as Element, data.rt);
+    if (trial.buttons.length === 0) this.jsPsych.pluginAPI.pressKey(" ", data.rt);
+    else this.jsPsych.pluginAPI.clickTarget(display.querySelectorAll("button")[data.button] as Element, data.rt);
   }
 }

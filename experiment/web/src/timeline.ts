@@ -83,6 +83,7 @@ function trial(sitting: Sitting, { trial, progress }: Extract<Step, { kind: "tri
   }));
   return {
     timeline: [...read, ...asked],
+    data: { trial: position, role: trial.role, item: trial.item, condition: trial.condition },
     on_timeline_start: () => {
       showProgress(null);
       sitting.running = position;

@@ -6,8 +6,14 @@ import type { Journal } from "./journal";
 
 const BATCH = 1000; // events a request; about 200 bytes each, far below the server's limit of 1 MB
 
-export interface Uploads {
-  add(event: Event): void;
+/** What is sent: an event, or a row of data. */
+export interface Numbered {
+  seq: number;
+  visit: number;
+}
+
+export interface Uploads<Item extends Numbered = Event> {
+  add(event: Item): void;
   /** From now on nothing is sent, also no second try of an earlier request. */
   pause(): void;
   /** Sends what there is, and goes on trying until it is stored. */
@@ -16,33 +22,36 @@ export interface Uploads {
   stored(): Promise<void>;
   /** Puts these numbers back into the queue. */
   again(seqs: readonly number[]): void;
-  unsent(): readonly Event[];
+  unsent(): readonly Item[];
   /** All events of this page, stored or not. */
-  kept(): readonly Event[];
+  kept(): readonly Item[];
   paused(): boolean;
 }
 
 /** ms before try number `attempt` (from 1): 1 s, 2 s, 4 s ... at most 15 s. */
 export const backoff = (attempt: number): number => Math.min(15_000, 1000 * 2 ** (attempt - 1));
 
-export interface UploadOptions {
+export interface UploadOptions<Item extends Numbered = Event> {
   wait?: (ms: number) => Promise<void>;
   /** called after each failed try (with its number) and after a success that follows one (with 0) */
   trouble?: (attempt: number) => void;
   /** called when the server refuses the events for good */
   failed?: (error: unknown) => void;
   /** where events are kept until they are stored */
-  journal?: Pick<Journal, "keep" | "forget">;
+  journal?: Pick<Journal<Item>, "keep" | "forget">;
   /** the new numbering of this visit, asked for when an earlier visit took its first numbers */
   renumber?: () => Promise<{ visit: number; next: number }>;
 }
 
 const sleep = (ms: number): Promise<void> => new Promise((done) => setTimeout(done, ms));
 
-export function uploads(put: (events: readonly Event[]) => Promise<unknown>, options: UploadOptions = {}): Uploads {
+export function uploads<Item extends Numbered = Event>(
+  put: (events: readonly Item[]) => Promise<unknown>,
+  options: UploadOptions<Item> = {},
+): Uploads<Item> {
   const { wait = sleep, trouble = () => {}, failed = () => {}, journal, renumber } = options;
-  const kept: Event[] = [];
-  let queue: Event[] = [];
+  const kept: Item[] = [];
+  let queue: Item[] = [];
   let paused = true;
   let accepted = false;
   let attempt = 0;

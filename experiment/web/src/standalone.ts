@@ -1,0 +1,340 @@
+// An exported study: the same pages as on our own server, with jsPsych's data as what is kept. Each row of data also holds
+// our session and the events since the row before, so that what comes back makes the same tables.
+
+import { type JsPsych, initJsPsych } from "jspsych";
+
+import { isPassing } from "./api";
+import { check } from "./checks";
+import { paragraphs } from "./display";
+import { End } from "./end";
+import { type Event, type Recorder, recorder } from "./events";
+import { type Exported, type Person, endingsOf, person, presented } from "./exported";
+import { sizeWords, suitable } from "./fitting";
+import { type Host, type Row, type Sat, folder, inJatos } from "./hosts";
+import { watchInterruptions } from "./interruption";
+import { type Journal, openJournal } from "./journal";
+import { start, waitFor } from "./keys";
+import { codeOf, fileButton, show, showEnding, wayBack } from "./screens";
+import { type Payload, isResumed, steps } from "./session";
+import { type Departure, type Sitting, shownAt } from "./timeline";
+import { type Uploads, backoff, uploads } from "./uploads";
+
+/** So long the page tries to store before it offers a file, ms. */
+const PATIENCE = 120_000;
+
+const pause = (ms: number): Promise<void> => new Promise((done) => setTimeout(done, ms));
+const now = (): string => new Date().toISOString().replace("Z", "+00:00");
+const hex = (bytes: number): string =>
+  Array.from(crypto.getRandomValues(new Uint8Array(bytes)), (byte) => byte.toString(16).padStart(2, "0")).join("");
+
+/** A session as it stands in the data (experiment/sessions.py). */
+interface Session {
+  id: string;
+  participant: string;
+  version: string;
+  slot: number;
+  order: number[];
+  version_sha256: string;
+  procedure_sha256: string;
+  started: string;
+  finished: string | null;
+  source: string;
+}
+
+/** What this browser remembers of a session, so that a reload goes on with it. */
+interface Remembered {
+  session: Session;
+  place: number;
+  by: string;
+  /** ms since 1970 */
+  until: number;
+}
+
+/** Somebody with an id is known again in this browser, somebody without in this tab alone. */
+class Memory {
+  constructor(
+    private key: string,
+    private storage: () => Storage,
+    private hours: number,
+  ) {}
+
+  get(): Remembered | null {
+    try {
+      const found = JSON.parse(this.storage().getItem(this.key) ?? "null") as Remembered | null;
+      return found && found.until > Date.now() ? found : null;
+    } catch {
+      return null; // storage is switched off, or holds something else
+    }
+  }
+
+  set(remembered: Omit<Remembered, "until"> | null): void {
+    try {
+      if (remembered === null) this.storage().removeItem(this.key);
+      else this.storage().setItem(this.key, JSON.stringify({ ...remembered, until: Date.now() + 3_600_000 * this.hours }));
+    } catch {
+      // a reload then begins anew
+    }
+  }
+}
+
+/** Whether this is the only page with this session; held until the page goes. */
+async function alone(session: string): Promise<boolean> {
+  if (!navigator.locks) return true;
+  return new Promise<boolean>((answer) => {
+    void navigator.locks.request(`gardenpath ${session}`, { ifAvailable: true }, (lock) => {
+      answer(lock !== null);
+      return lock ? new Promise<never>(() => {}) : undefined;
+    });
+  });
+}
+
+interface Journals {
+  events: Journal;
+  rows: Journal<Row>;
+}
+
+class Page implements Sitting {
+  readonly record: Recorder;
+  readonly queue: Pick<Uploads<Row>, "pause" | "resume">;
+  running: number | null = null;
+  keyboard = false;
+  over: Departure | "stopped" | null = null;
+  private rows: Row[];
+  /** events that stand in no row yet */
+  private pending: Event[];
+  private appended: Uploads<Row> | null = null;
+  private sending = false;
+  private jsPsych: JsPsych | null = null;
+  private checks = check();
+
+  constructor(
+    readonly payload: Payload,
+    private exported: Exported,
+    private who: Person | null,
+    private host: Host,
+    private memory: Memory,
+    private remembered: Remembered,
+    private journals: Journals,
+  ) {
+    const { session } = remembered;
+    this.rows = journals.rows.left.map((row) => Object.assign(row, { gardenpath_session: session }));
+    const told = new Set(this.rows.flatMap((row) => (row["gardenpath_events"] as Event[]).map(({ seq }) => seq)));
+    this.pending = journals.events.left.filter(({ seq }) => !told.has(seq));
+    const numbering = { visit: payload.visit, next: payload.next_seq };
+    this.record = recorder(numbering, (event) => {
+      this.pending.push(event);
+      journals.events.keep(event);
+    });
+    const append = host.append?.bind(host);
+    if (append) {
+      this.appended = uploads<Row>(append, {
+        trouble: (attempt) => this.sending && show([attempt > 2 ? payload.texts.error : payload.texts.saving]),
+        failed: (error) => console.warn("rows are kept for the end of the session:", error),
+      });
+      this.rows.forEach((row) => this.appended?.add(row));
+    }
+    this.queue = this.appended ?? { pause() {}, resume() {} };
+  }
+
+  private get sat(): Sat {
+    const { id, participant } = this.remembered.session;
+    return { session: id, participant, filename: `${id}.json` };
+  }
+
+  private add(data: Record<string, unknown>): void {
+    const { session, place, by } = this.remembered;
+    const row: Row = Object.assign(data, {
+      ...{ seq: this.rows.length, visit: this.payload.visit },
+      ...{ study: this.exported.study.name, session: session.id, participant: session.participant },
+      ...{ version: session.version, slot: session.slot, place, place_by: by },
+      ...{ gardenpath_session: session, gardenpath_events: this.pending },
+    });
+    this.pending = [];
+    this.rows.push(row);
+    this.journals.rows.keep(row);
+    this.appended?.add(row);
+    this.host.alive(session.id, place);
+  }
+
+  private file(): HTMLElement {
+    return fileButton(this.payload.texts.keep_file, this.sat.filename, () => JSON.stringify(this.rows));
+  }
+
+  private forget(): void {
+    void this.journals.events.close();
+    void this.journals.rows.close();
+  }
+
+  readonly leave = (reason: Departure): void => {
+    this.over ??= reason;
+    this.jsPsych?.abortExperiment();
+  };
+
+  private async depart(reason: Departure): Promise<void> {
+    const { texts, online } = this.payload;
+    show([texts.saving]);
+    this.appended?.pause();
+    this.forget();
+    this.memory.set(null);
+    await this.host.leave(this.sat.session, reason).catch((error: unknown) => console.error("the platform was not told:", error));
+    showEnding(online.endings[reason], texts.return_link, texts.withdraw);
+  }
+
+  async begin(consented: number | null): Promise<void> {
+    const visit = await this.checks;
+    this.record("visit", 0, null, { ...visit, keyboard: this.keyboard });
+    if (consented !== null) {
+      const at = new Date(visit.time_origin + consented).toISOString();
+      this.record("consent", consented, null, { accepted: true, sha256: this.payload.consent_sha256, at });
+    }
+    watchInterruptions(this.payload.texts.interrupted, this.record, () => this.running);
+    this.queue.resume();
+  }
+
+  /** Stores the whole, however long the platform is away; then the participant is told that it is done. */
+  private async finish(): Promise<void> {
+    const { texts, online } = this.payload;
+    const began = performance.now();
+    let kept: boolean | null = null;
+    show([texts.saving]);
+    this.sending = true;
+    const overdue = (async () => {
+      while (kept === null && performance.now() - began < PATIENCE) await pause(500);
+      if (kept !== null) return;
+      this.sending = false;
+      const { text, code } = online.endings.unsent;
+      show(text, ...(code ? [codeOf(code)] : []), this.file());
+    })();
+    for (let attempt = 1; kept === null; attempt += 1) {
+      await this.appended?.stored().catch(() => {}); // refused for good: the whole is tried nevertheless
+      try {
+        kept = await this.host.save(this.rows, this.sat, this.remembered.place);
+      } catch (error) {
+        console.warn("the data are not stored yet:", error);
+        const there = this.appended && attempt > 2 && this.appended.unsent().length === 0;
+        if (there) kept = true; // as lines, all of them
+        else if (this.sending) show([attempt > 2 && isPassing(error) ? texts.error : texts.saving]);
+        if (!there) await pause(backoff(attempt));
+      }
+    }
+    this.sending = false;
+    await overdue;
+    this.over = "stopped";
+    if (!kept) await this.handed();
+    this.memory.set(this.who && this.exported.online.sessions === 1 ? this.remembered : null);
+    this.forget();
+    complete(this.exported, this.who, this.file());
+  }
+
+  /** Settles when the participant has the file, where nothing else takes the data. */
+  private async handed(): Promise<void> {
+    const button = this.file();
+    const taken = new Promise((done) => button.addEventListener("click", done, { once: true }));
+    button.className = "first";
+    show(paragraphs(this.payload.texts.debriefing), button);
+    await taken;
+  }
+
+  async run(simulation: string | null): Promise<void> {
+    const { payload, journals } = this;
+    waitFor(() => journals.events.writing() ?? journals.rows.writing());
+    if (!(await suitable(payload))) return this.depart("unsuitable");
+    if (isResumed(payload)) await this.begin(null);
+    sizeWords(payload);
+    const stage = document.getElementById("stage") as HTMLElement;
+    stage.replaceChildren();
+    const end = {
+      type: End,
+      done: () => {
+        this.record("end", performance.now(), null, {});
+        this.remembered.session.finished = now();
+      },
+    };
+    const timeline = [...steps(payload).map((step) => shownAt(step, this)), end];
+    this.jsPsych = initJsPsych({ display_element: stage, on_data_update: (data: Record<string, unknown>) => this.add(data) });
+    for (const row of this.rows) this.jsPsych.data.get().push(row);
+    if (simulation === "visual" || simulation === "data-only") await this.jsPsych.simulate(timeline, simulation);
+    else await this.jsPsych.run(timeline);
+    if (this.over === "refused" || this.over === "unsuitable" || this.over === "withdrawn") return this.depart(this.over);
+    await this.finish();
+  }
+}
+
+/** The last page of who has come to the end. */
+function complete(exported: Exported, who: Person | null, ...more: HTMLElement[]): void {
+  const { texts } = exported;
+  const { code, url } = endingsOf(exported, who).finished;
+  const way = url ? [wayBack(url, texts.return_link)] : [];
+  const coded = code ? [codeOf(code)] : [];
+  show([...paragraphs(texts.debriefing), ...(code ? [texts.completion] : [])], ...coded, ...way, ...more);
+}
+
+async function opened(exported: Exported, host: Host, who: Person | null, memory: Memory): Promise<Remembered> {
+  const known = memory.get();
+  if (known && exported.versions.some(({ sha256 }) => sha256 === known.session.version_sha256)) return known;
+  const id = `s-${hex(8)}`;
+  const { place, by } = await host.place(id);
+  const [index, slot, order] = exported.places[place] as Exported["places"][number];
+  const version = exported.versions[index] as Exported["versions"][number];
+  const test = host.parameters.get("source") === "robot" || host.parameters.has("simulate");
+  const session: Session = {
+    ...{ id, participant: who?.id ?? `p-${hex(8)}`, version: version.name, slot, order },
+    ...{ version_sha256: version.sha256, procedure_sha256: version.procedure_sha256 },
+    ...{ started: now(), finished: null, source: test ? "robot" : host.source },
+  };
+  const remembered = { session, place, by };
+  memory.set(remembered);
+  return { ...remembered, until: Infinity };
+}
+
+function payloadOf(exported: Exported, who: Person | null, { session }: Remembered, events: readonly Event[]): Payload {
+  const { study, procedure, texts, consent_sha256, online, versions } = exported;
+  const version = versions.find(({ sha256 }) => sha256 === session.version_sha256) as Exported["versions"][number];
+  return {
+    ...{ session: session.id, token: "", study, procedure, texts, consent_sha256 },
+    visit: Math.max(-1, ...events.map(({ visit }) => visit)) + 1,
+    next_seq: Math.max(-1, ...events.map(({ seq }) => seq)) + 1,
+    done: events.flatMap(({ kind, trial }) => (kind === "trial_end" && trial !== null ? [trial] : [])),
+    online: { test: false, heartbeat_seconds: 0, resume: null, resume_hours: online.resume_hours, endings: endingsOf(exported, who) },
+    trials: presented(version, session.order),
+  };
+}
+
+async function main(): Promise<void> {
+  start();
+  try {
+    const exported = window.gardenpathStudy;
+    const { study, texts, online } = exported;
+    document.documentElement.lang = study.language;
+    document.documentElement.dir = study.direction;
+    document.title = study.title;
+    const host = window.jatos ? await inJatos(window.jatos, exported) : folder(exported, () => show([texts.error]));
+    const who = person(host.parameters);
+    const known = who ? `${who.platform} ${who.id}` : host.run;
+    const memory = new Memory(
+      `gardenpath ${study.name} ${known ?? window.location.search}`,
+      () => (known ? window.localStorage : window.sessionStorage),
+      online.resume_hours,
+    );
+    const remembered = await opened(exported, host, who, memory);
+    if (remembered.session.finished) return complete(exported, who);
+    const { id } = remembered.session;
+    if (!(await alone(id))) {
+      show(endingsOf(exported, who).open_elsewhere.text);
+      while (!(await alone(id))) await pause(2000);
+      return window.location.reload(); // the other page has gone on with it
+    }
+    const name = `gardenpath export ${study.name}`;
+    const journals = {
+      events: await openJournal<Event>(id, online.resume_hours, name),
+      rows: await openJournal<Row>(`${id} rows`, online.resume_hours, name),
+    };
+    const payload = payloadOf(exported, who, remembered, journals.events.left);
+    await new Page(payload, exported, who, host, memory, remembered, journals).run(host.parameters.get("simulate"));
+  } catch (error) {
+    console.error(error);
+    show([error instanceof Error ? error.message : String(error)]);
+  }
+}
+
+void main();
