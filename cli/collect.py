@@ -6,39 +6,69 @@ import click
 
 from . import options
 
+PLATFORMS = ("jspsych", "jatos", "pcibex", "gorilla", "psychopy", "magpie", "qualtrics", "table")
+
 
 @click.command("collect")
 @click.argument("data")
 @click.option(
-    "--from", "platform", type=click.Choice(["table"]), help="Where the data come from [default: gardenpath]."
+    "--from", "platform", type=click.Choice(PLATFORMS), help="Where the data come from [default: gardenpath]."
 )
-@click.option("--mapping", type=click.Path(path_type=Path), help="How the columns of a table become ours (TOML).")
+@click.option("--mapping", type=click.Path(path_type=Path), help="What the columns of the files are (TOML).")
+@click.option(
+    "--materials",
+    type=click.Path(path_type=Path),
+    help="What was shown: STUDY.toml, a folder of version files, or a file of materials.",
+)
+@click.option("--prolific", type=click.Path(path_type=Path), help="Prolific's export of demographics, to be joined.")
+@click.option(
+    "--key",
+    type=click.Path(path_type=Path),
+    help="Key that hashes participants' ids, made on first use [default: participant.key beside the data].",
+)
+@click.option("--keep-ids", is_flag=True, help="Write participants' ids as they are: for labels of your own only.")
 @click.option("--previews", is_flag=True, help="With what was done through preview links, to look at the tables early.")
 @options.out
 @options.parquet
 @options.force
 def command(
-    data: str, platform: str | None, mapping: Path | None, previews: bool, out: Path, parquet: bool, force: bool
+    data: str,
+    platform: str | None,
+    mapping: Path | None,
+    materials: Path | None,
+    prolific: Path | None,
+    key: Path | None,
+    keep_ids: bool,
+    previews: bool,
+    out: Path,
+    parquet: bool,
+    force: bool,
 ) -> None:
-    """Make tables of DATA: a study's data folder, its database (file or URL), or a long table of reading times."""
+    """Make tables of DATA: a study's data folder, its database (file or URL), or what another platform gave to download."""
     from gardenpath import experiment, study
 
-    if (platform == "table") != (mapping is not None):
-        raise click.UsageError(
-            "--from table and --mapping FILE.toml go together: the mapping names the table's columns"
-        )
-    if previews and mapping is not None:
-        raise click.UsageError("--previews belongs to data of our own; a table of another lab has no previews")
-    inputs: list[str | Path]
-    if mapping is not None:
-        tables = {"readings": experiment.import_readings(data, experiment.read_mapping(mapping))}
-        inputs = [data, mapping]
-    else:
-        tables = experiment.collect(data, previews=previews)
-        inputs = []
+    if platform == "table" and mapping is None:
+        raise click.UsageError("--from table needs --mapping FILE.toml: the mapping names the table's columns")
+    if platform is None and (mapping or materials or keep_ids):
+        raise click.UsageError("--mapping, --materials and --keep-ids belong to data of another platform: give --from")
+    if platform is not None and previews:
+        raise click.UsageError("--previews belongs to data of our own; those of another platform have no previews")
+    tables = experiment.collect(
+        data,
+        previews=previews,
+        platform=platform,
+        mapping=mapping,
+        materials=materials,
+        prolific=prolific,
+        key=key,
+        keep_ids=keep_ids,
+    )
+    inputs = [path for path in (Path(data), mapping, materials, prolific) if path is not None and path.is_file()]
     suffix = "parquet" if parquet else "csv"
     study.refuse_overwrite([out / f"{name}.{suffix}" for name in tables], force)
     for name, table in tables.items():
-        path = study.write(table, name, out, command=options.typed(), inputs=inputs, parquet=parquet)
+        path = study.write(
+            table, name, out, command=options.typed(), inputs=inputs if platform else [], parquet=parquet
+        )
         click.echo(f"{path}: {len(table)} rows")
     study.write_dictionary(tables, out)

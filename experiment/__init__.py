@@ -2,7 +2,7 @@
 
 from .browser import find_chromium, take_in_browser
 from .collection import collect
-from .imports import ColumnMapping, import_readings, read_mapping
+from .imports import ColumnMapping, read_mapping
 from .procedures import Procedure, Rating, procedure
 from .robots import Effects, HttpTransport, Robot, robot, simulate, take
 from .sessions import Event, Record, Session, event_schema
@@ -22,7 +22,6 @@ __all__ = [
     "collect",
     "event_schema",
     "find_chromium",
-    "import_readings",
     "procedure",
     "read_mapping",
     "read_versions",

@@ -5,7 +5,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
@@ -27,16 +27,48 @@ from .quality import as_expected
 from .sessions import Event, Record, Session
 from .versions import VersionFile
 
+if TYPE_CHECKING:
+    from .imports import ColumnMapping
+
 log = logging.getLogger("gardenpath")
 
 
-def collect(data: str | Path, *, previews: bool = False) -> dict[str, pd.DataFrame]:
+def collect(
+    data: str | Path,
+    *,
+    previews: bool = False,
+    platform: str | None = None,
+    mapping: "str | Path | ColumnMapping | None" = None,
+    materials: str | Path | None = None,
+    prolific: str | Path | None = None,
+    key: str | Path | None = None,
+    keep_ids: bool = False,
+) -> dict[str, pd.DataFrame]:
     """Return the tables items, conditions, words, readings, responses and sessions of collected data, and demographics
     where any were asked.
 
     `data` is the URL of a server's database, a SQLite file, or a folder of sessions. With `previews` the experimenter's own
     looks at the study are among them, their `source` is "preview"; analyses leave them out in any case.
+
+    With `platform` it is what that platform gave to download, a file or a folder of files (docs/import.md). `mapping` names
+    columns, `materials` (study.toml, a folder of version files, or a file of items) says what was shown: without it there are no
+    tables items, conditions and words. Participants' ids are hashed with the key in the file `key`, by default `participant.key`
+    beside the data, unless `keep_ids`; the labels of a plain table are kept unless a `key` is given. `prolific` is Prolific's
+    export of demographics, joined by these hashes; who has revoked consent is removed from every table.
     """
+    from .imports import collecting
+
+    name = collecting.namer(data, platform, key, keep_ids) if platform or prolific else str
+    if platform is None:
+        tables = _collect(data, previews)
+    else:
+        tables = collecting.collect_from(data, platform, mapping=mapping, materials=materials, name=name)
+    if prolific is not None:
+        tables = collecting.prolific.join(tables, collecting.prolific.read(prolific), name)
+    return tables
+
+
+def _collect(data: str | Path, previews: bool) -> dict[str, pd.DataFrame]:
     files, records = _recorded(data, previews)
     if not records:
         looks = "" if previews else " (previews count with --previews)"
@@ -49,7 +81,7 @@ def tables_of(
 ) -> dict[str, pd.DataFrame]:
     """Return the tables of sessions, as `collect` does; `files` holds the versions that they ran, by SHA-256."""
     _check(where, files, records)
-    materials = _materials(files.values())
+    materials = materials_of(files.values())
     runs = [(r.session, run) for r in records for run in _runs(r, files[r.session.version_sha256])]
     readings = [row for session, run in runs for row in _readings(session, run)]
     responses = [row for session, run in runs for row in _responses(session, run)]
@@ -59,10 +91,10 @@ def tables_of(
         "items": items_table(materials),
         "conditions": conditions_table(materials),
         "words": words_table(materials),
-        "readings": _frame("readings", readings),
-        "responses": _frame("responses", responses),
-        "sessions": _frame("sessions", sessions),
-        **({"demographics": _frame("demographics", demographics)} if demographics else {}),
+        "readings": frame("readings", readings),
+        "responses": frame("responses", responses),
+        "sessions": frame("sessions", sessions),
+        **({"demographics": frame("demographics", demographics)} if demographics else {}),
     }
 
 
@@ -94,7 +126,7 @@ def _recorded(data: str | Path, previews: bool) -> tuple[Mapping[str, VersionFil
     return read_files(path), [r for r in read_records(path) if previews or r.session.source != "preview"]
 
 
-def _materials(files: Iterable[VersionFile]) -> Materials:
+def materials_of(files: Iterable[VersionFile]) -> Materials:
     """Return every item that some version shows, targets and practice alike."""
     paradigms: dict[str, Paradigm] = {}
     items: dict[str, Item] = {}
@@ -220,11 +252,11 @@ def _responses(session: Session, run: _Run) -> Iterator[dict[str, Any]]:
                 **{key: value[key] for key in ("task", "prompt", "response")},
                 **row,
                 "side": value.get("side"),
-                "correct": _correct(run.trial, value),
+                "correct": correct(run.trial, value),
             }
 
 
-def _correct(trial: Trial, value: Mapping[str, Any]) -> bool | None:
+def correct(trial: Trial, value: Mapping[str, Any]) -> bool | None:
     """Return whether a response is right: as the question says, as the attention item expects, or the grammatical one."""
     if value["task"] == "question":
         return None if trial.answer() is None else bool(value["response"] == trial.answer())
@@ -276,7 +308,8 @@ def _session_row(record: Record) -> dict[str, Any]:
     }
 
 
-def _frame(name: str, rows: list[dict[str, Any]]) -> pd.DataFrame:
+def frame(name: str, rows: list[dict[str, Any]]) -> pd.DataFrame:
+    """Return a checked table of these rows."""
     columns: dict[str, list[Any]] = defaultdict(list)
     for row in rows:
         for column, value in row.items():

@@ -26,7 +26,11 @@ def read_text(path: str | Path) -> str:
     A byte-order mark and carriage-return line ends are read and reported on the log;
     bytes that are not UTF-8 raise `DataError` with their line.
     """
-    raw = Path(path).read_bytes()
+    return decode(Path(path).read_bytes(), path)
+
+
+def decode(raw: bytes, path: str | Path) -> str:
+    """Return the text of these bytes of the file `path`, as `read_text` does."""
     if raw.startswith((b"\xff\xfe", b"\xfe\xff")):
         raise DataError(f"{path}: the file is UTF-16, expected UTF-8; save it again as 'CSV UTF-8' or 'UTF-8'")
     if raw.startswith(b"PK\x03\x04"):

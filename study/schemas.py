@@ -247,8 +247,8 @@ participant   string   who: a label or keyed hash, never a platform's raw id
 session       string   one sitting of one participant
 experiment    string   experiment of the design
 version       string   version of the experiment
-slot          int      place within the version, from 0; with seed and version it fixes the order
-started       string   UTC time of the assignment, ISO 8601
+slot          int?     place within the version, from 0; with seed and version it fixes the order; empty where orders are another program's
+started       string?  UTC time of the assignment, ISO 8601
 finished      string?  UTC time of completion
 complete      bool     whether the end was reached with all events stored
 source        string   server, lab, robot, simulation, preview, or a platform's name

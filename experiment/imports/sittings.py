@@ -10,12 +10,13 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True)
 class ReadWord:
-    """A word that was read: its text as the file has it, and times in ms."""
+    """A word that was read: its text as the file has it, and times in ms; a region where only the file can say it."""
 
     text: str | None
     rt: float | None
     rt_onset: float | None = None
     flags: tuple[str, ...] = ()
+    region: str | None = None
 
 
 @dataclass(frozen=True)

@@ -1,175 +1,236 @@
-"""Reading times collected elsewhere: a long table and a small mapping file give the table `readings`.
+"""A plain long table: one row for each word read, or for each rating, with a mapping that says what its columns are."""
 
-[columns]                     # our column = theirs
-participant = "subject"
-item = "item"
-condition = "condition"
-word = "word_position"
-rt = "rawRT"
-
-[constants]                   # the same in every row
-experiment = "E1"
-paradigm = "relative_clauses"
-
-[[regions]]
-name = "critical"
-where = { condition = "objgap", word_position = "6" }
-
-[[repairs]]                   # what is known to be wrong in the file
-where = { subject = "40", item = "0" }
-set = { item = "9" }
-reason = "one row is keyed item 0"
-"""
-
+import csv
+import io
 import logging
-import tomllib
-from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Any
-
-import pandas as pd
+import math
+from collections.abc import Sequence
 
 from gardenpath import study
 
+from .mapping import ANSWER, AnswerRule, ColumnMapping, Row, matches
+from .sittings import Answer, Presented, ReadWord, Sitting
+from .sources import Source
+
 log = logging.getLogger("gardenpath")
-STRICT: Any = {"extra": "forbid", "strict": True}
-NEEDED = ("participant", "item", "condition", "word", "rt")
-# What a file need not say, since it follows from the rest or stands for nothing.
-STANDARD = {"role": "target", "experiment": "E1", "version": "V1", "paradigm": "imported"}
+
+NAME = "table"
+SEPARATORS = {",": "comma", ";": "semicolon", "\t": "tab"}
+TRUTH = {"true": True, "yes": True, "1": True, "1.0": True, "false": False, "no": False, "0": False, "0.0": False}
+LINE = "\0line"  # a key that no column has: the line of a row, for messages
 
 
-@dataclass(frozen=True)
-class RegionRule:
-    """Rows whose cells equal `where` (their columns) lie in region `name`."""
-
-    __pydantic_config__ = STRICT
-    name: str
-    where: dict[str, str]
+def recognises(source: Source) -> bool:
+    """Any text may be a table; what it holds, only a mapping can say."""
+    return bool(source.data.strip()) and not source.members
 
 
-@dataclass(frozen=True)
-class Repair:
-    """In rows whose cells equal `where`, put the cells of `set`; the reason is reported."""
-
-    __pydantic_config__ = STRICT
-    where: dict[str, str]
-    set: dict[str, str]
-    reason: str
-
-
-@dataclass(frozen=True)
-class ColumnMapping:
-    """How a long table becomes `readings`; `separator` "space" means any run of blanks."""
-
-    __pydantic_config__ = STRICT
-    columns: dict[str, str]
-    constants: dict[str, str] = field(default_factory=dict)
-    regions: tuple[RegionRule, ...] = ()
-    repairs: tuple[Repair, ...] = ()
-    separator: str = ","
-
-
-def read_mapping(path: str | Path) -> ColumnMapping:
-    """Return the mapping that a TOML file states; raises `study.DataError` with every fault."""
-    try:
-        stated = tomllib.loads(study.read_text(path))
-    except tomllib.TOMLDecodeError as error:
-        raise study.DataError(f"{path}: not valid TOML: {error}") from None
-    mapping = study.structure(ColumnMapping, stated, where=str(path))
-    known = study.TABLES["readings"].names
-    faults = [f"columns: {c!r} is missing; expected {', '.join(NEEDED)}" for c in NEEDED if c not in mapping.columns]
-    for part, names in (("columns", mapping.columns), ("constants", mapping.constants)):
-        faults += [
-            f"{part}: {c!r} is not a column of readings; expected {', '.join(known)}" for c in names if c not in known
-        ]
-    if faults:
-        raise study.DataError(f"{path}: {fault}" for fault in faults)
-    return mapping
-
-
-def import_readings(path: str | Path, mapping: ColumnMapping) -> pd.DataFrame:
-    """Return the table `readings` of a long file, one row for each word that a participant read.
-
-    Words are numbered from 0 in the order of the file's positions within each sentence, so that a position which the
-    file skips leaves no gap. What the file does not hold stays empty and is named on the log.
-    """
-    source = study.read_csv(path, mapping.separator)
-    _check_columns(path, source, mapping)
-    source = _repair(path, source, mapping)
-    rows = pd.DataFrame({ours: source[theirs] for ours, theirs in mapping.columns.items()})
-    for column, value in {**STANDARD, **mapping.constants}.items():
-        if column not in rows:
-            rows[column] = value
-    rows["session"] = rows.get("session", rows["participant"])
-    rows["word"] = _renumbered(path, rows)
-    if "trial" not in rows:
-        keys = rows[["item", "condition"]].agg("\t".join, axis=1)
-        rows["trial"] = keys.groupby(rows["session"]).transform(lambda k: pd.factorize(k)[0])
-        log.info("%s: holds no trial; trials are numbered in the order of the file, perhaps not as presented", path)
-    rows["region"] = _regions(source, mapping) if "region" not in rows else rows["region"]
-    absent = [c.name for c in study.TABLES["readings"].columns if c.name not in rows]
-    for column in absent:
-        rows[column] = None
-    if absent:
-        log.info("%s: holds no %s; these cells stay empty", path, ", ".join(absent))
-    return study.check(rows[study.TABLES["readings"].names], "readings", where=str(path))
-
-
-def _check_columns(path: str | Path, source: pd.DataFrame, mapping: ColumnMapping) -> None:
-    named = {*mapping.columns.values()}
-    for rule in mapping.regions:
-        named |= {*rule.where}
-    for repair in mapping.repairs:
-        named |= {*repair.where, *repair.set}
-    there = list(source.columns)
-    faults = [f"column {c!r} is missing; the file has {', '.join(there)}" for c in sorted(named - {*there})]
-    faults += [
-        f"column {c!r} is there {there.count(c)} times; expected once" for c in sorted(named) if there.count(c) > 1
+def read(source: Source, mapping: ColumnMapping | None) -> list[Sitting]:
+    """Return the sittings of a long table; words stand in the order of the file's positions, which may have gaps."""
+    if mapping is None:
+        raise study.DataError(f"{source.name}: a table needs a mapping that names its columns; see docs/import.md")
+    rows = cells(source, mapping.separator)
+    _check_columns(source, list(rows[0])[1:], mapping)
+    rows = mapping.prepare(rows, source.name)
+    faults: list[str] = []
+    sittings = [
+        _sitting(source.name, name, sat, mapping, faults) for name, sat in _by(rows, mapping, "session", "participant")
     ]
+    if "trial" not in mapping.columns:
+        log.info(
+            "%s: holds no trial; trials are numbered in the order of the file, perhaps not as presented", source.name
+        )
     if faults:
-        raise study.DataError(f"{path}: {fault}" for fault in faults)
+        raise study.DataError(faults)
+    return sittings
 
 
-def _repair(path: str | Path, source: pd.DataFrame, mapping: ColumnMapping) -> pd.DataFrame:
-    source = source.copy()
+def cells(source: Source, separator: str = ",") -> list[Row]:
+    """Return the rows of a delimited text; separator "space" is any run of blanks, with R's quotes and names of rows."""
+    if separator == "space":
+        found = [
+            next(csv.reader([line], delimiter=" ", skipinitialspace=True), []) for line in source.text.splitlines()
+        ]
+    else:
+        found = list(csv.reader(io.StringIO(source.text, newline=""), delimiter=separator))
+    found = [row for row in found if row]
+    if len(found) < 2:
+        raise study.DataError(f"{source.name}: the file holds no rows; expected a header line and rows")
+    header, body = found[0], found[1:]
+    if separator == "space" and all(len(row) == len(header) + 1 for row in body):
+        body = [row[1:] for row in body]
+    twice = [name for name in dict.fromkeys(header) if header.count(name) > 1]
+    faults = [f"{source.name}: column {n!r} is there {header.count(n)} times; expected once" for n in twice if n]
+    faults += [
+        f"{source.name}, line {line}: {len(row)} cells, expected {len(header)} as in the header; "
+        "the file is cut short, or a cell holds the separator and no quotes"
+        for line, row in enumerate(body, start=2)
+        if len(row) != len(header)
+    ][:5]
+    if faults:
+        raise study.DataError(faults)
+    return [{LINE: line, **dict(zip(header, row, strict=True))} for line, row in enumerate(body, start=2)]
+
+
+def _check_columns(source: Source, there: Sequence[str], mapping: ColumnMapping) -> None:
+    needed = ["participant", "item", "condition"]
+    if not mapping.answers:
+        needed += ["response"] if "response" in mapping.columns else ["word", "rt"]
+    stated = {*mapping.columns, *mapping.constants}
+    faults = [f"columns: {c!r} is missing; expected {', '.join(needed)}" for c in needed if c not in stated]
+    named = {*mapping.columns.values(), *mapping.carry}
+    for where in (rule.where for part in (mapping.regions, mapping.leave_out, mapping.repairs) for rule in part):
+        named |= {*where}
     for repair in mapping.repairs:
-        rows = _matching(source, repair.where)
-        for column, value in repair.set.items():
-            source.loc[rows, column] = value
-        log.info("%s: repaired %d rows where %s: %s", path, rows.sum(), repair.where, repair.reason)
-    return source
+        named |= {*repair.set}
+    for rule in mapping.answers:
+        named |= {*rule.where, *rule.columns.values()}
+    absent = sorted(named - {*there})
+    faults += [f"column {c!r} is missing; the file has {', '.join(there)}{_otherwise(source, c)}" for c in absent]
+    if faults:
+        raise study.DataError(f"{source.name}: {fault}" for fault in faults)
 
 
-def _matching(source: pd.DataFrame, where: dict[str, str]) -> "pd.Series[bool]":
-    rows = pd.Series(True, index=source.index)
-    for column, value in where.items():
-        rows &= source[column] == value
-    return rows
+def _otherwise(source: Source, column: str) -> str:
+    """Return which separator the first line seems to have, where the column is in it but not to be had by the stated one."""
+    header = source.text.partition("\n")[0]
+    for separator, name in SEPARATORS.items():
+        if column in next(csv.reader([header], delimiter=separator)):
+            return f' (separated by {name}? state  separator = "{separator if separator != chr(9) else chr(92) + "t"}")'
+    return ""
 
 
-def _renumbered(path: str | Path, rows: pd.DataFrame) -> "pd.Series[int]":
-    positions = pd.to_numeric(rows["word"], errors="coerce")
-    if positions.isna().any():
-        line = int(positions.index[positions.isna()][0]) + 2
-        raise study.DataError(
-            f"{path}, line {line}: word {rows['word'].iloc[line - 2]!r} is not a position; expected a number"
-        )
-    sentence = [rows["session"], rows["item"], rows["condition"]]
-    twice = pd.concat([*sentence, positions], axis=1).duplicated()
-    if twice.any():
-        line = int(twice.index[twice][0]) + 2
-        raise study.DataError(
-            f"{path}, line {line}: participant {rows['participant'].iloc[line - 2]} reads position {positions.iloc[line - 2]:g} of "
-            f"item {rows['item'].iloc[line - 2]} a second time; correct the file, or declare a repair in the mapping"
-        )
-    ranks = positions.groupby(
-        positions.to_frame().assign(s=pd.factorize(pd.MultiIndex.from_arrays(sentence))[0])["s"]
-    ).rank()
-    return ranks.astype(int) - 1
+def _by(rows: Sequence[Row], mapping: ColumnMapping, *names: str) -> list[tuple[str, list[Row]]]:
+    """Return rows by the first of our columns that there is, in the order of the file."""
+    grouped: dict[str, list[Row]] = {}
+    for row in rows:
+        key = next((v for name in names if (v := mapping.text(row, name)) is not None), "")
+        grouped.setdefault(key, []).append(row)
+    return list(grouped.items())
 
 
-def _regions(source: pd.DataFrame, mapping: ColumnMapping) -> "pd.Series[str]":
-    regions = pd.Series(None, index=source.index, dtype="object")
-    for rule in mapping.regions:
-        regions[_matching(source, rule.where)] = rule.name
-    return regions
+def _sitting(where: str, name: str, rows: Sequence[Row], mapping: ColumnMapping, faults: list[str]) -> Sitting:
+    first = rows[0]
+    trials: dict[tuple[str, ...], list[Row]] = {}
+    for row in rows:
+        place = [mapping.text(row, column) for column in ("trial", "item", "condition")]
+        empty = [c for c, cell in zip(("item", "condition"), place[1:], strict=True) if cell is None]
+        if empty or not name:
+            faults.append(f"{where}, line {row[LINE]}: {' and '.join(empty) or 'participant'} empty; expected its name")
+        else:
+            trials.setdefault(tuple(cell or "" for cell in place), []).append(row)
+    presented = tuple(_presented(where, n, trial, mapping, faults) for n, trial in enumerate(trials.values()))
+    return Sitting(
+        name,
+        mapping.text(first, "participant") or "",
+        NAME,
+        presented,
+        complete=True,
+        where=where,
+        started=mapping.text(first, "started"),
+        finished=mapping.text(first, "finished"),
+        experiment=mapping.text(first, "experiment"),
+        version=mapping.text(first, "version"),
+        device=mapping.text(first, "device"),
+    )
+
+
+def _presented(where: str, nth: int, rows: Sequence[Row], mapping: ColumnMapping, faults: list[str]) -> Presented:
+    first = rows[0]
+    answers, read_rows = [], []
+    for row in rows:
+        rules = [rule for rule in mapping.answers if rule.where and matches(row, rule.where)]
+        answers += [found for rule in rules if (found := answer(row, rule, mapping, where, faults))]
+        read_rows += [] if rules else [row]
+    answers += _repeated(read_rows, mapping, where, faults)
+    words = _words(where, read_rows, mapping, faults) if "word" in mapping.columns else ()
+    if "response" in mapping.columns:
+        own = AnswerRule({name: mapping.columns[name] for name in ANSWER if name in mapping.columns})
+        answers += [found for row in read_rows if (found := answer(row, own, mapping, where, faults))]
+    trial = mapping.text(first, "trial")
+    number = nth if trial is None else _number(trial, f"{where}, line {first[LINE]}: trial", faults)
+    return Presented(
+        nth if number is None else int(number),
+        mapping.text(first, "item") or "",
+        mapping.text(first, "condition") or "",
+        f"{where}, line {first[LINE]}",
+        mapping.text(first, "role"),
+        mapping.text(first, "paradigm"),
+        words,
+        tuple(answers),
+    )
+
+
+def answer(row: Row, rule: AnswerRule, mapping: ColumnMapping, where: str, faults: list[str]) -> Answer | None:
+    """Return the answer that a rule finds in a row; None where the cell of the response is empty."""
+
+    def cell(name: str) -> str | None:
+        found = row.get(rule.columns.get(name, ""))
+        return mapping.constants.get(name) if found is None or mapping.lacks(found) else str(found)
+
+    response = cell("response")
+    if response is None:
+        return None
+    place = f"{where}, line {row[LINE]}"
+    correct = None if (said := cell("correct")) is None else TRUTH.get(said.lower())
+    if said is not None and correct is None:
+        faults.append(f"{place}: correct is {said!r}; expected true or false, yes or no, 1 or 0")
+    rt = None if (time := cell("rt")) is None else _number(time, f"{place}: rt", faults)
+    task = cell("task") or rule.task
+    if task == "rating":
+        _number(response, f"{place}: the rating", faults)
+    prompt = cell("prompt") or rule.prompt or task
+    return Answer(task, prompt, response, None if rt is None else mapping.ms("rt", rt), cell("side"), correct)
+
+
+def _repeated(rows: Sequence[Row], mapping: ColumnMapping, where: str, faults: list[str]) -> list[Answer]:
+    """Return answers that every row of a trial repeats; rows that disagree are a fault."""
+    found = []
+    for rule in mapping.answers:
+        if rule.where or not rows:
+            continue
+        given = {a for row in rows if (a := answer(row, rule, mapping, where, faults))}
+        if len(given) > 1:
+            said = " and ".join(sorted(repr(str(a.response)) for a in given))
+            faults.append(
+                f"{where}, line {rows[0][LINE]}: the rows of one trial answer {rule.asked} by {said}; expected one"
+            )
+        found += [*given][:1]
+    return found
+
+
+def _words(where: str, rows: Sequence[Row], mapping: ColumnMapping, faults: list[str]) -> tuple[ReadWord, ...]:
+    placed: dict[float, ReadWord] = {}
+    for row in rows:
+        line = f"{where}, line {row[LINE]}"
+        position = _number(mapping.text(row, "word") or "", f"{line}: the word's position", faults)
+        if position is None:
+            continue
+        if position in placed:
+            faults.append(
+                f"{line}: participant {mapping.text(row, 'participant')} reads position {position:g} of item "
+                f"{mapping.text(row, 'item')} a second time; correct the file, or declare a repair in the mapping"
+            )
+        times = {}
+        for name in ("rt", "rt_onset"):
+            said = mapping.text(row, name)
+            value = None if said is None else _number(said, f"{line}: {name}", faults)
+            times[name] = None if value is None else mapping.ms(name, value)
+        regions = [rule.name for rule in mapping.regions if matches(row, rule.where)]
+        region = regions[-1] if regions else mapping.text(row, "region")
+        flags = (mapping.text(row, "flags") or "").split()
+        placed[position] = ReadWord(mapping.text(row, "text"), times["rt"], times["rt_onset"], tuple(flags), region)
+    return tuple(placed[position] for position in sorted(placed))
+
+
+def _number(text: str, what: str, faults: list[str]) -> float | None:
+    """Return a number, or None and a fault."""
+    try:
+        number = float(text)
+    except ValueError:
+        number = math.nan
+    if math.isfinite(number):
+        return number
+    more = f'; for a missing value state  missing = ["{text}"]' if text in ("NA", "NaN", "nan", ".", "-") else ""
+    faults.append(f"{what} is {text!r}, expected a number{more}")
+    return None

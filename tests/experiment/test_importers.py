@@ -7,6 +7,8 @@ import pytest
 
 from gardenpath import experiment, study
 
+GRODNER = Path(__file__).parent / "grodner-gibson-2005.toml"
+
 MAPPING = """
 [columns]
 participant = "subj"
@@ -25,7 +27,7 @@ TABLE = "subj,item,cond,pos,RT\n1,1,a,9,300\n1,1,a,11,310\n2,1,b,1,320\n2,1,b,2,
 def imported(tmp_path: Path, table: str = TABLE, mapping: str = MAPPING):  # type: ignore[no-untyped-def]
     (tmp_path / "rt.csv").write_text(table)
     (tmp_path / "map.toml").write_text(mapping)
-    return experiment.import_readings(tmp_path / "rt.csv", experiment.read_mapping(tmp_path / "map.toml"))
+    return experiment.collect(tmp_path / "rt.csv", platform="table", mapping=tmp_path / "map.toml")["readings"]
 
 
 def test_positions_are_numbered_from_0_without_gaps(tmp_path: Path) -> None:
@@ -38,7 +40,7 @@ def test_positions_are_numbered_from_0_without_gaps(tmp_path: Path) -> None:
 def test_what_the_file_does_not_hold_is_said(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.INFO, "gardenpath"):
         readings = imported(tmp_path)
-    assert "holds no text, rt_onset, flags" in caplog.text
+    assert "holds no readings.text, readings.rt_onset, sessions.slot" in caplog.text
     assert "holds no trial" in caplog.text
     assert readings["text"].isna().all()
 
@@ -55,8 +57,12 @@ FAULTS = {
         MAPPING,
         "line 6: participant 2 reads position 2 of item 1 a second time",
     ),
-    "a time that is none": (TABLE.replace("330.5", "fast"), MAPPING, "column 'rt', line 5: 'fast', expected float"),
-    "a position that is none": (TABLE.replace("b,2,", "b,two,"), MAPPING, "line 5: word 'two' is not a position"),
+    "a time that is none": (TABLE.replace("330.5", "fast"), MAPPING, "line 5: rt is 'fast', expected a number"),
+    "a position that is none": (
+        TABLE.replace("b,2,", "b,two,"),
+        MAPPING,
+        "line 5: the word's position is 'two', expected a number",
+    ),
     "a mapping without a column": (TABLE, MAPPING.replace('rt = "RT"', ""), "columns: 'rt' is missing"),
     "a mapping with a misspelt part": (TABLE, MAPPING.replace("[columns]", "[colums]"), "did you mean 'columns'?"),
 }
@@ -73,9 +79,9 @@ def test_a_fault_is_named(tmp_path: Path, table: str, mapping: str, message: str
 def test_grodner_and_gibson_2005_are_imported_with_a_declared_repair(
     real_data: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    mapping = experiment.read_mapping(Path(__file__).parent / "grodner-gibson-2005.toml")
+    source = real_data / "grodner-gibson-2005" / "GrodnerGibson2005E1.csv"
     with caplog.at_level(logging.INFO, "gardenpath"):
-        readings = experiment.import_readings(real_data / "grodner-gibson-2005" / "GrodnerGibson2005E1.csv", mapping)
+        readings = experiment.collect(source, platform="table", mapping=GRODNER)["readings"]
     assert len(readings) == 10_332
     assert readings["participant"].nunique() == 42
     assert readings["item"].nunique() == 16
@@ -92,9 +98,8 @@ def test_the_published_contrast_comes_out_of_the_imported_table(real_data: Path)
 
     from gardenpath import analysis
 
-    mapping = experiment.read_mapping(Path(__file__).parent / "grodner-gibson-2005.toml")
     source = real_data / "grodner-gibson-2005" / "GrodnerGibson2005E1.csv"
-    verbs = experiment.import_readings(source, mapping).query("region == 'critical'")
+    verbs = experiment.collect(source, platform="table", mapping=GRODNER)["readings"].query("region == 'critical'")
     verbs = verbs.assign(log_rt=np.log(verbs["rt"]), relative=np.where(verbs["condition"] == "objgap", 0.5, -0.5))
     fitted = analysis.fit(verbs, "log_rt ~ relative + (1|participant) + (1|item)").set_index("term").loc["relative"]
     assert fitted["n"] == 672

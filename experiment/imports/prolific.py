@@ -1,0 +1,131 @@
+"""Prolific's export of demographics: one row a submission, joined to the data by the hashed participant id."""
+
+import logging
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import pandas as pd
+
+from gardenpath import study
+
+from .sources import Source
+from .table import cells
+
+log = logging.getLogger("gardenpath")
+
+PERSON, SUBMISSION, STATUS = "Participant id", "Submission id", "Status"
+REVOKED, EXPIRED = "CONSENT_REVOKED", "DATA_EXPIRED"
+# Submissions that count; the others are named on the log.
+COUNTED = ("APPROVED", "AWAITING REVIEW", "AWAITING_REVIEW")
+# What the export says of the submission and not of the person.
+OF_SUBMISSION = (
+    "Submission id",
+    "Participant id",
+    "Status",
+    "Custom study tncs accepted at",
+    "Started at",
+    "Completed at",
+    "Reviewed at",
+    "Archived at",
+    "Time taken",
+    "Completion code",
+    "Total approvals",
+)
+
+
+@dataclass(frozen=True)
+class Submission:
+    """One row of the export; `revoked` where the participant has taken back the consent."""
+
+    participant: str
+    status: str
+    revoked: bool
+    answers: Mapping[str, str]
+
+
+def recognises(source: Source) -> bool:
+    """Whether the first line names submissions and participants as Prolific does."""
+    header = source.head.partition("\n")[0].lower().replace("_", " ")
+    return PERSON.lower() in header and SUBMISSION.lower() in header
+
+
+def read(path: str | Path) -> list[Submission]:
+    """Return the submissions of an export; raises `study.DataError` where it is none."""
+    source = Source.of(path)
+    if not recognises(source):
+        raise study.DataError(
+            f"{path}: does not look like Prolific's export of demographics; expected columns {PERSON!r} and {SUBMISSION!r}"
+        )
+    return [_submission({_heading(name): cell for name, cell in row.items()}) for row in cells(source)]
+
+
+def _heading(name: str) -> str:
+    """Older exports wrote participant_id where newer ones write Participant id."""
+    return name.replace("_", " ").capitalize() if name.islower() else name
+
+
+def _submission(row: Mapping[str, object]) -> Submission:
+    texts = {name: str(cell).strip() for name, cell in row.items()}
+    own = {n: cell for n, cell in texts.items() if n not in OF_SUBMISSION and not n.startswith("\0")}
+    answers = {name: cell for name, cell in own.items() if cell not in ("", REVOKED, EXPIRED)}
+    return Submission(texts[PERSON], texts.get(STATUS, "").upper(), REVOKED in texts.values(), answers)
+
+
+def join(
+    tables: Mapping[str, pd.DataFrame], submissions: list[Submission], name: Callable[[str], str]
+) -> dict[str, pd.DataFrame]:
+    """Return the tables with the demographics of those who took part, and without anybody who has revoked consent.
+
+    `name` makes of a participant's id what stands in the tables. Every row of somebody whose submission says CONSENT_REVOKED is
+    removed, of all tables: whoever takes consent back must not be found in data that are passed on.
+    """
+    by_person = {name(one.participant): one for one in submissions}
+    people = set(tables["sessions"]["participant"])
+    if people.isdisjoint(by_person):
+        raise study.DataError(
+            f"none of the {len(people)} participants is among the export's {len(by_person)}; expected the same ids and the same "
+            "key: were the participants known to the platform by PROLIFIC_PID?"
+        )
+    revoked = {person for person, one in by_person.items() if one.revoked}
+    _report(by_person, people, revoked)
+    made = {
+        table: rows[~rows["participant"].isin(revoked)].reset_index(drop=True) if "participant" in rows else rows
+        for table, rows in tables.items()
+    }
+    answered = [
+        (person, session, field, answer)
+        for person, session in made["sessions"][["participant", "session"]].itertuples(index=False)
+        if person in by_person
+        for field, answer in by_person[person].answers.items()
+    ]
+    found = pd.DataFrame(answered, columns=study.TABLES["demographics"].names)
+    both = pd.concat([made["demographics"], found]) if "demographics" in made else found
+    made["demographics"] = study.check(both.reset_index(drop=True), "demographics")
+    return made
+
+
+def _report(by_person: Mapping[str, Submission], people: set[str], revoked: set[str]) -> None:
+    if gone := revoked & people:
+        log.warning(
+            "Prolific: %d participants have revoked their consent; all their rows are removed: %s",
+            len(gone),
+            _some(gone),
+        )
+    for status, n in sorted(Counter(one.status for one in by_person.values()).items()):
+        having = {person for person, one in by_person.items() if one.status == status} & people - revoked
+        if status not in COUNTED:
+            log.warning(
+                "Prolific: %d submissions are %s; %d of them have data here, which stay%s",
+                n,
+                status or "without a status",
+                len(having),
+                f": {_some(having)}" if having else "",
+            )
+    if unknown := people - by_person.keys():
+        log.warning("Prolific: %d participants of the data are not in the export: %s", len(unknown), _some(unknown))
+
+
+def _some(people: set[str]) -> str:
+    return ", ".join(sorted(people)[:5]) + (f" and {len(people) - 5} more" if len(people) > 5 else "")

@@ -1,0 +1,67 @@
+"""Files as they came from a platform: their bytes, and their text where they are text."""
+
+import io
+import zipfile
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from gardenpath.study.files import decode
+
+HEAD = 8192  # bytes that are enough to tell platforms apart
+ENDS_OF_A_ZIP = (b"PK\x03\x04", b"PK\x05\x06")
+
+
+@dataclass(frozen=True)
+class Source:
+    """A file: `name` is for messages; `text` raises `study.DataError` where the bytes are not UTF-8 text."""
+
+    name: str
+    data: bytes
+
+    @classmethod
+    def of(cls, path: str | Path) -> "Source":
+        """Return the file at this path."""
+        return cls(str(path), Path(path).read_bytes())
+
+    @cached_property
+    def text(self) -> str:
+        """The whole text, with `\\n` line ends and without a byte-order mark, which the log names."""
+        return decode(self.data, self.name)
+
+    @cached_property
+    def head(self) -> str:
+        """The first characters, whatever the bytes are: to tell what the file looks like, never to read data from."""
+        return self.data[:HEAD].decode("utf-8-sig", "replace").replace("\r\n", "\n").replace("\r", "\n")
+
+    @property
+    def stem(self) -> str:
+        """The file's name without folder and ending."""
+        return Path(self.name).stem
+
+    @cached_property
+    def members(self) -> tuple[str, ...]:
+        """The names inside a zip file (also .jzip, .jrzip, .xlsx), in order; empty for any other file."""
+        if not self.data.startswith(ENDS_OF_A_ZIP):
+            return ()
+        try:
+            with zipfile.ZipFile(io.BytesIO(self.data)) as archive:
+                return tuple(sorted(archive.namelist()))
+        except zipfile.BadZipFile:
+            return ()
+
+    def member(self, name: str) -> "Source":
+        """Return a file inside this zip file."""
+        with zipfile.ZipFile(io.BytesIO(self.data)) as archive:
+            return Source(f"{self.name}: {name}", archive.read(name))
+
+
+def sources(data: str | Path) -> list[Source]:
+    """Return the file at this path, or every file of the folder, ordered by name."""
+    path = Path(data)
+    if not path.exists():
+        raise FileNotFoundError(f"{path}: there is no such file or folder; expected what the platform gave to download")
+    if not path.is_dir():
+        return [Source.of(path)]
+    inside = (p.relative_to(path) for p in sorted(path.rglob("*")) if p.is_file())
+    return [Source.of(path / p) for p in inside if not any(part.startswith(".") for part in p.parts)]

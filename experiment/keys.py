@@ -1,0 +1,35 @@
+"""Keyed hashes in place of participants' ids: who has the key can recognise people, nobody else can."""
+
+import hmac
+import secrets
+from collections.abc import Callable
+from pathlib import Path
+
+from gardenpath import study
+
+
+def hash_participant(participant: str, key: bytes) -> str:
+    """Return the keyed hash that stands for a platform's participant id, 16 hexadecimal digits."""
+    return hmac.new(key, participant.encode("utf-8"), "sha256").hexdigest()[:16]
+
+
+def participant_key(path: str | Path) -> bytes:
+    """Return the key that hashes participant ids; it is made and kept, readable by its owner, on first use."""
+    return bytes.fromhex(secret(path, lambda: secrets.token_hex(32)))
+
+
+def known_key(path: str | Path) -> bytes:
+    """Return the key that a study's ids were hashed with; raises `FileNotFoundError` where there is none."""
+    if not Path(path).exists():
+        raise FileNotFoundError(f"{path}: there is no such file; expected the key of the study's data folder (-o)")
+    return participant_key(path)
+
+
+def secret(path: str | Path, make: Callable[[], str]) -> str:
+    """Return the text of a file that only its owner can read; it is made on first use."""
+    path = Path(path)
+    if not path.exists():
+        with study.atomic(path) as temporary:
+            temporary.write_text(make())
+        path.chmod(0o600)
+    return path.read_text("utf-8").strip()
