@@ -1,4 +1,4 @@
-"""Who comes from where, and where they are sent back to: Prolific, SONA, and links of one's own."""
+"""Who comes from where, and where they are sent back to: Prolific, SONA, links of one's own, and a kiosk in the lab."""
 
 import tomllib
 from collections.abc import Mapping
@@ -14,6 +14,8 @@ PROLIFIC_RETURN = "https://app.prolific.com/submissions/complete?cc={code}"
 LONGEST = 200  # characters of an id
 # An id under a platform's own name says which platform sent it; the first that is there counts.
 PLATFORMS = {"PROLIFIC_PID": "prolific", "survey_code": "sona", "participant": "link"}
+LAB = "lab"  # nobody who sits in the lab is sent anywhere
+KIOSK = "kiosk_"  # begins the names of a kiosk's texts
 # Endings for which a platform wants the submission back unless the study has a code for them.
 RETURNED = ("refused", "unsuitable", "screened_out", "withdrawn", "full", "closed", "expired", "departed")
 
@@ -38,6 +40,17 @@ def person(parameters: Mapping[str, Any]) -> Person | None:
         if (id := given[name]) is not None:
             return Person(id, platform, given["SESSION_ID"] if platform == "prolific" else None)
     return None
+
+
+def person_in_lab(parameters: Mapping[str, Any]) -> Person:
+    """Return who sits at a kiosk; raises `ValueError` without a code.
+
+    >>> person_in_lab({"participant": "P01"})
+    Person(id='P01', platform='lab', submission=None)
+    """
+    if (id := _identifier(parameters, "participant")) is None:
+        raise ValueError("participant: a session in the lab needs the participant's code")
+    return Person(id, LAB)
 
 
 def _identifier(parameters: Mapping[str, Any], name: str) -> str | None:
@@ -70,14 +83,14 @@ def ending(online: study.OnlineSection, language: str, kind: str, platform: str 
         "unsent": online.review_code,
     }
     code = codes.get(kind)
-    asks = code is None and kind in RETURNED
+    asks = code is None and kind in RETURNED and platform != LAB
     text = (texts[kind], texts["return"]) if asks else (texts[kind],)
     return Ending(text, code, way_back(online, platform, id, code))
 
 
 def way_back(online: study.OnlineSection, platform: str, id: str, code: str | None) -> str | None:
     """Return the address that takes somebody with this code back to the platform, or None where there is none."""
-    if code is None:
+    if code is None or platform == LAB:
         return None
     if platform == "prolific":
         return PROLIFIC_RETURN.format(code=quote(code, safe=""))
@@ -85,6 +98,12 @@ def way_back(online: study.OnlineSection, platform: str, id: str, code: str | No
     if online.completion_url is None or code != online.completion_code:
         return None
     return online.completion_url.replace("{id}", quote(id, safe="")).replace("{code}", quote(code, safe=""))
+
+
+def kiosk_texts(online: study.OnlineSection, language: str) -> dict[str, str]:
+    """Return what a kiosk says of its own, without the prefix of its names."""
+    texts = {**_texts(language), **online.texts}
+    return {name.removeprefix(KIOSK): text for name, text in texts.items() if name.startswith(KIOSK)}
 
 
 def check_texts(online: study.OnlineSection, language: str) -> None:

@@ -112,7 +112,7 @@ export async function openJournal<Item extends { seq: number } = Event>(
     close() {
       const forgotten = change((store) => store.delete(mine));
       closed = true;
-      return forgotten.then(() => opened.close());
+      return forgotten.catch(() => {}).then(() => opened.close());
     },
   };
 }

@@ -3,6 +3,7 @@
 import { type JsPsych, initJsPsych } from "jspsych";
 
 import {
+  type Arrival,
   Refused,
   arrival,
   completeSession,
@@ -19,8 +20,9 @@ import { sizeWords, suitable } from "./fitting";
 import { watchInterruptions } from "./interruption";
 import { type Journal, openJournal } from "./journal";
 import { start, waitFor } from "./keys";
+import { kiosk } from "./kiosk";
 import { codeOf, fileButton, show, showEnding, wayBack } from "./screens";
-import { type Payload, isResumed, steps } from "./session";
+import { type Ending, type Payload, isResumed, steps } from "./session";
 import { rememberResume, resumeToken, tabName } from "./tab";
 import { type Departure, type Sitting, shownAt } from "./timeline";
 import { type Uploads, backoff, uploads } from "./uploads";
@@ -36,17 +38,19 @@ const PATIENCE = 120_000;
 
 const pause = (ms: number): Promise<void> => new Promise((done) => setTimeout(done, ms));
 
+const desk = kiosk();
+
 interface Opened {
   payload: Payload;
-  tab: string;
+  arrival: Arrival;
 }
 
 /** Opens the session, however long the server is away or another tab has it. */
 async function open(): Promise<Opened> {
   for (let attempt = 1; ; attempt += 1) {
-    const tab = await tabName();
+    const who = arrival(window.location.search, await tabName(), resumeToken());
     try {
-      return { payload: await openSession(arrival(window.location.search, tab, resumeToken())), tab };
+      return { payload: await openSession(who), arrival: who };
     } catch (error) {
       const elsewhere = error instanceof Refused && error.answer.reason === "open_elsewhere";
       if (!elsewhere && !isPassing(error)) throw error;
@@ -70,14 +74,15 @@ class Session implements Sitting {
 
   constructor(
     readonly payload: Payload,
-    private tab: string,
+    private who: Arrival,
     private journal: Journal,
   ) {
     const { left } = journal;
     this.numbering = { visit: payload.visit, next: Math.max(payload.next_seq, ...left.map(({ seq }) => seq + 1)) };
+    const away = desk?.texts.kept ?? payload.texts.error;
     this.queue = uploads((events) => storeEvents(payload, events), {
       journal,
-      trouble: (attempt) => this.sending && show([attempt > 2 ? payload.texts.error : payload.texts.saving]),
+      trouble: (attempt) => this.sending && show([attempt > 2 ? away : payload.texts.saving]),
       failed: () => this.stop([payload.texts.stopped]),
       ...(left.length === 0 && { renumber: () => this.renumber() }),
     });
@@ -89,7 +94,7 @@ class Session implements Sitting {
   }
 
   private async renumber(): Promise<{ visit: number; next: number }> {
-    const fresh = await openSession(arrival(window.location.search, this.tab, resumeToken()));
+    const fresh = await openSession({ ...this.who, resume: resumeToken() });
     this.numbering.next += fresh.next_seq - this.payload.next_seq;
     this.numbering.visit = fresh.visit;
     Object.assign(this.payload, { token: fresh.token, next_seq: fresh.next_seq, visit: fresh.visit });
@@ -101,7 +106,11 @@ class Session implements Sitting {
     if (this.over) return;
     this.over = "stopped";
     this.jsPsych?.abortExperiment();
-    setTimeout(() => show(texts, ...(this.queue.unsent().length > 0 ? [this.file()] : [])));
+    setTimeout(() => {
+      if (this.queue.unsent().length > 0) show(texts, this.file());
+      else if (desk) void this.journal.close().then(() => desk.over(texts));
+      else show(texts);
+    });
   }
 
   private file(): HTMLElement {
@@ -114,14 +123,19 @@ class Session implements Sitting {
   private async depart(reason: Departure): Promise<void> {
     const { texts, online } = this.payload;
     show([texts.saving]);
-    this.journal.close();
+    const forgotten = this.journal.close();
     rememberResume(null, 0);
+    const last = ({ text, ...way }: Ending): void => {
+      if (desk) void forgotten.then(() => desk.over(text));
+      else showEnding({ text, ...way }, texts.return_link, texts.withdraw);
+    };
     for (let attempt = 1; ; attempt += 1) {
       try {
-        return showEnding(await withdrawSession(this.payload, reason), texts.return_link, texts.withdraw);
+        return last(await withdrawSession(this.payload, reason));
       } catch (error) {
         const passing = isPassing(error);
-        if (!passing || attempt === 3) showEnding(online.endings[reason], texts.return_link, texts.withdraw);
+        if (desk && passing) show([texts.error]);
+        else if (!passing || attempt === 3) last(online.endings[reason]);
         if (!passing) return;
         await pause(backoff(attempt)); // the server has to hear of it, as long as this page is open
       }
@@ -141,7 +155,7 @@ class Session implements Sitting {
       while (this.queue.paused() && !this.over) await pause(500); // nothing is sent while a sentence is read
       if (this.over) return;
       try {
-        ({ seconds } = await heartbeat(this.payload, this.tab));
+        ({ seconds } = await heartbeat(this.payload, this.who.tab));
       } catch (error) {
         if (error instanceof Refused && error.answer.reason === "open_elsewhere") this.stop(error.answer.text ?? [error.message]);
       }
@@ -156,7 +170,7 @@ class Session implements Sitting {
       void storeEvents(this.payload, unsent.slice(0, 120), true).catch(() => {});
     });
     window.addEventListener("pagehide", () => {
-      if (!this.over) void heartbeat(this.payload, this.tab, true).catch(() => {});
+      if (!this.over) void heartbeat(this.payload, this.who.tab, true).catch(() => {});
     });
     void this.beat();
   }
@@ -182,7 +196,7 @@ class Session implements Sitting {
     this.record("end", performance.now(), null, {});
     const overdue = (async () => {
       while (!stored && performance.now() - began < PATIENCE) await pause(500);
-      if (stored || this.over) return;
+      if (stored || this.over || desk) return;
       this.sending = false;
       const { text, code } = online.endings.unsent;
       show(text, ...(code ? [codeOf(code)] : []), this.file());
@@ -195,8 +209,9 @@ class Session implements Sitting {
         this.sending = false;
         await overdue;
         this.over = "stopped";
-        this.journal.close();
+        await this.journal.close();
         rememberResume(null, 0);
+        if (desk) return void desk.over([...paragraphs(texts.debriefing), desk.texts.stored]);
         show([...paragraphs(texts.debriefing), texts.completion], codeOf(code), ...(url ? [wayBack(url, texts.return_link)] : []));
         return;
       } catch (error) {
@@ -231,14 +246,14 @@ class Session implements Sitting {
 async function main(): Promise<void> {
   start();
   try {
-    const { payload, tab } = await open();
+    const { payload, arrival: who } = await (desk ?? { open }).open();
     const { study, online, texts } = payload;
     document.documentElement.lang = study.language;
     document.documentElement.dir = study.direction;
     document.title = study.title;
     if (online.resume) rememberResume(online.resume, online.resume_hours);
     if (online.test) document.body.append(element("p", "preview", texts.preview));
-    await new Session(payload, tab, await openJournal(payload.session, online.resume_hours)).run();
+    await new Session(payload, who, await openJournal(payload.session, online.resume_hours, desk?.journal)).run();
   } catch (error) {
     console.error(error);
     showEnding(error instanceof Refused ? error.answer : {}, "", error instanceof Refused && error.message ? error.message : refused);

@@ -29,7 +29,7 @@ const session = (): Storage => window.sessionStorage;
 let alone: boolean | null = null;
 
 /** Whether no other tab of this browser has this address open; held until the page goes. Null where browsers cannot say. */
-async function isAlone(): Promise<boolean | null> {
+export async function isAlone(): Promise<boolean | null> {
   if (!navigator.locks || alone) return alone;
   alone = await new Promise<boolean>((answer) => {
     const name = `gardenpath ${window.location.pathname}${window.location.search}`;
@@ -59,4 +59,9 @@ export function resumeToken(now = Date.now()): string | null {
 
 export function rememberResume(token: string | null, hours: number, now = Date.now()): void {
   remember(local, RESUME, token && `${now + hours * 3_600_000} ${token}`);
+}
+
+/** Forgets which tab this is, and who came. */
+export function forgetTab(): void {
+  for (const storage of [local, session]) for (const key of [KEY, RESUME]) remember(storage, key, null);
 }
