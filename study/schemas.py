@@ -247,7 +247,7 @@ participant   string   who: a label or keyed hash, never a platform's raw id
 session       string   one sitting of one participant
 experiment    string   experiment of the design
 version       string   version of the experiment
-slot          int?     place within the version, from 0; with seed and version it fixes the order; empty where another program drew it
+slot          int?     place within the version, from 0; with seed and version it fixes the order; empty where others drew it
 started       string?  UTC time of the assignment, ISO 8601
 finished      string?  UTC time of completion
 complete      bool     whether the end was reached with all events stored
