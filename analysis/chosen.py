@@ -10,6 +10,7 @@ from .contrasts import PLAIN, RANDOM, SLOPES, TERM, covariates
 from .formulas import parse
 from .mixed import engine_named, failed, fit
 from .policies import Steps
+from .rcode import quoted
 
 
 def chosen_models(
@@ -58,9 +59,9 @@ def _formula(measure: str, names: list[str], engine: str) -> str:
 def rows_code(rows: pd.DataFrame, measure: str, region: str, phenomenon: str, names: list[str]) -> str:
     """Return the R code that reads a model's rows from the table of results they stand in."""
     table = "rating_scores" if measure == "z" else "region_times"
-    paradigms = ", ".join(_quoted(name) for name in sorted(set(rows["paradigm"])))
-    where = [f"phenomenon == {_quoted(phenomenon)}", f"paradigm %in% c({paradigms})"]
-    where += ['role == "target"', "!is.na(z)"] if measure == "z" else [f"region == {_quoted(region)}"]
+    paradigms = ", ".join(quoted(name) for name in sorted(set(rows["paradigm"])))
+    where = [f"phenomenon == {quoted(phenomenon)}", f"paradigm %in% c({paradigms})"]
+    where += ['role == "target"', "!is.na(z)"] if measure == "z" else [f"region == {quoted(region)}"]
     lines = [
         f'rows <- read.csv("{table}.csv", stringsAsFactors = FALSE, encoding = "UTF-8")',
         f"rows <- subset(rows, {' & '.join(where)})",
@@ -69,8 +70,3 @@ def rows_code(rows: pd.DataFrame, measure: str, region: str, phenomenon: str, na
     source = {"log_trial": "log1p(rows$trial)", "position": "rows$word"}
     lines += [f"rows${name} <- {source[name]} - mean({source[name]})" for name in names]
     return "\n".join(lines)
-
-
-def _quoted(text: str) -> str:
-    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
-    return f'"{escaped}"'

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from gardenpath.study import DataError
+from gardenpath.study import CODINGS, DataError
 
 from .formulas import Formula, Random
 
@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
 # A name, or a name and the order of the levels; without an order, levels stand in that of their characters.
 Coding = str | tuple[str, Sequence[str]]
-
-CODINGS = ("sum", "treatment", "helmert", "repeated")
 
 
 def matrix(coding: str, levels: int) -> "np.ndarray":

@@ -98,7 +98,7 @@ def _models(
     if not fits:
         return check(pd.DataFrame(columns=columns), table)
     models = adjusted(pd.concat(fits, ignore_index=True))
-    return check(models.assign(mde=detectable(models)).reindex(columns=columns), table)
+    return check(models.assign(mde=detectable(models[models["term"] == TERM])).reindex(columns=columns), table)
 
 
 def effect(
@@ -167,19 +167,29 @@ def milliseconds(model: pd.DataFrame, rows: pd.DataFrame, engine: str = "glmm", 
     The covariance of b0 and b1 is that of a model of the same data whose intercept is the ungrammatical mean:
     var(b0 - b1/2) = var(b0) - cov(b0, b1) + var(b1)/4.
     """
-    import numpy as np
-    from scipy.stats import t
-
     coefficients = model.set_index("term")
     (b0, se0), (b1, se1) = coefficients.loc[["intercept", TERM], ["estimate", "se"]].to_numpy()
     again = effect(rows.assign(is_grammatical=rows[TERM] + 0.5), "log_rt", (form,), engine, codes="is_grammatical")
     se_bad = again.set_index("term")["se"].get("intercept", float("nan"))
-    covariance = se0**2 + se1**2 / 4 - se_bad**2
-    good, bad = np.exp(b0 + b1 / 2), np.exp(b0 - b1 / 2)
-    by0, by1 = good - bad, (good + bad) / 2
+    return Milliseconds(*exp_difference(b0, b1, se0, se1, se_bad, float(coefficients["df"][TERM])))
+
+
+def exp_difference(
+    b0: float, b1: float, se0: float, se1: float, se_lower: float, df: float
+) -> tuple[float, float, float]:
+    """Return exp(b0 + b1/2) - exp(b0 - b1/2) and its 95 % interval by the delta method.
+
+    `se_lower` is the standard error of b0 - b1/2, from which the covariance of b0 and b1 follows; `df` is that of b1.
+    """
+    import numpy as np
+    from scipy.stats import t
+
+    covariance = se0**2 + se1**2 / 4 - se_lower**2
+    upper, lower = np.exp(b0 + b1 / 2), np.exp(b0 - b1 / 2)
+    by0, by1 = upper - lower, (upper + lower) / 2
     variance = by0**2 * se0**2 + by1**2 * se1**2 + 2 * by0 * by1 * covariance
-    half = t.ppf(0.975, float(coefficients["df"][TERM])) * np.sqrt(max(variance, 0.0))
-    return Milliseconds(float(by0), float(by0 - half), float(by0 + half))
+    half = t.ppf(0.975, df) * np.sqrt(np.maximum(variance, 0.0))
+    return float(by0), float(by0 - half), float(by0 + half)
 
 
 def minimal_pairs(items: pd.DataFrame) -> list[str]:
@@ -194,14 +204,13 @@ def adjusted(models: pd.DataFrame) -> pd.DataFrame:
     return models.assign(p_bh=_bh(models, within), p_bh_all=_bh(models, ["measure", "random"]))
 
 
-def detectable(models: pd.DataFrame) -> pd.Series:
-    """Return the minimum detectable effect of each grammaticality term: (t.975 + t.80) times its standard error."""
+def detectable(tested: pd.DataFrame) -> pd.Series:
+    """Return the minimum detectable effect of each coefficient: (t.975 + t.80) times its standard error."""
     from scipy.stats import t
 
-    tested = models[models["term"] == TERM]
     df = tested["df"].to_numpy(dtype="float64")
     smallest = (t.ppf(1 - FOUND / 2, df) + t.ppf(POWER, df)) * tested["se"].to_numpy(dtype="float64")
-    return pd.Series(smallest, index=tested.index).reindex(models.index)
+    return pd.Series(smallest, index=tested.index)
 
 
 def _bh(models: pd.DataFrame, by: list[str]) -> pd.Series:

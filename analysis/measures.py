@@ -101,6 +101,32 @@ def region_times(
     return declared(summed.assign(log_rt=_log(summed["rt"])), "region_times")
 
 
+def marked(readings: pd.DataFrame, items: pd.DataFrame, words: pd.DataFrame | None, region: str) -> pd.DataFrame:
+    """Return the readings with `region` on every word that overlaps it, also where a smaller region lies within.
+
+    Without `words`, which has the words' spans, the readings' own column, the innermost region, has to do. A name that no
+    sentence has is a `DataError`.
+    """
+    import json
+
+    if words is None:
+        return readings
+    spans = [
+        (row.item, row.condition, one[1], one[2])
+        for row in items.itertuples()
+        for one in json.loads(row.regions)
+        if one[0] == region
+    ]
+    if not spans:
+        there = sorted({one[0] for regions in items["regions"] for one in json.loads(regions)})
+        raise DataError(f"region {region!r} is in no sentence; there are {', '.join(there) or 'none'}")
+    bounds = pd.DataFrame(spans, columns=[*SENTENCE, "from", "to"])
+    held = words.merge(bounds, on=SENTENCE, validate="m:1")
+    held = held.loc[(held["start"] < held["to"]) & (held["from"] < held["end"]), [*SENTENCE, "word"]]
+    found = readings.merge(held.assign(inside=True), on=[*SENTENCE, "word"], how="left", validate="m:1")
+    return found.assign(region=found["region"].mask(found["inside"].notna(), region)).drop(columns="inside")
+
+
 def _timed(readings: pd.DataFrame) -> None:
     """Raise `DataError` for reading times that no clock gives."""
     wrong = readings[readings["rt"].abs().eq(float("inf")) | (readings["rt"] < 0)]

@@ -20,7 +20,7 @@ def lmer_code(
     """Return R code that repeats a fit of engine lme4; `rows` is the R code of its data frame `rows`."""
     lines = [f"# {rsession.versions()}", "library(lmerTest)", rows]
     for column, (factor, by) in (codes or {}).items():
-        values = ", ".join(f"{_quoted(level)} = {code!r}" for level, code in by.items())
+        values = ", ".join(f"{quoted(level)} = {code!r}" for level, code in by.items())
         lines.append(f"rows${column} <- unname(c({values})[as.character(rows${factor})])")
     for name, cells in columns.items():
         if isinstance(cells[0], str):
@@ -32,6 +32,7 @@ def lmer_code(
     return "\n".join([*lines, "summary(model)", ""])
 
 
-def _quoted(text: str) -> str:
+def quoted(text: str) -> str:
+    """Return a text as R writes it."""
     escaped = text.replace("\\", "\\\\").replace('"', '\\"')
     return f'"{escaped}"'

@@ -1,6 +1,7 @@
 """The ground every part stands on: table schemas, study.toml, sidecars, atomic writing, two exceptions."""
 
 from .config import (
+    CODINGS,
     ROLES,
     AttentionSection,
     ChoiceSection,
@@ -8,6 +9,7 @@ from .config import (
     DeviceSection,
     ExcludeSection,
     FieldSection,
+    ModelSection,
     OnlineSection,
     OrderingSection,
     PracticeSection,
@@ -33,6 +35,7 @@ from .schemas import TABLES, Column, Table
 from .tables import check, dictionary, read, read_csv, write, write_dictionary
 
 __all__ = [
+    "CODINGS",
     "ROLES",
     "TABLES",
     "AttentionSection",
@@ -44,6 +47,7 @@ __all__ = [
     "ExcludeSection",
     "FieldSection",
     "MissingExtra",
+    "ModelSection",
     "OnlineSection",
     "OrderingSection",
     "PracticeSection",

@@ -322,6 +322,30 @@ class ExcludeSection:
         _expect(not empty, f"demographics accepts no answer to {', '.join(empty)}; expected at least one")
 
 
+CODINGS = ("sum", "treatment", "helmert", "repeated")
+
+
+@dataclass(frozen=True)
+class ModelSection:
+    """A mixed model of one's own; `region` is of reading times, `contrasts` names a factor's, `repeated` where not stated."""
+
+    __pydantic_config__ = STRICT
+    name: str
+    formula: str
+    region: str = "critical"
+    paradigms: tuple[str, ...] = ()
+    contrasts: dict[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        _expect(bool(self.name.strip()), "name is empty; expected a name for the model's rows in the tables")
+        _expect(
+            "~" in self.formula,
+            f"formula is {self.formula!r}; expected  response ~ predictors + (1|participant) + (1|item)",
+        )
+        for factor, coding in self.contrasts.items():
+            _expect(coding in CODINGS, f"contrasts.{factor} is {coding!r}; expected one of {', '.join(CODINGS)}")
+
+
 @dataclass(frozen=True)
 class AnalysisSection:
     """Exclusions and engine; arguments of `analysis.analyse`."""
@@ -334,6 +358,7 @@ class AnalysisSection:
     max_rt: float = 3000.0
     exclude: ExcludeSection = field(default_factory=ExcludeSection)
     smallest: dict[str, float] = field(default_factory=dict)
+    models: tuple[ModelSection, ...] = ()
 
     def __post_init__(self) -> None:
         _expect(
@@ -345,6 +370,9 @@ class AnalysisSection:
         for name, effect in self.smallest.items():
             _expect(name in ("z", "log_rt"), f"smallest names {name!r}; expected z or log_rt")
             _expect(effect > 0, f"smallest.{name} is {effect:g}; expected more than 0")
+        names = [model.name for model in self.models]
+        twice = sorted({name for name in names if names.count(name) > 1})
+        _expect(not twice, f"models: {', '.join(map(repr, twice))} is there twice; expected a name of its own for each")
 
 
 @dataclass(frozen=True)

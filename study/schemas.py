@@ -448,6 +448,27 @@ se            float?   standard error of that mean over participants
             ("paradigm", "measure", "region", "random", "term"),
         ),
         Table(
+            "factorial_models",
+            "a fixed effect of a model of the study's own factors",
+            _columns(
+                """
+model         string   name: as declared in study.toml; the paradigm's where none is declared
+measure       string   response: z, rating, log_rt or rt
+region        string   region of the reading times; sentence for ratings
+random        string   declared; of models that nobody declared: intercepts, or slopes as far as the design and the data allow
+"""
+                + _COEFFICIENTS
+                + """
+contrast      string?  what the coefficient compares, such as extraction: object minus subject; empty where no factor is in it
+mde           float?   minimum detectable effect: (t quantile .975 + t quantile .80) * se; found in 80 % of repetitions
+ms            float?   log_rt, two levels: level minus level in ms at the mean, exp(b0 + b1 / 2) - exp(b0 - b1 / 2)
+ms_low        float?   lower end of its 95 % interval, by the delta method; empty where random effects depend on the codes' origin
+ms_high       float?   upper end
+"""
+            ),
+            ("model", "measure", "region", "random", "term"),
+        ),
+        Table(
             "families",
             "a family of tests of grammaticality",
             _columns("""

@@ -99,11 +99,12 @@ def effect(row: Row) -> str:
         return f"{name}: grammatical sentences were rated {size} than ungrammatical ones ({apa(row)})."
     change = math.expm1(row["estimate"])
     size = f"{percent(abs(change))} {'more' if change > 0 else 'less'} time"
-    size += _in_ms(row)
+    size += in_ms(row)
     return f"{name}: the critical region took {size} in grammatical than in ungrammatical sentences ({apa(row)})."
 
 
-def _in_ms(row: Row) -> str:
+def in_ms(row: Row) -> str:
+    """Return an effect in ms in brackets, nothing where there is none."""
     if pd.isna(row.get("ms", float("nan"))):
         return ""
     low, high = _signed(row["ms_low"], 0), _signed(row["ms_high"], 0)

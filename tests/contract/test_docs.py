@@ -61,13 +61,14 @@ def test_the_parts_of_study_toml_shown_in_docs_are_taken(workplace: Path) -> Non
     """Put into the example study, as a reader would."""
     stated = tomllib.loads((workplace / "examples" / "minimal-pairs" / "study.toml").read_text())
     shown = blocks(ROOT / "docs" / "study-toml.md", "toml")
-    assert len(shown) == 3
+    assert len(shown) == 4
     for block in shown:
         for section, keys in tomllib.loads(block).items():
-            stated[section] |= keys
+            stated[section] = stated.get(section, {}) | keys
     plan = study.structure(study.Study, stated, where="docs/study-toml.md")
     assert [item.responses for item in plan.design.attention] == [["2"], ["1", "2", "3"]]
     assert len(plan.design.practice) == 2
+    assert [model.name for model in plan.analysis.models] == ["embedded verb", "ease"]
     assert [field.name for field in plan.procedure.demographics] == ["age", "hand"]
 
 

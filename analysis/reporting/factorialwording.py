@@ -1,0 +1,35 @@
+"""Sentences about the models of a study's own factors, from the declared table."""
+
+import pandas as pd
+
+from ..contrasts import SLOPES
+from ..measures import SENTENCE_WIDE
+from ..rows import records
+from .wording import Row, apa, in_ms, label, p_value
+
+
+def factorial_effects(models: pd.DataFrame) -> list[str]:
+    """Return a sentence for each model: every contrast in APA style, and what the model with slopes says of it."""
+    first = models[models["random"] != SLOPES]
+    beside = {
+        (r["model"], r["measure"], r["region"], r["term"]): r for r in records(models[models["random"] == SLOPES])
+    }
+    return [
+        _sentence(list(map(str, place)), records(rows), beside)
+        for place, rows in first.groupby(["model", "measure", "region"], sort=False)
+    ]
+
+
+def _sentence(place: list[str], rows: list[Row], beside: dict[tuple[str, str, str, str], Row]) -> str:
+    name, measure, region = place
+    where = "" if region == SENTENCE_WIDE else f" of region {region}"
+    head = f"{label(name)}, {measure}{where}"
+    told = []
+    for row in rows:
+        if pd.isna(row["estimate"]):
+            return f"{head}: {row['note']}"
+        if not pd.isna(row["contrast"]):
+            slopes = beside.get((name, measure, region, row["term"]))
+            again = "" if slopes is None or pd.isna(slopes["p"]) else f"; with slopes p {p_value(slopes['p'])}"
+            told.append(f"{label(row['contrast'])}, {apa(row)}{in_ms(row)}{again}")
+    return f"{head}: {'; '.join(told)}." if told else f"{head}: {rows[0]['n']} trials."

@@ -1,0 +1,222 @@
+"""Models of a study's own factors, held to lmerTest, to cell means and to hand formulas."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from gardenpath.analysis import factorial_models
+from gardenpath.analysis.factorial import regions_named
+from gardenpath.analysis.measures import marked
+from gardenpath.analysis.policies import Steps
+from gardenpath.analysis.reporting.factorialwording import factorial_effects
+from gardenpath.study import DataError, ModelSection, structure, write
+from gardenpath.study.config import AnalysisSection
+
+LEVELS = [("subject", "description"), ("subject", "name"), ("object", "description"), ("object", "name")]
+EFFECT = {"subject": 0.0, "object": 0.2}
+NOUN = {"description": 0.0, "name": -0.1}
+
+
+def conditions() -> pd.DataFrame:
+    rows = [
+        ("relatives", f"{extraction}.{noun}", factor, level)
+        for extraction, noun in LEVELS
+        for factor, level in (("extraction", extraction), ("noun", noun))
+    ]
+    return pd.DataFrame(rows, columns=["paradigm", "condition", "factor", "level"])
+
+
+def measured(noise: float = 0.2, people: int = 20, items: int = 16) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Return rating_scores and region_times of a Latin square with known effects."""
+    rng = np.random.default_rng(7)
+    who, what = noise * rng.normal(size=people), noise * rng.normal(size=items)
+    slope = noise * rng.normal(size=people)
+    rows = []
+    for p in range(people):
+        for i in range(items):
+            extraction, noun = LEVELS[(p + i) % 4]
+            y = 6 + EFFECT[extraction] + NOUN[noun] + 0.3 * (extraction == "object") * (noun == "name")
+            y += who[p] + what[i] + slope[p] * (extraction == "object") + noise * rng.normal()
+            place = {"participant": f"P{p:02}", "session": f"S{p:02}", "experiment": "E1", "version": "V1"}
+            place |= {"trial": (i * 7 + p) % items, "role": "target", "paradigm": "relatives", "item": f"i{i:02}"}
+            rows.append({**place, "condition": f"{extraction}.{noun}", "phenomenon": "relatives", "y": y})
+    frame = pd.DataFrame(rows)
+    times = frame.assign(region="critical", word=3, words=1, log_rt=frame["y"], rt=np.exp(frame["y"]))
+    return frame.assign(rating=frame["y"].round(), z=frame["y"] - 6).drop(columns="y"), times.drop(columns="y")
+
+
+def test_without_noise_the_coefficients_are_differences_of_cell_means() -> None:
+    scores, times = measured(noise=1e-6)
+    table = factorial_models(scores.iloc[:0], times, conditions()).query("random == 'intercepts'")
+    by = table.set_index("contrast")["estimate"]
+    assert by["extraction: object minus subject"] == pytest.approx(0.2 + 0.15, abs=1e-5)
+    assert by["noun: name minus description"] == pytest.approx(-0.1 + 0.15, abs=1e-5)
+    assert by["extraction: object minus subject x noun: name minus description"] == pytest.approx(0.3, abs=1e-5)
+
+
+def test_the_suggested_models_are_those_of_lmertest(rscript: Callable[..., pd.DataFrame]) -> None:
+    scores, times = measured()
+    table = factorial_models(scores, times, conditions())
+    rows = times.assign(
+        log_trial=np.log1p(times["trial"]),
+        A=times["condition"].str.startswith("object") - 0.5,
+        B=times["condition"].str.endswith("name") - 0.5,
+    )
+    code = """
+    library(lmerTest)
+    rows$log_trial <- rows$log_trial - mean(rows$log_trial)
+    m <- lmer(log_rt ~ A*B + log_trial + (1|participant) + (1|item), rows)
+    result <- as.data.frame(coef(summary(m)))
+    b <- fixef(m); V <- as.matrix(vcov(m))
+    g <- c(exp(b[1] + b[2]/2) - exp(b[1] - b[2]/2), (exp(b[1] + b[2]/2) + exp(b[1] - b[2]/2))/2)
+    half <- qt(.975, result[2, 3]) * sqrt(t(g) %*% V[1:2, 1:2] %*% g)
+    result$ms <- g[1]; result$low <- g[1] - half[1]; result$high <- g[1] + half[1]
+    """
+    reference = rscript(code, rows=rows)
+    ours = table.query("random == 'intercepts' and measure == 'log_rt'")
+    assert ours["term"].to_list()[1].startswith("extraction")
+    np.testing.assert_allclose(ours["estimate"], reference.iloc[:, 0], rtol=1e-6, atol=1e-9)
+    np.testing.assert_allclose(ours[["se", "df"]], reference.iloc[:, 1:3], rtol=1e-3)
+    told = ours.set_index("contrast").loc["extraction: object minus subject", ["ms", "ms_low", "ms_high"]]
+    np.testing.assert_allclose(told.astype(float), reference[["ms", "low", "high"]].iloc[0], rtol=1e-4)
+
+
+def test_the_interval_in_ms_is_the_same_with_slopes_whose_correlations_are_in(
+    rscript: Callable[..., pd.DataFrame],
+) -> None:
+    _, times = measured()
+    own = ModelSection("m", "log_rt ~ extraction + (1 + extraction|participant) + (1|item)")
+    ours = factorial_models(times.iloc[:0].assign(z=0.0, rating=0.0), times, conditions(), models=(own,))
+    rows = times.assign(A=times["condition"].str.startswith("object") - 0.5)
+    code = """
+    library(lmerTest)
+    m <- lmer(log_rt ~ A + (1 + A|participant) + (1|item), rows)
+    b <- fixef(m); V <- as.matrix(vcov(m))
+    g <- c(exp(b[1] + b[2]/2) - exp(b[1] - b[2]/2), (exp(b[1] + b[2]/2) + exp(b[1] - b[2]/2))/2)
+    half <- qt(.975, coef(summary(m))[2, 3]) * sqrt(t(g) %*% V %*% g)
+    result <- data.frame(ms = g[1], low = g[1] - half[1], high = g[1] + half[1])
+    """
+    told = ours.set_index("contrast").loc["extraction: object minus subject", ["ms", "ms_low", "ms_high"]]
+    np.testing.assert_allclose(told.astype(float), rscript(code, rows=rows).iloc[0], rtol=1e-3)
+
+
+@pytest.mark.r
+@pytest.mark.usefixtures("pymer4")
+def test_the_r_code_of_a_declared_model_starts_from_the_written_tables(
+    tmp_path: Path, rscript: Callable[..., pd.DataFrame]
+) -> None:
+    scores, times = measured()
+    own = ModelSection(
+        "m", "log_rt ~ extraction*noun + log_trial + (1|participant) + (1|item)", contrasts={"noun": "treatment"}
+    )
+    steps = Steps()
+    ours = factorial_models(scores, times, conditions(), models=(own,), engine="lme4", steps=steps)
+    write(times, "region_times", tmp_path, command="c")
+    [code] = steps.table()["code"]
+    reference = rscript(code + "result <- as.data.frame(coef(summary(model)))")
+    np.testing.assert_allclose(ours[["estimate", "se", "df"]].astype(float), reference.iloc[:, :3], rtol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("coding", "told"),
+    [
+        ("sum", "extraction: subject minus the mean of all"),
+        ("treatment", "extraction: object minus subject"),
+        ("helmert", "extraction: object minus the mean of subject, divided by 2"),
+    ],
+)
+def test_a_contrast_says_what_it_compares(coding: str, told: str) -> None:
+    scores, times = measured()
+    own = ModelSection("m", "z ~ extraction + (1|participant) + (1|item)", contrasts={"extraction": coding})
+    row = factorial_models(scores, times, conditions(), models=(own,)).set_index("contrast").loc[told]
+    means = scores.merge(conditions().query("factor == 'extraction'"), on=["paradigm", "condition"])
+    difference = means.groupby("level")["z"].mean()
+    wanted = {"sum": -0.5, "treatment": 1.0, "helmert": 0.5}[coding]
+    assert row["estimate"] == pytest.approx(wanted * (difference["object"] - difference["subject"]), abs=0.02)
+    assert row["mde"] > 0
+
+
+def test_slopes_come_as_far_as_the_design_allows_and_each_step_is_noted() -> None:
+    scores, times = measured()
+    steps = Steps()
+    table = factorial_models(scores, times, conditions(), steps=steps)
+    noted = steps.table()
+    assert noted.groupby("model")["kept"].sum().eq(1).all()
+    slopes = table.query("random == 'slopes' and measure == 'log_rt'")
+    assert "extraction" in slopes["formula"].iloc[0].partition("(")[2]
+    first = noted[noted["model"] == "relatives log_rt critical slopes"]["formula"].iloc[0]
+    assert first.count("extraction_object_subject") == 6  # main effect and interaction: fixed, by participant, by item
+
+
+def test_a_region_named_by_a_model_holds_every_word_that_overlaps_it_though_a_smaller_one_lies_within() -> None:
+    sentence = "The pilot that thanked Helen missed the train"
+    regions = '[["embedded", 10, 28], ["verb", 15, 22], ["critical", 29, 35]]'
+    items = pd.DataFrame([{"item": "i", "condition": "c", "sentence": sentence, "regions": regions}])
+    spans = [(w, sentence.index(t), sentence.index(t) + len(t)) for w, t in enumerate(sentence.split())]
+    words = pd.DataFrame([{"item": "i", "condition": "c", "word": w, "start": a, "end": b} for w, a, b in spans])
+    innermost = [None, None, "embedded", "verb", "embedded", "critical", None, None]
+    readings = words.drop(columns=["start", "end"]).assign(region=innermost)
+    assert marked(readings, items, words, "embedded").query("region == 'embedded'")["word"].to_list() == [2, 3, 4]
+    with pytest.raises(DataError, match="region 'object' is in no sentence; there are critical, embedded, verb"):
+        marked(readings, items, words, "object")
+
+
+def test_models_say_which_regions_they_are_about() -> None:
+    own = [
+        ("a", "log_rt ~ x + (1|item)", "verb"),
+        ("b", "log_rt ~ x + (1|item)", "verb+1"),
+        ("c", "z ~ x + (1|item)", "v"),
+    ]
+    assert regions_named([ModelSection(name, formula, region) for name, formula, region in own]) == ["verb"]
+
+
+def test_faults_of_declared_models_are_told_with_the_model_s_name() -> None:
+    scores, times = measured()
+    wrong = ModelSection("m", "log_rt ~ extractoin + (1|participant) + (1|item)")
+    with pytest.raises(DataError, match=r"'m': 'extractoin' is no column; expected some of .*extraction"):
+        factorial_models(scores, times, conditions(), models=(wrong,))
+    several = (
+        ModelSection("a", "time ~ extraction + (1|item)"),
+        ModelSection("b", "z ~ extraction + (1|item)", paradigms=("islands",)),
+    )
+    with pytest.raises(DataError) as found:
+        factorial_models(scores, times, conditions(), models=several)
+    assert "the response is 'time'; expected z, rating, log_rt, rt" in str(found.value)
+    assert "no paradigm 'islands'; there are relatives" in str(found.value)
+    nowhere = ModelSection("m", "log_rt ~ extraction + (1|participant) + (1|item)", region="verb")
+    [row] = factorial_models(scores, times, conditions(), models=(nowhere,)).to_dict("records")
+    assert row["note"] == "Not fitted: no trial of these paradigms was measured there"
+
+
+def test_the_keys_of_models_are_checked() -> None:
+    with pytest.raises(DataError) as found:
+        structure(
+            AnalysisSection,
+            {"models": [{"name": "a", "formula": "z", "contrasts": {"x": "dummy"}}]},
+            where="study.toml",
+        )
+    assert "formula is 'z'; expected  response ~ predictors" in str(found.value)
+    own = {"name": "a", "formula": "z ~ x + (1|item)"}
+    with pytest.raises(DataError, match="'a' is there twice"):
+        structure(AnalysisSection, {"models": [own, own]}, where="study.toml")
+
+
+def test_sentences_tell_every_contrast_in_apa_style() -> None:
+    scores, times = measured()
+    told = factorial_effects(factorial_models(scores, times, conditions()))
+    assert len(told) == 2
+    assert told[1].startswith("relatives, log_rt of region critical: extraction: object minus subject, b = ")
+    assert " ms, 95% CI [" in told[1]
+    assert "with slopes p " in told[1]
+
+
+def test_a_minimal_pair_is_left_to_the_models_of_grammaticality() -> None:
+    scores, times = measured()
+    pair = pd.DataFrame(
+        [("relatives", c, "grammaticality", c) for c in ("grammatical", "ungrammatical")],
+        columns=["paradigm", "condition", "factor", "level"],
+    )
+    assert factorial_models(scores, times, pair).empty
