@@ -13,6 +13,7 @@ COMMANDS = (
     "simulate",
     "serve",
     "forget",
+    "export",
     "collect",
     "score",
     "evaluate",

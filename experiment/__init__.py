@@ -2,6 +2,7 @@
 
 from .browser import find_chromium, take_in_browser
 from .collection import collect
+from .exports import export
 from .imports import ColumnMapping, read_mapping
 from .procedures import Procedure, Rating, procedure
 from .robots import Effects, HttpTransport, Robot, robot, simulate, take
@@ -21,6 +22,7 @@ __all__ = [
     "VersionFile",
     "collect",
     "event_schema",
+    "export",
     "find_chromium",
     "procedure",
     "read_mapping",

@@ -5,17 +5,16 @@ loses(files) -> list[str]                 what this platform cannot do of the st
 write(files, places, folder, online)      writes what the platform takes; counter n there runs places[n % len(places)]
 """
 
-import logging
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
 from gardenpath import study
 
 from ..versions import VersionFile, version_files
+from . import jatos, jspsych
 from .places import Place, places
-
-log = logging.getLogger("gardenpath")
 
 
 class Export(Protocol):
@@ -30,14 +29,24 @@ class Export(Protocol):
     ) -> object: ...
 
 
-EXPORTS: tuple[Export, ...] = ()
+EXPORTS: tuple[Export, ...] = (jspsych, jatos)
 
-__all__ = ["EXPORTS", "Export", "Place", "export", "places"]
+__all__ = ["EXPORTS", "Export", "Exported", "Place", "export", "places"]
 
 
-def export(stated: study.Study, platform: str, out: str | Path, orders: int | None = None) -> list[str]:
+@dataclass(frozen=True)
+class Exported:
+    """What an export holds, and what its platform cannot do of the study's procedure, a sentence each."""
+
+    versions: int
+    orders: int
+    places: int
+    loses: tuple[str, ...]
+
+
+def export(stated: study.Study, platform: str, out: str | Path, orders: int | None = None) -> Exported:
     """Write a study as `platform` takes it into the folder `out`, with its version files, so that what comes back can be
-    collected from the export alone; return what the platform cannot do of it, a sentence each.
+    collected from the export alone.
 
     Each version goes out in `orders` pre-drawn orders, by default in as many as `online.quota` lets take part.
     """
@@ -51,7 +60,10 @@ def export(stated: study.Study, platform: str, out: str | Path, orders: int | No
             "the participants planned for each version"
         )
     folder, files = Path(out), version_files(stated)
+    drawn = places(files, orders)
+    for old in (folder / "versions").glob("E*-V*.json"):
+        old.unlink()
     for file in files:
         file.write(folder / "versions")
-    made[platform].write(files, places(files, orders), folder, stated.online)
-    return made[platform].loses(files)
+    made[platform].write(files, drawn, folder, stated.online)
+    return Exported(len(files), orders, len(drawn), tuple(made[platform].loses(files)))

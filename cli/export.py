@@ -1,0 +1,46 @@
+"""gardenpath export: a study for the platforms that people already use."""
+
+from pathlib import Path
+
+import click
+
+from . import options
+
+PLATFORMS = ("jspsych", "jatos", "pcibex", "gorilla", "psychopy")
+
+
+@click.command("export")
+@options.study_file
+@click.option("--to", "platform", type=click.Choice(PLATFORMS), required=True, help="What it is for.")
+@click.option(
+    "--orders",
+    type=click.IntRange(min=1),
+    help="Orders drawn for each version: the participants planned for it [default: online.quota of STUDY.toml].",
+)
+@options.out
+@options.force
+def command(study_file: Path, platform: str, orders: int | None, out: Path, force: bool) -> None:
+    """Write STUDY.toml as another platform takes it, with pre-drawn orders of each version, to the folder given by -o.
+
+    A README in the folder says what to do there. versions/ holds what was shown: keep it with the data that come back.
+    """
+    from gardenpath import experiment, study
+
+    stated = study.load(study_file)
+    study.refuse_overwrite([out], force)
+    made = experiment.export(stated, platform, out, orders)
+    notes = {"platform": platform, "orders": made.orders, "places": made.places}
+    study.write_sidecar(
+        out / "export", command=options.typed(), inputs=[study_file, *stated.paths()], seed=stated.seed, notes=notes
+    )
+    for sentence in made.loses:
+        options.talk(f"{platform}: {sentence}")
+    versions = options.count(made.versions, "version")
+    click.echo(
+        f"{out}: {versions} in {options.count(made.orders, 'order')} each, {options.count(made.places, 'place')}"
+    )
+    options.talk(
+        f"counter n runs version n mod {made.versions} in its order n div {made.versions}; "
+        f"a number from {made.places} on begins again at 0"
+    )
+    options.talk(f"dropouts can unbalance the versions; {out / 'README.md'} says how, and what to do")

@@ -1,0 +1,26 @@
+"""A folder with our own page on jsPsych: it runs from any web server, or as a file, and fetches nothing."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from gardenpath import study
+
+from ..versions import VersionFile
+from .page import index_html, page_files, study_js, told, write_bytes
+from .places import Place
+
+NAME = "jspsych"
+
+
+def loses(files: Sequence[VersionFile]) -> list[str]:
+    """Return nothing: the page is our own."""
+    return []
+
+
+def write(files: Sequence[VersionFile], places: Sequence[Place], folder: Path, online: study.OnlineSection) -> None:
+    """Write index.html with all that it needs, save.js to be edited, and a README."""
+    for name, content in page_files(index_html()).items():
+        write_bytes(folder / name, content)
+    study.write_text(folder / "study.js", study_js(files, places, online))
+    study.write_text(folder / "save.js", told("save.js"))
+    study.write_text(folder / "README.md", told("jspsych.md", files, places))

@@ -1,0 +1,121 @@
+"""What our own page left on another platform: rows of jsPsych's data that carry our session and its events."""
+
+import csv
+import io
+import json
+import logging
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from gardenpath import study
+
+from ..sessions import Event, Record, Session
+
+log = logging.getLogger("gardenpath")
+
+SESSION = "gardenpath_session"
+EVENTS = "gardenpath_events"
+Row = Mapping[str, Any]
+
+
+def is_native(row: Row) -> bool:
+    """Return whether a row of data is one of our own page's."""
+    return SESSION in row and EVENTS in row
+
+
+def rows_of(text: str, where: str) -> list[dict[str, Any]]:
+    """Return the rows of jsPsych's data: JSON, also several texts one after the other, or its CSV.
+
+    What cannot be read at the end of a JSON text that was cut off is left out and named on the log; raises `study.DataError`
+    for a text that is neither.
+    """
+    if text.lstrip()[:1] in ("[", "{"):
+        return list(_json_rows(text, where))
+    rows = list(csv.DictReader(io.StringIO(text, newline="")))
+    if not rows or not is_native(rows[0]):
+        raise study.DataError(
+            f"{where}: neither JSON nor a table with the columns {SESSION} and {EVENTS}; expected data of an exported study"
+        )
+    return [dict(row) for row in rows]
+
+
+def _json_rows(text: str, where: str) -> Iterator[dict[str, Any]]:
+    decoder, at = json.JSONDecoder(), 0
+    while at < len(text):
+        if text[at].isspace() or text[at] == ",":
+            at += 1
+            continue
+        try:
+            found, at = decoder.raw_decode(text, at)
+        except json.JSONDecodeError as error:
+            inside = text[at] == "["
+            if inside and (rest := text[at + 1 :]).strip():
+                log.warning("%s: a list of rows is cut off (%s); its whole rows are read", where, error.msg)
+                yield from _json_rows(rest, where)
+            else:
+                log.warning("%s: cut off or damaged at character %d; what follows is left out", where, at)
+            return
+        yield from (row for row in (found if isinstance(found, list) else [found]) if isinstance(row, dict))
+
+
+def records(rows: Iterable[Row], where: str) -> list[Record]:
+    """Return the sessions of rows in any order, ordered by start; a row or an event that came twice counts once.
+
+    Raises `study.DataError` with every row that cannot be read. Events that are missing are named on the log.
+    """
+    sessions: dict[str, Session] = {}
+    events: dict[str, dict[int, Event]] = {}
+    faults: list[str] = []
+    for number, row in enumerate(rows, start=1):
+        place = f"{where}, row {number}"
+        try:
+            session = study.structure(Session, _cell(row, SESSION), where=place)
+            found = [Event(**event) for event in _cell(row, EVENTS)]
+        except study.DataError as error:
+            faults += error.faults
+            continue
+        except (KeyError, TypeError, ValueError) as error:
+            faults.append(
+                f"{place}: {SESSION} and {EVENTS} cannot be read ({error}); expected them as the page wrote them"
+            )
+            continue
+        known = sessions.setdefault(session.id, session)
+        if known.version_sha256 != session.version_sha256:
+            faults.append(f"{place}: session {session.id} runs another version than in its first row")
+        elif session.finished is not None:
+            sessions[session.id] = session
+        _add(events.setdefault(session.id, {}), found, session.id, place)
+    if faults:
+        raise study.DataError(faults)
+    made = [Record(s, tuple(event for _, event in sorted(events[s.id].items()))) for s in sessions.values()]
+    for record in made:
+        _say_missing(record, where)
+    return sorted(made, key=lambda record: (record.session.started, record.session.id))
+
+
+def _cell(row: Row, name: str) -> Any:
+    value = row[name]
+    return json.loads(value) if isinstance(value, str) else value
+
+
+def _add(there: dict[int, Event], found: Iterable[Event], session: str, place: str) -> None:
+    for event in found:
+        before = there.setdefault(event.seq, event)
+        if before == event:
+            continue
+        # A page that lost what it had kept counts on from an earlier number: what it did later counts.
+        if event.visit > before.visit:
+            there[event.seq] = event
+        log.warning(
+            "%s: session %s has two events number %d; that of the later visit counts", place, session, event.seq
+        )
+
+
+def _say_missing(record: Record, where: str) -> None:
+    """Say which events of a session that did not end are missing; of finished ones the tables' reader does."""
+    seqs = {event.seq for event in record.events}
+    missing = sorted(set(range(max(seqs, default=-1) + 1)) - seqs)
+    if missing and record.session.finished is None:
+        log.warning(
+            "%s: session %s lacks %d events, first number %d", where, record.session.id, len(missing), missing[0]
+        )
