@@ -31,6 +31,16 @@ PROLIFIC = "PROLIFIC_PID={{%PROLIFIC_PID%}}&STUDY_ID={{%STUDY_ID%}}&SESSION_ID={
 @click.option(
     "--trust-proxy", metavar="IP", help="Believe X-Forwarded-Proto and X-Forwarded-For of the proxy at this address."
 )
+@click.option(
+    "--kiosk", is_flag=True, help="In the lab: everybody begins with a code, and nothing of them stays in the browser."
+)
+@click.option(
+    "--kiosk-seconds",
+    default=60,
+    show_default=True,
+    type=click.IntRange(15, 3600),
+    help="So long the last page of a kiosk's session stands.",
+)
 def command(
     study_file: Path,
     host: str,
@@ -39,6 +49,8 @@ def command(
     out: Path | None,
     address: str | None,
     trust_proxy: str | None,
+    kiosk: bool,
+    kiosk_seconds: int,
 ) -> None:
     """Serve STUDY.toml to participants until interrupted; the data are in the database at every moment."""
     from gardenpath import experiment, study
@@ -58,18 +70,22 @@ def command(
     opened = server.open_store(stated, versions, database or store.sqlite_url(folder / "study.sqlite"))
     key = server.participant_key(folder / "participant.key")
     password = server.secret(folder / "dashboard.password", lambda: secrets.token_urlsafe(12))
-    site = server.Site(path=outer.path, behind_proxy=trust_proxy is not None, password=password)
+    site = server.Site(outer.path, trust_proxy is not None, password, kiosk=kiosk_seconds if kiosk else None)
     app = server.application(opened, stated, key=key, site=site)
     shown = f"{address.rstrip('/')}/" if address else f"http://{host}:{listener.getsockname()[1]}/"
     preview = urlencode({"preview": versions[0].name, "trial": 0, "key": server.preview_key(key)})
     click.echo(f"{stated.name}: {len(versions)} versions")
-    click.echo(f"  for participants  {shown}")
-    click.echo(f"  for Prolific      {shown}?{PROLIFIC}")
-    click.echo(f"  for SONA          {shown}?survey_code=%SURVEY_CODE%")
-    click.echo(f"  for your own ids  {shown}?participant=ID")
+    if kiosk:
+        click.echo(f"  for the kiosk     {shown}")
+        click.echo(f"  full screen       chromium --kiosk --incognito {shown}")
+    else:
+        click.echo(f"  for participants  {shown}")
+        click.echo(f"  for Prolific      {shown}?{PROLIFIC}")
+        click.echo(f"  for SONA          {shown}?survey_code=%SURVEY_CODE%")
+        click.echo(f"  for your own ids  {shown}?participant=ID")
     click.echo(f"  to look at        {shown}?{preview}")
     click.echo(f"  dashboard         {shown}dashboard  (its password is in {folder / 'dashboard.password'})")
-    if not address:
+    if not address and not kiosk:
         options.talk(
             "these links are for this machine alone, for trying the study; for participants put a proxy with HTTPS before the "
             "server, and say --address and --trust-proxy (docs/online.md)"

@@ -5,7 +5,6 @@ import hmac
 import json
 import logging
 import re
-import secrets
 import socket
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import asdict, dataclass
@@ -20,15 +19,20 @@ from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.requests import Request
-from starlette.responses import FileResponse, JSONResponse, Response
+from starlette.responses import FileResponse, HTMLResponse, JSONResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from gardenpath import study
 
-from .dashboard import Dashboard
+from .dashboard import COOKIE, Dashboard
+from .keys import hash_participant
+from .keys import known_key as known_key
+from .keys import participant_key as participant_key
+from .keys import secret as secret
 from .limits import LARGEST_BODY, MOST_EVENTS, Limit, TooLarge, bounded, limited
-from .platforms import Ending, check_texts, ending, person, way_back
+from .platforms import LAB, Ending, check_texts, ending, kiosk_texts, person, person_in_lab, way_back
+from .procedures import direction
 from .sessions import Json, check_events, payload
 from .store import Arrival, Conflict, Opened, Refused, Rules, Store, Ticket
 from .versions import VersionFile
@@ -84,7 +88,8 @@ class _Under:
 class Site:
     """Where and how a study is reached: its outer path, whether a proxy tells who calls, and the dashboard's password.
 
-    Without a password there is no dashboard. `burst` is how many calls of one session are taken at once; in the long run it is
+    Without a password there is no dashboard. With `kiosk` everybody comes to the lab and begins with a code; it is how many
+    seconds the last page of a session stands. `burst` is how many calls of one session are taken at once; in the long run it is
     a fiftieth of that a second.
     """
 
@@ -92,6 +97,7 @@ class Site:
     behind_proxy: bool = False
     password: str | None = None
     burst: int = 1000
+    kiosk: int | None = None
 
 
 def application(store: Store, stated: study.Study, *, key: bytes, site: Site | None = None) -> Starlette:
@@ -127,7 +133,7 @@ class _Study:
         session = "/api/sessions/{session}"
         return Starlette(
             routes=[
-                Route("/", lambda request: FileResponse(page / "index.html")),
+                Route("/", self._page(page / "index.html")),
                 Route("/static/{name}", _static(page)),
                 Route("/api/openapi.json", lambda request: FileResponse(description)),
                 Route("/api/sessions", self._answered(self.open_session), methods=["POST"]),
@@ -141,6 +147,31 @@ class _Study:
             exception_handlers={HTTPException: _refused, Exception: _failed},
         )
 
+    def _page(self, index: Path) -> Callable[[Request], Response]:
+        seconds, language = self.site.kiosk, self.stated.language
+        if seconds is None:
+            return lambda request: FileResponse(index)
+        said = {
+            "study": {
+                "title": self.stated.title or self.stated.name,
+                "language": language,
+                "direction": direction(language),
+            },
+            "seconds": seconds,
+            "texts": kiosk_texts(self.online, language),
+        }
+        data = json.dumps(said, ensure_ascii=False).replace("<", "\\u003c")
+        block = f'<script type="application/json" id="kiosk">{data}</script>'
+        html = index.read_text("utf-8").replace("</head>", f"{block}\n  </head>")
+
+        def page(request: Request) -> Response:
+            answer = HTMLResponse(html)
+            if "preview" not in request.query_params:  # participants find no open dashboard here
+                answer.delete_cookie(COOKIE, httponly=True, samesite="strict")
+            return answer
+
+        return page
+
     def _dashboard(self) -> list[Route]:
         if self.site.password is None:
             return []
@@ -153,9 +184,10 @@ class _Study:
         body = await _body(request)
         preview = _preview(body.get("preview"), self.key)
         source = body.get("source") or "server"
-        if source not in ("server", "robot"):
-            raise ValueError("source: expected 'server' or 'robot'")
-        who = person(body)
+        real = "server" if self.site.kiosk is None or preview else "lab"
+        if source not in (real, "robot"):
+            raise ValueError(f"source: expected '{real}' or 'robot'")
+        who = person_in_lab(body) if source == "lab" else person(body)
         arrival = Arrival(
             None if who is None else hash_participant(who.id, self.key),
             who,
@@ -164,7 +196,7 @@ class _Study:
             _random_text(body, "resume"),
             preview,
         )
-        if source == "server" and preview is None and not self._safe(request):
+        if source == real and preview is None and not self._safe(request):
             raise Refused("insecure", "real participants are served over HTTPS only; see docs/online.md")
         opened = await run_in_threadpool(self.store.open, arrival)
         answer = payload(
@@ -225,6 +257,7 @@ class _Study:
 
     def _ending(self, kind: str, ticket: Ticket | None) -> Ending:
         platform, id = (ticket.platform, ticket.id) if ticket else ("link", "")
+        platform = platform if self.site.kiosk is None else LAB
         return ending(self.online, self.stated.language, kind, platform, id)
 
     def _online(self, opened: Opened) -> Json:
@@ -289,36 +322,9 @@ class _Study:
         return JSONResponse(answer, status_code=403 if error.reason in ("insecure", "preview") else 409)
 
 
-def hash_participant(participant: str, key: bytes) -> str:
-    """Return the keyed hash that stands for a platform's participant id, 16 hexadecimal digits."""
-    return hmac.new(key, participant.encode("utf-8"), "sha256").hexdigest()[:16]
-
-
 def preview_key(key: bytes) -> str:
     """Return what a preview link must hold: nobody else sees a study's materials ahead."""
     return hmac.new(key, b"preview", "sha256").hexdigest()[:32]
-
-
-def participant_key(path: str | Path) -> bytes:
-    """Return the key that hashes participant ids; it is made and kept, readable by its owner, on first use."""
-    return bytes.fromhex(secret(path, lambda: secrets.token_hex(32)))
-
-
-def known_key(path: str | Path) -> bytes:
-    """Return the key that a study's ids were hashed with; raises `FileNotFoundError` where there is none."""
-    if not Path(path).exists():
-        raise FileNotFoundError(f"{path}: there is no such file; expected the key of the study's data folder (-o)")
-    return participant_key(path)
-
-
-def secret(path: str | Path, make: Callable[[], str]) -> str:
-    """Return the text of a file that only its owner can read; it is made on first use."""
-    path = Path(path)
-    if not path.exists():
-        with study.atomic(path) as temporary:
-            temporary.write_text(make())
-        path.chmod(0o600)
-    return path.read_text("utf-8").strip()
 
 
 def page_files() -> Path:
