@@ -106,10 +106,10 @@ def _declared(models: Sequence[ModelSection], levels: Mapping[str, pd.DataFrame]
         if unknown := [name for name in model.paradigms if name not in levels]:
             faults.append(f"analysis.models, {model.name!r}: no paradigm {unknown[0]!r}; there are {', '.join(levels)}")
             continue
-        factors = {name for by in levels.values() for name in by} & {*formula.names}
+        factors = {str(name) for by in levels.values() for name in by} & {*formula.names}
         having = [p for p in (model.paradigms or levels) if factors <= {*levels[p]}] if factors else list(levels)
         wide = formula.response in RATINGS
-        contrasts = {name: _coding(name, model.contrasts, having, levels) for name in factors}
+        contrasts = {name: _coding(name, model.contrasts, having, levels) for name in sorted(factors)}
         region = SENTENCE_WIDE if wide else model.region
         plans.append(_Planned(model.name, formula, region, tuple(having), contrasts, DECLARED, policy))
     if faults:
@@ -123,7 +123,7 @@ def _suggested(scores: pd.DataFrame, times: pd.DataFrame, levels: Mapping[str, p
     for paradigm, by in levels.items():
         if paradigm not in there or {*by.index} == {*CODES} or len(by) < 2:
             continue
-        factors = [name for name in by if len({*by[name]}) > 1]
+        factors = [str(name) for name in by if len({*by[name]}) > 1]
         for measure, region in measured:
             others = ["log_trial"] if measure in TIMES else []
             crossed = "*".join(factors)
@@ -194,7 +194,8 @@ def _fitted(plan: _Planned, rows: pd.DataFrame, engine: str, crosscheck: bool, s
         return failed(text, term, str(error).replace("\n", "; "), rows, engine=engine).assign(**place)
     if plan.formula.response == "log_rt":
         model = model.assign(**_in_ms(model, given, engine))
-    return model.assign(**place, contrast=[_contrast(str(term), plan, given) for term in model["term"]])
+    compared = {term: _contrast(str(term), plan, given) for term in model["term"]}
+    return model.assign(**place, contrast=model["term"].map(compared))
 
 
 def _contrast(term: str, plan: _Planned, given: Coded) -> str | None:
@@ -207,7 +208,8 @@ def _compared(column: str, plan: _Planned, given: Coded) -> str:
     if column not in given.codes:
         return column
     factor, by = given.codes[column]
-    coding, *_ = plan.contrasts[factor]
+    stated = plan.contrasts[factor]
+    coding = stated if isinstance(stated, str) else stated[0]
     levels = list(by)
     nth = [name for name, (of, _) in given.codes.items() if of == factor].index(column)
     match coding:

@@ -114,7 +114,7 @@ def marked(readings: pd.DataFrame, items: pd.DataFrame, words: pd.DataFrame | No
     spans = [
         (row.item, row.condition, one[1], one[2])
         for row in items.itertuples()
-        for one in json.loads(row.regions)
+        for one in json.loads(str(row.regions))
         if one[0] == region
     ]
     if not spans:

@@ -58,7 +58,7 @@ def analyse(
     targets = readings[readings["role"] == "target"]
     others = [
         region_times(
-            marked(readings, items, words, name), items, min_rt=min_rt, max_rt=max_rt, region=name, ledger=ledger
+            marked(targets, items, words, name), items, min_rt=min_rt, max_rt=max_rt, region=name, ledger=ledger
         )
         for name in regions_named(models)
     ]

@@ -1,5 +1,7 @@
 """Sentences about the models of a study's own factors, from the declared table."""
 
+from collections.abc import Mapping, Sequence
+
 import pandas as pd
 
 from ..contrasts import SLOPES
@@ -8,23 +10,25 @@ from ..rows import records
 from .wording import Row, apa, in_ms, label, p_value
 
 
+KEY = ("model", "measure", "region", "term")
+
+
 def factorial_effects(models: pd.DataFrame) -> list[str]:
     """Return a sentence for each model: every contrast in APA style, and what the model with slopes says of it."""
     first = models[models["random"] != SLOPES]
-    beside = {
-        (r["model"], r["measure"], r["region"], r["term"]): r for r in records(models[models["random"] == SLOPES])
-    }
+    slopes = records(models[models["random"] == SLOPES])
+    beside: dict[tuple[str, ...], Row] = {tuple(str(row[key]) for key in KEY): row for row in slopes}
     return [
         _sentence(list(map(str, place)), records(rows), beside)
         for place, rows in first.groupby(["model", "measure", "region"], sort=False)
     ]
 
 
-def _sentence(place: list[str], rows: list[Row], beside: dict[tuple[str, str, str, str], Row]) -> str:
+def _sentence(place: list[str], rows: Sequence[Row], beside: Mapping[tuple[str, ...], Row]) -> str:
     name, measure, region = place
     where = "" if region == SENTENCE_WIDE else f" of region {region}"
     head = f"{label(name)}, {measure}{where}"
-    told = []
+    told: list[str] = []
     for row in rows:
         if pd.isna(row["estimate"]):
             return f"{head}: {row['note']}"
