@@ -9,7 +9,6 @@ from ..measures import SENTENCE_WIDE
 from ..rows import records
 from .wording import Row, apa, in_ms, label, p_value
 
-
 KEY = ("model", "measure", "region", "term")
 
 
