@@ -37,12 +37,18 @@ def take_in_browser(
         page = browser.new_page(viewport={"width": 1280, "height": 800})
         with page.expect_response("**/api/sessions") as answer:
             page.goto(f"{address}?{urlencode({'participant': name, 'source': 'robot'})}")
-        session = answer.value.json()
-        kinds = ("start", "word", "reading", "response", "demographics")
-        script = [event for event in machine.events(session, name) if event["kind"] in kinds]
-        code = _Reader(page, pace, pictures, session).run(iter(script))
+        code = take_page(machine, page, answer.value.json(), name, pace=pace, pictures=pictures)
         browser.close()
     return code
+
+
+def take_page(
+    machine: Robot, page: Any, session: Json, name: str, *, pace: float = 1.0, pictures: Path | None = None
+) -> str:
+    """Let a robot take a session, of which this is the payload, at a page that is open; return the completion code."""
+    kinds = ("start", "word", "reading", "response", "demographics")
+    script = [event for event in machine.events(session, name) if event["kind"] in kinds]
+    return _Reader(page, pace, pictures, session).run(iter(script))
 
 
 class _Reader:

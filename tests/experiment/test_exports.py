@@ -1,0 +1,250 @@
+"""A study as files for other platforms, and what its page left there: the same tables as at home."""
+
+import csv
+import io
+import json
+import random
+import subprocess
+import zipfile
+from collections.abc import Iterator
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pandas as pd
+import pytest
+
+from gardenpath import experiment, study
+from gardenpath.experiment.collection import collect, tables_of
+from gardenpath.experiment.exports import places
+from gardenpath.experiment.exports.page import exported
+from gardenpath.experiment.folders import read_files, read_records, write_record
+from gardenpath.experiment.imports.native import records, rows_of
+
+from .pages import ITEMS, stated
+
+PLATFORMS = ("jspsych", "jatos")
+URL = "https://uni.sona-systems.com/webstudy_credit.aspx?experiment_id=1&survey_code={id}"
+
+
+@pytest.fixture
+def small(tmp_path: Path) -> study.Study:
+    (tmp_path / "items.csv").write_text(ITEMS)
+    (tmp_path / "study.toml").write_text(stated())
+    return study.load(tmp_path / "study.toml")
+
+
+def _files(folder: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(folder)): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
+
+
+# ---------------------------------------------------------------------------------------------------------- out
+
+
+@pytest.mark.parametrize("platform", PLATFORMS)
+def test_the_same_study_gives_the_same_bytes(small: study.Study, tmp_path: Path, platform: str) -> None:
+    made = [experiment.export(small, platform, tmp_path / name, 4) for name in ("one", "two")]
+    assert _files(tmp_path / "one") == _files(tmp_path / "two")
+    assert [(m.versions, m.orders, m.places, m.loses) for m in made] == [(3, 4, 12, ())] * 2
+
+
+@pytest.mark.parametrize("platform", PLATFORMS)
+def test_an_export_holds_the_versions_that_it_shows(small: study.Study, tmp_path: Path, platform: str) -> None:
+    (tmp_path / "out" / "versions").mkdir(parents=True)
+    (tmp_path / "out" / "versions" / "E9-V9.json").write_text("of a version that is gone")
+    experiment.export(small, platform, tmp_path / "out", 2)
+    there = experiment.read_versions(tmp_path / "out" / "versions")
+    assert [file.sha256 for file in there] == [file.sha256 for file in experiment.version_files(small)]
+
+
+def test_orders_are_as_many_as_the_quota_or_have_to_be_stated(small: study.Study, tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=r"online\.quota is not stated.*--orders"):
+        experiment.export(small, "jspsych", tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+    limited = replace(small, online=replace(small.online, quota=5))
+    assert experiment.export(limited, "jspsych", tmp_path / "out").places == 15
+
+
+def test_a_platform_that_is_not_there_is_refused_with_those_that_are(small: study.Study, tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=r"'labvanced'; expected one of .*jspsych, jatos"):
+        experiment.export(small, "labvanced", tmp_path / "out", 1)
+
+
+def test_each_place_runs_the_order_that_the_server_would_draw(small: study.Study) -> None:
+    files = experiment.version_files(small)
+    drawn = places(files, 3)
+    held = json.loads(json.dumps(exported(files, drawn, small.online)))
+    assert [held["versions"][version]["name"] for version, _, _ in held["places"][:4]] == [
+        "E1-V1",
+        "E1-V2",
+        "E1-V3",
+        "E1-V1",
+    ]
+    for place, (version, slot, order) in zip(drawn, held["places"], strict=True):
+        trials, breaks = held["versions"][version]["trials"], held["versions"][version]["breaks"]
+        shown = [{**trials[at], "trial": n, "break_before": n in breaks} for n, at in enumerate(order)]
+        assert shown == json.loads(json.dumps(place.trials()))
+        assert slot == place.slot
+
+
+def test_the_texts_of_a_version_are_there_once_however_many_orders(small: study.Study, tmp_path: Path) -> None:
+    for orders in (1, 50):
+        experiment.export(small, "jspsych", tmp_path / str(orders), orders)
+    texts = [(tmp_path / name / "study.js").read_text() for name in ("1", "50")]
+    assert texts[0].count("cabinets") == texts[1].count("cabinets") == 3, "once in each of three versions"
+
+
+def test_a_text_that_looks_like_markup_stays_within_the_script(small: study.Study, tmp_path: Path) -> None:
+    items = ITEMS.replace("The key", "</script><b>The key\u2028</b>")
+    (tmp_path / "items.csv").write_text(items)
+    experiment.export(small, "jspsych", tmp_path / "out", 1)
+    text = (tmp_path / "out" / "study.js").read_text()
+    assert "</script" not in text
+    assert "\u2028" not in text
+    run = f"globalThis.window = {{}}; {text}; process.stdout.write(JSON.stringify(window.gardenpathStudy))"
+    said = subprocess.run(["node", "-e", run], capture_output=True, text=True, check=True).stdout
+    assert "</script><b>The" in said
+
+
+def test_the_archive_is_what_jatos_publishes_as_its_schema(small: study.Study, tmp_path: Path) -> None:
+    sona = replace(small, online=replace(small.online, completion_url=URL))
+    experiment.export(sona, "jatos", tmp_path / "out", 2)
+    [archive] = (tmp_path / "out").glob("*.jzip")
+    with zipfile.ZipFile(archive) as opened:
+        names = opened.namelist()
+        properties = json.loads(opened.read("page.jas"))
+        page = opened.read("page/index.html").decode()
+    schema = json.loads((Path(__file__).parent / "jas.schema.json").read_text())
+    jsonschema.Draft201909Validator(schema).validate(properties)
+    assert [name for name in names if "/" not in name] == ["page.jas"]
+    assert {"page/app.css", "page/app.js", "page/study.js"} <= {*names}
+    assert "page/jatos.js" not in names, "JATOS serves it"
+    assert '<script src="jatos.js"></script>' in page
+    assert properties["data"]["endRedirectUrl"].endswith("&survey_code=[survey_code]")
+    known = {"GeneralMultiple", "GeneralSingle", "Jatos", "MTSandbox", "MT", "PersonalMultiple", "PersonalSingle"}
+    assert {*properties["data"]["batchList"][0]["allowedWorkerTypes"]} <= known
+
+
+def test_who_comes_from_prolific_is_sent_back_there(small: study.Study, tmp_path: Path) -> None:
+    experiment.export(small, "jatos", tmp_path / "out", 2)
+    with zipfile.ZipFile(tmp_path / "out" / "page.jzip") as opened:
+        data = json.loads(opened.read("page.jas"))["data"]
+    assert data["endRedirectUrl"] == "https://app.prolific.com/submissions/complete?cc=GARDEN-PATH-1"
+
+
+def test_another_study_has_another_id_in_jatos(small: study.Study, tmp_path: Path) -> None:
+    ids = set()
+    for orders, seed in ((2, 1), (3, 1), (2, 2)):
+        experiment.export(replace(small, seed=seed), "jatos", tmp_path / f"{orders}-{seed}", orders)
+        with zipfile.ZipFile(tmp_path / f"{orders}-{seed}" / "page.jzip") as opened:
+            ids.add(json.loads(opened.read("page.jas"))["data"]["uuid"])
+    assert len(ids) == 3
+
+
+# --------------------------------------------------------------------------------------------------------- back
+
+
+@pytest.fixture
+def home(small: study.Study, tmp_path: Path) -> Path:
+    """A folder of four simulated sessions."""
+    experiment.simulate(experiment.version_files(small), tmp_path / "home", participants=4, seed=1)
+    return tmp_path / "home"
+
+
+def _rows(home: Path) -> Iterator[dict[str, Any]]:
+    """The sessions of a folder as a platform has them: a few events a row."""
+    for record in read_records(home):
+        session = json.loads(json.dumps(asdict(record.session)))
+        for seq, at in enumerate(range(0, len(record.events), 7)):
+            events = json.loads(json.dumps([asdict(event) for event in record.events[at : at + 7]]))
+            shown = {"trial_type": "html", "rt": 1.5, "words": ["a", 'b"c']}
+            yield {**shown, "seq": seq, "gardenpath_session": session, "gardenpath_events": events}
+
+
+def _csv(rows: list[dict[str, Any]]) -> str:
+    """The rows as jsPsych's JSON2CSV writes them: every cell quoted, objects as JSON."""
+    made = io.StringIO(newline="")
+    writer = csv.DictWriter(made, list(rows[0]), quoting=csv.QUOTE_ALL, lineterminator="\r\n")
+    writer.writeheader()
+    for row in rows:
+        writer.writerow({k: json.dumps(v) if isinstance(v, (dict, list)) else v for k, v in row.items()})
+    return made.getvalue()
+
+
+def _same(home: Path, rows: list[dict[str, Any]]) -> None:
+    found, expected = tables_of(records(rows, "there"), read_files(home)), collect(home)
+    assert found.keys() == expected.keys()
+    for name, table in expected.items():
+        pd.testing.assert_frame_equal(found[name], table)
+
+
+TEXTS = {
+    "one array": lambda rows: json.dumps(rows),
+    "arrays one after the other": lambda rows: json.dumps(rows[:20]) + json.dumps(rows[20:], indent=1),
+    "an object a line": lambda rows: "".join(json.dumps(row) + "\n" for row in rows),
+    "objects without anything between": lambda rows: "".join(map(json.dumps, rows)),
+    "csv": _csv,
+}
+
+
+@pytest.mark.parametrize("form", TEXTS)
+def test_rows_of_every_form_make_the_tables_of_a_native_run(home: Path, form: str) -> None:
+    _same(home, rows_of(TEXTS[form](list(_rows(home))), "there"))
+
+
+def test_rows_in_any_order_and_rows_that_came_twice_make_the_same_tables(home: Path) -> None:
+    rows = list(_rows(home))
+    rows += rows[::3]
+    random.Random(1).shuffle(rows)
+    _same(home, rows)
+
+
+def test_a_file_that_was_cut_off_gives_its_whole_rows_and_says_so(home: Path, caplog: pytest.LogCaptureFixture) -> None:
+    rows = list(_rows(home))
+    text = json.dumps(rows)
+    assert rows_of(text[: text.rindex('{"trial_type"') + 40], "there") == rows[:-1]
+    assert "cut off" in caplog.text
+
+
+def test_a_lost_row_leaves_a_session_that_is_not_complete(home: Path, caplog: pytest.LogCaptureFixture) -> None:
+    rows = list(_rows(home))
+    lost = next(n for n, row in enumerate(rows) if row["seq"] == 2)
+    found = tables_of(records(rows[:lost] + rows[lost + 1 :], "there"), read_files(home))
+    assert found["sessions"]["complete"].tolist().count(False) == 1
+    assert "7 events are missing, first number 14" in caplog.text
+
+
+def test_of_two_events_with_one_number_that_of_the_later_visit_counts(
+    home: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    rows = list(_rows(home))
+    again = json.loads(json.dumps(rows[1]))
+    again["gardenpath_events"] = [{**again["gardenpath_events"][0], "visit": 1, "t": 5.0}]
+    for order in ([*rows, again], [again, *rows]):
+        [first, *_] = records(order, "there")
+        assert first.events[7].t == 5.0
+    assert "two events number 7" in caplog.text
+
+
+def test_rows_that_were_changed_are_named_all_at_once(home: Path) -> None:
+    rows = list(_rows(home))
+    rows[0] = {**rows[0], "gardenpath_session": {**rows[0]["gardenpath_session"], "slot": "first"}}
+    rows[1] = {**rows[1], "gardenpath_events": '[{"seq": 1,'}
+    with pytest.raises(study.DataError) as caught:
+        records(rows, "data.json")
+    assert ["data.json, row 1" in caught.value.faults[0], "data.json, row 2" in caught.value.faults[1]] == [True, True]
+
+
+def test_a_file_of_something_else_is_refused() -> None:
+    with pytest.raises(study.DataError, match="expected data of an exported study"):
+        rows_of('"rt","response"\r\n"300","f"\r\n', "other.csv")
+
+
+def test_a_record_survives_the_way_out_and_back(home: Path, tmp_path: Path) -> None:
+    """What came back can be kept as a folder of our own."""
+    there = records(list(_rows(home)), "there")
+    files = read_files(home)
+    for record in there:
+        write_record(tmp_path / "kept", record, files[record.session.version_sha256])
+    assert list(read_records(tmp_path / "kept")) == list(read_records(home))
