@@ -22,6 +22,7 @@ from .config import (
 from .errors import DataError, MissingExtra, require
 from .files import (
     atomic,
+    decode,
     read_json,
     read_sidecar,
     read_text,
@@ -57,6 +58,7 @@ __all__ = [
     "Table",
     "atomic",
     "check",
+    "decode",
     "dictionary",
     "load",
     "read",

@@ -12,10 +12,10 @@ from typing import Protocol
 
 from gardenpath import study
 
-from . import table
+from . import jatos, jspsych, table
 from .mapping import ColumnMapping, read_mapping
 from .sittings import Answer, Presented, ReadWord, Sitting
-from .sources import Source, sources
+from .sources import STARTS_OF_A_ZIP, Source, sources
 
 log = logging.getLogger("gardenpath")
 
@@ -30,7 +30,7 @@ class Platform(Protocol):
     def read(self, source: Source, mapping: ColumnMapping | None) -> list[Sitting]: ...
 
 
-PLATFORMS: tuple[Platform, ...] = (table,)
+PLATFORMS: tuple[Platform, ...] = (jspsych, jatos, table)
 
 __all__ = [
     "PLATFORMS",
@@ -89,6 +89,8 @@ def _recognised(found: Sequence[Source], platform: Platform, data: str | Path) -
 def _looks(source: Source, platform: Platform) -> str:
     if not source.data.strip():
         return f"the file is empty; expected data of {platform.NAME}"
+    if source.data.startswith(STARTS_OF_A_ZIP) and not source.members:
+        return "a zip file that is cut short or damaged; download it again"
     alike = [other.NAME for other in PLATFORMS if other is not table and other.recognises(source)]
     said = f"looks like {' or '.join(alike)} (--from {alike[0]})" if alike else "is of no platform known here"
     return f"does not look like data of {platform.NAME}; it {said}"

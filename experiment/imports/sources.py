@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from gardenpath.study.files import decode
+from gardenpath import study
 
 HEAD = 8192  # bytes that are enough to tell platforms apart
-ENDS_OF_A_ZIP = (b"PK\x03\x04", b"PK\x05\x06")
+STARTS_OF_A_ZIP = (b"PK\x03\x04", b"PK\x05\x06")
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class Source:
     @cached_property
     def text(self) -> str:
         """The whole text, with `\\n` line ends and without a byte-order mark, which the log names."""
-        return decode(self.data, self.name)
+        return study.decode(self.data, self.name)
 
     @cached_property
     def head(self) -> str:
@@ -42,7 +42,7 @@ class Source:
     @cached_property
     def members(self) -> tuple[str, ...]:
         """The names inside a zip file (also .jzip, .jrzip, .xlsx), in order; empty for any other file."""
-        if not self.data.startswith(ENDS_OF_A_ZIP):
+        if not self.data.startswith(STARTS_OF_A_ZIP):
             return ()
         try:
             with zipfile.ZipFile(io.BytesIO(self.data)) as archive:

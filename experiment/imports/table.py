@@ -11,12 +11,12 @@ from gardenpath import study
 from .mapping import ANSWER, AnswerRule, ColumnMapping, Row, matches
 from .sittings import Answer, Presented, ReadWord, Sitting
 from .sources import Source
+from .truth import truth
 
 log = logging.getLogger("gardenpath")
 
 NAME = "table"
 SEPARATORS = {",": "comma", ";": "semicolon", "\t": "tab"}
-TRUTH = {"true": True, "yes": True, "1": True, "1.0": True, "false": False, "no": False, "0": False, "0.0": False}
 LINE = "\0line"  # a key that no column has: the line of a row, for messages
 
 
@@ -172,7 +172,7 @@ def answer(row: Row, rule: AnswerRule, mapping: ColumnMapping, where: str, fault
     if response is None:
         return None
     place = f"{where}, line {row[LINE]}"
-    correct = None if (said := cell("correct")) is None else TRUTH.get(said.lower())
+    correct = None if (said := cell("correct")) is None else truth(said)
     if said is not None and correct is None:
         faults.append(f"{place}: correct is {said!r}; expected true or false, yes or no, 1 or 0")
     rt = None if (time := cell("rt")) is None else _number(time, f"{place}: rt", faults)

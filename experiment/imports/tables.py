@@ -121,7 +121,7 @@ class _Known:
         if shown is None:
             return cls({}, {}, {}, given=False)
         trials = {sha: {trial.item.id: trial for trial in file.version.trials} for sha, file in shown.files.items()}
-        roles = {id: trial.role for of in trials.values() for id, trial in of.items()}
+        roles: dict[str, str] = {id: trial.role for of in trials.values() for id, trial in of.items()}
         return cls({item.id: item for item in shown.materials.items}, trials, roles, given=True)
 
     def trial(self, sitting: Sitting, presented: Presented) -> Trial | None:
@@ -274,12 +274,12 @@ def _say_absent(rows: Iterable[tuple[Sitting, dict[str, list[Row]]]]) -> None:
     for file, there in by_file.items():
         absent = [
             f"{table}.{column}"
-            for table, columns in OPTIONAL.items()
-            for column in columns
+            for table, names in OPTIONAL.items()
+            for column in names
             if there[table] and all(row[column] is None for row in there[table])
         ]
         if absent:
             alike[", ".join(absent)].append(file)
-    for absent, files in alike.items():
+    for columns, files in alike.items():
         more = f" and {len(files) - 1} more files hold" if len(files) > 1 else " holds"
-        log.info("%s%s no %s; these cells stay empty", files[0], more, absent)
+        log.info("%s%s no %s; these cells stay empty", files[0], more, columns)

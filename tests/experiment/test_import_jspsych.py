@@ -1,0 +1,110 @@
+"""jsPsych's data become the tables, with words from the sentence and never from the plugin's labels."""
+
+import json
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from gardenpath import experiment, study
+
+FIXTURES = Path(__file__).parent / "fixtures" / "jspsych"
+
+
+def collected(name: str, tmp_path: Path, **given: object) -> dict[str, pd.DataFrame]:
+    return experiment.collect(FIXTURES / name, platform="jspsych", key=tmp_path / "key", **given)  # type: ignore[arg-type]
+
+
+def test_the_time_of_the_mask_is_no_words(tmp_path: Path) -> None:
+    readings = collected("plugin.json", tmp_path)["readings"]
+    first = readings[readings["item"] == "x1"]
+    assert first["text"].tolist() == ["De", "man", "zei,", '"ja".']
+    assert first["rt"].tolist() == [83, 254, 85, 82]
+
+
+def test_shifted_labels_of_a_sentence_with_a_line_break_are_not_trusted(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    readings = collected("plugin.json", tmp_path)["readings"]
+    assert readings.loc[readings["item"] == "x2", "text"].tolist() == ["The", "old", "man", "slept"]
+    assert readings.loc[readings["item"] == "x2", "rt"].tolist() == [301, 302, 303, 304]
+    assert "row 4: the plugin's labels differ from its sentence" in caplog.text
+
+
+def test_a_rating_by_key_belongs_to_the_sentence_before_it(tmp_path: Path) -> None:
+    responses = collected("plugin.json", tmp_path)["responses"]
+    assert responses[["trial", "item", "task", "response", "rt"]].values.tolist() == [
+        [0, "x1", "rating", "5", 233],
+        [1, "x2", "rating", "2", 410],
+    ]
+
+
+def test_the_csv_holds_what_the_json_holds(tmp_path: Path) -> None:
+    from_json, from_csv = (collected(name, tmp_path) for name in ("plugin.json", "plugin.csv"))
+    for table in ("readings", "responses"):
+        whole = from_csv[table]
+        own = whole[whole["participant"] == from_json["sessions"]["participant"][0]].reset_index(drop=True)
+        pd.testing.assert_frame_equal(from_json[table], own)
+    assert from_csv["sessions"]["participant"].nunique() == 2
+
+
+def test_segments_and_likert_scales_of_several_participants_are_read_line_by_line(tmp_path: Path) -> None:
+    tables = collected("lines.json", tmp_path)
+    assert tables["readings"]["text"].tolist() == ["Nobody", "ever", "came."] * 2
+    assert tables["readings"]["rt"].tolist() == [250, 251, 252, 251, 252, 253]
+    assert tables["responses"]["response"].tolist() == ["6", "6"]  # the sixth point; the plugin counts from 0
+
+
+def test_ids_are_hashed_and_nowhere_to_be_found(tmp_path: Path) -> None:
+    tables = collected("lines.json", tmp_path)
+    again = collected("lines.json", tmp_path)
+    for name, table in tables.items():
+        assert "60aa" not in table.to_csv()
+        pd.testing.assert_frame_equal(table, again[name])
+    assert (tmp_path / "key").stat().st_mode & 0o077 == 0
+    kept = collected("lines.json", tmp_path, keep_ids=True)
+    assert set(kept["sessions"]["participant"]) == {"5f3c", "60aa"}
+
+
+def test_what_the_files_do_not_hold_is_said_once(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level("INFO", "gardenpath"):
+        tables = collected("plugin.json", tmp_path)
+    assert caplog.text.count("readings.rt_onset") == 1
+    assert "no materials are given" in caplog.text
+    assert tables["readings"]["rt_onset"].isna().all()
+    assert tables["readings"]["region"].isna().all()
+    assert "words" not in tables
+
+
+def test_a_page_that_was_loaded_again_is_a_second_session(tmp_path: Path) -> None:
+    rows = json.loads((FIXTURES / "plugin.json").read_text())
+    (tmp_path / "twice.json").write_text(json.dumps([*rows[:3], *[{**row, "time_elapsed": 1} for row in rows]]))
+    sessions = experiment.collect(tmp_path / "twice.json", platform="jspsych")["sessions"]
+    assert sessions["session"].nunique() == 2
+    assert len(set(sessions["participant"])) == 1
+    assert sessions["trials"].tolist() == [1, 2]
+
+
+@pytest.mark.parametrize("name", ["plugin.json", "plugin.csv"])
+def test_of_a_file_cut_short_the_whole_rows_are_read(
+    name: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    text = (FIXTURES / name).read_text()
+    (tmp_path / name).write_text(text[: text.rindex("How natural?")])
+    tables = experiment.collect(tmp_path / name, platform="jspsych")
+    assert len(tables["readings"]) == (8 if name == "plugin.json" else 16)
+    assert len(tables["responses"]) == (1 if name == "plugin.json" else 3)
+    assert not tables["sessions"]["complete"].any()
+    assert "cut short" in caplog.text
+
+
+def test_rows_without_items_are_an_error_that_names_their_columns(tmp_path: Path) -> None:
+    rows = json.loads((FIXTURES / "plugin.json").read_text())
+    for row in rows:
+        row["stim"] = row.pop("item", None)
+    (tmp_path / "odd.json").write_text(json.dumps(rows))
+    with pytest.raises(study.DataError, match=r"no row names the item .* the rows have rt, trial_type.*stim"):
+        experiment.collect(tmp_path / "odd.json", platform="jspsych")
+    (tmp_path / "map.toml").write_text('[columns]\nitem = "stim"\n')
+    tables = experiment.collect(tmp_path / "odd.json", platform="jspsych", mapping=tmp_path / "map.toml")
+    assert tables["readings"]["item"].unique().tolist() == ["x1", "x2"]
