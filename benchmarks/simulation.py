@@ -1,7 +1,8 @@
 """Coverage and false positives of each policy, with and without slope variance; and speed at BLiMP-NL's size.
 
     python benchmarks/simulation.py --studies 2000                     glmm: declared and maximal
-    python benchmarks/simulation.py --studies 1000 --engine lme4       the R ladder, all three policies
+    python benchmarks/simulation.py --studies 1000 --engine lme4       the R ladder, all three policies; half an hour, so
+                                    --keep FILE [--minutes 40]         kept in a file, from which the next call goes on
     python benchmarks/simulation.py --speed [--engine lme4]            22 models of ratings, 66 of reading times
     python benchmarks/simulation.py --million                          a million rows, crossed intercepts
 
@@ -10,9 +11,12 @@ b * x shifts the estimate by b and nothing else, so one minus the share of false
 """
 
 import argparse
+import json
+import math
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -56,17 +60,49 @@ def study(seed: int, by_participant: float, by_item: float) -> pd.DataFrame:
     return pd.DataFrame({"participant": [f"P{k}" for k in p], "item": [f"i{k}" for k in i], "x": x, "y": y})
 
 
-def cells(studies: int, engine: str, policies: Sequence[str], seed: int = 1) -> Iterator[Cell]:
-    """Fit every study by every policy; all policies see the same studies."""
+def cells(
+    studies: int,
+    engine: str,
+    policies: Sequence[str],
+    seed: int = 1,
+    keep: Path | None = None,
+    minutes: float = math.inf,
+) -> Iterator[Cell]:
+    """Fit every study by every policy; all policies see the same studies.
+
+    With `keep`, each p is a line of that file, and those that stand there are not computed again. After so many `minutes`
+    the cells hold the studies that all of them have.
+    """
     from gardenpath.analysis import fit
 
-    for slopes, deviations in SLOPES.items():
-        for policy in policies:
-            found = 0
-            for k in range(studies):
-                table = fit(study(seed * 1_000_000 + k, *deviations), FORMULA, engine=engine, policy=policy)
-                found += int(table.loc[table["term"] == "x", "p"].item() < 0.05)
-            yield Cell(slopes, policy, found, studies)
+    until = time.monotonic() + 60 * minutes
+    known = kept(keep)
+    values: dict[tuple[str, str], list[float]] = {(slopes, policy): [] for slopes in SLOPES for policy in policies}
+    for k in range(studies):
+        if time.monotonic() > until:
+            break
+        for slopes, policy in values:
+            key = (engine, policy, slopes, seed * 1_000_000 + k)
+            if key not in known:
+                table = fit(study(key[-1], *SLOPES[slopes]), FORMULA, engine=engine, policy=policy)
+                known[key] = table.loc[table["term"] == "x", "p"].item()
+                if keep:
+                    with keep.open("a", encoding="utf-8") as stream:
+                        stream.write(json.dumps([*key, known[key]]) + "\n")
+            values[slopes, policy].append(known[key])
+    for (slopes, policy), ps in values.items():
+        yield Cell(slopes, policy, sum(p < 0.05 for p in ps), len(ps))
+
+
+def kept(file: Path | None) -> dict[tuple[str, str, str, int], float]:
+    """Return p by engine, policy, slopes and seed as an earlier call kept them; a line cut short is taken away."""
+    if file is None or not file.exists():
+        return {}
+    text = file.read_text(encoding="utf-8")
+    whole = text[: text.rfind("\n") + 1]
+    file.write_text(whole, encoding="utf-8")
+    rows = [json.loads(line) for line in whole.splitlines()]
+    return {(engine, policy, slopes, seed): p for engine, policy, slopes, seed, p in rows}
 
 
 # 84 paradigms in 22 phenomena; each is read by the 30 participants of one of seven experiments, in 9 sentences.
@@ -121,12 +157,14 @@ def main() -> None:
     parser.add_argument("--engine", default="glmm", choices=["glmm", "lme4"])
     parser.add_argument("--policies", nargs="+")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--keep", type=Path)
+    parser.add_argument("--minutes", type=float, default=math.inf)
     parser.add_argument("--speed", action="store_true")
     parser.add_argument("--million", action="store_true")
     given = parser.parse_args()
     policies = given.policies or ["declared", "maximal", *(["parsimonious"] if given.engine == "lme4" else [])]
     if given.studies:
-        for cell in cells(given.studies, given.engine, policies, given.seed):
+        for cell in cells(given.studies, given.engine, policies, given.seed, given.keep, given.minutes):
             low, high = cell.limits
             share = cell.found / cell.studies
             print(

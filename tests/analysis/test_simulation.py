@@ -52,3 +52,15 @@ def test_blimp_nls_size_is_22680_ratings(simulation: ModuleType) -> None:
     assert (len(simulation.PARADIGMS), sum(simulation.PARADIGMS)) == (22, 84)
     lines = [name for name, _ in simulation.models_of_blimp_nl("glmm")]
     assert lines[1:] == ["22 models of ratings, 22680 rows", "66 models of reading times, 68040 rows"]
+
+
+def test_a_run_that_was_cut_short_goes_on_where_it_stopped(simulation: ModuleType, tmp_path: Path) -> None:
+    keep = tmp_path / "kept.jsonl"
+    whole = list(simulation.cells(6, "glmm", ["declared"]))
+    assert [cell.studies for cell in simulation.cells(6, "glmm", ["declared"], keep=keep, minutes=0)] == [0, 0]
+    assert [cell.studies for cell in simulation.cells(4, "glmm", ["declared"], keep=keep)] == [4, 4]
+    first = keep.read_text("utf-8")
+    keep.write_text(first + '["glmm", "decl', encoding="utf-8")  # the power went
+    assert list(simulation.cells(6, "glmm", ["declared"], keep=keep)) == whole
+    assert keep.read_text("utf-8").startswith(first)
+    assert len(keep.read_text("utf-8").splitlines()) == 12
