@@ -12,7 +12,8 @@ from typing import Protocol
 
 from gardenpath import study
 
-from . import jatos, jspsych, table
+from . import jatos, jspsych, pcibex, table
+from .damage import damage
 from .mapping import ColumnMapping, read_mapping
 from .sittings import Answer, Presented, ReadWord, Sitting
 from .sources import STARTS_OF_A_ZIP, Source, sources
@@ -30,7 +31,7 @@ class Platform(Protocol):
     def read(self, source: Source, mapping: ColumnMapping | None) -> list[Sitting]: ...
 
 
-PLATFORMS: tuple[Platform, ...] = (jspsych, jatos, table)
+PLATFORMS: tuple[Platform, ...] = (jspsych, jatos, pcibex, table)
 
 __all__ = [
     "PLATFORMS",
@@ -41,6 +42,7 @@ __all__ = [
     "ReadWord",
     "Sitting",
     "Source",
+    "platform_files",
     "platform_named",
     "read_mapping",
     "read_sittings",
@@ -64,7 +66,7 @@ def read_sittings(data: str | Path, platform: str, mapping: ColumnMapping | None
     chosen = platform_named(platform)
     sittings: list[Sitting] = []
     faults: list[str] = []
-    for source in _recognised(sources(data), chosen, data):
+    for source in platform_files(data, chosen):
         try:
             sittings += chosen.read(source, mapping)
         except study.DataError as error:
@@ -75,14 +77,17 @@ def read_sittings(data: str | Path, platform: str, mapping: ColumnMapping | None
     return sittings
 
 
-def _recognised(found: Sequence[Source], platform: Platform, data: str | Path) -> list[Source]:
-    """Return the platform's files; a folder may hold others, which the log names."""
+def platform_files(data: str | Path, platform: Platform) -> list[Source]:
+    """Return the platform's files; a folder may hold others, which the log names. Damaged ones are an error."""
+    found = sources(data)
     theirs = [source for source in found if platform.recognises(source)]
     other = [f"{source.name}: {_looks(source, platform)}" for source in found if source not in theirs]
     if not theirs:
         raise study.DataError(other or f"{data}: the folder is empty; expected files of {platform.NAME}")
     for message in other:
         log.warning("%s; left out", message)
+    if damaged := [fault for source in theirs for fault in damage(source)]:
+        raise study.DataError(damaged)
     return theirs
 
 

@@ -1,0 +1,465 @@
+"""A study goes out to PCIbex and comes back; Ibex's results are read with all that is odd about them.
+
+PennController cannot be had here: main.js runs against a stand-in for it (fixtures/pcibex/standin.js), and a robot writes
+results to its documentation and to the published code of both its layouts.
+"""
+
+import json
+import logging
+import shutil
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gardenpath import experiment, study
+from gardenpath.experiment.exports import Place, pcibex, places
+from gardenpath.experiment.imports import Answer, Sitting, read_mapping
+from gardenpath.experiment.imports import pcibex as results
+from gardenpath.experiment.imports.sources import Source
+
+from .scripted import EXAMPLES, PAIRS, ROOT, bare, choice, expected, files_of, odd, rating, rt, since
+
+FIXTURES = Path(__file__).parent / "fixtures" / "pcibex"
+NODE = shutil.which("node")
+needs_node = pytest.mark.skipif(NODE is None, reason="node is not installed")
+ONLINE = study.OnlineSection("CODE", completion_url="https://app.prolific.com/submissions/complete?cc=CODE")
+RATING = '[procedure.rating]\nprompt = "How good, in %?"\nlow = "very bad"\nhigh = "very good"\n'
+
+
+def exported(folder: Path, out: Path, orders: int = 2) -> list[Place]:
+    files = files_of(folder)
+    found = places(files, orders)
+    pcibex.write(files, found, out, ONLINE)
+    return found
+
+
+def program(out: Path, counter: int, address: str = "PROLIFIC_PID=p1") -> dict[str, Any]:
+    """Run main.js against the stand-in and return what it says is shown."""
+    call = [str(NODE), str(FIXTURES / "standin.js"), str(out), str(counter), address]
+    run = subprocess.run(call, capture_output=True, text=True, check=False)
+    assert run.returncode == 0, run.stderr
+    told: dict[str, Any] = json.loads(run.stdout)
+    return told
+
+
+class Penn:
+    """Writes results as PennController's documentation says, of a participant who does what the script says."""
+
+    def __init__(self, place: Place, told: dict[str, Any], *, newer: bool) -> None:
+        self.place, self.told, self.newer = place, told, newer
+        self.now = 1_700_000_000_000.0
+        self.columns: list[str] = []
+
+    def text(self, received: int = 1_700_000_600, address: str = "0123456789abcdef") -> str:
+        head = [
+            "#",
+            "# Results on Tuesday November 14 2023 22:23:20 UTC.",
+            "# USER AGENT: Mozilla/5.0 (Windows NT 10.0) Firefox/119.0",
+        ]
+        lines = [*head, "# Design number was non-random = 0", "#", "# Columns below this comment are as follows:"]
+        for number, trial in enumerate(self.told["trials"]):
+            before = [("Results reception time", received), ("MD5 hash of participant's IP address", address)]
+            before += [
+                ("Controller name", "PennController"),
+                ("Order number of item", number),
+                ("Inner element number", 0),
+            ]
+            before += [("Label", trial["label"]), ("Latin Square Group", "NULL")]
+            for event in self._events(trial):
+                lines += self._row([*before, *event])
+        return "\n".join(lines) + "\n"
+
+    def _row(self, cells: list[tuple[str, Any]]) -> Iterator[str]:
+        names = [name for name, _ in cells]
+        same = next(
+            (n for n, (a, b) in enumerate(zip(names, self.columns, strict=False)) if a != b),
+            min(len(names), len(self.columns)),
+        )
+        if len(names) != len(self.columns) or same < len(names):
+            yield from (f"# {n + 1}. {name}." for n, name in enumerate(names) if n >= same)
+            self.columns = names
+        yield ",".join(str(value).replace("%", "%25").replace(",", "%2C").replace("\n", "%0A") for _, value in cells)
+
+    def _events(self, trial: dict[str, Any]) -> list[list[tuple[str, Any]]]:
+        shown = [self._event("_Trial_" if not self.newer else "trial", trial["label"], "Start")]
+        made: dict[str, list[dict[str, Any]]] = {}
+        for command in trial["commands"]:
+            made.setdefault(command["element"], []).append(command)
+        position = dict(trial["log"]).get("trial")
+        nth = 0
+        for command in trial["commands"]:
+            done = [name for name, *_ in command["calls"]]
+            if command["how"] == "get" or "log" not in done:
+                continue
+            if command["element"] == "Controller":
+                shown += self._sentence(int(position), command)
+                continue
+            self.now += since(int(position or 0), nth)
+            if command["element"] == "Key" and command["name"] in ("read:break", "read:feedback"):
+                shown.append(self._event(command["name"], "Key", "PressedKey", " "))
+                continue
+            nth += position is not None
+            if command["element"] == "Key":
+                shown.append(self._event(command["name"], "Key", "Press" if self.newer else "PressedKey", " "))
+            elif command["element"] == "Scale":
+                shown.append(
+                    self._event(
+                        command["name"],
+                        "Scale",
+                        "Select" if self.newer else "Choice",
+                        self._chosen(command, int(position)),
+                    )
+                )
+            elif command["element"] == "Html":
+                shown.append(self._event(command["name"], "Html", "age", "31"))
+        self.now += 3
+        shown.append(self._event("_Trial_" if not self.newer else "trial", trial["label"], "End"))
+        return [self._logged(event, trial["log"]) for event in shown]
+
+    def _chosen(self, command: dict[str, Any], position: int) -> str:
+        task = command["name"].partition(":")[0]
+        answers = command["args"]
+        if task == "question":
+            return choice(position, answers)
+        if task == "choice":
+            return str(answers[position % 2])
+        value = rating(position, self.place.file)
+        kind = self.place.file.procedure.rating.kind  # type: ignore[union-attr]
+        return str(answers[1 - value]) if kind == "yes_no" else str(value)
+
+    def _sentence(self, position: int, command: dict[str, Any]) -> list[list[tuple[str, Any]]]:
+        words = command["args"][1]["s"]
+        self.now += 300 + sum(rt(position, n) for n in range(len(words)))
+        lines = []
+        for n, word in enumerate(words):
+            # Both layouts give text to Ibex's own escaping of commas and percent signs.
+            line = [("Word number", n + 1), ("Word", word), ("Reading time", rt(position, n)), ("Newline?", "false")]
+            line.append(("Sentence (or sentence MD5)", " ".join(words)))
+            if self.newer:
+                event = self._event(
+                    command["name"],
+                    "Controller",
+                    "DashedSentence",
+                    "See extra columns",
+                    "5 extra columns added for this controller",
+                )
+                lines.append([*event, *line])
+            else:
+                event = self._event(
+                    command["name"],
+                    "Controller-DashedSentence",
+                    n + 1,
+                    word,
+                    "Any addtional parameters were appended as additional columns",
+                )
+                lines.append([*event[:-1], *line[2:], event[-1]])
+        return lines
+
+    def _event(
+        self, name: str, kind: str, parameter: object, value: object = "", comment: str = "NULL"
+    ) -> list[tuple[str, Any]]:
+        if name in ("_Trial_", "trial"):
+            newer = [
+                ("PennElementName", kind),
+                ("PennElementType", "__Trial__"),
+                ("Parameter", "__Event__"),
+                ("Value", f"__{parameter}__"),
+            ]
+            older = [
+                ("PennElementType", "PennController"),
+                ("PennElementName", 1),
+                ("Parameter", "_Trial_"),
+                ("Value", parameter),
+            ]
+            return [*(newer if self.newer else older), ("EventTime", int(self.now)), ("Comments", comment)]
+        both = [("PennElementType", kind), ("PennElementName", name)]
+        return [
+            *(both[::-1] if self.newer else both),
+            ("Parameter", parameter),
+            ("Value", value),
+            ("EventTime", int(self.now)),
+            ("Comments", comment),
+        ]
+
+    def _logged(self, event: list[tuple[str, Any]], log: list[list[Any]]) -> list[tuple[str, Any]]:
+        time = next(n for n, (name, _) in enumerate(event) if name == "EventTime")
+        extra = [(name, value) for name, value in log]
+        return [*event[: time + 1], *extra, *event[time + 1 :]]
+
+
+def read(text: str, tmp_path: Path, mapping: str = "") -> list[Sitting]:
+    if mapping:
+        (tmp_path / "map.toml").write_text(mapping, "utf-8")
+    stated = read_mapping(tmp_path / "map.toml") if mapping else None
+    return results.read(Source("results.csv", text.encode()), stated)
+
+
+STUDIES = {
+    "centred with ratings and questions": {"procedure": RATING},
+    "a moving window and a slider": {"procedure": 'presentation = "moving_window"\n' + RATING + 'kind = "slider"\n'},
+    "whole sentences, yes or no": {"procedure": 'presentation = "whole"\n' + RATING + 'kind = "yes_no"\n'},
+    "with the task": {"procedure": 'presentation = "with_task"\n' + RATING},
+    "pairs read first": {"procedure": 'presentation = "centred"\n', "design": PAIRS},
+    "pairs with the task": {"procedure": "", "design": PAIRS},
+}
+
+
+@needs_node
+@pytest.mark.parametrize("newer", [False, True], ids=["2021 layout", "2024 layout"])
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_an_example_comes_back_as_the_script_was(name: str, newer: bool, tmp_path: Path) -> None:
+    for counter, place in list(enumerate(exported(ROOT / "examples" / name, tmp_path)))[3::4]:
+        robot = Penn(place, program(tmp_path, counter), newer=newer)
+        (sitting,) = read(robot.text(), tmp_path)
+        assert [bare(p) for p in sitting.presented] == expected(place)
+        assert (sitting.version, sitting.version_sha256, sitting.slot) == (
+            place.file.name,
+            place.file.sha256,
+            place.slot,
+        )
+        assert (sitting.participant, sitting.complete, sitting.device) == ("p1", True, "Firefox on Windows")
+        assert sitting.finished == "2023-11-14T22:23:20.000+00:00"
+
+
+@needs_node
+@pytest.mark.parametrize("newer", [False, True], ids=["2021 layout", "2024 layout"])
+@pytest.mark.parametrize("stated", STUDIES.values(), ids=STUDIES)
+def test_every_presentation_and_task_comes_back(stated: dict[str, str], newer: bool, tmp_path: Path) -> None:
+    found = exported(odd(tmp_path / "study", **stated), tmp_path)
+    (sitting,) = read(Penn(found[1], program(tmp_path, 1), newer=newer).text(), tmp_path)
+    assert [bare(p) for p in sitting.presented] == expected(found[1])
+
+
+@needs_node
+def test_main_js_is_javascript_that_shows_each_place_in_its_order(tmp_path: Path) -> None:
+    found = exported(ROOT / "examples" / "relative-clauses", tmp_path, 3)
+    assert len(found) == 12
+    subprocess.run([str(NODE), "--check", str(tmp_path / "data_includes" / "main.js")], check=True)
+    for counter in (0, 5, 11, 12):
+        told = program(tmp_path, counter, "")
+        trials = [dict(trial["log"]) for trial in told["trials"] if trial["label"] == "trial"]
+        place = found[counter % 12]
+        assert [(t["item"], t["condition"], t["slot"]) for t in trials] == [
+            (t["item"], t["condition"], str(place.slot)) for t in place.trials()
+        ]
+        assert {t["participant"] for t in trials} == {""}
+    assert told["sequence"] == ["counter", "consent", "instructions", "trial", "SendResults", "completion"]
+    assert told["counter"] == ["counter", "inc", 1]
+
+
+@needs_node
+def test_questions_about_the_participant_are_asked_and_come_back(tmp_path: Path) -> None:
+    asked = '[[procedure.demographics]]\nname = "age"\nlabel = "Age < 99?"\nkind = "number"\nneeded = true\n'
+    asked += (
+        '[[procedure.demographics]]\nname = "hand"\nlabel = "Hand?"\nkind = "choice"\nchoices = ["left", "right"]\n'
+    )
+    found = exported(odd(tmp_path / "study", RATING + asked), tmp_path)
+    told = program(tmp_path, 0)
+    assert "about" in told["sequence"]
+    form = (tmp_path / "chunk_includes" / "about.html").read_text("utf-8")
+    assert 'name="age" class="obligatory" inputmode="numeric"' in form
+    assert "Age &lt; 99?" in form
+    assert 'type="radio" name="hand" value="left"' in form
+    (sitting,) = read(Penn(found[0], told, newer=False).text(), tmp_path)
+    assert sitting.demographics == {"age": "31"}
+
+
+def test_what_pcibex_cannot_do_is_said(tmp_path: Path) -> None:
+    def lost(procedure: str, design: str = "") -> str:
+        return " ".join(pcibex.loses(files_of(odd(tmp_path / "study", procedure, design))))
+
+    assert "no cumulative reading" in lost('presentation = "cumulative"\n' + RATING)
+    assert "no cumulative reading" not in lost(RATING)
+    assert "slider starts in the middle" in lost(RATING + 'kind = "slider"\n')
+    assert "one below the other" in lost("", PAIRS)
+    assert "held" in lost(RATING)
+    assert "held" not in lost('presentation = "whole"\n' + RATING)
+
+
+def test_reading_from_right_to_left_is_lost(tmp_path: Path) -> None:
+    folder = odd(tmp_path / "study", RATING)
+    stated = (folder / "study.toml").read_text("utf-8").replace('language = "en"', 'language = "he"')
+    (folder / "study.toml").write_text(stated, "utf-8")
+    (folder / "items.jsonl").write_text((folder / "items.jsonl").read_text("utf-8").replace('"en"', '"he"'), "utf-8")
+    assert "from right to left is not supported" in " ".join(pcibex.loses(files_of(folder)))
+
+
+def fixture(name: str) -> str:
+    return (FIXTURES / name).read_text("utf-8")
+
+
+def test_columns_change_in_mid_file_and_rows_come_in_groups(tmp_path: Path) -> None:
+    first, second = read(fixture("ibex.txt"), tmp_path)
+    assert [(p.trial, p.item, p.condition, p.role) for p in first.presented] == [
+        (0, "practice-4", "practice", "practice"),
+        (1, "7", "cond_a", None),
+        (2, "8", "cond_b", None),
+        (3, "filler-9", "filler", "filler"),
+    ]
+    assert [(w.text, w.rt) for w in first.presented[1].words] == [
+        ("Yes,", 301.5),
+        ("she", 255),
+        ("100%", 280),
+        ("slept.", 420.25),
+    ]
+    assert first.presented[1].answers == (Answer("question", "question", "Yes, she did", 900, None, True),)
+    assert first.presented[2].answers == (Answer("rating", "acceptability", "6", 1411),)
+    assert first.presented[3].answers == (Answer("question", "judgment", "odd", 700.0, None, False),)
+    assert first.demographics == {"age": "24", "home": "Ankara, TR"}
+    assert second.presented[0].answers == (Answer("rating", "acceptability", "2", 1500),)
+
+
+def test_sessions_are_told_apart_by_time_and_hash_and_a_hash_is_no_person(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    with caplog.at_level(logging.INFO, "gardenpath"):
+        sittings = read(fixture("ibex.txt"), tmp_path)
+    assert len({s.participant for s in sittings}) == len({s.id for s in sittings}) == 2
+    assert "2 of 2 sessions do not say who took part (1 different hashes" in caplog.text
+    same_second = fixture("ibex.txt").replace("10:26:38", "10:20:06").replace("1545819999", "1545819607")
+    assert [s.id for s in read(same_second, tmp_path)] == ["2018-12-26 10:20:06", "2018-12-26 10:20:06-2"]
+
+
+def test_raw_results_say_the_same_as_results(tmp_path: Path) -> None:
+    from_raw, from_text = read(fixture("ibex_raw.txt"), tmp_path), read(fixture("ibex.txt"), tmp_path)
+    assert [[bare(p) for p in s.presented] for s in from_raw] == [[bare(p) for p in s.presented] for s in from_text]
+    assert [s.demographics for s in from_raw] == [s.demographics for s in from_text]
+
+
+@pytest.mark.parametrize("layout", ["penn_2021.txt", "penn_2024.txt"])
+def test_both_layouts_of_penncontroller_are_read_with_logged_columns_that_a_mapping_names(
+    layout: str, tmp_path: Path
+) -> None:
+    mapping = '[columns]\nparticipant = "ID"\nitem = "ItemNo"\ncondition = "Cond"\n'
+    mapping += '[[answers]]\ntask = "rating"\nprompt = "naturalness"\nwhere = { PennElementName = "nat" }\ncolumns = { response = "Value" }\n'
+    (sitting,) = read(fixture(layout), tmp_path, mapping)
+    (presented,) = sitting.presented
+    assert (sitting.participant, presented.item, presented.condition) == ("anna", "12", "b")
+    assert [(w.text, w.rt) for w in presented.words] == [("A", 134), ("menina", 98.7), ("comeu,", 150)]
+    assert Answer("rating", "naturalness", "5") in presented.answers
+    assert sitting.demographics == {"age": "31, turning 32"}
+
+
+def test_without_a_mapping_the_label_is_the_condition_and_ratings_have_no_time(tmp_path: Path) -> None:
+    (sitting,) = read(fixture("penn_2021.txt"), tmp_path)
+    (presented,) = sitting.presented
+    assert (presented.item, presented.condition) == ("experiment-3", "experiment")
+    assert presented.answers == ()
+
+
+FAULTS = {
+    "empty": (lambda t: "", "no results in it"),
+    "another platform": (lambda t: "participant,item,rt\n1,2,3\n", "a row before any comment that names its columns"),
+    "a row too short": (
+        lambda t: t.replace("cond_a,7,2,she,255,0,Yes%2C she 100%25 slept.", "cond_a,7,2,she"),
+        r"line \d+: 9 cells; expected 12",
+    ),
+    "a spreadsheet's times": (lambda t: t.replace("1545819607", "1.55E+09"), r"reception time is '1.55E\+09'"),
+}
+
+
+@pytest.mark.parametrize("case", FAULTS.values(), ids=FAULTS)
+def test_a_damaged_file_is_refused_with_its_line(case: Any, tmp_path: Path) -> None:
+    damage, said = case
+    with pytest.raises(study.DataError, match=said):
+        read(damage(fixture("ibex.txt")), tmp_path)
+
+
+def test_every_fault_of_a_file_is_told_at_once(tmp_path: Path) -> None:
+    with pytest.raises(study.DataError) as raised:
+        read(fixture("ibex.txt").replace(",Yes%2C she 100%25 slept.", ""), tmp_path)
+    assert len(raised.value.faults) == 4
+
+
+def test_a_spreadsheets_commas_after_comments_and_rows_do_no_harm(tmp_path: Path) -> None:
+    padded = "\n".join(line + "," * 5 for line in fixture("ibex.txt").split("\n"))
+    assert [s.presented for s in read(padded, tmp_path)] == [s.presented for s in read(fixture("ibex.txt"), tmp_path)]
+
+
+def test_a_file_that_is_cut_off_loses_its_last_row_and_says_so(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    whole = fixture("ibex.txt")
+    first, second = read(whole[: whole.rindex(",1500") - 12], tmp_path)
+    assert (first.complete, second.complete) == (True, False)
+    assert "the row is cut off; left out" in caplog.text
+
+
+@needs_node
+def test_a_session_that_was_not_finished_is_not_complete(tmp_path: Path) -> None:
+    found = exported(ROOT / "examples" / "minimal-pairs", tmp_path, 1)
+    told = program(tmp_path, 0)
+    told["trials"] = told["trials"][:20]
+    (sitting,) = read(Penn(found[0], told, newer=True).text(), tmp_path)
+    assert not sitting.complete
+    assert len(sitting.presented) == 18
+
+
+@needs_node
+def test_versions_mixed_within_a_session_are_refused(tmp_path: Path) -> None:
+    found = exported(ROOT / "examples" / "minimal-pairs", tmp_path, 1)
+    told = program(tmp_path, 0)
+    told["trials"][-2]["log"][2][1] = "0" * 64
+    with pytest.raises(study.DataError, match="one session has 2 versions of the study"):
+        read(Penn(found[0], told, newer=True).text(), tmp_path)
+
+
+@needs_node
+def test_an_export_is_collected_to_the_tables_of_the_study(tmp_path: Path) -> None:
+    """From study.toml to tables by the two functions that the commands call, with regions and right answers from the items."""
+    stated = study.load(ROOT / "examples" / "relative-clauses")
+    experiment.export(stated, "pcibex", tmp_path / "out", 2)
+    found = places(experiment.version_files(stated), 2)
+    lines = [
+        Penn(found[n], program(tmp_path / "out", n, f"participant=p{n}"), newer=True).text(1_700_000_600 + n)
+        for n in range(8)
+    ]
+    (tmp_path / "results.csv").write_text("".join(lines), "utf-8")
+    tables = experiment.collect(
+        tmp_path / "results.csv", platform="pcibex", materials=tmp_path / "out" / "versions", keep_ids=True
+    )
+    assert len(tables["sessions"]) == 8
+    assert tables["sessions"]["complete"].all()
+    assert len(tables["readings"]) == sum(len(p.words) for place in found for p in expected(place))
+    assert len(tables["responses"]) == sum(len(p.answers) for place in found for p in expected(place))
+    asked = tables["responses"][tables["responses"]["task"] == "question"]
+    right = {
+        (i.id, c): a
+        for f in experiment.version_files(stated)
+        for t in f.version.trials
+        for i, c, a in [(t.item, t.condition, t.answer())]
+    }
+    assert [bool(row.correct) for row in asked.itertuples()] == [
+        row.response == right[row.item, row.condition] for row in asked.itertuples()
+    ]
+
+
+def test_what_is_recognised(tmp_path: Path) -> None:
+    for name in ("ibex.txt", "ibex_raw.txt", "penn_2021.txt", "penn_2024.txt"):
+        assert results.recognises(Source.of(FIXTURES / name)), name
+    for other in ('"item","rt"\n', '[{"trial_type": 1}]', "", "# a comment\na,b\n"):
+        assert not results.recognises(Source("x", other.encode()))
+
+
+@pytest.mark.data
+@pytest.mark.parametrize("name", ["results", "raw_results"])
+def test_the_turkish_results_are_read_with_their_counts(
+    name: str, real_data: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Counted apart from this with awk: 118 headings, 107 hashes, 10502 rows of 11 cells, 137 of them without an answer (NULL)."""
+    with caplog.at_level(logging.INFO, "gardenpath"):
+        sittings = results.read(Source.of(real_data / "ibex-tr-short" / name), None)
+    assert len(sittings) == len({s.id for s in sittings}) == 118
+    assert sum(len(s.presented) for s in sittings) == 10502
+    assert sum(len(p.answers) for s in sittings for p in s.presented) == 10365
+    assert "(137 times)" in caplog.text
+    assert {p.condition for s in sittings for p in s.presented} == {
+        "practice",
+        "filler",
+        *(f"condition_{x}" for x in "abcd"),
+    }
+    if name == "results":
+        assert "118 of 118 sessions do not say who took part (107 different hashes" in caplog.text
