@@ -18,6 +18,7 @@ from gardenpath import study
 from ..procedures import Field, Text, direction
 from ..versions import VersionFile
 from .asked import ELSEWHERE, asked
+from .page import told
 from .places import Place
 
 NAME = "pcibex"
@@ -67,7 +68,7 @@ def loses(files: Sequence[VersionFile]) -> list[str]:
 def write(
     files: Sequence[VersionFile], places: Sequence[Place], folder: Path, online: study.OnlineSection
 ) -> list[Path]:
-    """Write the folders data_includes and chunk_includes and return the paths written."""
+    """Write the folders data_includes and chunk_includes and a README, and return the paths written."""
     procedure = files[0].procedure
     pages = {
         f"instructions-{n}.html": _page(page, procedure.language)
@@ -88,6 +89,7 @@ def write(
         )
     written = {folder / "chunk_includes" / name: text for name, text in chunks.items()}
     written[folder / "data_includes" / "main.js"] = _main(files, online, list(pages))
+    written[folder / "README.md"] = told("pcibex.md", files, places)
     for path, text in written.items():
         study.write_text(path, text)
     return list(written)

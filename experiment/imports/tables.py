@@ -30,7 +30,7 @@ OPTIONAL = {
 Row = dict[str, Any]
 
 
-def tables(sittings: Sequence[Sitting], shown: Shown | None, name: Callable[[str], str]) -> dict[str, pd.DataFrame]:
+def tabulate(sittings: Sequence[Sitting], shown: Shown | None, name: Callable[[str], str]) -> dict[str, pd.DataFrame]:
     """Return the tables readings, responses and sessions, items, conditions and words where these are known, and
     demographics where there are any.
 
@@ -135,6 +135,8 @@ class _Known:
         item = self.items.get(presented.item)
         if item is None:
             return f"item {presented.item!r} is not in the materials"
+        if not presented.words and {*presented.condition.split("+")} <= item.sentences.keys():
+            return None  # answers about one sentence, or the choice between both of a pair
         if presented.condition not in item.sentences:
             return f"item {item.id} has no condition {presented.condition!r}; expected {', '.join(item.sentences)}"
         sentence = item.sentences[presented.condition]

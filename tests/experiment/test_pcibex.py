@@ -229,8 +229,15 @@ def test_an_example_comes_back_as_the_script_was(name: str, newer: bool, tmp_pat
 @pytest.mark.parametrize("stated", STUDIES.values(), ids=STUDIES)
 def test_every_presentation_and_task_comes_back(stated: dict[str, str], newer: bool, tmp_path: Path) -> None:
     found = exported(odd(tmp_path / "study", **stated), tmp_path)
-    (sitting,) = read(Penn(found[1], program(tmp_path, 1), newer=newer).text(), tmp_path)
+    text = Penn(found[1], program(tmp_path, 1), newer=newer).text()
+    (sitting,) = read(text, tmp_path)
     assert [bare(p) for p in sitting.presented] == expected(found[1])
+    (tmp_path / "results.csv").write_text(text, "utf-8")
+    tables = experiment.collect(
+        tmp_path / "results.csv", platform="pcibex", materials=tmp_path / "study/study.toml", keep_ids=True
+    )
+    assert len(tables["responses"]) == sum(len(p.answers) for p in expected(found[1]))
+    assert len(tables["readings"]) == sum(len(p.words) for p in expected(found[1]))
 
 
 @needs_node
