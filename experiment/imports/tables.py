@@ -219,7 +219,7 @@ def _place(place: Row, presented: Presented, known: _Known) -> Row:
 
 def _readings(place: Row, presented: Presented, known: _Known) -> Iterator[Row]:
     item = known.items.get(presented.item)
-    ours = item.sentences[presented.condition].words() if item else []
+    ours = item.sentences[presented.condition].words() if item and presented.words else []
     for n, word in enumerate(presented.words):
         yield {
             **_place(place, presented, known),
