@@ -13,7 +13,7 @@ from typing import Protocol
 from gardenpath import study
 
 from . import jatos, jspsych, pcibex, table
-from .damage import damage
+from .damages import damage
 from .mapping import ColumnMapping, read_mapping
 from .sittings import Answer, Presented, ReadWord, Sitting
 from .sources import STARTS_OF_A_ZIP, Source, sources

@@ -2,18 +2,21 @@
 
 import logging
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
 
 from gardenpath import study
 
+from ..collection import tables_of
 from ..keys import hash_participant, known_key, participant_key
+from ..sessions import Record
+from . import jatos, jspsych, native, platform_files, platform_named, read_sittings, table
 from . import prolific as prolific
-from . import read_sittings, table
-from .mapping import ColumnMapping, read_mapping
+from .mapping import ColumnMapping, Row, read_mapping
 from .materials import read_shown
-from .tables import tables
+from .tables import tabulate
 
 log = logging.getLogger("gardenpath")
 
@@ -28,11 +31,38 @@ def collect_from(
     materials: str | Path | None = None,
     name: Callable[[str], str],
 ) -> dict[str, pd.DataFrame]:
-    """Return the tables of a file or a folder that `platform` gave to download; `name` makes of an id what is written."""
+    """Return the tables of a file or a folder that `platform` gave to download; `name` makes of an id what is written.
+
+    Sessions that our own page ran there have all their events, and become what they would be from our server.
+    """
     stated = mapping if mapping is None or isinstance(mapping, ColumnMapping) else read_mapping(mapping)
     shown = None if materials is None else read_shown(materials)
-    sittings = read_sittings(data, platform, stated)
-    return tables(sittings, shown, name)
+    if rows := _own_rows(data, platform):
+        if shown is None or not shown.files:
+            raise study.DataError(
+                f"{data}: these are data of a study that gardenpath exported; name its versions (--materials: the folder versions "
+                "of the export, or study.toml)"
+            )
+        records = [_named(record, name) for record in native.records(rows, str(data))]
+        return tables_of(records, shown.files, where=str(data))
+    return tabulate(read_sittings(data, platform, stated), shown, name)
+
+
+def _own_rows(data: str | Path, platform: str) -> list[Row]:
+    """Return the rows that our own page sent, where the platform ran it."""
+    made_by = {module.NAME: module for module in (jspsych, jatos)}
+    if platform not in made_by:
+        return []
+    files = platform_files(data, platform_named(platform))
+    rows = [row for source in files for run in made_by[platform].runs(source) for row in run.rows]
+    own = [row for row in rows if row.get(native.SESSION)]
+    if own and len(own) < len(rows):
+        log.warning("%s: %d rows are not of gardenpath's page; left out", data, len(rows) - len(own))
+    return own
+
+
+def _named(record: Record, name: Callable[[str], str]) -> Record:
+    return replace(record, session=replace(record.session, participant=name(record.session.participant)))
 
 
 def namer(data: str | Path, platform: str | None, key: str | Path | None, keep_ids: bool) -> Callable[[str], str]:

@@ -17,9 +17,10 @@ from gardenpath import study
 
 from .losses import Losses
 from .mapping import AnswerRule, ColumnMapping, Row, is_empty, matches, plain
+from .native import SESSION
 from .sittings import Answer, Presented, ReadWord, Sitting
 from .sources import Source
-from .truth import truth
+from .verdicts import truth
 
 log = logging.getLogger("gardenpath")
 
@@ -40,6 +41,8 @@ CONDITION = ("condition", "cond")
 TASKS = ("rating", "question", "choice")
 ANSWERED = ("survey-likert", "html-button-response", "html-keyboard-response", "html-slider-response")
 BLANK = "____"
+MARKS = (b'"trial_type"', b'"time_elapsed"')
+OURS = f'"{SESSION}"'.encode()
 
 
 @dataclass(frozen=True)
@@ -57,8 +60,8 @@ class Run:
 
 
 def recognises(source: Source) -> bool:
-    """Whether the first rows have what every row of jsPsych has."""
-    return not source.members and '"trial_type"' in source.head and '"time_elapsed"' in source.head
+    """Whether rows have what every row of jsPsych has, or what every row of our own page has."""
+    return not source.members and (all(mark in source.data for mark in MARKS) or OURS in source.data)
 
 
 def runs(source: Source) -> list[Run]:

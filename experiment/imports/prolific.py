@@ -10,6 +10,7 @@ import pandas as pd
 
 from gardenpath import study
 
+from .damages import damage
 from .sources import Source
 from .table import cells
 
@@ -58,6 +59,8 @@ def read(path: str | Path) -> list[Submission]:
         raise study.DataError(
             f"{path}: does not look like Prolific's export of demographics; expected columns {PERSON!r} and {SUBMISSION!r}"
         )
+    if faults := damage(source):
+        raise study.DataError(faults)
     return [_submission({_heading(name): cell for name, cell in row.items()}) for row in cells(source)]
 
 

@@ -40,20 +40,24 @@ class Source:
         return Path(self.name).stem
 
     @cached_property
-    def members(self) -> tuple[str, ...]:
-        """The names inside a zip file (also .jzip, .jrzip, .xlsx), in order; empty for any other file."""
+    def _archive(self) -> zipfile.ZipFile | None:
         if not self.data.startswith(STARTS_OF_A_ZIP):
-            return ()
+            return None
         try:
-            with zipfile.ZipFile(io.BytesIO(self.data)) as archive:
-                return tuple(sorted(archive.namelist()))
+            return zipfile.ZipFile(io.BytesIO(self.data))
         except zipfile.BadZipFile:
-            return ()
+            return None
+
+    @cached_property
+    def members(self) -> tuple[str, ...]:
+        """The names inside a zip file (also .jzip, .jrzip, .xlsx), in order; empty for any other file, and a damaged one."""
+        return tuple(sorted(self._archive.namelist())) if self._archive else ()
 
     def member(self, name: str) -> "Source":
         """Return a file inside this zip file."""
-        with zipfile.ZipFile(io.BytesIO(self.data)) as archive:
-            return Source(f"{self.name}: {name}", archive.read(name))
+        if self._archive is None:
+            raise KeyError(name)
+        return Source(f"{self.name}: {name}", self._archive.read(name))
 
 
 def sources(data: str | Path) -> list[Source]:

@@ -11,7 +11,7 @@ from gardenpath import study
 from .mapping import ANSWER, AnswerRule, ColumnMapping, Row, matches
 from .sittings import Answer, Presented, ReadWord, Sitting
 from .sources import Source
-from .truth import truth
+from .verdicts import truth
 
 log = logging.getLogger("gardenpath")
 
