@@ -85,7 +85,7 @@ def items(language: str, context: bool) -> str:
 
 
 @contextmanager
-def serving(text: str, materials: str) -> Iterator[str]:
+def serving(text: str, materials: str, site: server.Site | None = None) -> Iterator[str]:
     """Serve a study on a free port and give its address."""
     uvicorn = study.require("uvicorn", "online")
     with tempfile.TemporaryDirectory() as place:
@@ -95,7 +95,7 @@ def serving(text: str, materials: str) -> Iterator[str]:
         stated = study.load(folder)
         opened = server.open_store(stated, experiment.version_files(stated), store.sqlite_url(folder / "study.sqlite"))
         listener = server.listen("127.0.0.1", 0)
-        app = server.application(opened, stated, key=b"pictures")
+        app = server.application(opened, stated, key=b"pictures", site=site)
         running = uvicorn.Server(uvicorn.Config(app, access_log=False, log_level="error"))
         thread = threading.Thread(target=running.run, kwargs={"sockets": [listener]})
         thread.start()
@@ -155,8 +155,10 @@ def sessions(browser: Any, folder: Path) -> None:
     """Take every picture."""
 
     @contextmanager
-    def camera(design: str, procedure: str, language: str = "en", context: bool = False) -> Iterator[Camera]:
-        with serving(study_text(design, procedure, language), items(language, context)) as address:
+    def camera(
+        design: str, procedure: str, language: str = "en", context: bool = False, site: server.Site | None = None
+    ) -> Iterator[Camera]:
+        with serving(study_text(design, procedure, language), items(language, context), site) as address:
             page = browser.new_page(viewport=SIZE)
             page.goto(address)
             yield Camera(page, folder)
@@ -208,6 +210,10 @@ def sessions(browser: Any, folder: Path) -> None:
         shot.page.locator("button.second").click()
         shot.page.wait_for_selector("text=nothing has been stored")
         shot.take("declined")
+    with camera("", RATING, site=server.Site(kiosk=60)) as shot:
+        shot.page.wait_for_selector("[data-screen=kiosk]")
+        shot.page.keyboard.type("tulip-42")
+        shot.take("kiosk")
 
 
 def main() -> None:

@@ -110,7 +110,7 @@ def test_two_participants_one_after_the_other_leave_nothing_in_the_browser(site:
         assert _stored(reader.page)["databases"], "events are on disk while the session runs"
         reader.trials(4)
         reader.at("over")
-        _said(reader, "Your answers have been stored. Nothing of them is left on this computer.")
+        _said(reader, "Your answers have been stored. Nothing of them is left in this browser.")
         assert not reader.page.locator(".code, a").count(), "no code of the study, and no way out of the kiosk"
         reader.press("Space")
         assert reader.screen() == "over", "who goes on reading does not skip the page"
