@@ -16,12 +16,18 @@ log = logging.getLogger("gardenpath")
 
 def write_record(folder: Path, record: Record, file: VersionFile) -> None:
     """Write a session with its events and, once, the version it ran."""
-    version = folder / "versions" / f"{file.sha256}.json"
-    if not version.exists():
+    study.write_text(folder / record.session.id / "events.jsonl", "".join(_line(event) for event in record.events))
+    write_session(folder, record.session, file)
+
+
+def write_session(folder: Path, session: Session, file: VersionFile | None = None) -> None:
+    """Write a session without its events, which may come later, and the version it runs where that is not there yet."""
+    if file is not None and not (version := folder / "versions" / f"{file.sha256}.json").exists():
         study.write_text(version, file.text)
-    place = folder / record.session.id
-    study.write_text(place / "events.jsonl", "".join(_line(event) for event in record.events))
-    study.write_text(place / "session.json", json.dumps(dataclasses.asdict(record.session), indent=1) + "\n")
+    events = folder / session.id / "events.jsonl"
+    if not events.exists():
+        study.write_text(events, "")
+    study.write_text(folder / session.id / "session.json", json.dumps(dataclasses.asdict(session), indent=1) + "\n")
 
 
 def _line(event: Event) -> str:
@@ -53,10 +59,34 @@ def read_records(folder: Path) -> Iterator[Record]:
 
 
 def _events(path: Path) -> Iterator[Event]:
-    for number, line in enumerate(study.read_text(path).splitlines(), start=1):
-        try:
-            yield Event(**json.loads(line))
-        except (json.JSONDecodeError, TypeError) as error:
-            raise study.DataError(
-                f"{path}, line {number}: not an event ({error}); expected one JSON object a line"
-            ) from None
+    raw = path.read_bytes()
+    whole = whole_lines(raw)
+    if len(whole) < len(raw):
+        log.warning("%s: its last line was cut short by a crash and is left out", path)
+    for number, line in enumerate(study.decode(whole, path).rstrip("\n").split("\n"), start=1):
+        if line:  # of a session without events
+            yield parse_event(line, path, number)
+
+
+def whole_lines(raw: bytes) -> bytes:
+    """Return the lines of a file of events without a last one that a crash cut short.
+
+    >>> whole_lines(b'{"seq": 0}\\n{"se')
+    b'{"seq": 0}\\n'
+    """
+    head, newline, last = raw.rpartition(b"\n")
+    try:
+        json.loads(last)
+    except ValueError:
+        return head + newline
+    return raw
+
+
+def parse_event(line: str, path: Path, number: int) -> Event:
+    """Return the event that a line holds; raises `study.DataError` naming the line where it holds none."""
+    try:
+        return Event(**json.loads(line))
+    except (json.JSONDecodeError, TypeError) as error:
+        raise study.DataError(
+            f"{path}, line {number}: not an event ({error}); expected one JSON object a line"
+        ) from None

@@ -41,6 +41,11 @@ export interface Values {
     pixel_ratio: number;
     isolated: boolean;
     keyboard: boolean;
+    /** these come from the lab alone */
+    monitor?: string;
+    full_screen?: boolean;
+    font?: string;
+    software?: Record<string, string>;
   };
   consent: { accepted: true; sha256: string; at: string };
   instructions: { page: number | "practice_over" | "feedback" };
@@ -56,9 +61,10 @@ export interface Values {
     side?: Side;
     by: "key" | "button";
   };
-  trial_end: Record<string, never>;
+  /** `dropped_frames` comes from the lab alone */
+  trial_end: { dropped_frames?: number | null };
   break: { request: number };
-  interruption: { reason: "blur" | "focus" | "hidden" | "visible" | "resize" };
+  interruption: { reason: "blur" | "focus" | "hidden" | "visible" | "resize" | "escape" };
   demographics: { answers: Record<string, string | number> };
   end: Record<string, never>;
 }

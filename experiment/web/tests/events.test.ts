@@ -23,6 +23,11 @@ const everyKind: { [K in Kind]: Values[K][] } = {
       isolated: true,
       keyboard: true,
     },
+    {
+      ...{ time_origin: 1.7e12, device: "PsychoPy on Linux", refresh_hz: 59.94, timer_ms: 0.001, width: 1920, height: 1080 },
+      ...{ pixel_ratio: 1, isolated: false, keyboard: true, monitor: "screen 0 of 1", full_screen: true, font: "DejaVu Sans" },
+      software: { psychopy: "2026.2.5" },
+    },
   ],
   consent: [{ accepted: true, sha256: "0".repeat(64), at: "2026-11-21T12:00:00.000Z" }],
   instructions: [{ page: 0 }, { page: "practice_over" }, { page: "feedback" }],
@@ -36,9 +41,9 @@ const everyKind: { [K in Kind]: Values[K][] } = {
     { task: "question", prompt: "question", response: "yes", by: "button", ...display },
     { task: "choice", prompt: "preference", response: "grammatical", side: "left", by: "key", ...display },
   ],
-  trial_end: [{}],
+  trial_end: [{}, { dropped_frames: 0 }, { dropped_frames: null }],
   break: [{ request: 5 }],
-  interruption: (["blur", "focus", "hidden", "visible"] as const).map((reason) => ({ reason })),
+  interruption: (["blur", "focus", "hidden", "visible", "resize", "escape"] as const).map((reason) => ({ reason })),
   demographics: [{ answers: { age: 31, languages: "en, nl" } }],
   end: [{}],
 };

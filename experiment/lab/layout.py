@@ -1,0 +1,340 @@
+"""Where everything on a screen stands: a display becomes marks in pixels, x to the right and y upwards from the middle."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from .displays import Answer, Blank, Display, Lines, Page, Slider, Task, Whole, Word
+from .writing import broken
+
+INK, SOFT, LINE, SHEET, PAPER, ACCENT, WRONG = (
+    "#1c2024",
+    "#5a626b",
+    "#c9ced4",
+    "#ffffff",
+    "#f7f7f5",
+    "#1f5f8b",
+    "#a3261b",
+)
+LEADING = 1.5  # height of a line, in sizes of its letters
+SMALLEST = 10.0  # px
+
+
+@dataclass(frozen=True)
+class Text:
+    """One line of text: `align` says whether x is its left end, its middle or its right end; y is its middle."""
+
+    text: str
+    x: float
+    y: float
+    size: float
+    color: str = INK
+    align: str = "center"
+
+
+@dataclass(frozen=True)
+class Box:
+    """A rectangle around (x, y); a click on it is a click on `answer`."""
+
+    x: float
+    y: float
+    width: float
+    height: float
+    fill: str | None = SHEET
+    border: str | None = LINE
+    answer: int | None = None
+
+
+Mark = Text | Box
+
+
+@dataclass(frozen=True)
+class Room:
+    """The screen: its size and the size of letters in px, the reading direction, and how wide a text is at a size."""
+
+    width: float
+    height: float
+    size: float
+    word_size: float
+    direction: str
+    measure: Callable[[str, float], float]
+
+    def text_width(self, size: float) -> Callable[[str], float]:
+        return lambda text: self.measure(text, size)
+
+    @property
+    def column(self) -> float:
+        """Width of a text, which stays when it is written smaller."""
+        return min(0.86 * self.width, 42 * _size(self.height))
+
+    @property
+    def start(self) -> int:
+        """Which way reading begins: -1 at the left, 1 at the right."""
+        return 1 if self.direction == "rtl" else -1
+
+
+@dataclass(frozen=True)
+class Row:
+    """Marks around y = 0 that take `height` px."""
+
+    height: float
+    marks: tuple[Mark, ...] = ()
+
+
+def room(
+    width: float, height: float, direction: str, words: Sequence[str], measure: Callable[[str, float], float]
+) -> Room:
+    """Return a screen on which the widest word fits: one size for the whole session, never changed from word to word."""
+    size = _size(height)
+    word_size = 1.6 * size
+    widest = max((measure(word, word_size) for word in words), default=0.0)
+    fitting = word_size if widest <= 0.92 * width else word_size * 0.92 * width / widest
+    return Room(width, height, size, fitting, direction, measure)
+
+
+def _size(height: float) -> float:
+    return min(34.0, max(16.0, height / 34))
+
+
+def marks(display: Display, room: Room) -> tuple[Mark, ...]:
+    """Return what is drawn; a page that is too high for the screen is written smaller."""
+    match display:
+        case Word():
+            color = SOFT if display.hint else INK
+            return Text(display.text, 0, 0, room.word_size, color), *_below(display.hint, room)
+        case Lines():
+            return *_lines(display, room), *_below(display.hint, room)
+        case Task() | Slider():
+            return *_progress(display.progress, room), *_stacked(display, room)
+        case _:
+            return tuple(_stacked(display, room))
+
+
+def _stacked(display: Page | Whole | Task | Slider | Blank, room: Room) -> Iterator[Mark]:
+    """Yield rows one below another, in the middle of the screen."""
+    rows = tuple(_rows(display, room))
+    height = sum(row.height for row in rows)
+    if height > 0.94 * room.height and room.size > SMALLEST:
+        yield from _stacked(display, replace(room, size=0.92 * room.size, word_size=0.92 * room.word_size))
+        return
+    top = height / 2
+    for row in rows:
+        yield from (replace(mark, y=mark.y + top - row.height / 2) for mark in row.marks)
+        top -= row.height
+
+
+def _rows(display: Page | Whole | Task | Slider | Blank, room: Room) -> Iterator[Row]:
+    size, column = room.size, room.column
+    match display:
+        case Page():
+            yield from _written(display.heading, room, 1.35 * size, column, after=0.8)
+            for paragraph in display.paragraphs:
+                yield from _written(paragraph, room, size, column, after=0.7)
+            if display.answers:
+                yield Row(0.6 * size)
+                yield from _stack(display.answers, room, column)
+            yield from _hint(display.hint, room, column)
+        case Whole():
+            yield from _written(display.text, room, 1.2 * size, column)
+            yield from _hint(display.hint, room, column)
+        case Task():
+            yield from _written(display.sentence, room, 1.2 * size, column, after=1.6)
+            yield from _written(display.prompt, room, 1.1 * size, column, align="center", after=1.2)
+            if display.arrangement == "points":
+                yield from _points(display, room)
+            elif display.arrangement == "stack" or len(display.answers) > 2:
+                yield from _stack(display.answers, room, column)
+            else:
+                yield from _side_by_side(display.answers, room)
+        case Slider():
+            yield from _written(display.sentence, room, 1.2 * size, column, after=1.6)
+            yield from _written(display.prompt, room, 1.1 * size, column, align="center", after=1.6)
+            yield from _slider(display, room)
+            yield from _hint(display.hint, room, column)
+        case Blank():
+            yield from _blank(display, room, column)
+
+
+def _written(
+    text: str,
+    room: Room,
+    size: float,
+    width: float,
+    *,
+    color: str = INK,
+    align: str = "start",
+    after: float = 0.0,
+) -> Iterator[Row]:
+    """Yield a text's lines, from where reading begins or in the middle, and the space after them."""
+    if not text:
+        return
+    x = 0.0 if align == "center" else room.start * width / 2
+    side = "center" if align == "center" else "right" if room.start > 0 else "left"
+    for line in broken(text, width, room.text_width(size)):
+        yield Row(LEADING * size, (Text(line, x, 0, size, color, side),))
+    yield Row(after * size)
+
+
+def _hint(text: str, room: Room, width: float) -> Iterator[Row]:
+    if text:
+        yield Row(1.2 * room.size)
+        yield from _written(text, room, 0.85 * room.size, width, color=SOFT, align="center")
+
+
+def _below(text: str, room: Room) -> Iterator[Mark]:
+    """Yield what to do, in the lower part of the screen, where it moves no word."""
+    size, y = 0.85 * room.size, -0.34 * room.height
+    for line in broken(text, 0.86 * room.width, room.text_width(size)):
+        if line:
+            yield Text(line, 0, y, size, SOFT)
+        y -= LEADING * size
+
+
+def _progress(share: float, room: Room) -> Iterator[Mark]:
+    y, length = room.height / 2 - 4, share * room.width
+    yield Box(0, y, room.width, 8, LINE, None)
+    yield Box(room.start * (room.width - length) / 2, y, length, 8, ACCENT, None)
+
+
+def _stack(given: Sequence[Answer], room: Room, column: float) -> Iterator[Row]:
+    """Yield answers one below another, each with its key before it."""
+    inner = min(column, max(room.measure(one.label, room.size) for one in given) + 6 * room.size)
+    for n, answer in enumerate(given):
+        yield _answer(answer, n, room, 0, inner)
+        yield Row(0.5 * room.size)
+
+
+def _side_by_side(given: Sequence[Answer], room: Room) -> Iterator[Row]:
+    """Yield two answers beside each other, the first where reading begins."""
+    widest = max(room.measure(one.label, room.size) for one in given) + 6 * room.size
+    width = min(0.43 * room.width, max(widest, 8 * room.size))
+    gap = width / 2 + 0.6 * room.size
+    sides = (room.start * gap, -room.start * gap)
+    rows = [_answer(one, n, room, x, width) for n, (one, x) in enumerate(zip(given, sides, strict=False))]
+    height = max(row.height for row in rows)
+    boxes = [replace(mark, height=height) if isinstance(mark, Box) else mark for row in rows for mark in row.marks]
+    yield Row(height, tuple(boxes))
+
+
+def _answer(answer: Answer, n: int, room: Room, x: float, width: float, *, marked: bool = False) -> Row:
+    size = room.size
+    lines = broken(answer.label, width - 4.5 * size, room.text_width(size)) if answer.cap else [answer.label]
+    height = LEADING * size * len(lines) + size
+    box = Box(x, 0, width, height, ACCENT if marked else SHEET, ACCENT if marked else LINE, n)
+    edge = x + room.start * (width / 2 - 1.4 * size)
+    cap = [Text(answer.cap, edge, 0, 0.8 * size, ACCENT)] if answer.cap else []
+    middle = x - room.start * (0.9 * size if answer.cap else 0)
+    color = SHEET if marked else INK
+    texts = [
+        Text(line, middle, (height - size) / 2 - LEADING * size * (k + 0.5), size, color)
+        for k, line in enumerate(lines)
+    ]
+    return Row(height, (box, *cap, *texts))
+
+
+def _points(task: Task, room: Room) -> Iterator[Row]:
+    """Yield the points as the number keys stand, from left to right in every language, and what the ends mean."""
+    size, number = room.size, len(task.answers)
+    step = min(3.2 * size, 0.9 * room.width / number)
+    left = -step * (number - 1) / 2
+    boxes: list[Mark] = []
+    for n, answer in enumerate(task.answers):
+        boxes += [
+            Box(left + n * step, 0, 0.8 * step, 2.4 * size, answer=n),
+            Text(answer.label, left + n * step, 0, size),
+        ]
+    yield Row(2.4 * size, tuple(boxes))
+    yield from _ends(task.low, task.high, room, left - 0.4 * step)
+
+
+def _ends(low: str, high: str, room: Room, left: float) -> Iterator[Row]:
+    yield Row(0.5 * room.size)
+    size, width = 0.85 * room.size, max(-0.9 * left, 8 * room.size)
+    ends = [broken(text, width, room.text_width(size)) for text in (low, high)]
+    for n in range(max(map(len, ends))):
+        here = ((ends[0], left, "left"), (ends[1], -left, "right"))
+        texts = tuple(Text(lines[n], x, 0, size, SOFT, side) for lines, x, side in here if n < len(lines))
+        yield Row(LEADING * size, texts)
+
+
+def _slider(slider: Slider, room: Room) -> Iterator[Row]:
+    size, length = room.size, min(0.7 * room.width, 30 * room.size)
+    bar = Box(0, 0, length, 0.35 * size, LINE, None, 0)
+    at = (
+        []
+        if slider.value is None
+        else [Box(length * (slider.value / 100 - 0.5), 0, 0.7 * size, 1.7 * size, ACCENT, None)]
+    )
+    yield Row(2 * size, (bar, *at))
+    yield from _ends(slider.low, slider.high, room, -length / 2)
+
+
+def _blank(blank: Blank, room: Room, column: float) -> Iterator[Row]:
+    size = room.size
+    yield from _written(blank.heading, room, 1.35 * size, column, after=0.8)
+    yield from _written(blank.label, room, size, column, after=0.7)
+    if blank.choices:
+        width = min(column, max(room.measure(one, size) for one in blank.choices) + 6 * size)
+        for n, choice in enumerate(blank.choices):
+            answer = Answer(choice, choice, (), str(n + 1) if n < 9 else " ")
+            row = _answer(answer, n, room, 0, width, marked=choice == blank.given)
+            yield row if len(blank.choices) <= 9 else replace(row, height=0.65 * row.height)
+            yield Row(0.4 * size if len(blank.choices) <= 9 else 0)
+    else:
+        edge = room.start * (column / 2 - 0.6 * size)
+        text = Text(blank.given + "|", edge, 0, size, INK, "right" if room.start > 0 else "left")
+        yield Row(2.4 * size, (Box(0, 0, column, 2.2 * size), text))
+    yield from _written(blank.fault, room, 0.9 * size, column, color=WRONG)
+    yield from _hint(" ".join(part for part in (blank.hint, blank.note) if part), room, column)
+
+
+# ---------------------------------------------------------------------------------------------------------- lines
+
+
+def places(words: Sequence[str], gaps: Sequence[str], room: Room) -> tuple[tuple[int, int], ...]:
+    """Return the line of each word, and its position on that line."""
+    return tuple(
+        (line, column) for line, numbers in enumerate(_numbers(words, gaps, room)) for column in range(len(numbers))
+    )
+
+
+def _line_size(room: Room) -> float:
+    return min(room.word_size, 1.25 * room.size)
+
+
+def _numbers(words: Sequence[str], gaps: Sequence[str], room: Room) -> list[list[int]]:
+    """The words' numbers on each line."""
+    width = min(0.86 * room.width, 46 * room.size)
+    measure = room.text_width(_line_size(room))
+    lines: list[list[int]] = [[]]
+    filled = 0.0
+    for n, word in enumerate(words):
+        gap = measure(gaps[n - 1]) if lines[-1] and gaps[n - 1] else 0.0
+        if lines[-1] and filled + gap + measure(word) > width:
+            lines.append([])
+            filled = gap = 0.0
+        lines[-1].append(n)
+        filled += gap + measure(word)
+    return lines
+
+
+def _lines(display: Lines, room: Room) -> Iterator[Mark]:
+    """Yield the words that are seen, and a rule in the place of each that is not."""
+    size, lines = _line_size(room), _numbers(display.words, display.gaps, room)
+    measure = room.text_width(size)
+    spans = [sum(measure(display.words[n]) for n in line) + _gaps(line[:-1], display, measure) for line in lines]
+    y = 1.1 * size * (len(lines) - 1)
+    for line in lines:
+        x = room.start * max(spans) / 2
+        for n in line:
+            width = measure(display.words[n])
+            middle = x - room.start * width / 2
+            if n == display.shown or (display.cumulative and n < display.shown):
+                yield Text(display.words[n], middle, y, size)
+            else:
+                yield Box(middle, y - 0.62 * size, width - 2, 3, LINE, None)
+            x -= room.start * (width + _gaps([n], display, measure))
+        y -= 2.2 * size
+
+
+def _gaps(numbers: Sequence[int], display: Lines, measure: Callable[[str], float]) -> float:
+    return sum(measure(display.gaps[n]) for n in numbers if n < len(display.gaps) and display.gaps[n])

@@ -1,0 +1,104 @@
+"""A participant sits down: which session begins or goes on, on which screen, and how it ends."""
+
+from collections.abc import Callable, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from gardenpath import study
+
+from ..folders import read_files
+from ..sessions import Json, Session, payload
+from ..versions import VersionFile, parse_version, version_files
+from . import places
+from .displays import Screen
+from .journal import Journal
+from .session import Departed, Sitting
+
+
+class Machine(Screen, Protocol):
+    """A screen that can say what it is, and be closed."""
+
+    def visit(self) -> Json:
+        """Return what the event `visit` says."""
+
+    def close(self) -> None:
+        """Close the screen."""
+
+
+Opener = Callable[[Json], Machine]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a visit ended: "finished", "stopped" by the participant, or "refused" without consent, when nothing is kept."""
+
+    session: Session
+    how: str
+
+
+def files_of(source: Path) -> list[VersionFile]:
+    """Return the versions that a study.toml states, or the one of a version file."""
+    if source.suffix == ".json":
+        return [parse_version(study.read_text(source), str(source))]
+    return version_files(study.load(source))
+
+
+def unfinished(folder: Path, participant: str) -> places.Place | None:
+    """Return the place of a participant's last session where that can be gone on with, None where there is none.
+
+    Raises `ValueError` where the last one is finished: nobody is a participant twice by mistake.
+    """
+    had = places.of_participant(folder, participant)
+    if not had:
+        return None
+    if had[-1].finished is not None:
+        raise ValueError(
+            f"participant {participant} has finished {had[-1].version} at {had[-1].finished[:16].replace('T', ' ')} UTC; "
+            "give another label, or --new for a further session"
+        )
+    return had[-1]
+
+
+def begin(
+    folder: Path, files: Sequence[VersionFile], participant: str, opener: Opener, *, first_slot: int = 0
+) -> Outcome:
+    """Run a new session of the version that is filled least."""
+    session = places.reserve(folder, files, participant, first_slot=first_slot)
+    try:
+        return _sit(folder, session, opener)
+    except BaseException:
+        # Who never saw the first page has had no session.
+        if not (folder / session.id / "events.jsonl").stat().st_size:
+            places.release(folder, session)
+        raise
+
+
+def go_on(folder: Path, place: places.Place, opener: Opener) -> Outcome:
+    """Go on with an unfinished session: after the last trial that was ended, in the version and order that it has."""
+    path = folder / place.session / "session.json"
+    if not path.exists():
+        raise FileNotFoundError(f"{path}: the session of {place.participant} is gone; begin anew with --new")
+    return _sit(folder, study.structure(Session, study.read_json(path), where=str(path)), opener)
+
+
+def _sit(folder: Path, session: Session, opener: Opener) -> Outcome:
+    file = read_files(folder)[session.version_sha256]
+    with places.running(folder, session.id), closing(Journal(folder / session.id / "events.jsonl")) as journal:
+        given = payload(session, file, token="", visit=journal.visit, next_seq=journal.next_seq, done=journal.done)
+        with closing(opener(given)) as screen:
+            sitting = Sitting(given, screen, journal.record, screen.visit())
+            try:
+                sitting.run()
+            except Departed as departed:
+                how = departed.reason
+                if how == "stopped":
+                    sitting.part()
+            else:
+                how = "finished"
+                places.finish(folder, session)
+                sitting.debrief()
+    if how == "refused":
+        places.release(folder, session)
+    return Outcome(session, how)
