@@ -41,7 +41,7 @@ $(VENV)/.installed: pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade pip
 	$(BIN)/python -m pip install --quiet $(TORCH)
-	$(BIN)/python -m pip install --quiet --editable '.[lm,online,postgres,dev]'
+	$(BIN)/python -m pip install --quiet --editable '.[lm,online,postgres,import,dev]'
 	touch $@
 
 # What the tests need beside Python and Node.js: a browser, PostgreSQL, R.

@@ -19,6 +19,13 @@ task = "question"
 where = { word_position = "?" }
 columns = { response = "word", correct = "correct", rt = "rt" }
 
+[survey]                      # Qualtrics: what the names and the headings of the columns with ratings say
+columns = "Q(?P<version>[23])\\.(?P<item>\\d+)_1"
+headings = "(?P<paradigm>.+)_(?P<condition>good|bad)"
+
+[demographics]                # question = their column
+age = "Q5"
+
 [[regions]]
 name = "critical"
 where = { condition = "objgap", word_position = "6" }
@@ -34,6 +41,7 @@ reason = "one row is keyed item 0"
 """
 
 import logging
+import re
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -54,6 +62,8 @@ NAMES = tuple(
         + ["started", "finished", "device"]
     )
 )
+# What the columns of a survey can say.
+SURVEYED = ("item", "condition", "paradigm", "role", "version", "experiment", "prompt", "sentence")
 Row = dict[str, Any]
 
 
@@ -105,6 +115,20 @@ class AnswerRule:
 
 
 @dataclass(frozen=True)
+class SurveyRule:
+    """A survey's wide matrix: which columns hold ratings, and what their names and headings say, as regular expressions.
+
+    Named groups are what is said: item, condition, paradigm, role, version, experiment, prompt, or the sentence itself. Both have
+    to match where both are stated.
+    """
+
+    __pydantic_config__ = STRICT
+    columns: str = ".*"
+    headings: str | None = None
+    task: str = "rating"
+
+
+@dataclass(frozen=True)
 class ColumnMapping:
     """How their columns become ours; `separator` "space" means any run of blanks, `missing` what stands for no value.
 
@@ -119,6 +143,8 @@ class ColumnMapping:
     regions: tuple[RegionRule, ...] = ()
     leave_out: tuple[LeftOut, ...] = ()
     repairs: tuple[Repair, ...] = ()
+    survey: SurveyRule | None = None
+    demographics: dict[str, str] = field(default_factory=dict)
     carry: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()
     separator: str = ","
@@ -194,6 +220,7 @@ def read_mapping(path: str | Path) -> ColumnMapping:
         raise study.DataError(f"{path}: not valid TOML: {error}") from None
     mapping = study.structure(ColumnMapping, stated, where=str(path))
     faults = _unknown("columns", mapping.columns, NAMES) + _unknown("constants", mapping.constants, NAMES)
+    faults += _patterns(mapping.survey) if mapping.survey else []
     faults += _unknown("units", mapping.units, ("rt", "rt_onset"))
     faults += [
         f"units.{column}: {unit!r} is not a unit; expected {' or '.join(UNITS)}"
@@ -207,6 +234,16 @@ def read_mapping(path: str | Path) -> ColumnMapping:
     if faults:
         raise study.DataError(f"{path}: {fault}" for fault in faults)
     return mapping
+
+
+def _patterns(rule: SurveyRule) -> list[str]:
+    faults = []
+    for name, pattern in (("columns", rule.columns), ("headings", rule.headings)):
+        try:
+            faults += _unknown(f"survey.{name}", re.compile(pattern or "").groupindex, SURVEYED)
+        except re.error as error:
+            faults.append(f"survey.{name}: {pattern!r} is not a regular expression: {error}")
+    return faults
 
 
 def _unknown(part: str, stated: Iterable[str], known: Sequence[str]) -> list[str]:

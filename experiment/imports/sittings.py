@@ -33,7 +33,10 @@ class Answer:
 
 @dataclass(frozen=True)
 class Presented:
-    """One trial at its presented position; `where` names file and line in messages."""
+    """One trial at its presented position; `where` names file and line in messages.
+
+    A file that holds the `sentence` and names no item leaves `item` and `condition` empty: the materials name them.
+    """
 
     trial: int
     item: str
@@ -43,6 +46,7 @@ class Presented:
     paradigm: str | None = None
     words: tuple[ReadWord, ...] = ()
     answers: tuple[Answer, ...] = ()
+    sentence: str | None = None
 
 
 @dataclass(frozen=True)

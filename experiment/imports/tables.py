@@ -5,7 +5,7 @@ import math
 import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pandas as pd
@@ -39,6 +39,10 @@ def tabulate(sittings: Sequence[Sitting], shown: Shown | None, name: Callable[[s
     """
     _check_versions(sittings, shown)
     _check_cells(sittings)
+    if shown is None and (nameless := next((s for s in sittings for p in s.presented if not p.item), None)):
+        raise study.DataError(
+            f"{nameless.where}: names sentences and no items; give the materials they are from (--materials)"
+        )
     known = _Known.of(shown)
     rows = [(sitting, _rows(sitting, known, name)) for sitting in sittings]
     known.report(sum(len(sitting.presented) for sitting in sittings))
@@ -113,6 +117,7 @@ class _Known:
     trials: dict[str, dict[str, Trial]]
     roles: dict[str, str]
     given: bool
+    sentences: dict[str, list[tuple[str, str]]] = field(default_factory=dict)
     left_out: Counter[str] = field(default_factory=Counter)
     first: dict[str, str] = field(default_factory=dict)
 
@@ -122,7 +127,16 @@ class _Known:
             return cls({}, {}, {}, given=False)
         trials = {sha: {trial.item.id: trial for trial in file.version.trials} for sha, file in shown.files.items()}
         roles: dict[str, str] = {id: trial.role for of in trials.values() for id, trial in of.items()}
-        return cls({item.id: item for item in shown.materials.items}, trials, roles, given=True)
+        sentences: dict[str, list[tuple[str, str]]] = defaultdict(list)
+        for item in shown.materials.items:
+            for condition, sentence in item.sentences.items():
+                sentences[_same(sentence.text)].append((item.id, condition))
+        return cls({item.id: item for item in shown.materials.items}, trials, roles, True, dict(sentences))
+
+    def placed(self, presented: Presented) -> Presented:
+        """Return a trial with item and condition, where the file has its sentence alone and one item has that."""
+        found = [] if presented.item else self.sentences.get(_same(presented.sentence or ""), [])
+        return replace(presented, item=found[0][0], condition=found[0][1]) if len(found) == 1 else presented
 
     def trial(self, sitting: Sitting, presented: Presented) -> Trial | None:
         """Return the trial as the sitting's version has it, where that is known."""
@@ -132,6 +146,14 @@ class _Known:
         """Return what is wrong with a trial, or None."""
         if not self.given:
             return None
+        if not presented.item:
+            found = self.sentences.get(_same(presented.sentence or ""), [])
+            said = (
+                f"is in several items ({', '.join(sorted({item for item, _ in found}))})"
+                if found
+                else "is not in the materials"
+            )
+            return f"the sentence {presented.sentence!r} {said}"
         item = self.items.get(presented.item)
         if item is None:
             return f"item {presented.item!r} is not in the materials"
@@ -175,14 +197,14 @@ def _difference(words: Sequence[ReadWord], shown: Sequence[str], what: str, sent
 
 
 def _same(text: str) -> str:
-    return unicodedata.normalize("NFC", text.strip())
+    return unicodedata.normalize("NFC", " ".join(text.split()))
 
 
 def _rows(sitting: Sitting, known: _Known, name: Callable[[str], str]) -> dict[str, list[Row]]:
     person = {"participant": name(sitting.participant), "session": name(sitting.id)}
     place = {**person, **_version(sitting)}
     kept = []
-    for presented in sitting.presented:
+    for presented in map(known.placed, sitting.presented):
         if fault := known.fault(presented):
             known.leave_out(presented, fault)
         else:
