@@ -118,12 +118,15 @@ export async function inJatos(jatos: Jatos, { places, online }: Exported): Promi
   await new Promise<void>((ready) => jatos.onLoad(ready));
   const lease = 60_000 * online.lease_minutes;
   const batch: Places = placesIn(jatos.batchSession, { places: places.length, lease });
+  const parameters = new URLSearchParams(jatos.urlQueryParameters ?? {});
   let heard = Date.now();
   return {
     source: "jatos",
-    parameters: new URLSearchParams(jatos.urlQueryParameters ?? {}),
+    parameters,
     run: String(jatos.studyResultId),
     async place(session) {
+      const stated = placeIn(parameters);
+      if (stated !== null) return { place: stated % places.length, by: "address" };
       try {
         return { place: await batch.reserve(session), by: "batch" };
       } catch (error) {

@@ -50,21 +50,43 @@ interface Remembered {
   until: number;
 }
 
+const PREFIX = "gardenpath ";
+
+/** 32 bits of a text (FNV-1a): whoever looks at this browser's storage finds no ids there. */
+function digest(text: string): string {
+  let hash = 0x811c9dc5;
+  for (const byte of new TextEncoder().encode(text)) hash = Math.imul(hash ^ byte, 0x01000193) >>> 0;
+  return hash.toString(16);
+}
+
 /** Somebody with an id is known again in this browser, somebody without in this tab alone. */
 class Memory {
+  private key: string;
+
   constructor(
-    private key: string,
+    key: string,
     private storage: () => Storage,
     private hours: number,
-  ) {}
-
-  get(): Remembered | null {
+  ) {
+    this.key = PREFIX + digest(key);
     try {
-      const found = JSON.parse(this.storage().getItem(this.key) ?? "null") as Remembered | null;
-      return found && found.until > Date.now() ? found : null;
+      const old = (name: string): boolean => name.startsWith(PREFIX) && (this.read(name)?.until ?? Infinity) <= Date.now();
+      Object.keys(storage()).filter(old).forEach((name) => storage().removeItem(name));
+    } catch {
+      // storage is switched off
+    }
+  }
+
+  private read(name: string): Remembered | null {
+    try {
+      return JSON.parse(this.storage().getItem(name) ?? "null") as Remembered | null;
     } catch {
       return null; // storage is switched off, or holds something else
     }
+  }
+
+  get(): Remembered | null {
+    return this.read(this.key);
   }
 
   set(remembered: Omit<Remembered, "until"> | null): void {
@@ -194,17 +216,14 @@ class Page implements Sitting {
   /** Stores the whole, however long the platform is away; then the participant is told that it is done. */
   private async finish(): Promise<void> {
     const { texts, online } = this.payload;
-    const began = performance.now();
     let kept: boolean | null = null;
     show([texts.saving]);
     this.sending = true;
-    const overdue = (async () => {
-      while (kept === null && performance.now() - began < PATIENCE) await pause(500);
-      if (kept !== null) return;
+    const overdue = setTimeout(() => {
       this.sending = false;
       const { text, code } = online.endings.unsent;
       show(text, ...(code ? [codeOf(code)] : []), this.file());
-    })();
+    }, PATIENCE);
     for (let attempt = 1; kept === null; attempt += 1) {
       await this.appended?.stored().catch(() => {}); // refused for good: the whole is tried nevertheless
       try {
@@ -217,11 +236,13 @@ class Page implements Sitting {
         if (!there) await pause(backoff(attempt));
       }
     }
+    clearTimeout(overdue);
     this.sending = false;
-    await overdue;
     this.over = "stopped";
     if (!kept) await this.handed();
-    this.memory.set(this.who && this.exported.online.sessions === 1 ? this.remembered : null);
+    const { session, place, by } = this.remembered;
+    const once = this.who && this.exported.online.sessions === 1;
+    this.memory.set(once ? { session: { ...session, participant: "" }, place, by } : null);
     this.forget();
     complete(this.exported, this.who, this.file());
   }
@@ -231,7 +252,7 @@ class Page implements Sitting {
     const button = this.file();
     const taken = new Promise((done) => button.addEventListener("click", done, { once: true }));
     button.className = "first";
-    show(paragraphs(this.payload.texts.debriefing), button);
+    show(this.payload.online.endings.unsent.text, button);
     await taken;
   }
 
@@ -312,7 +333,7 @@ async function main(): Promise<void> {
     const who = person(host.parameters);
     const known = who ? `${who.platform} ${who.id}` : host.run;
     const memory = new Memory(
-      `gardenpath ${study.name} ${known ?? window.location.search}`,
+      `${study.name} ${known ?? window.location.search}`,
       () => (known ? window.localStorage : window.sessionStorage),
       online.resume_hours,
     );
