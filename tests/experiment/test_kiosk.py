@@ -289,6 +289,43 @@ def test_who_leaves_leaves_nothing_behind(
     assert reader.at("device") == "device"
 
 
+AWAY = "The server cannot be reached at the moment. Please tell the experimenter."
+
+
+def test_between_sessions_the_page_waits_for_the_server(site: Site, reader: Reader) -> None:
+    reader.at("kiosk")
+    reader.page.context.set_offline(True)
+    _enter(reader, "P01")
+    _said(reader, AWAY)
+    assert _stored(reader.page) == NOTHING
+    reader.page.context.set_offline(False)
+    reader.page.keyboard.press("Enter")
+    _refuse(reader)
+    reader.at("over")
+    reader.page.context.set_offline(True)
+    reader.press("Enter")
+    _said(reader, AWAY)
+    with reader.page.expect_navigation():
+        reader.page.context.set_offline(False)
+    assert reader.at("kiosk") == "kiosk"
+
+
+def test_who_withdraws_is_gone_only_when_the_server_has_heard_of_it(site: Site, reader: Reader) -> None:
+    _enter(reader, "P01")
+    reader.begin()
+    reader.trials(2)
+    reader.at("break")
+    reader.page.context.set_offline(True)
+    reader.page.get_by_role("button", name="Withdraw from the study").click()
+    reader.page.get_by_role("button", name="Yes, I withdraw").click()
+    _said(reader, "The server cannot be reached")
+    assert (reader.screen(), site.sessions()) == ("message", 1)
+    reader.page.context.set_offline(False)
+    reader.at("over")
+    assert site.sessions() == 0
+    assert _stored(reader.page) == NOTHING
+
+
 def test_the_start_comes_back_by_itself(site: Site, browser: Any) -> None:  # noqa: F811
     sooner = (
         f"const later = setTimeout; window.setTimeout = (act, ms) => later(act, ms === {SECONDS * 1000} ? 300 : ms);"
