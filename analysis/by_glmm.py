@@ -2,7 +2,7 @@
 
 import math
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -10,7 +10,7 @@ import pandas as pd
 
 from gardenpath.study import DataError
 
-from .estimates import Columns, Estimated, Variance, aliased
+from .estimates import Cells, Columns, Estimated, Variance, aliased
 from .formulas import Formula, Random
 
 
@@ -33,8 +33,7 @@ def lacks(formula: Formula) -> str:
 
 
 def estimate(columns: Columns, formula: Formula, optimizer: str = "") -> Estimated:
-    """Return the model as glmm fits it; its one optimizer is its own."""
-    import glmm
+    """Return the model as glmm fits it, at the highest peak of its likelihood; its one optimizer is its own."""
     import numpy as np
 
     lacking = lacks(formula)
@@ -44,7 +43,7 @@ def estimate(columns: Columns, formula: Formula, optimizer: str = "") -> Estimat
     with warnings.catch_warnings(record=True) as raised:
         warnings.simplefilter("always")
         try:
-            found = glmm.fit(given, plain.plain())
+            found, peaks = highest(given, plain)
         except ValueError as error:
             raise ValueError(f"formula {str(formula)!r}: {error}") from None
         interval = found.confint()
@@ -74,8 +73,84 @@ def estimate(columns: Columns, formula: Formula, optimizer: str = "") -> Estimat
         converged=bool(found.converged),
         singular=bool(found.singular),
         optimizer="glmm",
-        notes=_notes(found, [t for t, dropped in zip(terms, out, strict=True) if dropped], raised),
+        notes=(*_notes(found, [t for t, dropped in zip(terms, out, strict=True) if dropped], raised), *[PEAKS] * peaks),
     )
+
+
+PEAK = 1e-3  # log likelihood by which two peaks differ; optimizers stop within a thousandth of that
+FAR, NEAR = 2.0, 0.1  # standard deviations of random effects at which a search starts, over the residual's
+PEAKS = "The likelihood has more than one peak: these data fit different shares of variance; the highest is given."
+
+
+def highest(columns: Columns, formula: Formula, **options: Any) -> tuple[Any, bool]:
+    """Return glmm's fit with the highest likelihood over several starts, and whether some start ended on a lower peak.
+
+    Where readers of one list share its few items, what differs between lists can be the readers' variance or the items',
+    and the likelihood may have a peak for each. So, beside glmm's own start, each group in turn starts with large random
+    effects and the others with small ones; a model with slopes starts from the highest peak of the one without.
+    """
+    import glmm
+
+    formula = _ordered(columns, formula)
+    found = glmm.fit(columns, formula.plain(), **options)
+    if len(found.re_groups) < 2:
+        return found, False
+    quick = {**options, "satterthwaite": False, "anova_test": "Wald"}
+    start, peaks = None, [float(found.loglik)]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # what is wrong with the model was said of the first fit
+        for theta in _starts(columns, formula, found, quick):
+            other = glmm.fit(columns, formula.plain(), warm_start={"theta": theta}, **quick)
+            if other.converged:
+                start = theta if other.loglik > max(peaks) + PEAK else start
+                peaks.append(float(other.loglik))
+    if start is not None:
+        found = glmm.fit(columns, formula.plain(), warm_start={"theta": start}, **options)
+    return found, max(peaks) - min(peaks) > PEAK
+
+
+def _starts(columns: Columns, formula: Formula, found: Any, options: Mapping[str, Any]) -> Iterator[list[float]]:
+    """Yield the starts beside glmm's own: lower triangles, column by column, of each group's relative Cholesky factor."""
+    groups = [group for group, _ in found.re_groups]
+    if not any(random.slopes for random in formula.random):
+        for large in groups:
+            yield [FAR if group == large else NEAR for group in groups]
+        return
+    alone = formula.with_random(replace(random, terms=("1",)) for random in formula.random)
+    inner, _ = highest(columns, alone, **options)
+    spread = {group: inner.stddev_corr(k)[0][0] / inner.dispersion**0.5 for k, (group, _) in enumerate(inner.re_groups)}
+    if set(spread) != set(groups):
+        return
+    yield [
+        value
+        for group, names in found.re_groups
+        for row, name in enumerate(names)
+        for value in (
+            float(spread[group]) if row == 0 else 2 * NEAR / _scale(columns.get(name)),
+            *[0.0] * (len(names) - row - 1),
+        )
+    ]
+
+
+def _scale(cells: Cells | None) -> float:
+    """Return the standard deviation of a slope's predictor, 1 for a level of a factor."""
+    import numpy as np
+
+    return float(np.std(cells)) or 1.0 if cells is not None and not isinstance(cells[0], str) else 1.0
+
+
+def _ordered(columns: Columns, formula: Formula) -> Formula:
+    """Return the formula with its random effects in the order in which glmm is fastest: the most effects first.
+
+    The first group is solved for apart from the others, at a tenth of the time where it has thousands of levels.
+    """
+    if not any(random.slopes for random in formula.random):
+        return formula
+
+    def effects(random: Random) -> int:
+        return len(random.terms) * len(set(zip(*(columns[name] for name in random.group.split(":")), strict=True)))
+
+    return formula.with_random(sorted(formula.random, key=effects, reverse=True))
 
 
 TIMES = "__times__"
@@ -115,9 +190,10 @@ def _variances(found: Any) -> tuple[Variance, ...]:
 
 
 def _notes(found: Any, dropped: Sequence[str], raised: Sequence[warnings.WarningMessage]) -> tuple[str, ...]:
+    import glmm
+
     notes = [aliased(dropped)] if dropped else []
     own = {w["kind"]: f"{w['title']}: {w['message']}" for w in found.warnings}
     notes += [text for kind, text in own.items() if kind not in ("singular", "aliased")]
     # The engine's structured warnings are raised a second time as Python's; what is left is from elsewhere.
-    told = [w["message"] for w in found.warnings]
-    return (*notes, *(str(w.message) for w in raised if not any(message in str(w.message) for message in told)))
+    return (*notes, *(str(w.message) for w in raised if not issubclass(w.category, glmm.DiagnosticWarning)))

@@ -10,6 +10,7 @@ import pandas as pd
 
 from gardenpath.study import TABLES, DataError, check
 
+from .by_glmm import highest
 from .formulas import Formula, parse
 from .mixed import columns_of
 from .predictors import by_model, formula, terms
@@ -170,13 +171,12 @@ def fit_ml(rows: pd.DataFrame, model: Formula) -> Fitted:
     """Return the model of numeric predictors fitted by maximum likelihood, which unlike REML compares fixed effects."""
     import warnings
 
-    import glmm
     import numpy as np
 
     columns = columns_of(rows, model)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # what they say stands in the fit
-        found = glmm.fit(columns, model.plain(), reml=False, satterthwaite=False, anova_test="Wald")
+        found, _ = highest(columns, model, reml=False, satterthwaite=False, anova_test="Wald")
     random = []
     for place, (group, names) in enumerate(found.re_groups):
         deviations, correlations = found.stddev_corr(place)

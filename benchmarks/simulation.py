@@ -15,11 +15,16 @@ import json
 import math
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
+
+from gardenpath.analysis import fit, mixed
+from gardenpath.analysis.estimates import Columns, Estimated
+from gardenpath.analysis.formulas import Formula
 
 PARTICIPANTS, ITEMS = 30, 24
 SLOPES = {"no slope variance": (0.0, 0.0), "slopes (.25 by participant, .4 by item)": (0.25, 0.4)}
@@ -68,30 +73,49 @@ def cells(
     keep: Path | None = None,
     minutes: float = math.inf,
 ) -> Iterator[Cell]:
-    """Fit every study by every policy; all policies see the same studies.
+    """Fit every study by every policy; all policies see the same studies, and share the fits of a study.
 
     With `keep`, each p is a line of that file, and those that stand there are not computed again. After so many `minutes`
     the cells hold the studies that all of them have.
     """
-    from gardenpath.analysis import fit
-
     until = time.monotonic() + 60 * minutes
     known = kept(keep)
     values: dict[tuple[str, str], list[float]] = {(slopes, policy): [] for slopes in SLOPES for policy in policies}
-    for k in range(studies):
-        if time.monotonic() > until:
-            break
-        for slopes, policy in values:
-            key = (engine, policy, slopes, seed * 1_000_000 + k)
-            if key not in known:
-                table = fit(study(key[-1], *SLOPES[slopes]), FORMULA, engine=engine, policy=policy)
-                known[key] = table.loc[table["term"] == "x", "p"].item()
-                if keep:
-                    with keep.open("a", encoding="utf-8") as stream:
-                        stream.write(json.dumps([*key, known[key]]) + "\n")
-            values[slopes, policy].append(known[key])
+    with shared(engine) as fits:
+        for k in range(studies):
+            if time.monotonic() > until:
+                break
+            for slopes, policy in values:
+                if policy == policies[0]:
+                    fits.clear()
+                key = (engine, policy, slopes, seed * 1_000_000 + k)
+                if key not in known:
+                    table = fit(study(key[-1], *SLOPES[slopes]), FORMULA, engine=engine, policy=policy)
+                    known[key] = table.loc[table["term"] == "x", "p"].item()
+                    if keep:
+                        with keep.open("a", encoding="utf-8") as stream:
+                            stream.write(json.dumps([*key, known[key]]) + "\n")
+                values[slopes, policy].append(known[key])
     for (slopes, policy), ps in values.items():
         yield Cell(slopes, policy, sum(p < 0.05 for p in ps), len(ps))
+
+
+@contextmanager
+def shared(engine: str) -> Iterator[dict[Formula, Estimated]]:
+    """Let policies, which try the same models, look up what the engine has fitted since the last clearing."""
+    engines = mixed.ENGINES
+    fits: dict[Formula, Estimated] = {}
+
+    def estimate(columns: Columns, formula: Formula, optimizer: str = "") -> Estimated:
+        if formula not in fits:
+            fits[formula] = engines[engine].estimate(columns, formula, optimizer)
+        return fits[formula]
+
+    mixed.ENGINES = {**engines, engine: mixed.Engine(estimate, engines[engine].lacks)}
+    try:
+        yield fits
+    finally:
+        mixed.ENGINES = engines
 
 
 def kept(file: Path | None) -> dict[tuple[str, str, str, int], float]:
@@ -120,8 +144,6 @@ def phenomenon(rng: np.random.Generator, paradigms: int) -> pd.DataFrame:
 
 def models_of_blimp_nl(engine: str) -> Iterator[tuple[str, float]]:
     """Time 22 models of ratings and 66 of reading times (three regions), all with degrees of freedom."""
-    from gardenpath.analysis import fit
-
     rng = np.random.default_rng(1)
     begun = time.perf_counter()
     fit(phenomenon(rng, 1), FORMULA, engine=engine)
@@ -136,8 +158,6 @@ def models_of_blimp_nl(engine: str) -> Iterator[tuple[str, float]]:
 
 def million() -> float:
     """Return the seconds of a model of a million rows with crossed intercepts, without R."""
-    from gardenpath.analysis import fit
-
     rng = np.random.default_rng(1)
     n = 1_000_000
     p, i, x = rng.integers(0, 500, n), rng.integers(0, 2000, n), rng.normal(0, 1, n)

@@ -1,0 +1,131 @@
+"""Likelihoods with more than one peak: `fit` takes the highest, held to a grid of the whole likelihood and to R."""
+
+import itertools
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import optimize
+
+from gardenpath.analysis import fit
+from gardenpath.analysis.by_glmm import PEAKS, estimate, highest
+from gardenpath.analysis.formulas import parse
+from gardenpath.analysis.mixed import columns_of
+
+FORMULA = "y ~ x + (1|participant) + (1|item)"
+SLOPES = "y ~ x + (1 + x|participant) + (1 + x|item)"
+SEEDS = [3, 4, 9]  # glmm's own start ends on the lower peak
+
+
+def two_lists(seed: int, *, readers: int = 18, items: int = 9) -> pd.DataFrame:
+    """Return two lists of items, each read by other people; the second list's regions are longer.
+
+    What differs between lists is then no effect in the model, but variance of readers, or of items.
+    """
+    rng = np.random.default_rng(seed)
+    p, i = (a.ravel() for a in np.meshgrid(np.arange(2 * readers), np.arange(items), indexing="ij"))
+    of = p % 2
+    item = of * items + i
+    x = np.where((p // 2 + i) % 3 == 0, -0.5, 0.5)
+    y = 0.7 * of + rng.normal(0, 0.2, 2 * readers)[p] + rng.normal(0, 0.05, 2 * items)[item] - 0.1 * x
+    y = y + rng.normal(0, 0.17, len(p))
+    return pd.DataFrame({"participant": [f"P{k}" for k in p], "item": [f"i{k}" for k in item], "x": x, "y": y})
+
+
+def profile(frame: pd.DataFrame, theta: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
+    """Return -2 log restricted likelihood of FORMULA with these standard deviations over the residual's; estimates, SE."""
+    design = np.column_stack([np.ones(len(frame)), frame["x"]])
+    covariance = np.eye(len(frame))
+    for group, deviation in zip(("participant", "item"), theta, strict=True):
+        names = frame[group].to_numpy()
+        covariance += deviation**2 * (names[:, None] == names[None, :])
+    weighted = np.linalg.solve(covariance, np.column_stack([design, frame["y"]]))
+    information = design.T @ weighted[:, :2]
+    beta = np.linalg.solve(information, design.T @ weighted[:, 2])
+    left = frame["y"].to_numpy() - design @ beta
+    freedom = len(frame) - 2
+    residual = left @ np.linalg.solve(covariance, left) / freedom
+    volume = np.linalg.slogdet(covariance)[1] + np.linalg.slogdet(information)[1]
+    criterion = volume + freedom * (1 + np.log(2 * np.pi * residual))
+    return criterion, beta, np.sqrt(np.diag(np.linalg.inv(information)) * residual)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_the_highest_peak_of_a_grid_over_all_variances_is_taken(seed: int) -> None:
+    frame = two_lists(seed)
+    sizes = [0.0, *np.geomspace(0.05, 8, 8)]
+    grid = {at: profile(frame, np.array(at))[0] for at in itertools.product(sizes, sizes)}
+    start = np.array(min(grid, key=lambda at: grid[at]))
+    top = optimize.minimize(
+        lambda theta: profile(frame, theta)[0], start, method="Nelder-Mead", options={"xatol": 1e-7, "fatol": 1e-9}
+    )
+    criterion, beta, se = profile(frame, top.x)
+    columns = columns_of(frame, parse(FORMULA))
+    found = estimate(columns, parse(FORMULA))
+    assert found.criterion == pytest.approx(criterion, abs=1e-4)
+    np.testing.assert_allclose(found.coefficients["estimate"], beta, atol=1e-5)
+    np.testing.assert_allclose(found.coefficients["se"], se, rtol=1e-3)
+    import glmm
+
+    assert -2 * glmm.fit(columns, FORMULA).loglik > criterion + 1
+    assert PEAKS in found.notes
+
+
+@pytest.mark.r
+@pytest.mark.parametrize("formula", [FORMULA, SLOPES])
+def test_the_peak_is_the_highest_that_lme4_finds_from_anywhere(formula: str, rscript) -> None:
+    """R: logLik(lmer(formula, start = c(...))) over a grid of starts."""
+    frames = {seed: two_lists(seed) for seed in SEEDS}
+    rows = pd.concat([frame.assign(seed=seed) for seed, frame in frames.items()])
+    starts = "expand.grid(p = c(.05, 1, 3), i = c(.05, 1, 3))"
+    theta = "c(s$p, 0, .3, s$i, 0, .3)" if formula == SLOPES else "c(s$p, s$i)"
+    theirs = rscript(
+        f"""
+        result <- do.call(rbind, lapply(split(rows, rows$seed), function(part) {{
+          starts <- {starts}
+          fits <- lapply(seq_len(nrow(starts)), function(k) {{
+            s <- starts[k, ]
+            suppressMessages(suppressWarnings(lmerTest::lmer({formula}, part, start = {theta})))
+          }})
+          best <- fits[[which.max(sapply(fits, logLik))]]
+          row <- coef(summary(best))["x", ]
+          data.frame(seed = part$seed[1], loglik = as.numeric(logLik(best)), estimate = row[["Estimate"]],
+                     se = row[["Std. Error"]], df = row[["df"]])
+        }}))
+        """,
+        rows=rows,
+    ).set_index("seed")
+    for seed, frame in frames.items():
+        found = estimate(columns_of(frame, parse(formula)), parse(formula))
+        row = found.coefficients.set_index("term").loc["x"]
+        assert -found.criterion / 2 == pytest.approx(theirs["loglik"][seed], abs=1e-3)
+        assert row["estimate"] == pytest.approx(theirs["estimate"][seed], abs=1e-5)
+        assert row["se"] == pytest.approx(theirs["se"][seed], rel=1e-3)
+        assert row["df"] == pytest.approx(theirs["df"][seed], rel=2e-2)
+
+
+def test_a_table_says_that_there_was_another_peak_and_stays_silent_where_there_was_none() -> None:
+    assert fit(two_lists(SEEDS[0]), FORMULA)["note"].str.contains("more than one peak").all()
+    frame = two_lists(SEEDS[0])
+    alone = frame.assign(y=frame["y"] - 0.7 * frame["item"].isin([f"i{k}" for k in range(9, 18)]))
+    assert not fit(alone, FORMULA)["note"].str.contains("peak").any()
+
+
+def test_maximum_likelihood_takes_the_highest_peak_too() -> None:
+    columns = columns_of(two_lists(4), parse(FORMULA))
+    found, several = highest(columns, parse(FORMULA), reml=False, satterthwaite=False)
+    import glmm
+
+    assert several
+    assert found.loglik > glmm.fit(columns, FORMULA, reml=False).loglik + 1
+
+
+def test_the_order_of_groups_in_a_formula_changes_no_number() -> None:
+    frame = two_lists(5)
+    ways = [
+        fit(frame, f"y ~ x + {random}")
+        for random in ("(1 + x|participant) + (1|item)", "(1|item) + (1 + x|participant)")
+    ]
+    for name in ("estimate", "se"):
+        np.testing.assert_allclose(ways[0][name], ways[1][name], atol=1e-7)
+    assert ways[0]["formula"].iloc[0] == "y ~ x + (1 + x|participant) + (1|item)"
