@@ -12,7 +12,7 @@ from typing import Protocol
 
 from gardenpath import study
 
-from . import jatos, jspsych, pcibex, qualtrics, table
+from . import jatos, jspsych, magpie, pcibex, psychopy, qualtrics, table
 from .damages import damage
 from .mapping import ColumnMapping, read_mapping
 from .sittings import Answer, Presented, ReadWord, Sitting
@@ -31,7 +31,7 @@ class Platform(Protocol):
     def read(self, source: Source, mapping: ColumnMapping | None) -> list[Sitting]: ...
 
 
-PLATFORMS: tuple[Platform, ...] = (jspsych, jatos, pcibex, qualtrics, table)
+PLATFORMS: tuple[Platform, ...] = (jspsych, jatos, pcibex, magpie, qualtrics, table)
 
 __all__ = [
     "PLATFORMS",

@@ -3,13 +3,13 @@
 import json
 import logging
 from collections import defaultdict
-from datetime import UTC, datetime
 from pathlib import PurePosixPath
 from typing import Any
 
 from gardenpath import study
 
 from . import jspsych
+from .epochs import utc
 from .mapping import ColumnMapping
 from .sittings import Sitting
 from .sources import Source
@@ -72,8 +72,8 @@ def _run(source: Source, id: str, parts: list[jspsych.Run], told: dict[str, dict
         whole=all(part.whole for part in parts),
         id=id,
         participant=f"worker {about['workerId']}" if "workerId" in about else f"study result {id}",
-        started=_utc(about.get("startDate")),
-        finished=_utc(about.get("endDate")),
+        started=utc(about.get("startDate")),
+        finished=utc(about.get("endDate")),
         complete=state == "FINISHED",
     )
 
@@ -89,10 +89,3 @@ def _metadata(source: Source) -> dict[str, dict[str, Any]]:
         return {str(result["id"]): result for of in stated["data"] for result in of["studyResults"]}
     except (json.JSONDecodeError, KeyError, TypeError) as error:
         raise study.DataError(f"{source.name}: {METADATA} is damaged ({error}); download the archive again") from None
-
-
-def _utc(epoch: Any) -> str | None:
-    """Return a time in ms since 1970 as UTC, ISO 8601."""
-    if not isinstance(epoch, int):
-        return None
-    return datetime.fromtimestamp(epoch / 1000, UTC).isoformat(timespec="milliseconds")

@@ -1,0 +1,141 @@
+"""magpie's CSV: a row a screen, lists joined by |, NA where a screen has no such value.
+
+Reading times are the list `response_times` of the screen's `chunks`; they run from one mounting of a word to the next by the
+computer's clock (Date.now), in whole ms. `response_time` is that of a whole screen, so answers after reading have none.
+"""
+
+import logging
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from gardenpath import study
+
+from .epochs import utc
+from .losses import Losses
+from .mapping import ColumnMapping, Row, matches
+from .sittings import Answer, Presented, ReadWord, Sitting
+from .sources import Source
+from .table import LINE, answer, cells
+from .verdicts import truth
+
+log = logging.getLogger("gardenpath")
+
+NAME = "magpie"
+MARKS = ("response_time", "experiment_start_time", "experiment_duration")
+PERSON = ("prolific_pid", "worker_id", "participant")
+ITEM = ("item", "item_id", "itemID", "item_number")
+CONDITION = ("condition", "cond")
+
+
+def recognises(source: Source) -> bool:
+    """Whether the first line has the submission's number and what magpie adds to every row."""
+    header = source.head.partition("\n")[0]
+    return not source.members and "submission_id" in header and any(mark in header for mark in MARKS)
+
+
+def read(source: Source, mapping: ColumnMapping | None) -> list[Sitting]:
+    """Return a sitting for each submission; raises `study.DataError` where no row names an item."""
+    mapping = mapping or ColumnMapping()
+    mapping = replace(mapping, missing=("NA", "undefined", *mapping.missing))
+    rows = mapping.prepare(cells(source, mapping.separator), source.name)
+    losses = Losses(source.name)
+    faults: list[str] = []
+    submissions: dict[str, list[Row]] = {}
+    for row in rows:
+        submissions.setdefault(str(row["submission_id"]), []).append(row)
+    sittings = [_sitting(source, id, of, mapping, losses, faults) for id, of in submissions.items()]
+    if faults:
+        raise study.DataError(faults)
+    if not any(sitting.presented for sitting in sittings):
+        there = [name for name in rows[0] if name != LINE] if rows else []
+        raise study.DataError(
+            f"{source.name}: no row names the item it belongs to; name the columns in a mapping ([columns] item, condition); "
+            f"the rows have {', '.join(there)}"
+        )
+    losses.report()
+    return sittings
+
+
+def _sitting(
+    source: Source, id: str, rows: Sequence[Row], mapping: ColumnMapping, losses: Losses, faults: list[str]
+) -> Sitting:
+    first = rows[0]
+    person = mapping.text(first, "participant", *PERSON) or f"submission {id}"
+    presented = tuple(_presented(source, rows, mapping, losses, faults))
+    return Sitting(
+        f"submission {id}",
+        person,
+        NAME,
+        presented,
+        complete=True,
+        where=source.name,
+        started=mapping.text(first, "started") or utc(first.get("experiment_start_time")),
+        finished=mapping.text(first, "finished") or utc(first.get("experiment_end_time")),
+        experiment=mapping.text(first, "experiment"),
+        version=mapping.text(first, "version"),
+    )
+
+
+def _presented(
+    source: Source, rows: Sequence[Row], mapping: ColumnMapping, losses: Losses, faults: list[str]
+) -> Iterator[Presented]:
+    """Yield trials; a screen with the same item and condition as the one before it belongs to it."""
+    current: Presented | None = None
+    trial = 0
+    for row in rows:
+        words = _words(source, row, mapping, losses, faults)
+        answers = _answers(source, row, mapping, faults)
+        if not words and not answers:
+            continue
+        item, condition = mapping.text(row, "item", *ITEM), mapping.text(row, "condition", *CONDITION)
+        if item is None or condition is None:
+            losses.add(f"a screen names no {'item' if item is None else 'condition'}; left out", row[LINE])
+            continue
+        if current and (current.item, current.condition) == (item, condition) and not (words and current.words):
+            current = replace(current, words=words or current.words, answers=current.answers + answers)
+            continue
+        if current:
+            yield current
+            trial += 1
+        role, paradigm = mapping.text(row, "role"), mapping.text(row, "paradigm")
+        where = f"{source.name}, line {row[LINE]}"
+        current = Presented(trial, item, condition, where, role, paradigm, words, answers)
+    if current:
+        yield current
+
+
+def _words(source: Source, row: Row, mapping: ColumnMapping, losses: Losses, faults: list[str]) -> tuple[ReadWord, ...]:
+    times = mapping.text(row, "rt", "response_times")
+    if times is None:
+        return ()
+    try:
+        rts = [mapping.ms("rt", float(time)) for time in times.split("|")]
+    except ValueError:
+        faults.append(f"{source.name}, line {row[LINE]}: reading times are {times!r}, expected numbers joined by |")
+        return ()
+    chunks = mapping.text(row, "text", "chunks")
+    texts = chunks.split("|") if chunks else []
+    if len(texts) != len(rts):
+        losses.add(f"{len(rts)} reading times for {len(texts)} chunks; words are not named", row[LINE])
+        return tuple(ReadWord(None, rt) for rt in rts)
+    return tuple(ReadWord(text, rt) for text, rt in zip(texts, rts, strict=True))
+
+
+def _answers(source: Source, row: Row, mapping: ColumnMapping, faults: list[str]) -> tuple[Answer, ...]:
+    """Return the answers of a screen: as the mapping states, or else its rating, its choice of an option, or its response."""
+    if mapping.answers:
+        rules = [rule for rule in mapping.answers if matches(row, rule.where)]
+        stated = [answer(row, rule, mapping, source.name, faults) for rule in rules]
+        return tuple(one for one in stated if one is not None)
+
+    def cell(name: str) -> str | None:
+        return None if mapping.lacks(row.get(name)) else str(row[name])
+
+    time = None if mapping.text(row, "rt", "response_times") else cell("response_time")
+    response = mapping.text(row, "response", "response")
+    is_rating = response is not None and response.replace(".", "", 1).isdigit()
+    said = {"rating": cell("rating"), "question": cell("choice")}
+    if response is not None:
+        said["rating" if is_rating else "question"] = response
+    rt, correct = (float(time) if time else None), truth(row.get("correct"))
+    return tuple(Answer(task, task, given, rt, correct=correct) for task, given in said.items() if given is not None)
