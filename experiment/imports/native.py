@@ -1,10 +1,8 @@
 """What our own page left on another platform: rows of jsPsych's data that carry our session and its events."""
 
-import csv
-import io
 import json
 import logging
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from gardenpath import study
@@ -16,46 +14,6 @@ log = logging.getLogger("gardenpath")
 SESSION = "gardenpath_session"
 EVENTS = "gardenpath_events"
 Row = Mapping[str, Any]
-
-
-def is_native(row: Row) -> bool:
-    """Return whether a row of data is one of our own page's."""
-    return SESSION in row and EVENTS in row
-
-
-def rows_of(text: str, where: str) -> list[dict[str, Any]]:
-    """Return the rows of jsPsych's data: JSON, also several texts one after the other, or its CSV.
-
-    What cannot be read at the end of a JSON text that was cut off is left out and named on the log; raises `study.DataError`
-    for a text that is neither.
-    """
-    if text.lstrip()[:1] in ("[", "{"):
-        return list(_json_rows(text, where))
-    rows = list(csv.DictReader(io.StringIO(text, newline="")))
-    if not rows or not is_native(rows[0]):
-        raise study.DataError(
-            f"{where}: neither JSON nor a table with the columns {SESSION} and {EVENTS}; expected data of an exported study"
-        )
-    return [dict(row) for row in rows]
-
-
-def _json_rows(text: str, where: str) -> Iterator[dict[str, Any]]:
-    decoder, at = json.JSONDecoder(), 0
-    while at < len(text):
-        if text[at].isspace() or text[at] == ",":
-            at += 1
-            continue
-        try:
-            found, at = decoder.raw_decode(text, at)
-        except json.JSONDecodeError as error:
-            inside = text[at] == "["
-            if inside and (rest := text[at + 1 :]).strip():
-                log.warning("%s: a list of rows is cut off (%s); its whole rows are read", where, error.msg)
-                yield from _json_rows(rest, where)
-            else:
-                log.warning("%s: cut off or damaged at character %d; what follows is left out", where, at)
-            return
-        yield from (row for row in (found if isinstance(found, list) else [found]) if isinstance(row, dict))
 
 
 def records(rows: Iterable[Row], where: str) -> list[Record]:

@@ -16,8 +16,7 @@ import pytest
 
 from gardenpath import experiment, study
 from gardenpath.experiment.browser import take_page
-from gardenpath.experiment.collection import collect, tables_of
-from gardenpath.experiment.imports.native import records, rows_of
+from gardenpath.experiment.imports.native import records
 from gardenpath.experiment.robots import FolderTransport
 
 from .pages import ITEMS, Reader, browser, opened, served, stated  # noqa: F401
@@ -48,10 +47,17 @@ def _address(folder: Path, search: str) -> str:
     return f"{(folder / 'index.html').as_uri()}?{search}"
 
 
-def _tables(text: str, folder: Path) -> dict[str, pd.DataFrame]:
-    """The tables of a data file, from the export alone."""
-    files = {file.sha256: file for file in experiment.read_versions(folder / "versions")}
-    return tables_of(records(rows_of(text, "data"), "data"), files)
+def _tables(text: str, folder: Path, platform: str = "jspsych") -> dict[str, pd.DataFrame]:
+    """The tables of a data file as the platform gives it to download, from the export alone."""
+    data = folder.parent / "data.json"
+    if platform == "jatos":
+        about = {"studyResults": [{"id": 7, "workerId": 1, "studyState": "FINISHED"}]}
+        with zipfile.ZipFile(data, "w") as archive:
+            archive.writestr("study_result_7/comp_result_9/data.txt", text)
+            archive.writestr("metadata.json", json.dumps({"apiVersion": "1.0.0", "data": [about]}))
+    else:
+        data.write_text(text, "utf-8")
+    return experiment.collect(data, platform=platform, materials=folder / "versions", keep_ids=True)
 
 
 def _saved(page: Any) -> str:
@@ -92,14 +98,14 @@ def test_a_session_from_a_file_without_a_network_makes_the_tables_of_a_native_ru
         reader.begin()
         reader.trials(4)
         reader.code()
-        native = collect(site.folder)
+        native = experiment.collect(site.folder)
     assert reader.answers == answers
     assert _without_times(tables) == _without_times(native)
     assert tables["sessions"]["source"].tolist() == ["jspsych"]
     assert tables["sessions"]["participant"].tolist() == ["P1"]
 
     pressed = [t for code, t, _, _ in keys if not code.endswith(" up")]
-    [record] = records(rows_of(text, "data"), "data")
+    [record] = records(json.loads(text), "data")
     for trial, group in tables["readings"].groupby("trial"):
         ends = [e.t for e in record.events if e.trial == trial and e.kind in ("start", "word")]
         assert list(group["rt"]) == [after - before for before, after in pairwise(ends)]
@@ -147,7 +153,7 @@ def test_a_robot_does_in_an_export_what_it_does_at_home(tmp_path: Path, browser:
         assert take_page(robot, reader.page, script, "anna", pace=20) == "GARDEN-PATH-1"
         [[text, _]] = reader.page.evaluate("window.saved")
     experiment.take(robot, FolderTransport(tmp_path / "home", files), "anna")
-    expected = _without_times(collect(tmp_path / "home"))
+    expected = _without_times(experiment.collect(tmp_path / "home"))
     found = _without_times(_tables(text, tmp_path / "out"))
     for table in ("readings", "responses", "items", "conditions", "words"):
         assert found[table] == expected[table]
@@ -388,11 +394,11 @@ def test_in_jatos_a_line_a_trial_is_appended_and_the_whole_submitted_at_the_end(
     assert jatos.places() == [[0, 1]]
     lines = [json.loads(line) for line in jatos.data["run-1"].splitlines()]
     assert [row["seq"] for row in lines] == list(range(len(lines)))
-    partial = _tables(early, tmp_path / "out")
+    partial = _tables(early, tmp_path / "out", "jatos")
     assert partial["readings"]["trial"].max() >= 1, "the first sentences are there before the end"
     assert partial["sessions"]["complete"].tolist() == [False]
 
-    tables = _tables(jatos.data["run-1"], tmp_path / "out")
+    tables = _tables(jatos.data["run-1"], tmp_path / "out", "jatos")
     assert tables["sessions"][["source", "participant", "complete"]].to_numpy().tolist() == [["jatos", "5f", True]]
     words = tables["readings"].sort_values(["trial", "word"]).groupby("trial")["text"]
     assert [list(read) for _, read in words] == reader.sentences
@@ -423,7 +429,7 @@ def test_whatever_jatos_loses_arrives_in_the_end(
     with opened(browser, _run(jatos, "run-1")) as reader:
         _whole(reader)
     assert {status for _, status in jatos.requests} - {200}, "the faults did happen"
-    tables = _tables(jatos.data["run-1"], tmp_path / "out")
+    tables = _tables(jatos.data["run-1"], tmp_path / "out", "jatos")
     assert tables["sessions"]["complete"].tolist() == [True]
     words = tables["readings"].sort_values(["trial", "word"]).groupby("trial")["text"]
     assert [list(read) for _, read in words] == reader.sentences
@@ -446,7 +452,7 @@ def test_a_run_that_was_offline_and_reloaded_appends_what_was_left(
         reader.trials(1)  # and the run is left before its end
         reader.skip_text()
         reader.until(lambda: '"trial":2' in jatos.data["run-1"])
-    tables = _tables(jatos.data["run-1"], tmp_path / "out")
+    tables = _tables(jatos.data["run-1"], tmp_path / "out", "jatos")
     words = tables["readings"].sort_values(["trial", "word"]).groupby("trial")["text"]
     assert [list(read) for _, read in words][:3] == reader.sentences[:3]
     assert tables["sessions"]["complete"].tolist() == [False]

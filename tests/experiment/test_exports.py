@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import random
+import re
 import subprocess
 import zipfile
 from collections.abc import Iterator
@@ -14,13 +15,15 @@ from typing import Any
 import jsonschema
 import pandas as pd
 import pytest
+from click.testing import CliRunner
 
 from gardenpath import experiment, study
-from gardenpath.experiment.collection import collect, tables_of
+from gardenpath.cli.main import cli
+from gardenpath.experiment.collection import tables_of
 from gardenpath.experiment.exports import places
 from gardenpath.experiment.exports.page import exported
 from gardenpath.experiment.folders import read_files, read_records, write_record
-from gardenpath.experiment.imports.native import records, rows_of
+from gardenpath.experiment.imports.native import records
 
 from .pages import ITEMS, stated
 
@@ -133,6 +136,31 @@ def test_who_comes_from_prolific_is_sent_back_there(small: study.Study, tmp_path
     assert data["endRedirectUrl"] == "https://app.prolific.com/submissions/complete?cc=GARDEN-PATH-1"
 
 
+def test_the_command_says_how_counters_and_dropouts_bear_on_the_versions(small: study.Study, tmp_path: Path) -> None:
+    said = CliRunner().invoke(
+        cli, ["export", str(small.path), "--to", "jatos", "--orders", "2", "-o", str(tmp_path / "out")]
+    )
+    assert said.exit_code == 0
+    assert said.stdout == f"{tmp_path / 'out'}: 3 versions in 2 orders each, 6 places\n"
+    assert "counter n runs version n mod 3" in said.stderr
+    assert "dropouts can unbalance the versions" in said.stderr
+    assert "6 places" in (tmp_path / "out" / "README.md").read_text()
+    again = CliRunner().invoke(
+        cli, ["export", str(small.path), "--to", "jatos", "--orders", "2", "-o", str(tmp_path / "out")]
+    )
+    assert again.exit_code != 0, "nothing is overwritten without --force"
+    sidecar = study.read_json(tmp_path / "out" / "export.meta.json")
+    assert (sidecar["seed"], sidecar["places"]) == (1, 6)
+
+
+@pytest.mark.parametrize("platform", PLATFORMS)
+def test_the_readme_has_every_blank_filled_in(small: study.Study, tmp_path: Path, platform: str) -> None:
+    experiment.export(small, platform, tmp_path / "out", 2)
+    text = (tmp_path / "out" / "README.md").read_text()
+    assert not re.findall(r"@\w+@", text)
+    assert "E1-V1, E1-V2, E1-V3; 6 places" in text
+
+
 def test_another_study_has_another_id_in_jatos(small: study.Study, tmp_path: Path) -> None:
     ids = set()
     for orders, seed in ((2, 1), (3, 1), (2, 2)):
@@ -172,8 +200,8 @@ def _csv(rows: list[dict[str, Any]]) -> str:
     return made.getvalue()
 
 
-def _same(home: Path, rows: list[dict[str, Any]]) -> None:
-    found, expected = tables_of(records(rows, "there"), read_files(home)), collect(home)
+def _same(home: Path, found: dict[str, pd.DataFrame]) -> None:
+    expected = experiment.collect(home)
     assert found.keys() == expected.keys()
     for name, table in expected.items():
         pd.testing.assert_frame_equal(found[name], table)
@@ -189,22 +217,44 @@ TEXTS = {
 
 
 @pytest.mark.parametrize("form", TEXTS)
-def test_rows_of_every_form_make_the_tables_of_a_native_run(home: Path, form: str) -> None:
-    _same(home, rows_of(TEXTS[form](list(_rows(home))), "there"))
+def test_data_of_every_form_make_the_tables_of_a_native_run(
+    home: Path, small: study.Study, tmp_path: Path, form: str
+) -> None:
+    (tmp_path / "data.txt").write_text(TEXTS[form](list(_rows(home))), newline="")
+    _same(home, _collected(tmp_path / "data.txt", small, tmp_path))
+
+
+def test_a_file_a_participant_in_a_folder_makes_the_tables_of_a_native_run(
+    home: Path, small: study.Study, tmp_path: Path
+) -> None:
+    (tmp_path / "data").mkdir()
+    for row in _rows(home):
+        with (tmp_path / "data" / f"{row['gardenpath_session']['id']}.json").open("a") as file:
+            file.write(json.dumps([row]))
+    _same(home, _collected(tmp_path / "data", small, tmp_path))
+
+
+def _collected(data: Path, small: study.Study, tmp_path: Path) -> dict[str, pd.DataFrame]:
+    for file in experiment.version_files(small):
+        file.write(tmp_path / "versions")
+    return experiment.collect(data, platform="jspsych", materials=tmp_path / "versions", keep_ids=True)
 
 
 def test_rows_in_any_order_and_rows_that_came_twice_make_the_same_tables(home: Path) -> None:
     rows = list(_rows(home))
     rows += rows[::3]
     random.Random(1).shuffle(rows)
-    _same(home, rows)
+    _same(home, tables_of(records(rows, "there"), read_files(home)))
 
 
-def test_a_file_that_was_cut_off_gives_its_whole_rows_and_says_so(home: Path, caplog: pytest.LogCaptureFixture) -> None:
-    rows = list(_rows(home))
-    text = json.dumps(rows)
-    assert rows_of(text[: text.rindex('{"trial_type"') + 40], "there") == rows[:-1]
-    assert "cut off" in caplog.text
+def test_a_file_that_was_cut_off_gives_its_whole_rows_and_says_so(
+    home: Path, small: study.Study, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    text = "".join(json.dumps(row) + "\n" for row in _rows(home))
+    (tmp_path / "data.txt").write_text(text[: text.rindex('{"trial_type"') + 40])
+    found = _collected(tmp_path / "data.txt", small, tmp_path)
+    assert found["sessions"]["complete"].tolist() == [True, True, True, False]
+    assert "its last events are missing" in caplog.text
 
 
 def test_a_lost_row_leaves_a_session_that_is_not_complete(home: Path, caplog: pytest.LogCaptureFixture) -> None:
@@ -234,11 +284,6 @@ def test_rows_that_were_changed_are_named_all_at_once(home: Path) -> None:
     with pytest.raises(study.DataError) as caught:
         records(rows, "data.json")
     assert ["data.json, row 1" in caught.value.faults[0], "data.json, row 2" in caught.value.faults[1]] == [True, True]
-
-
-def test_a_file_of_something_else_is_refused() -> None:
-    with pytest.raises(study.DataError, match="expected data of an exported study"):
-        rows_of('"rt","response"\r\n"300","f"\r\n', "other.csv")
 
 
 def test_a_record_survives_the_way_out_and_back(home: Path, tmp_path: Path) -> None:
