@@ -31,7 +31,7 @@ class Platform(Protocol):
     def read(self, source: Source, mapping: ColumnMapping | None) -> list[Sitting]: ...
 
 
-PLATFORMS: tuple[Platform, ...] = (jspsych, jatos, pcibex, magpie, qualtrics, table)
+PLATFORMS: tuple[Platform, ...] = (jspsych, jatos, pcibex, psychopy, magpie, qualtrics, table)
 
 __all__ = [
     "PLATFORMS",

@@ -1,0 +1,335 @@
+"""A study goes out to PsychoPy Builder and comes back; PsychoPy's and Pavlovia's files are read with all that is odd about them.
+
+No window is opened here: a robot answers, and PsychoPy's own reader of conditions and its own writer of wide CSV make the file
+(Pavlovia's file is written as SheetJS writes it).
+"""
+
+import csv
+import io
+import json
+import logging
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gardenpath import experiment, study
+from gardenpath.experiment.exports import Place, places, psychopy
+from gardenpath.experiment.imports import Answer, Sitting, read_mapping
+from gardenpath.experiment.imports import psychopy as results
+from gardenpath.experiment.imports.sources import Source
+
+from .scripted import EXAMPLES, PAIRS, ROOT, bare, choice, expected, files_of, odd, rating, rt, since
+
+FIXTURES = Path(__file__).parent / "fixtures" / "psychopy"
+ONLINE = study.OnlineSection("CODE")
+RATING = '[procedure.rating]\nprompt = "How good, in %?"\nlow = "very bad"\nhigh = "very good"\n'
+INFO = {
+    "participant": "p 1",
+    "session": "001",
+    "date": "2026-03-01_12h30.05.123",
+    "expName": "spr",
+    "psychopyVersion": "2026.2.5",
+}
+INFO |= {"frameRate": "59.94", "expStart": "2026-03-01 12h30.05.123456 +0100"}
+
+
+def exported(folder: Path, out: Path, orders: int = 2) -> list[Place]:
+    files = files_of(folder)
+    found = places(files, orders)
+    psychopy.write(files, found, out, ONLINE)
+    return found
+
+
+def answered(place: Place) -> list[dict[str, Any]]:
+    """Return what the routines of the recipe add to each trial, by the names of its components."""
+    return [_answered(trial, place) for trial in place.trials()]
+
+
+def _answered(trial: dict[str, Any], place: Place) -> dict[str, Any]:
+    n, nth, given, procedure = trial["trial"], 0, {}, place.file.procedure
+
+    def seconds() -> float:
+        nonlocal nth
+        nth += 1
+        return since(n, nth - 1) / 1000
+
+    if trial["context"]:
+        given["context_key.keys"], given["context_key.rt"] = "space", seconds()
+    for which, sentence in zip(("sentence_key", "sentence_2_key"), trial["sentences"], strict=False):
+        presses = [0.4]
+        if trial["presentation"] == "whole":
+            presses = [seconds()]
+        elif trial["presentation"] != "with_task":
+            for word in range(len(sentence["words"])):
+                presses.append(presses[-1] + rt(n, word) / 1000)
+        if trial["presentation"] != "with_task":
+            given[f"{which}.keys"], given[f"{which}.rt"] = ["space"] * len(presses), presses
+    for task in trial["tasks"]:
+        if task == "question":
+            choices = trial["question"]["choices"]
+            key = choices.index(choice(n, choices))
+            given["question_key.keys"], given["question_key.rt"] = (
+                ("fj" if len(choices) == 2 else "123")[key],
+                seconds(),
+            )
+        elif task == "choice":
+            given["choice_key.keys"], given["choice_key.rt"] = "fj"[n % 2], seconds()
+        elif procedure.rating.kind == "slider":  # type: ignore[union-attr]
+            given["rating_slider.response"], given["rating_slider.rt"] = rating(n, place.file), seconds()
+        else:
+            yes_no = procedure.rating.kind == "yes_no"  # type: ignore[union-attr]
+            value = rating(n, place.file)
+            given["rating_key.keys"], given["rating_key.rt"] = "fj"[1 - value] if yes_no else f"num_{value}", seconds()
+    return given
+
+
+def by_psychopy(conditions: Path, given: list[dict[str, Any]], out: Path) -> str:
+    """Return the wide CSV that PsychoPy itself makes of a conditions file and of answers."""
+    data = pytest.importorskip("psychopy.data", reason="PsychoPy is not installed")
+    handler = data.ExperimentHandler(
+        name="spr", extraInfo=INFO, savePickle=False, saveWideText=False, dataFileName=str(out)
+    )
+    handler.addData("consent.started", 1.5)
+    handler.nextEntry()
+    loop = data.TrialHandler2(
+        nReps=1, method="sequential", trialList=data.importConditions(str(conditions)), name="trials"
+    )
+    handler.addLoop(loop)
+    for _, answers in zip(loop, given, strict=True):
+        for name, value in answers.items():
+            loop.addData(name, value)
+        handler.nextEntry()
+    written = handler.saveAsWideText(str(out), delim=",", fileCollisionMethod="overwrite")
+    return Path(written).read_bytes().decode("utf-8")
+
+
+def by_pavlovia(conditions: Path, given: list[dict[str, Any]]) -> str:
+    """Return the CSV as SheetJS makes it on Pavlovia: quotes doubled, lists as JSON, a byte-order mark."""
+    with conditions.open(encoding="utf-8", newline="") as stream:
+        rows = [{**row, **answers, **INFO} for row, answers in zip(csv.DictReader(stream), given, strict=True)]
+    names = list(dict.fromkeys(name for row in rows for name in row))
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(names)
+    for row in rows:
+        writer.writerow([json.dumps(cell) if isinstance(cell := row.get(name, ""), list) else cell for name in names])
+    return "\ufeff" + text.getvalue()
+
+
+def read(text: str, tmp_path: Path, mapping: str = "", name: str = "data.csv") -> list[Sitting]:
+    if mapping:
+        (tmp_path / "map.toml").write_text(mapping, "utf-8")
+    stated = read_mapping(tmp_path / "map.toml") if mapping else None
+    return results.read(Source(name, text.encode()), stated)
+
+
+STUDIES = {
+    "centred with ratings and questions": {"procedure": RATING},
+    "a moving window and a slider": {"procedure": 'presentation = "moving_window"\n' + RATING + 'kind = "slider"\n'},
+    "whole sentences, yes or no": {"procedure": 'presentation = "whole"\n' + RATING + 'kind = "yes_no"\n'},
+    "with the task": {"procedure": 'presentation = "with_task"\n' + RATING},
+    "pairs read first": {"procedure": 'presentation = "centred"\n', "design": PAIRS},
+    "pairs with the task": {"procedure": "", "design": PAIRS},
+}
+
+
+@pytest.mark.parametrize("online", [False, True], ids=["PsychoPy", "Pavlovia"])
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_an_example_comes_back_as_the_script_was(name: str, online: bool, tmp_path: Path) -> None:
+    for n, place in list(enumerate(exported(ROOT / "examples" / name, tmp_path)))[2::5]:
+        conditions = tmp_path / "conditions" / f"place-{n}.csv"
+        text = (
+            by_pavlovia(conditions, answered(place))
+            if online
+            else by_psychopy(conditions, answered(place), tmp_path / "data.csv")
+        )
+        (sitting,) = read(text, tmp_path)
+        assert [bare(p) for p in sitting.presented] == expected(place, sides=("left", "right"))
+        assert (sitting.version, sitting.version_sha256, sitting.slot) == (
+            place.file.name,
+            place.file.sha256,
+            place.slot,
+        )
+        assert (sitting.participant, sitting.complete, sitting.device) == ("p 1", True, "PsychoPy 2026.2.5")
+        assert (sitting.refresh_hz, sitting.started) == (59.94, "2026-03-01T11:30:05.123+00:00")
+
+
+@pytest.mark.parametrize("online", [False, True], ids=["PsychoPy", "Pavlovia"])
+@pytest.mark.parametrize("stated", STUDIES.values(), ids=STUDIES)
+def test_every_presentation_and_task_comes_back(stated: dict[str, str], online: bool, tmp_path: Path) -> None:
+    place = exported(odd(tmp_path / "study", **stated), tmp_path)[1]
+    conditions = tmp_path / "conditions" / "place-1.csv"
+    text = (
+        by_pavlovia(conditions, answered(place))
+        if online
+        else by_psychopy(conditions, answered(place), tmp_path / "data.csv")
+    )
+    (sitting,) = read(text, tmp_path)
+    assert [bare(p) for p in sitting.presented] == expected(place, sides=("left", "right"))
+
+
+def test_an_export_is_collected_to_the_tables_of_the_study(tmp_path: Path) -> None:
+    stated = study.load(ROOT / "examples" / "minimal-pairs")
+    experiment.export(stated, "psychopy", tmp_path / "out", 1)
+    found = places(experiment.version_files(stated), 1)
+    (tmp_path / "data").mkdir()
+    for n, place in enumerate(found):
+        text = by_pavlovia(tmp_path / "out" / "conditions" / f"place-{n}.csv", answered(place)).replace("p 1", f"p{n}")
+        (tmp_path / "data" / f"{n}.csv").write_text(text, "utf-8")
+    tables = experiment.collect(
+        tmp_path / "data", platform="psychopy", materials=tmp_path / "out" / "versions", keep_ids=True
+    )
+    assert len(tables["sessions"]) == 9
+    assert tables["sessions"]["complete"].all()
+    assert len(tables["readings"]) == sum(len(p.words) for place in found for p in expected(place))
+    assert tables["readings"]["region"].notna().any()
+    with (tmp_path / "out" / "places.csv").open() as stream:
+        assert [row["version"] for row in csv.DictReader(stream)] == [place.file.name for place in found]
+
+
+def test_the_readme_holds_the_studys_own_texts(tmp_path: Path) -> None:
+    place = exported(ROOT / "examples" / "relative-clauses", tmp_path, 3)[0]
+    readme = (tmp_path / "README.md").read_text("utf-8")
+    assert "12 places: each version in\n3 orders" in readme
+    assert place.file.procedure.texts["debriefing"] in readme
+    assert "*Num. groups* 12" in readme
+
+
+def test_what_psychopy_would_rewrite_is_said(tmp_path: Path) -> None:
+    folder = odd(tmp_path / "study", RATING)
+    assert "makes numbers" not in " ".join(psychopy.loses(files_of(folder)))
+    items = (folder / "items.jsonl").read_text("utf-8").replace('"a-1"', '"007"').replace('"no"', '"None"')
+    (folder / "items.jsonl").write_text(items, "utf-8")
+    lost = " ".join(psychopy.loses(files_of(folder)))
+    assert "makes numbers of cells that look like them, here of 007" in lost
+    assert "reads these cells as empty: None" in lost
+
+
+def fixture(name: str) -> str:
+    return (FIXTURES / name).read_bytes().decode("utf-8")
+
+
+LISTS = '[columns]\nitem = "item_nr"\ncondition = "cond"\nrt = "spr.rt"\ntext = "sent"\n'
+LISTS += '[[answers]]\ntask = "rating"\nprompt = "natural"\ncolumns = { response = "rate.keys", rt = "rate.rt", correct = "rate.corr" }\n'
+
+
+def test_undoubled_quotes_a_comma_after_each_line_and_lists_are_read(tmp_path: Path) -> None:
+    (sitting,) = read(fixture("native.csv"), tmp_path, LISTS)
+    first, second, third = sitting.presented
+    assert (first.trial, first.item, first.condition) == (0, "1", "a")
+    assert [w.text for w in first.words] == ['"Go,"', "she", "said,", '"now".']
+    assert [w.rt for w in first.words] == [250.5, 300.0, 199.5, 410.0]
+    assert first.answers == (Answer("rating", "natural", "5", 812.3, None, True),)
+    assert [w.rt for w in second.words] == [
+        500.0,
+        250.0,
+    ]  # as many presses as words: the first word stood there at once
+    assert third.words == ()
+    assert sitting.started is None  # the file does not say in which time zone
+
+
+def test_a_press_in_each_row_of_an_inner_loop_is_a_word(tmp_path: Path) -> None:
+    mapping = (
+        '[columns]\nitem = "item"\ncondition = "cond"\nrt = "word_key.rt"\ntext = "word"\ntrial = "trials.thisN"\n'
+    )
+    (sitting,) = read(fixture("rows.csv"), tmp_path, mapping)
+    assert [(p.trial, [(w.text, w.rt) for w in p.words]) for p in sitting.presented] == [
+        (0, [("She", 300.0), ("slept.", 412.5)]),
+        (1, [("He", 280.0), ("slept.", None)]),
+    ]
+
+
+def test_a_file_of_several_participants_is_several_sittings(tmp_path: Path) -> None:
+    text = fixture("rows.csv").replace("p1,001", "p2,001", 2)
+    mapping = '[columns]\nitem = "item"\ncondition = "cond"\nrt = "word_key.rt"\n'
+    assert [s.participant for s in read(text, tmp_path, mapping)] == ["p2", "p1"]
+
+
+FAULTS = {
+    "empty": ("", "the file is empty"),
+    "another platform": ("# Results on Monday\n1,2\n", "line 1: '# Results on Monday' names no columns"),
+    "no items": ("participant,expName,x\np,e,1\n", r"no row has an item; expected a column item.*3 columns and 1 rows"),
+    "too few cells": (
+        "participant,item,expName\np,1,e\np,2\np,3,e\n",
+        r"line 3: cannot be cut into the header's 3 cells \(it has 2",
+    ),
+    "quotes without an end": ('participant,item,expName\n"p" a,b,c" d,e\n', "line 2: cannot be cut"),
+}
+
+
+@pytest.mark.parametrize("case", FAULTS.values(), ids=FAULTS)
+def test_a_damaged_file_is_refused_with_its_line(case: tuple[str, str], tmp_path: Path) -> None:
+    with pytest.raises(study.DataError, match=case[1]):
+        read(case[0], tmp_path)
+
+
+def test_a_file_that_is_cut_off_loses_its_last_line_and_says_so(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    place = exported(ROOT / "examples" / "minimal-pairs", tmp_path, 1)[0]
+    text = by_pavlovia(tmp_path / "conditions" / "place-0.csv", answered(place))
+    (sitting,) = read(text[: text.rindex("[") - 100], tmp_path)
+    assert not sitting.complete
+    assert len(sitting.presented) == len(expected(place)) - 1
+    assert "the line is cut off; left out" in caplog.text
+
+
+def test_a_key_or_a_time_that_cannot_be_is_left_out_and_said(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    place = exported(ROOT / "examples" / "minimal-pairs", tmp_path, 1)[0]
+    given = answered(place)
+    given[3]["rating_key.keys"] = "escape"
+    given[4]["sentence_key.rt"] = given[4]["sentence_key.rt"][:-1]
+    given[5]["rating_key.rt"] = "soon"
+    (sitting,) = read(by_pavlovia(tmp_path / "conditions" / "place-0.csv", given), tmp_path)
+    assert sitting.presented[3].answers == ()
+    assert sitting.presented[4].words == ()
+    assert sitting.presented[5].answers[0].rt is None
+    assert "a rating is given with the key escape; left out" in caplog.text
+    assert "expected one more than words" in caplog.text
+    assert "'soon' is no time" in caplog.text
+
+
+def test_versions_mixed_within_a_session_are_refused(tmp_path: Path) -> None:
+    first, second = exported(ROOT / "examples" / "minimal-pairs", tmp_path, 1)[:2]
+    one = by_pavlovia(tmp_path / "conditions" / "place-0.csv", answered(first))
+    two = by_pavlovia(tmp_path / "conditions" / "place-1.csv", answered(second))
+    with pytest.raises(study.DataError, match="one session has 2 versions of the study"):
+        read(one + two.partition("\n")[2], tmp_path)
+
+
+def test_what_is_recognised() -> None:
+    for name in ("native.csv", "rows.csv"):
+        assert results.recognises(Source.of(FIXTURES / name)), name
+    for other in ('"trial_type","rt"\n', "", "Event Index,UTC Timestamp\n", "# Results on Monday\n"):
+        assert not results.recognises(Source("x", other.encode()))
+
+
+@pytest.mark.data
+def test_the_pavlovia_files_are_read_by_a_mapping_with_their_counts(
+    real_data: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Held against the csv module: in each file 96 rows of the offline test have a judgment and, between 1 and 7, a confidence."""
+    (tmp_path / "map.toml").write_text(
+        '[columns]\nitem = "test"\ncondition = "group"\n'
+        '[[answers]]\ntask = "question"\nprompt = "heard"\ncolumns = { response = "Partz_no_partm.keys", rt = "Partz_no_partm.rt" }\n'
+        '[[answers]]\ntask = "rating"\nprompt = "confidence"\ncolumns = { response = "security_1_7.keys", rt = "security_1_7.rt" }\n'
+    )
+    files = sorted((real_data / "pavlovia").glob("*.csv"))
+    assert len(files) == 2
+    for file in files:
+        with file.open(encoding="utf-8-sig", newline="") as stream:
+            rows = list(csv.DictReader(stream))
+        assert (len(rows), len(rows[0])) == (808, 232)
+        tested = [row for row in rows if row["test"]]
+        with caplog.at_level(logging.INFO, "gardenpath"):
+            (sitting,) = results.read(Source.of(file), read_mapping(tmp_path / "map.toml"))
+        assert len(sitting.presented) == len(tested) == 96
+        ratings = [a for p in sitting.presented for a in p.answers if a.task == "rating"]
+        assert [a.response for a in ratings] == [row["security_1_7.keys"] for row in tested if row["security_1_7.keys"]]
+        assert [a.rt for a in ratings] == pytest.approx(
+            [float(row["security_1_7.rt"]) * 1000 for row in tested if row["security_1_7.rt"]]
+        )
+        assert sitting.participant == file.name[:2]
+        assert sitting.device == "PsychoPy 2022.2.5 on Win32"
+        assert sitting.refresh_hz == pytest.approx(60, abs=0.1)
