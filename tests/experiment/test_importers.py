@@ -1,4 +1,4 @@
-"""Reading times of another lab become `readings` by a mapping, with nothing guessed and everything said."""
+"""Long tables of another lab become ours by a mapping, with nothing guessed and everything said."""
 
 import logging
 from pathlib import Path
@@ -45,6 +45,87 @@ def test_what_the_file_does_not_hold_is_said(tmp_path: Path, caplog: pytest.LogC
     assert readings["text"].isna().all()
 
 
+def tables_of(folder: Path, table: str, mapping: str):  # type: ignore[no-untyped-def]
+    (folder / "table.csv").write_text(table)
+    (folder / "map.toml").write_text(mapping)
+    return experiment.collect(folder / "table.csv", platform="table", mapping=folder / "map.toml")
+
+
+WHO = '[columns]\nparticipant = "subj"\nitem = "item"\ncondition = "cond"\n'
+
+
+def test_a_table_of_ratings_becomes_responses(tmp_path: Path) -> None:
+    mapping = (
+        WHO + 'response = "score"\ntask = "what"\nprompt = "ask"\nrt = "time"\nrole = "type"\n\n[units]\nrt = "s"\n'
+    )
+    table = (
+        "subj,item,cond,what,ask,score,time,type\n"
+        "1,1,a,rating,acceptability,6,1.25,target\n"
+        "1,1,a,question,who,yes,2,target\n"
+        "1,2,b,rating,acceptability,2.5,,filler\n"
+    )
+    made = tables_of(tmp_path, table, mapping)
+    assert made["responses"][["trial", "role", "item", "task", "prompt", "response"]].values.tolist() == [
+        [0, "target", "1", "rating", "acceptability", "6"],
+        [0, "target", "1", "question", "who", "yes"],
+        [1, "filler", "2", "rating", "acceptability", "2.5"],
+    ]
+    assert made["responses"]["rt"].fillna(-1).tolist() == [1250, 2000, -1]
+    assert len(made["readings"]) == 0
+    assert made["sessions"]["trials"].tolist() == [2]
+
+
+def test_answers_stand_in_rows_of_their_own_or_in_cells_that_rows_repeat(tmp_path: Path) -> None:
+    mapping = (
+        MAPPING
+        + """
+[[answers]]
+task = "question"
+where = { pos = "?" }
+columns = { response = "RT", correct = "ok" }
+
+[[answers]]
+task = "rating"
+prompt = "naturalness"
+columns = { response = "nat" }
+"""
+    )
+    table = "subj,item,cond,pos,RT,ok,nat\n1,1,a,1,300,,5\n1,1,a,2,310,,5\n1,1,a,?,no,1,\n"
+    made = tables_of(tmp_path, table, mapping)
+    assert made["readings"]["rt"].tolist() == [300, 310]
+    assert made["responses"][["task", "prompt", "response"]].values.tolist() == [
+        ["question", "question", "no"],
+        ["rating", "naturalness", "5"],
+    ]
+    assert made["responses"]["correct"].fillna(False).tolist() == [True, False]
+    with pytest.raises(study.DataError, match="the rows of one trial answer naturalness by '4' and '5'; expected one"):
+        tables_of(tmp_path, table.replace("310,,5", "310,,4"), mapping)
+
+
+def test_rows_are_left_out_and_cells_carried_and_missing_as_declared(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    mapping = (
+        'missing = ["NA"]\ncarry = ["item"]\nseparator = ";"\n'
+        + MAPPING
+        + '\n[[leave_out]]\nwhere = { cond = "practice" }\nreason = "practice sentences"\n'
+    )
+    table = "subj;item;cond;pos;RT\n1;p;practice;1;200\n1;1;a;1;300\n1;;a;2;NA\n"
+    with caplog.at_level(logging.INFO, "gardenpath"):
+        readings = tables_of(tmp_path, table, mapping)["readings"]
+    assert readings["item"].tolist() == ["1", "1"]
+    assert readings["rt"].fillna(-1).tolist() == [300, -1]
+    assert "left out 1 rows where {'cond': 'practice'}: practice sentences" in caplog.text
+
+
+def test_labels_are_kept_unless_a_key_is_named(tmp_path: Path) -> None:
+    imported(tmp_path)
+    given = {"platform": "table", "mapping": tmp_path / "map.toml"}
+    assert set(experiment.collect(tmp_path / "rt.csv", **given)["sessions"]["participant"]) == {"1", "2"}
+    hashed = experiment.collect(tmp_path / "rt.csv", **given, key=tmp_path / "key")["sessions"]["participant"]
+    assert all(len(name) == 16 for name in hashed)
+
+
 FAULTS = {
     "a missing column": (
         TABLE.replace("cond", "condition"),
@@ -52,6 +133,34 @@ FAULTS = {
         "column 'cond' is missing; the file has subj, item, condition",
     ),
     "a doubled column": (TABLE.replace("subj,item", "item,item"), MAPPING, "column 'item' is there 2 times"),
+    "another separator": (
+        TABLE.replace(",", ";"),
+        MAPPING,
+        "column 'cond' is missing; the file has subj;item;cond;pos;RT (separated by semicolon? state  separator = ",
+    ),
+    "a missing value that is not declared": (
+        TABLE.replace("330.5", "NA"),
+        MAPPING,
+        """line 5: rt is 'NA', expected a number; for a missing value state  missing = ["NA"]""",
+    ),
+    "a file cut short": (TABLE[:-7], MAPPING, "line 5: 4 cells, expected 5 as in the header; the file is cut short"),
+    "a header alone": (TABLE[:22], MAPPING, "the file holds no rows"),
+    "an empty file": ("", MAPPING, "rt.csv: the file is empty; expected data of table"),
+    "a role that is none": (
+        TABLE,
+        MAPPING.replace('rt = "RT"', 'rt = "RT"\nrole = "cond"'),
+        "role is 'a', expected one of target",
+    ),
+    "an error of a spreadsheet": (
+        TABLE.replace("330.5", "#NAME?"),
+        MAPPING,
+        "line 5: #NAME?: an error of a spreadsheet",
+    ),
+    "a unit that is none": (
+        TABLE,
+        MAPPING + '[units]\nrt = "sec"\n',
+        "units.rt: 'sec' is not a unit; expected ms or s",
+    ),
     "a word read twice": (
         TABLE + "2,1,b,2,9\n",
         MAPPING,
@@ -89,6 +198,26 @@ def test_grodner_and_gibson_2005_are_imported_with_a_declared_repair(
     assert readings.groupby(["session", "item", "condition"])["word"].agg(lambda w: w.max() + 1 == len(w)).all()
     assert "repaired 1 rows" in caplog.text
     assert "CR only" in caplog.text
+
+
+@pytest.mark.data
+def test_jaeger_2015_is_imported_with_its_words_and_questions(
+    real_data: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    source = real_data / "jaeger-2015" / "expt1fulldata.txt"
+    cells = [line.replace('"', "").split() for line in source.read_text("utf-8").splitlines()[1:]]
+    asked = [row for row in cells if row[5] == "?"]
+    read = [row for row in cells if row[5] != "?"]
+    tables = experiment.collect(source, platform="table", mapping=GRODNER.parent / "jaeger-2015.toml")
+    readings, responses = tables["readings"], tables["responses"]
+    assert len(readings) + len(responses) == 6_780
+    assert len(responses) == len(asked) == 600
+    assert readings["participant"].nunique() == 60
+    assert readings["item"].nunique() == 20
+    assert sorted(readings["rt"]) == sorted(float(row[8]) for row in read)
+    assert max(readings["rt"].max(), responses["rt"].max()) == 40_255
+    assert sorted(readings["text"]) == sorted(row[6] for row in read)
+    assert responses["correct"].sum() == sum(row[7] == "1" for row in asked) == 492
 
 
 @pytest.mark.data

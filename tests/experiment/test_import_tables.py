@@ -1,0 +1,147 @@
+"""What files say is held against the materials: words, versions, and what is not there."""
+
+import json
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from gardenpath import experiment, study
+from gardenpath.cli import collect as command
+from gardenpath.experiment.imports import PLATFORMS, Answer, Presented, ReadWord, Sitting
+from gardenpath.experiment.imports.materials import Shown, read_shown
+from gardenpath.experiment.imports.tables import tabulate
+
+ITEMS = Path(__file__).parent / "fixtures" / "qualtrics" / "items.csv"
+GOOD = "Nobody has ever come, you know."
+
+
+def sitting(*presented: Presented, **given: object) -> Sitting:
+    return Sitting("s1", "p1", "jspsych", presented, True, "data.json", **given)  # type: ignore[arg-type]
+
+
+def read_as(text: str, condition: str = "grammatical", item: str = "1", trial: int = 0) -> Presented:
+    words = tuple(ReadWord(word, 300.0) for word in text.split())
+    return Presented(
+        trial, item, condition, f"data.json, row {trial}", words=words, answers=(Answer("rating", "r", 5),)
+    )
+
+
+@pytest.fixture
+def items() -> Shown:
+    return read_shown(ITEMS)
+
+
+def test_words_regions_and_paradigms_are_the_items(items: Shown) -> None:
+    tables = tabulate([sitting(read_as(GOOD))], items, str)
+    readings = tables["readings"]
+    assert readings["text"].tolist() == GOOD.split()
+    assert readings["region"].fillna("").tolist() == ["", "", "critical", "", "", ""]
+    assert readings["paradigm"].unique().tolist() == ["npi"]
+    assert {"items", "conditions", "words"} <= tables.keys()
+
+
+def test_words_without_texts_are_named_by_their_number(items: Shown) -> None:
+    bare = Presented(0, "1", "grammatical", "data.json, row 0", words=tuple(ReadWord(None, 1.0) for _ in range(6)))
+    assert tabulate([sitting(bare)], items, str)["readings"]["text"].tolist() == GOOD.split()
+
+
+MISMATCHES = {
+    "a word too few": (
+        read_as("Nobody has ever come, you"),
+        "the file has 5 words .*, expected 6: Nobody has ever come, you know",
+    ),
+    "another word": (
+        read_as("Nobody has never come, you know."),
+        "word 2 is 'never', expected 'ever': Nobody has ever come",
+    ),
+    "an unknown item": (read_as(GOOD, item="9"), "item '9' is not in the materials"),
+    "an unknown condition": (
+        read_as(GOOD, condition="gram"),
+        "item 1 has no condition 'gram'; expected grammatical, ungrammatical",
+    ),
+}
+
+
+@pytest.mark.parametrize(("wrong", "message"), MISMATCHES.values(), ids=MISMATCHES.keys())
+def test_a_trial_that_disagrees_is_left_out_and_named_and_the_rest_goes_on(
+    wrong: Presented, message: str, items: Shown, caplog: pytest.LogCaptureFixture
+) -> None:
+    right = read_as("Somebody has ever come.", "ungrammatical", trial=1)
+    tables = tabulate([sitting(wrong, right)], items, str)
+    assert tables["readings"]["trial"].unique().tolist() == [1]
+    assert tables["responses"]["trial"].tolist() == [1]
+    (said,) = [record.getMessage() for record in caplog.records if record.levelname == "WARNING"]
+    assert said.startswith("data.json, row 0: ")
+    assert said.endswith("; left out")
+    assert pd.Series([said]).str.contains(message).all()
+
+
+def test_materials_that_nothing_agrees_with_are_an_error(items: Shown) -> None:
+    with pytest.raises(study.DataError, match="none of 1 trials agrees with the materials; are they this study's"):
+        tabulate([sitting(read_as("Something else."))], items, str)
+
+
+def test_the_versions_hash_names_roles_and_right_answers(versions: list[experiment.VersionFile]) -> None:
+    file = versions[0]
+    shown = Shown("versions", experiment.collection.materials_of([file]), {file.sha256: file})
+    trial = next(t for t in file.version.trials if t.role == "practice")
+    condition, sentence = trial.shown[0]
+    ran = read_as(sentence.text, condition, trial.item.id)
+    made = tabulate([sitting(ran, version=file.name, version_sha256=file.sha256, slot=3)], shown, str)
+    assert made["readings"]["role"].unique().tolist() == ["practice"]
+    assert made["sessions"][["experiment", "version", "slot"]].values.tolist() == [["E1", "V1", 3]]
+
+
+def test_an_unknown_version_is_refused_and_named(versions: list[experiment.VersionFile]) -> None:
+    shown = Shown("versions", experiment.collection.materials_of(versions), {f.sha256: f for f in versions})
+    with pytest.raises(
+        study.DataError, match=r"data.json: ran E1-V1 0{12}; versions has E1-V1 [0-9a-f]{12}.*give the versions"
+    ):
+        tabulate([sitting(read_as(GOOD), version="E1-V1", version_sha256="0" * 64)], shown, str)
+
+
+def test_mixed_versions_are_refused_even_when_none_is_known() -> None:
+    ran = [sitting(read_as(GOOD), version="E1-V1", version_sha256=digit * 64) for digit in "01"]
+    with pytest.raises(
+        study.DataError, match=r"sessions ran 2 different texts of E1-V1 \(000000000000, 111111111111\)"
+    ):
+        tabulate(ran, None, str)
+
+
+def test_a_study_its_versions_and_its_items_are_the_same_materials(study_folder: Path, tmp_path: Path) -> None:
+    for file in experiment.version_files(study.load(study_folder)):
+        file.write(tmp_path / "versions")
+    by_study, by_versions = (read_shown(path) for path in (study_folder / "study.toml", tmp_path / "versions"))
+    assert by_study.files == by_versions.files
+    assert by_study.materials == by_versions.materials
+
+
+def test_the_command_knows_the_platforms_that_there_are() -> None:
+    assert sorted(command.PLATFORMS) == sorted(platform.NAME for platform in PLATFORMS)
+
+
+def test_a_folder_is_read_file_by_file_and_what_does_not_belong_is_named(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    lines = (Path(__file__).parent / "fixtures" / "jspsych" / "lines.json").read_text().splitlines()
+    for name, text in {"a.json": lines[0], "b.json": lines[1], "empty.json": "", "notes.txt": "not data"}.items():
+        (tmp_path / name).write_text(text)
+    assert len(experiment.collect(tmp_path, platform="jspsych")["sessions"]) == 2
+    assert "empty.json: the file is empty; expected data of jspsych; left out" in caplog.text
+    assert "notes.txt: does not look like data of jspsych; it is of no platform known here; left out" in caplog.text
+
+
+def test_the_same_download_twice_is_an_error(tmp_path: Path) -> None:
+    line = (Path(__file__).parent / "fixtures" / "jspsych" / "lines.json").read_text().splitlines()[0]
+    for name in ("a.json", "a (1).json"):
+        (tmp_path / name).write_text(line)
+    with pytest.raises(
+        study.DataError, match=r"a\.json: session .* is also in .*a \(1\)\.json; give each download once"
+    ):
+        experiment.collect(tmp_path, platform="jspsych")
+
+
+def test_a_sitting_without_anything_is_a_session_without_trials() -> None:
+    tables = tabulate([sitting()], None, str)
+    assert json.loads(tables["sessions"].to_json(orient="records"))[0]["trials"] == 0
