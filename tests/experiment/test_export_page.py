@@ -75,6 +75,7 @@ def _without_times(tables: dict[str, pd.DataFrame]) -> dict[str, list[dict[str, 
 # ----------------------------------------------------------------------------------------------------- the folder
 
 
+@pytest.mark.slow
 def test_a_session_from_a_file_without_a_network_makes_the_tables_of_a_native_run(
     folder: Path,
     tmp_path: Path,
@@ -253,6 +254,7 @@ def test_a_place_that_is_no_number_is_said_to_be_none(folder: Path, browser: Any
         assert "expected a whole number" in reader.page.locator("#stage").inner_text()
 
 
+@pytest.mark.slow
 def test_jspsychs_simulation_goes_through_the_study_and_is_marked_as_a_robots(folder: Path, browser: Any) -> None:  # noqa: F811
     with opened(browser, _address(folder, "place=0&simulate=visual"), (HOOK,)) as reader:
         reader.page.locator(".code").wait_for(timeout=120_000)

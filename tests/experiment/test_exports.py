@@ -161,6 +161,41 @@ def test_the_readme_has_every_blank_filled_in(small: study.Study, tmp_path: Path
     assert "E1-V1, E1-V2, E1-V3; 6 places" in text
 
 
+PIPE = """
+const asked = [];
+globalThis.window = globalThis;
+globalThis.fetch = async (address, { body }) => {
+  asked.push([address, JSON.parse(body)]);
+  const [status, said] = ANSWERS[asked.length - 1];
+  return { ok: status === 200, status, json: async () => said };
+};
+SAVE
+const told = async (made) => { try { return await made; } catch (error) { return error.message; } };
+(async () => {
+  const sat = { filename: "s-1.json" };
+  const results = [await told(gardenpathPlace()), await told(gardenpathSave("[]", sat)), await told(gardenpathSave("[]", sat))];
+  process.stdout.write(JSON.stringify([results, asked]));
+})();
+"""
+
+
+def test_the_hook_for_datapipe_takes_a_file_that_is_there_for_saved_and_throws_what_has_to_be_tried_again(
+    small: study.Study, tmp_path: Path
+) -> None:
+    """As its messages are (jspsych/datapipe, functions/src/api-messages)."""
+    experiment.export(small, "jspsych", tmp_path / "out", 1)
+    lines = (tmp_path / "out" / "save.js").read_text().partition("// --- a PHP")[0].splitlines()
+    code = "\n".join(line.removeprefix("// ") for line in lines if line.startswith("// ") and "---" not in line)
+    answers = [[200, {"condition": 5}], [400, {"error": "OSF_FILE_EXISTS"}], [500, {"error": "UNKNOWN_ERROR"}]]
+    text = PIPE.replace("ANSWERS", json.dumps(answers)).replace("SAVE", code[code.index("const EXPERIMENT") :])
+    said = subprocess.run(["node", "-e", text], capture_output=True, text=True, check=True).stdout
+    results, asked = json.loads(said)
+    assert results == [5, {"error": "OSF_FILE_EXISTS"}, "500 UNKNOWN_ERROR"]
+    assert asked[0][0] == "https://pipe.jspsych.org/api/condition/"
+    assert asked[1][0] == "https://pipe.jspsych.org/api/data/"
+    assert asked[1][1] == {"experimentID": "your DataPipe experiment ID", "filename": "s-1.json", "data": "[]"}
+
+
 def test_another_study_has_another_id_in_jatos(small: study.Study, tmp_path: Path) -> None:
     ids = set()
     for orders, seed in ((2, 1), (3, 1), (2, 2)):

@@ -8,7 +8,7 @@ import { check } from "./checks";
 import { paragraphs } from "./display";
 import { End } from "./end";
 import { type Event, type Recorder, recorder } from "./events";
-import { type Exported, type Person, endingsOf, person, presented } from "./exported";
+import { type Exported, type ExportedVersion, type Person, endingsOf, person, presented } from "./exported";
 import { sizeWords, suitable } from "./fitting";
 import { type Host, type Row, type Sat, folder, inJatos } from "./hosts";
 import { watchInterruptions } from "./interruption";
@@ -158,6 +158,10 @@ class Page implements Sitting {
     this.queue = this.appended ?? { pause() {}, resume() {} };
   }
 
+  private get version(): ExportedVersion {
+    return versionOf(this.exported, this.remembered.session);
+  }
+
   private get sat(): Sat {
     const { id, participant } = this.remembered.session;
     return { session: id, participant, filename: `${id}.json` };
@@ -168,7 +172,7 @@ class Page implements Sitting {
     const row: Row = Object.assign(data, {
       ...{ seq: this.rows.length, visit: this.payload.visit },
       ...{ study: this.exported.study.name, session: session.id, participant: session.participant },
-      ...{ version: session.version, slot: session.slot, place, place_by: by },
+      ...{ version: session.version, seed: this.version.seed, slot: session.slot, place, place_by: by },
       ...{ gardenpath_session: session, gardenpath_events: this.pending },
     });
     this.pending = [];
@@ -296,7 +300,7 @@ async function opened(exported: Exported, host: Host, who: Person | null, memory
   const id = `s-${hex(8)}`;
   const { place, by } = await host.place(id);
   const [index, slot, order] = exported.places[place] as Exported["places"][number];
-  const version = exported.versions[index] as Exported["versions"][number];
+  const version = exported.versions[index] as ExportedVersion;
   const test = host.parameters.get("source") === "robot" || host.parameters.has("simulate");
   const session: Session = {
     ...{ id, participant: who?.id ?? `p-${hex(8)}`, version: version.name, slot, order },
@@ -308,9 +312,12 @@ async function opened(exported: Exported, host: Host, who: Person | null, memory
   return { ...remembered, until: Infinity };
 }
 
+const versionOf = ({ versions }: Exported, session: Session): ExportedVersion =>
+  versions.find(({ sha256 }) => sha256 === session.version_sha256) as ExportedVersion;
+
 function payloadOf(exported: Exported, who: Person | null, { session }: Remembered, events: readonly Event[]): Payload {
-  const { study, procedure, texts, consent_sha256, online, versions } = exported;
-  const version = versions.find(({ sha256 }) => sha256 === session.version_sha256) as Exported["versions"][number];
+  const { study, procedure, texts, consent_sha256, online } = exported;
+  const version = versionOf(exported, session);
   return {
     ...{ session: session.id, token: "", study, procedure, texts, consent_sha256 },
     visit: Math.max(-1, ...events.map(({ visit }) => visit)) + 1,
