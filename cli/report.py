@@ -5,36 +5,44 @@ from typing import TYPE_CHECKING
 
 import click
 
-from gardenpath.cli import align, analyse, evaluate, options
+from gardenpath.cli import align, analyse, options
 
 if TYPE_CHECKING:
     from gardenpath.study import Study
 
-# The tables of a study: folder, the command that makes them, names; and those that not every study has.
+# The tables of a study: folder, the command that makes them, names, and what a reader misses without them.
 PLACES = (
-    ("tables", "collect", ("items", "conditions", "words", "readings", "responses", "sessions")),
-    ("scores", "score", ("surprisal", "sentence_scores")),
-    ("results", "analyse", analyse.RESULTS),
-    ("results", "align", align.RESULTS),
-    ("results", "evaluate", ("pairs", "accuracy")),
+    ("tables", "collect", ("items", "conditions", "words", "readings", "responses", "sessions"), "who did what"),
+    ("scores", "score", ("surprisal", "sentence_scores"), "scores of language models"),
+    ("results", "analyse", analyse.RESULTS, "exclusions, models of ratings and reading times, agreement"),
+    ("results", "align", align.RESULTS, "alignment self-test, reading times by surprisal, gains on held-out readings"),
+    ("results", "evaluate", ("pairs", "accuracy"), "language models on minimal pairs"),
 )
-SOMETIMES = (("results", "analyse", analyse.CHOSEN), ("results", "evaluate", evaluate.COMPARED))
+SOMETIMES = ("rating_correlations", "delta_comparisons")  # of these commands, where there is something to compare
 
 
 @click.command("report")
 @options.study_file
+@click.option(
+    "--figures/--no-figures",
+    default=True,
+    show_default=True,
+    help="Write every figure as SVG and PNG too, to a folder beside the report.",
+)
 @options.out
 @options.force
-def command(study_file: Path, out: Path, force: bool) -> None:
+def command(study_file: Path, figures: bool, out: Path, force: bool) -> None:
     """Write a report of the study to one HTML file that needs nothing else, readable on a phone and printable.
 
-    Reads the folders tables/, scores/ and results/ beside STUDY.toml and says which tables are absent.
+    Reads the folders tables/, scores/ and results/ beside STUDY.toml and says what is absent. Beside report.html lie
+    report-figures/ and report.R, which refits the report's mixed models in lme4.
     """
-    from gardenpath import analysis
+    from gardenpath.analysis.reporting import canvas, document
     from gardenpath.study import load, read, refuse_overwrite, write_sidecar, write_text
 
     study = load(study_file)
-    refuse_overwrite([out], force)
+    script, folder = out.with_suffix(".R"), out.with_name(f"{out.stem}-figures")
+    refuse_overwrite([out, script, *([folder] if figures else [])], force)
     there, absent = _search(study.folder)
     if not there:
         raise FileNotFoundError(
@@ -42,34 +50,46 @@ def command(study_file: Path, out: Path, force: bool) -> None:
         )
     for line in absent:
         options.talk(f"absent: {line}")
-    page = analysis.report(
+    made = document.whole(
         {name: read(path, name) for name, path in there.items()},
         title=study.title or study.name,
         facts=_facts(study),
         files={name: _relative(path, out) for name, path in there.items()},
         software=_software(there),
+        models=_models(there),
         absent=absent,
         smallest=study.analysis.smallest,
     )
-    write_text(out, page)
+    write_text(out, made.html)
     write_sidecar(out, command=options.typed(), inputs=there.values(), seed=study.seed)
     options.talk(f"{out}: {len(there)} tables")
+    if made.code:
+        write_text(script, made.code)
+        options.talk(f"{script}: the mixed models again, in R")
+    if figures and made.figures:
+        for name, figure in made.figures.items():
+            canvas.save(figure, name, folder)
+        options.talk(f"{folder}: {len(made.figures)} figures, as SVG and PNG")
 
 
 def _search(folder: Path) -> tuple[dict[str, Path], list[str]]:
-    """Return the file of each table that is there, and a line for each that is not, though every study has it."""
+    """Return the file of each table that is there, and a line for what is not, though every study has it."""
+    from gardenpath.study import TABLES
+
     there: dict[str, Path] = {}
-    absent = []
-    for place, verb, names in (*PLACES, *SOMETIMES):
-        for name in names:
+    for name in TABLES:
+        for place in ("tables", "scores", "results"):
             forms = (folder / place / f"{name}.parquet", folder / place / f"{name}.csv")
-            path = next((form for form in forms if form.exists()), None)
-            if path is None and (place, verb, names) in SOMETIMES:
-                continue
-            if path is None:
-                absent.append(f"{place}/{name}.csv, which comes from  gardenpath {verb}")
-            else:
-                there[name] = path
+            form = next((form for form in forms if form.exists()), None)
+            if form is not None:
+                there.setdefault(name, form)
+    absent = []
+    for place, verb, names, what in PLACES:
+        missing = [name for name in names if name not in there and name not in SOMETIMES]
+        if len(missing) == len([name for name in names if name not in SOMETIMES]):
+            absent.append(f"{what}: they come from  gardenpath {verb}")
+        else:
+            absent += [f"{place}/{name}.csv, which comes from  gardenpath {verb}" for name in missing]
     return there, absent
 
 
@@ -80,12 +100,13 @@ def _relative(path: Path, out: Path) -> str:
 
 
 def _facts(study: "Study") -> dict[str, str]:
+    dealt = (options.count(study.design.experiments, "experiment"), options.count(study.design.versions, "version"))
     return {
         "study": study.name,
         "language": study.language,
         "seed": str(study.seed),
         "materials": ", ".join(study.materials.files),
-        "versions": f"{options.count(study.design.experiments, 'experiment')} of {options.count(study.design.versions, 'version')}",
+        "design": f"{dealt[0]}, {dealt[1]} each",
     }
 
 
@@ -105,3 +126,29 @@ def _software(there: dict[str, Path]) -> dict[str, str]:
             if str(value) not in known:
                 known.append(str(value))
     return {name: "; ".join(values) for name, values in found.items()}
+
+
+def _models(there: dict[str, Path]) -> dict[str, str]:
+    """Return what each language model is, as the sidecars of its scores state it: architecture, size, revision."""
+    from gardenpath.study import read_sidecar
+
+    found: dict[str, str] = {}
+    for path in there.values():
+        meta = read_sidecar(path)
+        several = meta.get("models")
+        for model in [meta.get("model"), *(several if isinstance(several, list) else [])]:
+            if isinstance(model, dict) and model.get("name"):
+                found.setdefault(str(model["name"]), _described(model))
+    return found
+
+
+def _described(model: dict[str, object]) -> str:
+    parts = [str(model["architecture"])] if model.get("architecture") else []
+    parts += [f"{model['parameters']:,} parameters"] if model.get("parameters") else []
+    parts += [f"{model['corpus_tokens']:,} tokens of {model['file']}"] if model.get("corpus_tokens") else []
+    parts += [f"{name} {model[name]}" for name in ("smoothing", "revision", "quantization") if model.get(name)]
+    digests = model.get("sha256")
+    if isinstance(digests, dict) and digests and not model.get("revision"):
+        name, digest = next(iter(digests.items()))
+        parts.append(f"SHA-256 of {name} {digest[:12]}…")
+    return ", ".join(parts) or "described in the sidecar of its scores"

@@ -20,6 +20,7 @@ from .canvas import (
     ORANGE,
     PALETTE,
     WIDTH,
+    blank,
     dots,
     figure_legend,
     filled,
@@ -234,6 +235,27 @@ def _plain(name: str, level: str) -> str:
     if name == "people":
         return "everybody" if level == ALL else "without the flagged"
     return "no cutoff" if level == "none" else level
+
+
+def power_figure(power: pd.DataFrame) -> "Figure":
+    """Return how often the smallest effect is found, by participants, a line for each number of items."""
+    rows = filled(power, "power")
+    with style():
+        figure, axes = blank(3.2)
+        axes.axhline(0.8, color=GREY, linewidth=1.2, linestyle=(0, (4, 3)))
+        for k, ((effect, items), part) in enumerate(rows.groupby(["effect", "items"], sort=True)):
+            part = part.sort_values("participants")
+            ends = [part["power"] - part["power_low"], part["power_high"] - part["power"]]
+            axes.errorbar(
+                part["participants"], part["power"], yerr=[end.clip(lower=0) for end in ends], color=PALETTE[k % len(PALETTE)],
+                marker=MARKERS[k % len(MARKERS)], markersize=5, linewidth=1.6, elinewidth=1.0,
+                label=f"{items} items, effect {effect:g}",
+            )  # fmt: skip
+        axes.set_ylim(-0.03, 1.03)
+        axes.set_xlabel("participants")
+        axes.set_ylabel("studies that find it")
+        legend(axes, len(rows), columns=2)
+    return figure
 
 
 def result_figures(tables: Mapping[str, pd.DataFrame]) -> Iterator[tuple[str, "Figure"]]:

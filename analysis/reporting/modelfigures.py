@@ -23,7 +23,7 @@ from .canvas import (
     style,
     wrapped,
 )
-from .modelwording import named
+from .modelwording import named, shown
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -160,8 +160,8 @@ def phenomenon_score_figure(
             points = both[both["phenomenon"] == phenomenon]
             _both_conditions(axes, points)
             _regression(axes, points)
-            said = [wrapped(phenomenon), f"r = {_signed(points['score'].corr(points['rating']))}"]
-            axes.set_title("\n".join(said), fontsize=10, loc="left", color="#374151")
+            said = [wrapped(phenomenon), _correlation(points)]
+            axes.set_title("\n".join(said).strip(), fontsize=10, loc="left", color="#374151")
             axes.tick_params(labelsize=9, length=2)
             axes.locator_params(nbins=4)
         _score_axes(figure, panels[0], measure)
@@ -185,14 +185,15 @@ def _told(scores: pd.DataFrame, measure: str, correlations: pd.DataFrame | None)
         & correlations["protocol"].isin(scores["protocol"])
     ].dropna(subset="r")
     return {
-        row["level"]: f"r = {_signed(row['r'])}"
-        + ("" if pd.isna(row["ceiling"]) else f", at most {_signed(row['ceiling'])}")
+        row["level"]: f"r = {shown(row['r'])}"
+        + ("" if pd.isna(row["ceiling"]) else f", at most {shown(row['ceiling'])}")
         for row in records(own)
     }
 
 
-def _signed(r: float) -> str:
-    return "none" if pd.isna(r) else f"{r:.2f}".replace("0.", ".", 1).replace("-", "−")
+def _correlation(points: pd.DataFrame) -> str:
+    r = points["score"].corr(points["rating"])
+    return "" if pd.isna(r) else f"r = {shown(r)}"
 
 
 def _both_conditions(axes: "Axes", points: pd.DataFrame) -> None:

@@ -1,11 +1,15 @@
 """Sentences about models beside people and beside each other, all from the declared tables."""
 
+import re
 from typing import Any
 
 import pandas as pd
 
+from ..evaluation import MODEL
 from ..rows import records
-from .wording import p_value
+from .wording import ALPHA, Row, apa, label, p_value, percent
+
+FEW = 4  # models that are compared one by one in a sentence each before a count comes first
 
 VERDICTS = {
     "passed": "passed the alignment self-test",
@@ -13,6 +17,15 @@ VERDICTS = {
     "failed": "FAILED the alignment self-test",
     "untested": "could not be put to the alignment self-test",
 }
+
+
+def minus(text: str) -> str:
+    """Return a text with the signs that people set: a minus before a number, and one sign for at least.
+
+    >>> minus("gpt-2: -1.5 nats [-2, 1], p >= .01")
+    'gpt-2: −1.5 nats [−2, 1], p ≥ .01'
+    """
+    return re.sub(r"(?<![\w.])-(?=[\d.])", "−", text).replace(">=", "≥")
 
 
 def named(row: dict[str, Any], end: str = "") -> str:
@@ -25,25 +38,58 @@ def named(row: dict[str, Any], end: str = "") -> str:
 
 
 def alignment(tested: pd.DataFrame, profile: pd.DataFrame) -> list[str]:
-    """Return the verdict on each language model, and the lag at which the slope is largest."""
+    """Return the verdict on each language model with its test, and the lag at which the slope is largest."""
     sentences = []
     for row in records(tested):
         slopes = profile[(profile["model"] == row["model"]) & (profile["protocol"] == row["protocol"])].dropna(
             subset="estimate"
         )
         said = f"{named(row)} {VERDICTS[row['verdict']]}. {row['note']}"
+        if not pd.isna(row["p"]):
+            said = (
+                f"{said.rstrip('.')} ({apa(row | _interval(row))}; largest slope of lags 0 to 2: {row['largest']:.2g})."
+            )
         if len(slopes):
             largest = slopes.loc[slopes["estimate"].idxmax()]
             said += f" Of lags -2 to 3 in one model, the largest slope is at lag {largest['lag']}."
-        sentences.append(said)
+        sentences.append(minus(said))
+    return sentences
+
+
+def _interval(row: Row) -> dict[str, float]:
+    from scipy import stats
+
+    half = stats.t.ppf(0.975, row["df"]) * row["se"]
+    return {"ci_low": row["estimate"] - half, "ci_high": row["estimate"] + half}
+
+
+def entangled(collinearity: pd.DataFrame) -> list[str]:
+    """Return, for each language model, how far its surprisal hangs together with the other predictors."""
+    sentences = []
+    for (model, protocol), rows in collinearity.groupby(["model", "protocol"], sort=True):
+        others = rows[rows["predictor"] != rows["other"]].dropna(subset="r")
+        own = others[others["predictor"] == "surprisal"]
+        inflated = rows.dropna(subset="vif").drop_duplicates("predictor")
+        if own.empty or inflated.empty:
+            continue
+        close, worst = (
+            records(frame.loc[[column.idxmax()]])[0]
+            for frame, column in ((own, own["r"].abs()), (inflated, inflated["vif"]))
+        )
+        sentences.append(
+            f"{model} ({protocol}): surprisal correlates most with {label(close['other'])} "
+            f"(r = {shown(close['r'])}); the largest variance inflation is {worst['vif']:.1f}, of {label(worst['predictor'])}."
+        )
     return sentences
 
 
 def costs(effects: pd.DataFrame) -> list[str]:
     """Return, for each language model, ms per bit of the word read."""
     return [
-        f"{named(row)}: {row['ms_per_bit']:.2g} ms per bit at a reading time of {row['mean_rt']:.0f} ms "
-        f"(95% CI [{row['ms_low']:.2g}, {row['ms_high']:.2g}])."
+        minus(
+            f"{named(row)}: {row['ms_per_bit']:.2g} ms per bit at a reading time of {row['mean_rt']:.0f} ms "
+            f"(95% CI [{row['ms_low']:.2g}, {row['ms_high']:.2g}])."
+        )
         for row in records(effects[(effects["lag"] == 0) & effects["estimate"].notna()])
     ]
 
@@ -51,8 +97,10 @@ def costs(effects: pd.DataFrame) -> list[str]:
 def gains(table: pd.DataFrame) -> list[str]:
     """Return, for each language model, what its surprisal adds to held-out readings, and what that p could be at least."""
     return [
-        f"{named(row)}: surprisal changes the log likelihood of {row['n']} held-out readings by {row['total']:+.1f} nats, "
-        f"{row['delta']:+.5f} a reading{_tested(row, 'one-sided')}"
+        minus(
+            f"{named(row)}: surprisal changes the log likelihood of {row['n']} held-out readings by {row['total']:+.1f} nats, "
+            f"{row['delta']:+.5f} a reading{_tested(row, 'one-sided')}"
+        )
         for row in records(table[table["delta"].notna()])
     ]
 
@@ -60,8 +108,10 @@ def gains(table: pd.DataFrame) -> list[str]:
 def rivals(table: pd.DataFrame) -> list[str]:
     """Return, for every two language models, how much better one predicts held-out readings than the other."""
     return [
-        f"{named(row, '_a')} against {named(row, '_b')}: {row['total']:+.1f} nats, {row['delta']:+.5f} a reading"
-        f"{_tested(row, 'two-sided', 'p_holm')}"
+        minus(
+            f"{named(row, '_a')} against {named(row, '_b')}: {row['total']:+.1f} nats, {row['delta']:+.5f} a reading"
+            f"{_tested(row, 'two-sided', 'p_holm')}"
+        )
         for row in records(table[table["delta"].notna()])
     ]
 
@@ -94,8 +144,11 @@ def duels(table: pd.DataFrame) -> list[str]:
         else:
             ends = f"95% CI [{100 * row['paradigm_low']:.1f}, {100 * row['paradigm_high']:.1f}]"
             sentences.append(
-                f"{who}: {fixed}. Over {row['paradigms']} paradigms as drawn from more: {100 * row['paradigm_difference']:+.1f} "
-                f"points, {ends}, p_Holm {p_value(row['flip_holm'])}, smallest possible {row['smallest_p']:.2g}."
+                minus(
+                    f"{who}: {fixed}. Over {row['paradigms']} paradigms as drawn from more: "
+                    f"{100 * row['paradigm_difference']:+.1f} points, {ends}, p_Holm {p_value(row['flip_holm'])}, "
+                    f"smallest possible {row['smallest_p']:.2g}."
+                )
             )
     return sentences
 
@@ -108,7 +161,7 @@ def likenesses(table: pd.DataFrame) -> list[str]:
     ):
         found = {row["level"]: row for row in records(rows)}
         told = [
-            f"{level} r = {found[level]['r']:.2f}{_held(found[level])}"
+            f"{level} r = {shown(found[level]['r'])}{_held(found[level])}"
             for level in ("sentences", "grammatical", "ungrammatical", "pairs", "phenomena")
             if level in found and not pd.isna(found[level]["r"])
         ]
@@ -118,5 +171,99 @@ def likenesses(table: pd.DataFrame) -> list[str]:
 
 
 def _held(row: dict[str, Any]) -> str:
-    said = "" if pd.isna(row["low"]) else f" [{row['low']:.2f}, {row['high']:.2f}]"
-    return said + ("" if pd.isna(row["ceiling"]) else f", ceiling {row['ceiling']:.2f}")
+    said = "" if pd.isna(row["low"]) else f" [{shown(row['low'])}, {shown(row['high'])}]"
+    return said + ("" if pd.isna(row["ceiling"]) else f", ceiling {shown(row['ceiling'])}")
+
+
+def shown(r: float) -> str:
+    """Return a correlation in APA style: two decimals, no zero before the point.
+
+    >>> shown(0.314), shown(-0.05), shown(1.0)
+    ('.31', '−.05', '1.00')
+    """
+    text = f"{r:.2f}".replace("0.", ".", 1)
+    return ".00" if text == "-.00" else text.replace("-", "−")
+
+
+def _ends(row: Row, low: str = "low", high: str = "high") -> str:
+    return "" if pd.isna(row[low]) else f", 95% CI [{shown(row[low])}, {shown(row[high])}]"
+
+
+def standings(table: pd.DataFrame) -> list[str]:
+    """Return, for each measure, the language models in the order of their accuracy."""
+    return [
+        f"By {measure}: "
+        + ", ".join(f"{row['rank']:g} {named(row)} {percent(row['accuracy'])}" for row in records(rows))
+        + "."
+        for measure, rows in table.groupby("measure", sort=False)
+    ]
+
+
+def decided(table: pd.DataFrame) -> list[str]:
+    """Return how many pairs of models differ, with paradigms as fixed and as drawn, where there are many pairs."""
+    rows = table[table["n"] > 0]
+    if len(rows) < FEW:
+        return []
+    fixed, drawn = int((rows["mcnemar_holm"] < ALPHA).sum()), rows.dropna(subset="flip_holm")
+    text = f"Of {len(rows)} comparisons of two models, {fixed} differ on these pairs (McNemar, p_Holm < .05)"
+    if drawn.empty:
+        return [f"{text}; there are too few paradigms to speak of others."]
+    return [
+        f"{text}, {int((drawn['flip_holm'] < ALPHA).sum())} of {len(drawn)} over paradigms (sign flips, p_Holm < .05)."
+    ]
+
+
+def leanings(table: pd.DataFrame) -> list[str]:
+    """Return, for each model and measure, whether it wins where the grammatical member has fewer tokens, or more."""
+    sentences = []
+    for row in records(table):
+        who = f"{named(row)}, {row['measure']}"
+        if pd.isna(row["r"]):
+            sentences.append(f"{who}: {row['note']}")
+            continue
+        text = f"{who}: winning a pair and the difference in tokens correlate by r_pb = {shown(row['r'])}, p {p_value(row['p'])}"
+        leaning = "shorter" if row["r"] < 0 else "longer"
+        said = f"it wins rather where the grammatical member is {leaning}" if row["p"] < ALPHA else "no leaning is seen"
+        sentences.append(f"{text} ({row['n']} pairs, {row['unequal']} of unequal length): {said}.")
+    return sentences
+
+
+def kinships(table: pd.DataFrame) -> list[str]:
+    """Return, for every two models and for people, how far their accuracies over paradigms agree."""
+    sentences = []
+    for row in records(table):
+        who = f"{row['a']} and {row['b']}, {row['measure']}"
+        if pd.isna(row["pearson"]):
+            sentences.append(f"{who}: {row['note']}")
+        else:
+            sentences.append(
+                f"{who}: accuracies correlate by r = {shown(row['pearson'])}{_ends(row)} over {row['paradigms']} paradigms "
+                f"(Spearman {shown(row['spearman'])})."
+            )
+    return sentences
+
+
+def slants(table: pd.DataFrame) -> list[str]:
+    """Return, for each model and measure, accuracy in the least and the most confident share of pairs."""
+    sentences = []
+    sure = table[table["predictor"] == "confidence"]
+    for names, rows in sure.groupby([*MODEL, "measure"], sort=False):
+        if len(rows) > 1:
+            ordered = records(rows.sort_values("bin"))
+            low, high = ordered[0], ordered[-1]
+            model, protocol, measure = map(str, names)
+            sentences.append(
+                f"{model} ({protocol}), {measure}: {percent(low['accuracy'])} of the {low['n']} pairs are won where the members' "
+                f"scores differ least, {percent(high['accuracy'])} of the {high['n']} where they differ most."
+            )
+    return sentences
+
+
+def groups(table: pd.DataFrame) -> list[str]:
+    """Return, for each model and measure, accuracy on two groups of items and the z-test between them."""
+    return [
+        f"{named(row)}, {row['measure']}: {percent(row['accuracy_a'])} of {row['n_a']} pairs ({row['group_a']}) and "
+        f"{percent(row['accuracy_b'])} of {row['n_b']} ({row['group_b']})"
+        + ("." if pd.isna(row["z"]) else f", z = {row['z']:.2f}, p {p_value(row['p'])}.").replace("-", "−")
+        for row in records(table.dropna(subset=["accuracy_a", "accuracy_b"]))
+    ]

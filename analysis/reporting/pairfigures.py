@@ -68,7 +68,7 @@ def phenomenon_accuracy_figure(accuracy: pd.DataFrame, measure: str) -> "Figure"
     of_phenomena = own[(own["paradigm"] == POOLED) & ~over]
     means = own[(own["paradigm"] == MEAN) & over].assign(phenomenon="mean over paradigms")
     rows = _with_names(filled(pd.concat([of_phenomena, means]), f"accuracy, measure {measure!r}"))
-    phenomena, models = ordered(rows["phenomenon"]), ordered(rows["name"])
+    phenomena, models = ordered(rows["phenomenon"]), sorted(rows["name"].unique())
     with style():
         figure, axes = named_rows(phenomena, each=0.2 + 0.13 * len(models))
         axes.axvline(0.5, color=GREY, linewidth=1.2, linestyle=(0, (4, 3)), label="chance")
@@ -88,7 +88,7 @@ def heat_figure(accuracy: pd.DataFrame, measure: str) -> "Figure":
     """Return a map of accuracies in percent: a row for each paradigm under its phenomenon, a column for each model."""
     own = accuracy[(accuracy["measure"] == measure) & ~accuracy["paradigm"].isin([MEAN, POOLED])]
     rows = _with_names(filled(own, f"accuracy, measure {measure!r}"))
-    wide = rows.pivot_table("accuracy", ["phenomenon", "paradigm"], "name", sort=False)[ordered(rows["name"])]
+    wide = rows.pivot_table("accuracy", ["phenomenon", "paradigm"], "name", sort=False)[sorted(rows["name"].unique())]
     cells = wide.to_numpy(dtype="float64") * 100
     with style():
         figure, axes = blank(1.2 + 0.27 * len(wide) + 0.012 * max(map(len, wide.columns)), _width(len(wide.columns)))
@@ -108,7 +108,7 @@ def heat_figure(accuracy: pd.DataFrame, measure: str) -> "Figure":
 def rank_figure(rankings: pd.DataFrame) -> "Figure":
     """Return each model's place under each measure, the first on top, a line a model."""
     rows = _with_names(filled(rankings, "rankings"))
-    measures, models = ordered(rows["measure"]), ordered(rows["name"])
+    measures, models = ordered(rows["measure"]), sorted(rows["name"].unique())
     if len(measures) < 2 or len(models) < 2:
         raise DataError("table rankings: one measure or one model; expected two of both to compare ranks")
     with style():
@@ -163,7 +163,7 @@ def bin_figure(accuracy_bins: pd.DataFrame, measure: str) -> "Figure":
     rows = _with_names(
         filled(accuracy_bins[accuracy_bins["measure"] == measure], f"accuracy_bins, measure {measure!r}")
     )
-    predictors, models = ordered(rows["predictor"]), ordered(rows["name"])
+    predictors, models = ordered(rows["predictor"]), sorted(rows["name"].unique())
     with style():
         figure, panels = grid(len(predictors), 1.75)
         for axes, predictor in zip(panels, predictors, strict=False):
@@ -204,10 +204,11 @@ def kinship_figure(accuracy_correlations: pd.DataFrame, measure: str) -> "Figure
         cells[max(a, b), min(a, b)] = row["pearson"]
     with style():
         figure, axes = blank(1.4 + 0.42 * len(names), _width(len(names)))
+        cells = cells[1:, :-1]  # the half under the diagonal
         axes.imshow(cells, cmap="PuOr", vmin=-1, vmax=1, aspect="auto")
         _cells(axes, cells, "{:.2f}", lambda value: abs(value) > 0.7)
-        axes.set_yticks(range(len(names)), [wrapped(name) for name in names], fontsize=9)
-        _columns(axes, names)
+        axes.set_yticks(range(len(cells)), [wrapped(name) for name in names[1:]], fontsize=9)
+        _columns(axes, names[:-1])
     return figure
 
 
@@ -228,10 +229,10 @@ def _cells(axes: "Axes", cells: Any, form: str, on_dark: Callable[[float], bool]
 
 def _columns(axes: "Axes", names: Sequence[str]) -> None:
     """Name the columns of a map above it."""
-    axes.set_xticks(range(len(names)), [wrapped(name, 16) for name in names], fontsize=9)
+    axes.set_xticks(range(len(names)), [wrapped(name, 24) for name in names], fontsize=9)
     axes.xaxis.tick_top()
     axes.tick_params(length=0)
-    if len(names) > 3:
+    if len(names) > 3 or (len(names) > 1 and max(map(len, names)) > 12):
         for text in axes.get_xticklabels():
             text.set(rotation=40, ha="left", rotation_mode="anchor")
     axes.grid(visible=False)
@@ -240,7 +241,9 @@ def _columns(axes: "Axes", names: Sequence[str]) -> None:
 
 
 def _with_names(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows with the name of each model and its protocol."""
+    """Return the rows with the name of each model, and of its protocol where there are several."""
+    if rows["protocol"].nunique() < 2:
+        return rows.assign(name=rows["model"].astype(str))
     return rows.assign(
         name=[f"{model} ({protocol})" for model, protocol in zip(*(rows[c] for c in MODEL), strict=True)]
     )

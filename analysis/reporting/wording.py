@@ -266,7 +266,7 @@ def accuracies(table: pd.DataFrame) -> list[str]:
             f"{model} ({protocol}, {measure}) gives the grammatical sentence the higher score in "
             f"{percent(pooled['accuracy'])} of {pooled['n']} pairs (95% Wilson interval {low} to {high}); the mean "
             f"over {len(paradigms)} paradigms is {percent(mean['accuracy'])}, the lowest "
-            f"{percent(weakest['accuracy'])} ({weakest['paradigm']})."
+            f"{percent(weakest['accuracy'])} ({label(weakest['paradigm'])})."
         )
     return sentences
 

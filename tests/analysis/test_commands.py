@@ -61,6 +61,9 @@ def test_a_study_goes_from_tables_to_a_report(study: Path) -> None:
     assert "<h1>Three phenomena</h1>" in page
     assert 'href="results/phenomenon_models.csv"' in page
     assert "scores/sentence_scores.csv, which comes from" in told.stderr
+    assert "refit(" in (study / "report.R").read_text("utf-8")
+    pictures = {path.name for path in (study / "report-figures").iterdir()}
+    assert {"lag-profile.svg", "lag-profile.png", "gains.svg", "effects-z.png"} <= pictures
     assert "chosen_models" not in told.stderr, "it is there only where the study asks for a policy"
     assert (study / "report.html.meta.json").exists()
 
@@ -101,6 +104,18 @@ def test_the_same_study_gives_the_same_report(study: Path) -> None:
     for name in ("a", "b"):
         run("report", study / "study.toml", "-o", study / f"{name}.html")
     assert (study / "a.html").read_bytes() == (study / "b.html").read_bytes()
+
+
+def test_a_command_that_was_not_run_is_absent_in_one_line(study: Path) -> None:
+    told = run("report", study / "study.toml", "-o", study / "r.html", "--no-figures")
+    assert told.exit_code == 0, told.output
+    absent = [line for line in told.stderr.splitlines() if line.startswith("absent: ")]
+    assert [line.rpartition("  ")[2] for line in absent if "they come from" in line] == [
+        "gardenpath analyse",
+        "gardenpath align",
+    ]
+    assert not (study / "r-figures").exists()
+    assert not (study / "r.R").exists(), "there are no models"
 
 
 def test_a_missing_table_is_named(study: Path) -> None:

@@ -8,7 +8,8 @@ import pandas as pd
 import pytest
 
 from gardenpath.analysis import accuracy, align, analyse, report
-from gardenpath.analysis.reporting.document import _Page
+from gardenpath.analysis.reporting.document import whole
+from gardenpath.analysis.reporting.page import Page
 from gardenpath.study import DataError
 
 Tables = dict[str, pd.DataFrame]
@@ -91,16 +92,15 @@ def test_what_is_simulated_or_a_toy_is_marked_at_every_number_of_it(page: str, e
         file = re.search(r'href="(\w+)\.csv"', figure)
         assert file is not None
         assert ('<span class="badge">simulated data</span>' in figure) == (file[1] not in ("items", "accuracy"))
-        assert ('<span class="badge">toy language model</span>' in figure) == (
-            file[1] in ("accuracy", "aligned", "alignment_models")
-        )
+        by_a_model = "model" in everything[file[1]] or file[1] == "delta_comparisons"
+        assert ('<span class="badge">toy language model</span>' in figure) == by_a_model
 
 
 def test_every_table_from_people_is_marked_whatever_it_is_called(everything: Tables) -> None:
     """What surprisal does to simulated reading times is a finding about robots too."""
     of_sentences = {"items", "words", "surprisal", "pairs", "accuracy"}
     assert {"lag_profile", "heldout", "delta_log_likelihood"} <= set(everything)
-    unmarked = {name for name in everything if "simulated data" not in _Page(everything).badges(name)}
+    unmarked = {name for name in everything if "simulated data" not in Page(everything).badges(name)}
     assert unmarked == of_sentences
 
 
@@ -114,8 +114,9 @@ def test_a_real_model_beside_a_toy_carries_no_mark_in_its_own_figure(everything:
     table = everything["accuracy"]
     page = report({"accuracy": pd.concat([table, table.assign(model="gpt2")])}, title="t")
     figures = re.findall(r"<figure>.*?</figure>", page, re.DOTALL)
-    assert ["toy language model</span>" in figure for figure in figures[:2]] == [True, False]
-    assert "a toy language model among them" in figures[2]
+    own = [figure for figure in figures if "share of pairs won on each paradigm" in figure]
+    assert ["toy language model</span>" in figure for figure in own] == [True, False]
+    assert all("a toy language model among them" in figure for figure in figures if figure not in own)
 
 
 def test_a_table_of_one_model_names_it_once_and_one_of_two_in_each_row(everything: Tables) -> None:
@@ -156,6 +157,7 @@ def test_many_phenomena_are_read_one_by_one_below_the_figures(everything: Tables
     many = pd.concat([rows.assign(phenomenon=f"phenomenon {k}") for k in range(12)])
     page = report({"phenomenon_models": many}, title="t")
     assert page.index("in 12 of 12 phenomena") < page.index("<svg") < page.index("phenomenon 11: grammatical sentences")
+    assert "12 more sentences to paste" in page
 
 
 def test_practice_is_neither_counted_as_material_nor_as_left_out(everything: Tables) -> None:
@@ -191,6 +193,40 @@ def test_what_is_absent_is_listed_and_its_section_left_out(everything: Tables) -
     page = report({"exclusions": everything["exclusions"]}, title="t", absent=["results/pairs.csv"])
     assert "<li>results/pairs.csv</li>" in page
     assert "Language models on minimal pairs" not in page
+
+
+def test_the_gate_comes_before_the_models_it_guards_and_gains_come_after(page: str) -> None:
+    order = ["Do reading times stand beside the right words?", "Reading times and surprisal", "Held-out reading times"]
+    places = [page.index(f"<h2>{title}") for title in order]
+    assert places == sorted(places)
+    assert "passed the alignment self-test" in page[places[0] : places[1]]
+    assert "smallest possible" in page[places[2] :]
+
+
+def test_data_that_are_not_there_have_a_line_each(everything: Tables) -> None:
+    bare = {name: everything[name] for name in ("items", "sessions", "responses")}
+    page = report(bare | {"readings": everything["readings"].head(0)}, title="t", absent=["scores of language models"])
+    assert re.findall(r"<li>(scores[^<]*|reading times: [^<]*)</li>", page) == [
+        "scores of language models",
+        "reading times: nobody read word by word in this study",
+    ]
+
+
+def test_code_and_figures_of_the_page_are_given_as_files_too(everything: Tables) -> None:
+    made = whole(everything, title="t", files={name: f"results/{name}.csv" for name in everything})
+    assert html.escape('refit("results/phenomenon_models.csv"', quote=True).replace("&quot;", "&#34;") in made.html
+    assert made.code.startswith("# Refits the mixed models of this report")
+    assert {"lag-profile", "gains", "costs", "accuracy-0"} <= set(made.figures)
+
+
+def test_a_chosen_model_stands_beside_the_declared_one_with_its_steps(tables: Tables) -> None:
+    found = analyse(*(tables[name] for name in ("readings", "responses", "sessions", "items")), policy="maximal")
+    page = report(tables | found, title="t")
+    assert "Random effects by the policy maximal: " in page
+    assert (
+        page.index("<h2>Ratings") < page.index("Every fit on the way to these models") < page.index("<h2>Reading times")
+    )
+    assert "kept: it converged and is not singular" in page
 
 
 def test_every_table_may_stand_alone(everything: Tables) -> None:

@@ -3,8 +3,9 @@
 import pandas as pd
 import pytest
 
-from gardenpath.analysis import analyse
-from gardenpath.analysis.reporting.manuscript import REFERENCES, cited, methods_text, ready_to_paste
+from gardenpath.analysis import align, analyse
+from gardenpath.analysis.reporting.manuscript import methods, ready_to_paste
+from gardenpath.analysis.reporting.references import REFERENCES, cited
 from gardenpath.study import ExcludeSection
 
 Tables = dict[str, pd.DataFrame]
@@ -17,7 +18,7 @@ def found(tables: Tables) -> Tables:
 
 
 def test_methods_state_counts_rules_models_and_versions(found: Tables) -> None:
-    text = methods_text(found, {"glmm": "0.6.2", "gardenpath": "9.9"})
+    text = "\n".join(methods(found, {"glmm": "0.6.2", "gardenpath": "9.9"}))
     assert "Of 24 participants who began, 23 completed a session that counts. Nobody was excluded." in text
     assert "regions with a word read in less than 100 or more than 3000 ms were excluded (1 of 529, 0.2%)" in text
     assert "`z ~ grammaticality + (1|participant) + (1|item)`" in text
@@ -37,7 +38,7 @@ def test_methods_follow_what_was_done(tables: Tables) -> None:
         tables["items"],
         exclude=ExcludeSection(attention=0.5),
     )
-    text = methods_text(found)
+    text = "\n".join(methods(found))
     assert "We excluded 1 of them: less than 50% of attention items answered as asked (n = 1); 22 remained." in text
     assert "reading time" not in text.lower()
     assert "log_rt" not in text
@@ -45,16 +46,45 @@ def test_methods_follow_what_was_done(tables: Tables) -> None:
 
 def test_each_reference_is_listed_where_it_is_cited_and_nowhere_else(found: Tables) -> None:
     text = ready_to_paste(found)
-    methods, _, references = text.partition("## References")
+    told, _, references = text.partition("## References")
     assert references
-    for name, address in REFERENCES.items():
-        assert (name in methods) == (address in references)
-    assert cited("nothing") == {}
+    for name, reference in REFERENCES.items():
+        assert (name in told) == (reference.entry in references) == (reference.address in references)
+    assert cited("nothing") == []
+
+
+def test_the_list_of_references_is_in_alphabetical_order_with_one_address_each() -> None:
+    entries = [reference.entry.casefold() for reference in REFERENCES.values()]
+    assert entries == sorted(entries)
+    assert len({reference.address for reference in REFERENCES.values()}) == len(REFERENCES)
+    for name, reference in REFERENCES.items():
+        author, year = name.split(" ")[0].rstrip(",") if not name.startswith("van") else "van Heuven", name[-4:]
+        assert reference.entry.startswith(author)
+        assert f"({year})" in reference.entry
+
+
+def test_methods_of_alignment_tell_predictors_lags_exclusions_and_folds_as_they_were(
+    tables: Tables, found: Tables
+) -> None:
+    given = (tables[name] for name in ("readings", "sessions", "surprisal", "words"))
+    aligned = align(*given, lags=1, slopes=False, folds=3)
+    text = "\n".join(methods(tables | found | aligned, {}, {"little-lm (toy)": "GPT2LMHeadModel"}))
+    assert "Language models: little-lm (toy) (GPT2LMHeadModel)." in text
+    assert "first word of its sentence (n = " in text
+    assert "surprisal, length and frequency of the word and of the word before, position" in text
+    assert "The intercept by token is there because readers share words." in text
+    assert "(1 passed)" in text
+    assert "items were dealt to 3 folds" in text
+    assert "sign flips over 24 clusters" in text
+    assert "varies over participants where" not in text
+    assert "compared by two-sided" not in text
+    without = "\n".join(methods(found))
+    assert not any(word in without for word in ("surprisal", "Language models", "folds", "Goodkind"))
 
 
 def test_the_same_tables_give_the_same_text_and_no_table_gives_none(found: Tables) -> None:
     assert ready_to_paste(found) == ready_to_paste(found)
-    assert methods_text({}) == ""
+    assert methods({}) == []
     assert ready_to_paste({}).strip() == ""
 
 

@@ -5,6 +5,8 @@ import pandas as pd
 import pytest
 
 from gardenpath.analysis import align, gain_figure, lag_profile_figure, rating_scores, score_figure, svg
+from gardenpath.analysis.reporting.modelfigures import cost_figure, phenomenon_score_figure
+from gardenpath.analysis.reporting.modelwording import shown
 from gardenpath.study import DataError
 
 Tables = dict[str, pd.DataFrame]
@@ -49,3 +51,48 @@ def test_nothing_to_draw_is_a_sentence(found: Tables) -> None:
     for draw, name in ((lag_profile_figure, "lag_profile"), (gain_figure, "delta_log_likelihood")):
         with pytest.raises(DataError, match=f"table {name}: no rows to draw"):
             draw(found[name].head(0))
+
+
+def test_costs_are_ms_per_bit_with_their_intervals(found: Tables) -> None:
+    rows = found["surprisal_effects"].sort_values("lag")
+    drawn = cost_figure(found["surprisal_effects"]).axes[0].containers[0]
+    np.testing.assert_allclose(drawn[0].get_ydata().astype(float), rows["ms_per_bit"].astype(float))
+    np.testing.assert_allclose([s[:, 1] for s in drawn[2][0].get_segments()], rows[["ms_low", "ms_high"]].to_numpy(float))
+
+
+def test_each_phenomenon_has_a_panel_with_its_own_correlation(tables: Tables) -> None:
+    items = tables["items"]
+    ratings = rating_scores(tables["responses"], items)
+    scores = items[["item", "condition"]].assign(slor=np.random.default_rng(2).normal(0, 1, len(items)))
+    panels = phenomenon_score_figure(scores, ratings).axes[:3]
+    means = (
+        ratings[ratings["role"] == "target"].groupby(["phenomenon", "item", "condition"], as_index=False)["z"].mean()
+    )
+    both = means.merge(scores, on=["item", "condition"])
+    for panel, (name, rows) in zip(panels, both.groupby("phenomenon"), strict=True):
+        r = float(np.corrcoef(rows["z"], rows["slor"])[0, 1])
+        assert panel.get_title("left") == f"{name}\nr = {shown(r)}"
+        assert sum(len(line.get_xdata()) for line in panel.lines if line.get_marker() in "oD") == len(rows)
+
+
+def test_r_and_its_ceiling_stand_above_the_panels_of_their_level(tables: Tables) -> None:
+    items = tables["items"]
+    ratings = rating_scores(tables["responses"], items)
+    scores = items[["item", "condition"]].assign(
+        model="m", protocol="p", lp=np.random.default_rng(3).normal(0, 1, len(items))
+    )
+    row = {
+        "model": "m",
+        "protocol": "p",
+        "measure": "lp",
+        "method": "pearson",
+        "level": "pairs",
+        "r": -0.123,
+        "ceiling": 0.77,
+    }
+    other = row | {"model": "n", "r": 0.99}
+    figure = score_figure(scores, ratings, "lp", pd.DataFrame([row, other]))
+    assert [axes.get_title("left") for axes in figure.axes] == [
+        "sentences",
+        "differences within pairs\nr = −.12, at most .77",
+    ]

@@ -1,0 +1,189 @@
+"""What a report is made of: figures and tables with their captions, and warnings about the numbers in them."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from gardenpath.study import TABLES, DataError
+
+from . import canvas, wording
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+Tables = Mapping[str, pd.DataFrame]
+
+LONG = 40  # rows of a result shown in the text; the file has all
+P = ("p", "p_bh", "p_bh_all", "u_p", "p_holm", "p_entropy", "mcnemar_p", "mcnemar_holm", "flip_p", "flip_holm")
+FOLDED = 6  # rows from which a table in the text is folded
+HIDDEN = ("engine", "formula", "note", "converged", "measure")  # of models: told in the caption, or in the notes
+SIMULATED = ("robot", "simulation")
+
+# Tables that are about sentences and models alone; whatever else there is comes from people.
+OF_SENTENCES = (
+    "items",
+    "conditions",
+    "words",
+    "balance",
+    "design_balance",
+    "design_questions",
+    "exposures",
+    "surprisal",
+    "sentence_scores",
+    "pairs",
+    "accuracy",
+    "accuracy_bins",
+    "model_comparisons",
+    "proportion_tests",
+    "rankings",
+    "length_bias",
+    "accuracy_correlations",
+)
+
+
+@dataclass(frozen=True)
+class Exhibit:
+    """A figure or a table of the report, with its caption, the file that holds its numbers, and its warnings."""
+
+    caption: str
+    file: str
+    badges: tuple[str, ...] = ()
+    svg: str = ""
+    header: tuple[tuple[str, str], ...] = ()  # name and alignment
+    rows: tuple[tuple[str, ...], ...] = ()
+    total: int = 0
+    aside: bool = False
+
+    @property
+    def folded(self) -> bool:
+        """Whether it opens on demand: a long table, or what most readers pass over."""
+        return self.aside or len(self.rows) > FOLDED
+
+    @property
+    def title(self) -> str:
+        """The first sentence of the caption."""
+        return self.caption.partition(". ")[0].rstrip(".:")
+
+    @property
+    def rest(self) -> str:
+        """The caption without its first sentence."""
+        return self.caption.partition(". ")[2]
+
+
+@dataclass(frozen=True)
+class Section:
+    """A section: sentences read off the tables, exhibits, and notes on the models."""
+
+    title: str
+    badges: tuple[str, ...] = ()
+    sentences: Sequence[str] = ()
+    exhibits: Sequence[Exhibit] = ()
+    notes: Sequence[str] = ()
+    lead: str = ""  # what the section is for, before the results
+    first: int = 9  # sentences that stand before the figures; the rest opens on demand
+
+
+@dataclass(frozen=True)
+class Page:
+    """What every section asks: the tables, where each lies, and what has to be said of its numbers."""
+
+    tables: Tables
+    files: Mapping[str, str] = field(default_factory=dict)
+    smallest: Mapping[str, float] = field(default_factory=dict)
+    drawn: dict[str, "Figure"] = field(default_factory=dict)  # every figure of the page, by name
+
+    def get(self, name: str) -> pd.DataFrame:
+        """Return a table, empty where it is not there."""
+        return self.tables.get(name, pd.DataFrame(columns=TABLES[name].names))
+
+    def file(self, name: str) -> str:
+        """Return where a table lies, seen from the report."""
+        return self.files.get(name, f"{name}.csv")
+
+    def people(self) -> tuple[str, ...]:
+        """Return the warning that readers were simulated, where some were, or that nobody can tell."""
+        if "sessions" not in self.tables:
+            return ("source of the data unknown",)
+        sources = self.get("sessions")["source"]
+        simulated = int(sources.isin(SIMULATED).sum())
+        if not simulated:
+            return ()
+        return ("simulated data" if simulated == len(sources) else f"{simulated} of {len(sources)} sessions simulated",)
+
+    def toy(self, frame: pd.DataFrame) -> tuple[str, ...]:
+        """Return the warning that a language model is a toy, where one is."""
+        names = [frame[name].astype("string") for name in ("model", "model_a", "model_b", "a", "b") if name in frame]
+        if not names or frame.empty:
+            return ()
+        toys = pd.concat(names).str.contains("(toy)", regex=False)
+        return ("toy language model" if toys.all() else "a toy language model among them",) if toys.any() else ()
+
+    def badges(self, name: str, rows: pd.DataFrame | None = None) -> tuple[str, ...]:
+        """Return the warnings that the numbers of a table, or of some rows of it, have to carry."""
+        frame = self.get(name) if rows is None else rows
+        return (*(() if name in OF_SENTENCES else self.people()), *self.toy(frame))
+
+    def figure(
+        self,
+        name: str,
+        key: str,
+        caption: str,
+        draw: Callable[[], "Figure"],
+        rows: pd.DataFrame | None = None,
+        aside: bool = False,
+    ) -> list[Exhibit]:
+        """Return the figure `key` of table `name`, nothing where there is nothing to draw: sentences and tables say so."""
+        try:
+            drawn = draw()
+        except DataError:
+            return []
+        self.drawn[key] = drawn
+        badges = self.badges(name, rows)
+        return [Exhibit(caption, self.file(name), badges, svg=canvas.svg(drawn, key), aside=aside)]
+
+    def table(
+        self, name: str, caption: str, rows: pd.DataFrame | None = None, limit: int = LONG, aside: bool = False
+    ) -> list[Exhibit]:
+        """Return the first rows of table `name`, or of what is given of it, nothing where there are none."""
+        frame = self.get(name) if rows is None else rows
+        if frame.empty:
+            return []
+        header, cells = cells_of(frame.head(limit))
+        badges = self.badges(name, rows if rows is not None and {"model", "model_a", "a"} & set(rows) else None)
+        return [Exhibit(caption, self.file(name), badges, header=header, rows=cells, total=len(frame), aside=aside)]
+
+
+def told_once(rows: pd.DataFrame, *columns: str) -> tuple[pd.DataFrame, str]:
+    """Return the rows without those columns that hold one value throughout, and these values for the caption."""
+    single = [column for column in columns if column in rows and len(rows[column].unique()) == 1]
+    values = ", ".join(str(rows[column].iloc[0]) for column in single)
+    return rows.drop(columns=single), f" ({values})" if single else ""
+
+
+def cells_of(frame: pd.DataFrame) -> tuple[tuple[tuple[str, str], ...], tuple[tuple[str, ...], ...]]:
+    """Return a frame's columns (name, number or text) and its rows as text, with the decimals that people read."""
+    columns = [_texts(frame[name]) for name in frame.columns]
+    looks = ("number" if pd.api.types.is_numeric_dtype(frame[name]) else "text" for name in frame.columns)
+    return tuple(zip(map(str, frame.columns), looks, strict=True)), tuple(zip(*columns, strict=True))
+
+
+def _texts(cells: pd.Series) -> list[str]:
+    name = str(cells.name)
+    if pd.api.types.is_bool_dtype(cells):
+        return ["–" if pd.isna(cell) else "yes" if cell else "no" for cell in cells]
+    if pd.api.types.is_float_dtype(cells):
+        return ["–" if pd.isna(cell) else _number(float(cell), name) for cell in cells]
+    return ["–" if pd.isna(cell) else str(cell) for cell in cells]
+
+
+def _number(value: float, name: str) -> str:
+    if name in P:
+        return wording.p_value(value).removeprefix("= ")
+    if name == "t":
+        return f"{value:.2f}".replace("-", "−")
+    if name in ("df", "minutes") or name.startswith("ms") or abs(value) >= 100:
+        return f"{value:.1f}".replace("-", "−")
+    small = value != 0 and abs(value) < 0.01
+    return (f"{value:.2g}" if small else f"{value:.3f}").replace("-", "−")

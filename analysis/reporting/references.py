@@ -1,0 +1,150 @@
+"""What the methods cite, as a list of references has it."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Reference:
+    """An entry of a list of references in APA style, and its address."""
+
+    entry: str
+    address: str
+
+
+def _doi(entry: str, doi: str) -> Reference:
+    return Reference(entry, f"https://doi.org/{doi}")
+
+
+# As cited in the text; in the order of the list.
+REFERENCES = {
+    "Barr et al., 2013": _doi(
+        "Barr, D. J., Levy, R., Scheepers, C., & Tily, H. J. (2013). Random effects structure for confirmatory hypothesis "
+        "testing: Keep it maximal. Journal of Memory and Language, 68(3), 255–278.",
+        "10.1016/j.jml.2012.11.001",
+    ),
+    "Bates et al., 2015": _doi(
+        "Bates, D., Mächler, M., Bolker, B., & Walker, S. (2015). Fitting linear mixed-effects models using lme4. Journal of "
+        "Statistical Software, 67(1), 1–48.",
+        "10.18637/jss.v067.i01",
+    ),
+    "Benjamini & Hochberg, 1995": _doi(
+        "Benjamini, Y., & Hochberg, Y. (1995). Controlling the false discovery rate: A practical and powerful approach to "
+        "multiple testing. Journal of the Royal Statistical Society: Series B, 57(1), 289–300.",
+        "10.1111/j.2517-6161.1995.tb02031.x",
+    ),
+    "Christensen, 2023": _doi(
+        "Christensen, R. H. B. (2023). ordinal: Regression models for ordinal data [R package].",
+        "10.32614/CRAN.package.ordinal",
+    ),
+    "Goodkind & Bicknell, 2018": _doi(
+        "Goodkind, A., & Bicknell, K. (2018). Predictive power of word surprisal for reading times is a linear function of "
+        "language model quality. In Proceedings of the 8th Workshop on Cognitive Modeling and Computational Linguistics "
+        "(pp. 10–18).",
+        "10.18653/v1/W18-0102",
+    ),
+    "Holm, 1979": Reference(
+        "Holm, S. (1979). A simple sequentially rejective multiple test procedure. Scandinavian Journal of Statistics, 6(2), "
+        "65–70.",
+        "https://www.jstor.org/stable/4615733",
+    ),
+    "Hu et al., 2024": _doi(
+        "Hu, J., Mahowald, K., Lupyan, G., Ivanova, A., & Levy, R. (2024). Language models align with human judgments on key "
+        "grammatical constructions. Proceedings of the National Academy of Sciences, 121(36), e2400917121.",
+        "10.1073/pnas.2400917121",
+    ),
+    "Kauf & Ivanova, 2023": _doi(
+        "Kauf, C., & Ivanova, A. (2023). A better way to do masked language model scoring. In Proceedings of the 61st Annual "
+        "Meeting of the Association for Computational Linguistics (Vol. 2, pp. 925–935).",
+        "10.18653/v1/2023.acl-short.80",
+    ),
+    "Kuznetsova et al., 2017": _doi(
+        "Kuznetsova, A., Brockhoff, P. B., & Christensen, R. H. B. (2017). lmerTest package: Tests in linear mixed effects "
+        "models. Journal of Statistical Software, 82(13), 1–26.",
+        "10.18637/jss.v082.i13",
+    ),
+    "Lau et al., 2017": _doi(
+        "Lau, J. H., Clark, A., & Lappin, S. (2017). Grammaticality, acceptability, and probability: A probabilistic view of "
+        "linguistic knowledge. Cognitive Science, 41(5), 1202–1241.",
+        "10.1111/cogs.12414",
+    ),
+    "Liddell & Kruschke, 2018": _doi(
+        "Liddell, T. M., & Kruschke, J. K. (2018). Analyzing ordinal data with metric models: What could possibly go wrong? "
+        "Journal of Experimental Social Psychology, 79, 328–348.",
+        "10.1016/j.jesp.2018.08.009",
+    ),
+    "Mann & Whitney, 1947": _doi(
+        "Mann, H. B., & Whitney, D. R. (1947). On a test of whether one of two random variables is stochastically larger than "
+        "the other. The Annals of Mathematical Statistics, 18(1), 50–60.",
+        "10.1214/aoms/1177730491",
+    ),
+    "Matuschek et al., 2017": _doi(
+        "Matuschek, H., Kliegl, R., Vasishth, S., Baayen, H., & Bates, D. (2017). Balancing Type I error and power in linear "
+        "mixed models. Journal of Memory and Language, 94, 305–315.",
+        "10.1016/j.jml.2017.01.001",
+    ),
+    "McNemar, 1947": _doi(
+        "McNemar, Q. (1947). Note on the sampling error of the difference between correlated proportions or percentages. "
+        "Psychometrika, 12(2), 153–157.",
+        "10.1007/BF02295996",
+    ),
+    "Phipson & Smyth, 2010": _doi(
+        "Phipson, B., & Smyth, G. K. (2010). Permutation P-values should never be zero: Calculating exact P-values when "
+        "permutations are randomly drawn. Statistical Applications in Genetics and Molecular Biology, 9(1), Article 39.",
+        "10.2202/1544-6115.1585",
+    ),
+    "Pimentel & Meister, 2024": _doi(
+        "Pimentel, T., & Meister, C. (2024). How to compute the probability of a word. In Proceedings of the 2024 Conference on "
+        "Empirical Methods in Natural Language Processing.",
+        "10.18653/v1/2024.emnlp-main.1020",
+    ),
+    "Shrout & Fleiss, 1979": _doi(
+        "Shrout, P. E., & Fleiss, J. L. (1979). Intraclass correlations: Uses in assessing rater reliability. Psychological "
+        "Bulletin, 86(2), 420–428.",
+        "10.1037/0033-2909.86.2.420",
+    ),
+    "Smith & Levy, 2013": _doi(
+        "Smith, N. J., & Levy, R. (2013). The effect of word predictability on reading time is logarithmic. Cognition, 128(3), "
+        "302–319.",
+        "10.1016/j.cognition.2013.02.013",
+    ),
+    "Speer, 2022": _doi("Speer, R. (2022). wordfreq (Version 3.0) [Computer software].", "10.5281/zenodo.7199437"),
+    "Suijkerbuijk et al., 2025": _doi(
+        "Suijkerbuijk, M., Prins, Z., de Heer Kloots, M., Zuidema, W., & Frank, S. L. (2025). BLiMP-NL: A corpus of Dutch "
+        "minimal pairs and acceptability judgments for language model evaluation. Computational Linguistics.",
+        "10.1162/COLI.a.00559",
+    ),
+    "van Heuven et al., 2014": _doi(
+        "van Heuven, W. J. B., Mandera, P., Keuleers, E., & Brysbaert, M. (2014). SUBTLEX-UK: A new and improved word frequency "
+        "database for British English. Quarterly Journal of Experimental Psychology, 67(6), 1176–1190.",
+        "10.1080/17470218.2013.850521",
+    ),
+    "Warstadt et al., 2020": _doi(
+        "Warstadt, A., Parrish, A., Liu, H., Mohananey, A., Peng, W., Wang, S.-F., & Bowman, S. R. (2020). BLiMP: The benchmark "
+        "of linguistic minimal pairs for English. Transactions of the Association for Computational Linguistics, 8, 377–392.",
+        "10.1162/tacl_a_00321",
+    ),
+    "Wilson, 1927": _doi(
+        "Wilson, E. B. (1927). Probable inference, the law of succession, and statistical inference. Journal of the American "
+        "Statistical Association, 22(158), 209–212.",
+        "10.1080/01621459.1927.10502953",
+    ),
+    "Wolf et al., 2020": _doi(
+        "Wolf, T., Debut, L., Sanh, V., Chaumond, J., Delangue, C., Moi, A., ... Rush, A. M. (2020). Transformers: "
+        "State-of-the-art natural language processing. In Proceedings of the 2020 Conference on Empirical Methods in Natural "
+        "Language Processing: System Demonstrations (pp. 38–45).",
+        "10.18653/v1/2020.emnlp-demos.6",
+    ),
+    "Wood, 2017": _doi(
+        "Wood, S. N. (2017). Generalized additive models: An introduction with R (2nd ed.). CRC Press.",
+        "10.1201/9781315370279",
+    ),
+}
+
+
+def cited(text: str) -> list[Reference]:
+    """Return the references that a text cites, in the order of the list.
+
+    >>> [found.address for found in cited("as usual (Shrout & Fleiss, 1979)")]
+    ['https://doi.org/10.1037/0033-2909.86.2.420']
+    """
+    return [reference for name, reference in REFERENCES.items() if name in text]
