@@ -201,7 +201,6 @@ def _sitting(
     rows: Sequence[Row], person: str, run: Run, mapping: ColumnMapping, losses: Losses, platform: str
 ) -> Sitting:
     first = rows[0]
-    slot = mapping.text(first, "slot")
     return Sitting(
         run.id or mapping.text(first, "session") or person,
         person,
@@ -213,8 +212,6 @@ def _sitting(
         finished=run.finished or mapping.text(first, "finished"),
         experiment=mapping.text(first, "experiment"),
         version=mapping.text(first, "version"),
-        slot=int(slot) if slot and slot.isdigit() else None,
-        version_sha256=mapping.text(first, "version_sha256", "version_sha256"),
     )
 
 
