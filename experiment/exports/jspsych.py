@@ -18,9 +18,10 @@ def loses(files: Sequence[VersionFile]) -> list[str]:
 
 
 def write(files: Sequence[VersionFile], places: Sequence[Place], folder: Path, online: study.OnlineSection) -> None:
-    """Write index.html with all that it needs, save.js to be edited, and a README."""
+    """Write index.html with all that it needs, a README, and save.js, unless there is one: it may have been edited."""
     for name, content in page_files(index_html()).items():
         write_bytes(folder / name, content)
     study.write_text(folder / "study.js", study_js(files, places, online))
-    study.write_text(folder / "save.js", told("save.js"))
+    if not (folder / "save.js").exists():
+        study.write_text(folder / "save.js", told("save.js"))
     study.write_text(folder / "README.md", told("jspsych.md", files, places))

@@ -18,6 +18,7 @@ from gardenpath import experiment, study
 from gardenpath.experiment.browser import take_page
 from gardenpath.experiment.imports.native import records
 from gardenpath.experiment.robots import FolderTransport
+from gardenpath.experiment.sessions import check_events
 
 from .pages import ITEMS, Reader, browser, opened, served, stated  # noqa: F401
 from .test_tasks import STUDIES, _items
@@ -56,7 +57,7 @@ def _tables(text: str, folder: Path, platform: str = "jspsych") -> dict[str, pd.
             archive.writestr("study_result_7/comp_result_9/data.txt", text)
             archive.writestr("metadata.json", json.dumps({"apiVersion": "1.0.0", "data": [about]}))
     else:
-        data.write_text(text, "utf-8")
+        data.write_text(text, "utf-8", newline="")
     return experiment.collect(data, platform=platform, materials=folder / "versions", keep_ids=True)
 
 
@@ -120,8 +121,12 @@ def test_the_data_are_jspsychs_own_with_our_session_and_events_beside_them(folde
         assert reader.code() == "GARDEN-PATH-1"
         [[text, sat]] = reader.page.evaluate("window.saved")
         there = _saved(reader.page)
+        table = reader.page.evaluate("window.jsPsych.data.get().csv()")
         sentences = reader.sentences
     rows = json.loads(text)
+    check_events([event for row in rows for event in row["gardenpath_events"]])
+    for name, found in _tables(table, folder).items():
+        pd.testing.assert_frame_equal(found, _tables(text, folder)[name])
     assert json.loads(there) == rows, "the file that is offered holds the same"
     assert [row["seq"] for row in rows] == [row["trial_index"] for row in rows] == list(range(len(rows)))
     assert all({"trial_type", "time_elapsed", "plugin_version", "participant", "version"} <= row.keys() for row in rows)
@@ -174,6 +179,19 @@ def test_what_the_hook_refuses_is_tried_again_and_the_code_waits_for_it(folder: 
     assert tries[:2] == [0, 0]
     assert len(tries) == 3
     assert _tables(tries[2][0], folder)["sessions"]["complete"].tolist() == [True]
+
+
+def test_a_file_is_offered_after_two_minutes_and_the_page_goes_on_trying(folder: Path, browser: Any) -> None:  # noqa: F811
+    refuses = HOOK.replace("window.saved.push", "if (!window.open_again) throw 503; window.saved.push")
+    sooner = "const later = setTimeout; window.setTimeout = (f, ms, ...more) => later(f, ms === 120_000 ? 100 : ms, ...more);"
+    with opened(browser, _address(folder, "place=0"), (refuses, sooner)) as reader:
+        reader.begin()
+        reader.trials(4)
+        reader.page.get_by_text("could not be sent").wait_for()
+        assert not reader.page.locator(".code").count()
+        assert _tables(_saved(reader.page), folder)["sessions"]["complete"].tolist() == [True]
+        reader.page.evaluate("window.open_again = true")
+        assert reader.code() == "GARDEN-PATH-1"
 
 
 def test_a_reload_goes_on_at_the_next_sentence_and_loses_nothing(folder: Path, browser: Any) -> None:  # noqa: F811

@@ -61,6 +61,23 @@ def test_an_export_holds_the_versions_that_it_shows(small: study.Study, tmp_path
     assert [file.sha256 for file in there] == [file.sha256 for file in experiment.version_files(small)]
 
 
+def test_a_new_export_leaves_an_edited_hook_as_it_is(small: study.Study, tmp_path: Path) -> None:
+    experiment.export(small, "jspsych", tmp_path / "out", 2)
+    (tmp_path / "out" / "save.js").write_text("mine")
+    (tmp_path / "out" / "study.js").write_text("of before")
+    experiment.export(small, "jspsych", tmp_path / "out", 2)
+    assert (tmp_path / "out" / "save.js").read_text() == "mine"
+    assert (tmp_path / "out" / "study.js").read_text().startswith("window.gardenpathStudy")
+
+
+def test_the_versions_of_all_experiments_share_one_counter() -> None:
+    stated_study = study.load(Path(__file__).parents[2] / "examples" / "minimal-pairs" / "study.toml")
+    files = experiment.version_files(stated_study)
+    drawn = places(files, 2)
+    names = [f"E{e}-V{v}" for e in (1, 2, 3) for v in (1, 2, 3)]
+    assert [(place.file.name, place.slot) for place in drawn] == [(name, slot) for slot in (0, 1) for name in names]
+
+
 def test_orders_are_as_many_as_the_quota_or_have_to_be_stated(small: study.Study, tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"online\.quota is not stated.*--orders"):
         experiment.export(small, "jspsych", tmp_path / "out")

@@ -1,5 +1,7 @@
 // Where an exported study runs: from a folder, whose data a hook takes or a file keeps, or in JATOS.
 
+import type { JsPsych } from "jspsych";
+
 import { Refused } from "./api";
 import { type BatchSession, type Places, placesIn } from "./batch";
 import { type Exported, placeIn } from "./exported";
@@ -40,6 +42,7 @@ const pause = (ms: number): Promise<void> => new Promise((done) => setTimeout(do
 declare global {
   interface Window {
     gardenpathStudy: Exported;
+    jsPsych?: JsPsych;
     /** Stores a session; it is complete when this settles, and what it throws is tried again. Yours, in save.js. */
     gardenpathSave?: (json: string, sat: Sat) => Promise<unknown>;
     /** The next number of your own counter. Yours, in save.js. */

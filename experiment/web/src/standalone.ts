@@ -278,6 +278,7 @@ class Page implements Sitting {
     const timeline = [...steps(payload).map((step) => shownAt(step, this)), end];
     this.jsPsych = initJsPsych({ display_element: stage, on_data_update: (data: Record<string, unknown>) => this.add(data) });
     for (const row of this.rows) this.jsPsych.data.get().push(row);
+    window.jsPsych = this.jsPsych; // for hooks that want its data in another form
     if (simulation === "visual" || simulation === "data-only") await this.jsPsych.simulate(timeline, simulation);
     else await this.jsPsych.run(timeline);
     if (this.over === "refused" || this.over === "unsuitable" || this.over === "withdrawn") return this.depart(this.over);
