@@ -12,6 +12,7 @@ COMMANDS = (
     "design",
     "simulate",
     "serve",
+    "lab",
     "forget",
     "export",
     "collect",

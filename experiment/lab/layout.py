@@ -126,18 +126,21 @@ def _rows(display: Page | Whole | Task | Slider | Blank, room: Room) -> Iterator
     size, column = room.size, room.column
     match display:
         case Page():
-            yield from _written(display.heading, room, 1.35 * size, column, after=0.8)
+            measure = room.text_width(size)
+            lines = [line for text in display.paragraphs for line in broken(text, column, measure)]
+            block = max([room.measure(display.heading, 1.35 * size), *map(measure, lines)])
+            yield from _written(display.heading, room, 1.35 * size, min(block, column), after=0.8)
             for paragraph in display.paragraphs:
-                yield from _written(paragraph, room, size, column, after=0.7)
+                yield from _written(paragraph, room, size, min(block, column), after=0.7)
             if display.answers:
                 yield Row(0.6 * size)
                 yield from _stack(display.answers, room, column)
             yield from _hint(display.hint, room, column)
         case Whole():
-            yield from _written(display.text, room, 1.2 * size, column)
+            yield from _written(display.text, room, 1.2 * size, column, align="block")
             yield from _hint(display.hint, room, column)
         case Task():
-            yield from _written(display.sentence, room, 1.2 * size, column, after=1.6)
+            yield from _written(display.sentence, room, 1.2 * size, column, align="block", after=1.6)
             yield from _written(display.prompt, room, 1.1 * size, column, align="center", after=1.2)
             if display.arrangement == "points":
                 yield from _points(display, room)
@@ -146,7 +149,7 @@ def _rows(display: Page | Whole | Task | Slider | Blank, room: Room) -> Iterator
             else:
                 yield from _side_by_side(display.answers, room)
         case Slider():
-            yield from _written(display.sentence, room, 1.2 * size, column, after=1.6)
+            yield from _written(display.sentence, room, 1.2 * size, column, align="block", after=1.6)
             yield from _written(display.prompt, room, 1.1 * size, column, align="center", after=1.6)
             yield from _slider(display, room)
             yield from _hint(display.hint, room, column)
@@ -164,12 +167,15 @@ def _written(
     align: str = "start",
     after: float = 0.0,
 ) -> Iterator[Row]:
-    """Yield a text's lines, from where reading begins or in the middle, and the space after them."""
+    """Yield a text's lines and the space after them: from where reading begins, centred, or as a block in the middle."""
     if not text:
         return
-    x = 0.0 if align == "center" else room.start * width / 2
+    measure = room.text_width(size)
+    lines = broken(text, width, measure)
+    taken = max(map(measure, lines)) if align == "block" else width
+    x = 0.0 if align == "center" else room.start * taken / 2
     side = "center" if align == "center" else "right" if room.start > 0 else "left"
-    for line in broken(text, width, room.text_width(size)):
+    for line in lines:
         yield Row(LEADING * size, (Text(line, x, 0, size, color, side),))
     yield Row(after * size)
 
@@ -221,7 +227,7 @@ def _answer(answer: Answer, n: int, room: Room, x: float, width: float, *, marke
     height = LEADING * size * len(lines) + size
     box = Box(x, 0, width, height, ACCENT if marked else SHEET, ACCENT if marked else LINE, n)
     edge = x + room.start * (width / 2 - 1.4 * size)
-    cap = [Text(answer.cap, edge, 0, 0.8 * size, ACCENT)] if answer.cap else []
+    cap = [Text(answer.cap, edge, 0, 0.8 * size, SHEET if marked else ACCENT)] if answer.cap.strip() else []
     middle = x - room.start * (0.9 * size if answer.cap else 0)
     color = SHEET if marked else INK
     texts = [
@@ -284,7 +290,8 @@ def _blank(blank: Blank, room: Room, column: float) -> Iterator[Row]:
         text = Text(blank.given + "|", edge, 0, size, INK, "right" if room.start > 0 else "left")
         yield Row(2.4 * size, (Box(0, 0, column, 2.2 * size), text))
     yield from _written(blank.fault, room, 0.9 * size, column, color=WRONG)
-    yield from _hint(" ".join(part for part in (blank.hint, blank.note) if part), room, column)
+    yield from _hint(blank.hint, room, column)
+    yield from _written(blank.note, room, 0.85 * size, column, color=SOFT, align="center")
 
 
 # ---------------------------------------------------------------------------------------------------------- lines
@@ -331,7 +338,7 @@ def _lines(display: Lines, room: Room) -> Iterator[Mark]:
             if n == display.shown or (display.cumulative and n < display.shown):
                 yield Text(display.words[n], middle, y, size)
             else:
-                yield Box(middle, y - 0.62 * size, width - 2, 3, LINE, None)
+                yield Box(middle, y - 0.62 * size, width - 4, 3, LINE, None)
             x -= room.start * (width + _gaps([n], display, measure))
         y -= 2.2 * size
 

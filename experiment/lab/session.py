@@ -175,7 +175,7 @@ class Sitting:
         self.texts = lab_texts(self.language, payload["texts"])
         self.keys = _Keys()
         self.trial: int | None = None
-        self._consented = False
+        self._recording = False
         self._unread: list[Input] = []
 
     def run(self) -> None:
@@ -188,12 +188,15 @@ class Sitting:
 
     def debrief(self) -> None:
         """Show the last page until it is left."""
-        self._read_page(Page((*_paragraphs(self.texts["debriefing"]), self.texts["finished"]), hint=self._go_on))
+        self._read_last(*_paragraphs(self.texts["debriefing"]), self.texts["finished"])
 
     def part(self) -> None:
         """Show the last page of somebody who stops, until it is left."""
-        self.trial = None
-        self._read_page(Page((self.texts["stopped_here"],), hint=self._go_on))
+        self._read_last(self.texts["stopped_here"])
+
+    def _read_last(self, *paragraphs: str) -> None:
+        self.trial, self._recording = None, False
+        self._present(Page(paragraphs, hint=self._go_on), ("Space", "Escape"))
 
     # ------------------------------------------------------------------------------------------------- steps
 
@@ -235,7 +238,7 @@ class Sitting:
 
     def _begin(self) -> None:
         """Nothing of who does not consent is recorded, so that the first event comes now."""
-        self._consented = True
+        self._recording = True
         self.record("visit", 0.0, None, self.visit)
 
     def _instructions(self, text: str, page: int | str) -> None:
@@ -468,7 +471,7 @@ class Sitting:
                     return Press("", given.t, self.screen.now(), self.keys.released, given.answer, given.at)
             elif isinstance(given, Key) and not given.down:
                 self.keys.up(given)
-            elif isinstance(given, Key) and given.code == "Escape":
+            elif isinstance(given, Key) and given.code == "Escape" and "Escape" not in wanted:
                 self.keys.judge(given, True, painted.frame)
                 self._escape()
                 self.screen.show(display)
@@ -491,7 +494,7 @@ class Sitting:
 
     def _focus(self, given: Focus) -> bool:
         """Record that the window was left or came back; cover a trial until the reader is back. Whether it was covered."""
-        if self._consented:
+        if self._recording:
             self.record("interruption", given.t, self.trial, {"reason": given.reason})
         if given.reason == "blur":
             self.keys.let_go()

@@ -34,7 +34,7 @@ def broken(text: str, width: float, measure: Callable[[str], float]) -> list[str
     ['我们昨天', '看了电', '影。']
     """
     lines = [""]
-    for unit in UNIT.findall(text):
+    for unit in UNIT.findall(re.sub(r"\s+", " ", text)):
         if lines[-1] and measure(lines[-1] + unit) > width:
             lines.append("")
         lines[-1] += unit if lines[-1] else unit.lstrip()

@@ -199,6 +199,20 @@ def test_escape_asks_first_and_who_goes_on_goes_on(tmp_path: Path) -> None:
     assert readings["text"].tolist() == plain.words()
 
 
+def test_the_last_page_is_left_by_escape_as_well_and_nothing_follows_the_end(tmp_path: Path) -> None:
+    class Leaver(Machine):
+        def answer(self, display: Any) -> None:
+            if isinstance(display, Page) and lab_texts("en", standard_texts("en"))["finished"] in display.paragraphs:
+                self.leave()
+                self.press("Escape")
+            else:
+                super().answer(display)
+
+    outcome = take(tmp_path / "data", made(tmp_path, stated()), Leaver())
+    assert outcome.how == "finished"
+    assert events(tmp_path / "data", outcome.session.id)[-1].kind == "end"
+
+
 class Stopper(Machine):
     """Says yes when asked whether to stop."""
 

@@ -1,0 +1,85 @@
+"""gardenpath lab: run a session on a lab machine."""
+
+import re
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+
+from . import options
+
+
+def _size(context: click.Context, parameter: click.Parameter, given: str | None) -> tuple[int, int] | None:
+    if given is None:
+        return None
+    found = re.fullmatch(r"(\d{2,5})[xX×](\d{2,5})", given)
+    if found is None:
+        raise click.BadParameter(f"{given!r}; expected WIDTHxHEIGHT in pixels, such as 1280x800")
+    return int(found[1]), int(found[2])
+
+
+def _minute(time: str) -> str:
+    return f"{time[:16].replace('T', ' ')} UTC"
+
+
+@click.command("lab")
+@click.argument("source", metavar="STUDY.toml|VERSION.json", type=click.Path(path_type=Path))
+@click.option("--participant", metavar="LABEL", required=True, help="Label of the participant, such as P01; no name.")
+@click.option("-o", "--out", type=click.Path(path_type=Path), required=True, help="Folder of the data.")
+@click.option(
+    "--window", metavar="WxH", callback=_size, help="A window of this size in px [default: the whole screen]."
+)
+@click.option("--screen", default=0, show_default=True, type=click.IntRange(min=0), help="Number of the screen.")
+@click.option("--font", metavar="FAMILY", help="Font of every text [default: the first that has all characters].")
+@click.option("--resume/--new", "resume", default=None, help="Go on with an unfinished session, or begin another.")
+@click.option(
+    "--first-slot",
+    default=0,
+    show_default=True,
+    type=click.IntRange(min=0),
+    help="Number of this machine's first order.",
+)
+def command(
+    source: Path,
+    participant: str,
+    out: Path,
+    window: tuple[int, int] | None,
+    screen: int,
+    font: str | None,
+    resume: bool | None,
+    first_slot: int,
+) -> None:
+    """Run one session of STUDY.toml in PsychoPy; every event is on disk as it happens.
+
+    The participant gets the version with the fewest finished and running sessions in the folder given by -o.
+    """
+    from gardenpath.experiment.lab import sittings
+    from gardenpath.experiment.lab import window as psychopy
+
+    files = sittings.files_of(source)
+    place = None if resume is False else sittings.unfinished(out, participant)
+    if resume and place is None:
+        raise click.UsageError(f"--resume: participant {participant} has no session in {out}")
+    asks = place is not None and resume is None
+    begun = "" if place is None else f"participant {participant} has begun {place.version} at {_minute(place.started)}"
+    if asks and not sys.stdin.isatty():
+        raise click.UsageError(f"{begun} and not finished it; give --resume to go on or --new to begin another")
+    psychopy.check()
+    if asks and not click.confirm(f"{begun}. Go on with it?", default=True, err=True):
+        place = None
+
+    def opener(payload: dict[str, Any]) -> psychopy.Window:
+        return psychopy.Window(payload, size=window, screen=screen, font=font)
+
+    if place is not None:
+        outcome = sittings.go_on(out, place, opener)
+    else:
+        outcome = sittings.begin(out, files, participant, opener, first_slot=first_slot)
+    session = outcome.session
+    if outcome.how == "refused":
+        click.echo(f"{participant}: no consent; nothing is kept")
+    else:
+        click.echo(f"{out / session.id}: {participant}, {session.version}, slot {session.slot}, {outcome.how}")
+    if outcome.how == "stopped":
+        options.talk(f"to go on:  gardenpath lab {source} --participant {participant} -o {out} --resume")
