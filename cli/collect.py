@@ -63,12 +63,13 @@ def command(
         key=key,
         keep_ids=keep_ids,
     )
-    inputs = [path for path in (Path(data), mapping, materials, prolific) if path is not None and path.is_file()]
+    given = (Path(data) if platform else None, mapping, materials, prolific)
+    inputs = [path for path in given if path is not None and path.is_file()]
+    # Files of a folder are not named: their names may be participants' ids.
+    notes = {"data_sha256": experiment.imports.fingerprint(data)} if platform else None
     suffix = "parquet" if parquet else "csv"
     study.refuse_overwrite([out / f"{name}.{suffix}" for name in tables], force)
     for name, table in tables.items():
-        path = study.write(
-            table, name, out, command=options.typed(), inputs=inputs if platform else [], parquet=parquet
-        )
+        path = study.write(table, name, out, command=options.typed(), inputs=inputs, notes=notes, parquet=parquet)
         click.echo(f"{path}: {len(table)} rows")
     study.write_dictionary(tables, out)

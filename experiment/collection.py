@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("gardenpath")
 
+SQLITE = b"SQLite format 3\0"
+
 
 def collect(
     data: str | Path,
@@ -116,6 +118,8 @@ def _recorded(data: str | Path, previews: bool) -> tuple[Mapping[str, VersionFil
     path = Path(data)
     database = path / "study.sqlite" if path.is_dir() else path
     if "://" in str(data) or database.is_file():
+        if database.is_file():
+            _check_database(database)
         study.require("sqlalchemy", "online")
         from .store import Store, sqlite_url
 
@@ -124,6 +128,15 @@ def _recorded(data: str | Path, previews: bool) -> tuple[Mapping[str, VersionFil
     if not path.is_dir():
         raise FileNotFoundError(f"{data}: there is no such file or folder; expected a database or a folder of sessions")
     return read_files(path), [r for r in read_records(path) if previews or r.session.source != "preview"]
+
+
+def _check_database(path: Path) -> None:
+    """Raise `DataError` for a file that is no SQLite database, saying which platform it may be from."""
+    from .imports import Source, looks_like
+
+    source = Source.of(path)
+    if source.data and not source.data.startswith(SQLITE):
+        raise study.DataError(f"{path}: is no database of a study; it {looks_like(source)}")
 
 
 def materials_of(files: Iterable[VersionFile]) -> Materials:

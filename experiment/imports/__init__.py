@@ -3,20 +3,22 @@
 NAME                       what --from says
 recognises(source)         whether a file looks like this platform's, from its first lines; never raises
 read(source, mapping)      the sittings of a file; what the mapping names goes before what the platform usually says
+join(sittings)             if there: one sitting of those that a platform's several files give of one session
+LOOKS_FOR_DAMAGE           if there and true: `read` refuses what a spreadsheet program has damaged, and bears what does no harm
 """
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from pathlib import Path
 from typing import Protocol
 
 from gardenpath import study
 
-from . import jatos, jspsych, magpie, pcibex, psychopy, qualtrics, table
+from . import gorilla, jatos, jspsych, magpie, pcibex, psychopy, qualtrics, table
 from .damages import damage
 from .mapping import ColumnMapping, read_mapping
 from .sittings import Answer, Presented, ReadWord, Sitting
-from .sources import STARTS_OF_A_ZIP, Source, sources
+from .sources import STARTS_OF_A_ZIP, Source, fingerprint, sources
 
 log = logging.getLogger("gardenpath")
 
@@ -31,7 +33,7 @@ class Platform(Protocol):
     def read(self, source: Source, mapping: ColumnMapping | None) -> list[Sitting]: ...
 
 
-PLATFORMS: tuple[Platform, ...] = (jspsych, jatos, pcibex, psychopy, magpie, qualtrics, table)
+PLATFORMS: tuple[Platform, ...] = (jspsych, jatos, pcibex, gorilla, psychopy, magpie, qualtrics, table)
 
 __all__ = [
     "PLATFORMS",
@@ -42,6 +44,8 @@ __all__ = [
     "ReadWord",
     "Sitting",
     "Source",
+    "fingerprint",
+    "looks_like",
     "platform_files",
     "platform_named",
     "read_mapping",
@@ -73,8 +77,9 @@ def read_sittings(data: str | Path, platform: str, mapping: ColumnMapping | None
             faults += error.faults
     if faults:
         raise study.DataError(faults)
-    _check_once(sittings)
-    return sittings
+    joined: list[Sitting] = getattr(chosen, "join", list)(sittings)
+    _check_once(joined)
+    return joined
 
 
 def platform_files(data: str | Path, platform: Platform) -> list[Source]:
@@ -86,28 +91,34 @@ def platform_files(data: str | Path, platform: Platform) -> list[Source]:
         raise study.DataError(other or f"{data}: the folder is empty; expected files of {platform.NAME}")
     for message in other:
         log.warning("%s; left out", message)
-    if damaged := [fault for source in theirs for fault in damage(source)]:
+    looks_itself = getattr(platform, "LOOKS_FOR_DAMAGE", False)
+    if damaged := [fault for source in theirs if not looks_itself for fault in damage(source)]:
         raise study.DataError(damaged)
     return theirs
+
+
+def looks_like(source: Source) -> str:
+    """Return what a file looks like, as the end of a sentence"""
+    if source.data.startswith(STARTS_OF_A_ZIP) and not source.members:
+        return "is a zip file that is cut short or damaged; download it again"
+    alike = [other.NAME for other in PLATFORMS if other is not table and other.recognises(source)]
+    return f"looks like {' or '.join(alike)} (--from {alike[0]})" if alike else "is of no platform known here"
 
 
 def _looks(source: Source, platform: Platform) -> str:
     if not source.data.strip():
         return f"the file is empty; expected data of {platform.NAME}"
-    if source.data.startswith(STARTS_OF_A_ZIP) and not source.members:
-        return "a zip file that is cut short or damaged; download it again"
-    alike = [other.NAME for other in PLATFORMS if other is not table and other.recognises(source)]
-    said = f"looks like {' or '.join(alike)} (--from {alike[0]})" if alike else "is of no platform known here"
-    return f"does not look like data of {platform.NAME}; it {said}"
+    return f"does not look like data of {platform.NAME}; it {looks_like(source)}"
 
 
 def _check_once(sittings: Sequence[Sitting]) -> None:
-    first: dict[str, Sitting] = {}
+    """Raise `DataError` for a session that is there twice, by its name or by all that happened in it."""
+    first: dict[Hashable, Sitting] = {}
     faults = []
     for sitting in sittings:
-        if first.setdefault(sitting.id, sitting) is not sitting:
-            faults.append(
-                f"{sitting.where}: session {sitting.id} is also in {first[sitting.id].where}; give each download once"
-            )
+        told = tuple((p.trial, p.item, p.condition, p.words, p.answers) for p in sitting.presented)
+        for key in (sitting.id, (sitting.participant, told) if told else sitting.id):
+            if (before := first.setdefault(key, sitting)) is not sitting:
+                faults.append(f"{sitting.where}: a session of it is also in {before.where}; give each download once")
     if faults:
-        raise study.DataError(faults)
+        raise study.DataError(dict.fromkeys(faults))

@@ -3,6 +3,7 @@
 import logging
 from collections.abc import Callable
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
 import pandas as pd
@@ -16,11 +17,10 @@ from . import jatos, jspsych, native, platform_files, platform_named, read_sitti
 from . import prolific as prolific
 from .mapping import ColumnMapping, Row, read_mapping
 from .materials import read_shown
+from .sources import KEY
 from .tables import tabulate
 
 log = logging.getLogger("gardenpath")
-
-KEY = "participant.key"
 
 
 def collect_from(
@@ -73,14 +73,19 @@ def namer(data: str | Path, platform: str | None, key: str | Path | None, keep_i
     if keep_ids or (platform == table.NAME and key is None):
         return str
     path = Path(key) if key is not None else key_beside(data)
-    try:
-        # The ids of our own server are hashed already, with a key that has to be there.
-        secret = known_key(path) if platform is None else participant_key(path)
-    except PermissionError:
-        raise study.DataError(
-            f"{path}: cannot be written; name another place for the key of participants' ids (--key)"
-        ) from None
-    return lambda id: hash_participant(id, secret)
+
+    @cache
+    def secret() -> bytes:
+        """Made only when there is an id to hash: data that cannot be read leave no key."""
+        try:
+            # The ids of our own server are hashed already, with a key that has to be there.
+            return known_key(path) if platform is None else participant_key(path)
+        except FileNotFoundError:
+            raise
+        except OSError:
+            raise study.DataError(f"{path}: cannot be written; name another place for the key of ids (--key)") from None
+
+    return lambda id: hash_participant(id, secret())
 
 
 def key_beside(data: str | Path) -> Path:

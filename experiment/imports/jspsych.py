@@ -42,6 +42,7 @@ TASKS = ("rating", "question", "choice")
 ANSWERED = ("survey-likert", "html-button-response", "html-keyboard-response", "html-slider-response")
 BLANK = "____"
 MARKS = (b'"trial_type"', b'"time_elapsed"')
+SEPARATORS = (",", ";", "\t")
 OURS = f'"{SESSION}"'.encode()
 
 
@@ -61,7 +62,18 @@ class Run:
 
 def recognises(source: Source) -> bool:
     """Whether rows have what every row of jsPsych has, or what every row of our own page has."""
-    return not source.members and (all(mark in source.data for mark in MARKS) or OURS in source.data)
+    if source.members:
+        return False
+    return all(mark in source.data for mark in MARKS) or OURS in source.data or _separator(source.head) is not None
+
+
+def _separator(text: str) -> str | None:
+    """Return what parts the columns of a CSV of jsPsych's, which another program may have saved again; None for another text."""
+    for separator in SEPARATORS:
+        header = next(csv.reader(io.StringIO(text, newline=""), delimiter=separator), [])
+        if {"trial_type", "time_elapsed"} <= {*header} or SESSION in header:
+            return separator
+    return None
 
 
 def runs(source: Source) -> list[Run]:
@@ -100,7 +112,7 @@ def sittings(found: Iterable[Run], source: Source, mapping: ColumnMapping, platf
         usual = run.participant or (source.stem if len(ran) == 1 else f"{source.stem}-{n}")
         for person, own in _people(rows, mapping, usual):
             for part in _restarts(own):
-                made.append(_sitting(part, person, run, mapping, losses, platform))
+                made.append(_sitting(part, person, run, source.stem, mapping, losses, platform))
     if not any(sitting.presented for sitting in made):
         there = list(dict.fromkeys(name for run in ran for row in run.rows for name in row))
         raise study.DataError(
@@ -146,14 +158,16 @@ def _count(values: Iterable[Any]) -> int:
 
 def _csv(source: Source) -> Run:
     """Return the rows of a CSV; a last row that is cut short is left out."""
-    header, *body = [row for row in csv.reader(io.StringIO(source.text, newline="")) if row]
-    whole = not body or len(body[-1]) == len(header)
+    separator = _separator(source.text) or ","
+    header, *body = [row for row in csv.reader(io.StringIO(source.text, newline=""), delimiter=separator) if row]
+    quoted = source.text.startswith('"') and not source.text.rstrip().endswith('"')
+    whole = not body or (len(body[-1]) == len(header) and not quoted)
     if not whole:
         log.warning("%s: cut short in its last row; the session counts as not complete", source.name)
         body = body[:-1]
     faults = [
         f"{source.name}, row {n}: {len(row)} cells, expected {len(header)} as in the header; the file is damaged"
-        for n, row in enumerate(body, start=2)
+        for n, row in enumerate(body, start=1)
         if len(row) != len(header)
     ]
     if faults:
@@ -198,11 +212,11 @@ def _index(row: Row) -> float:
 
 
 def _sitting(
-    rows: Sequence[Row], person: str, run: Run, mapping: ColumnMapping, losses: Losses, platform: str
+    rows: Sequence[Row], person: str, run: Run, file: str, mapping: ColumnMapping, losses: Losses, platform: str
 ) -> Sitting:
     first = rows[0]
     return Sitting(
-        run.id or mapping.text(first, "session") or person,
+        run.id or mapping.text(first, "session") or f"{file} {person}",
         person,
         platform,
         tuple(_presented(rows, run.where, mapping, losses)),
@@ -230,8 +244,10 @@ def _presented(rows: Iterable[Row], where: str, mapping: ColumnMapping, losses: 
     current: Presented | None = None
     trial = 0
     for n, row in enumerate(rows, start=1):
-        words = _words(row, mapping, losses, n)
-        answers = _answers(row, mapping)
+        try:
+            words, answers = _words(row, mapping, losses, n), _answers(row, mapping)
+        except ValueError as error:
+            raise study.DataError(f"{where}, row {n}: {error}") from None
         if words is None and not answers:
             continue
         item, condition = mapping.text(row, "item", *ITEM), mapping.text(row, "condition", *CONDITION)
@@ -279,7 +295,11 @@ def _words(row: Row, mapping: ColumnMapping, losses: Losses, n: int) -> tuple[Re
 
 
 def _ms(value: Any, mapping: ColumnMapping) -> float | None:
-    return None if is_empty(value) else mapping.ms("rt", float(value))
+    if is_empty(value):
+        return None
+    if not _is_number(value):
+        raise ValueError(f"a time is {value!r}, expected a number")
+    return mapping.ms("rt", float(value))
 
 
 def _json(cell: Any) -> Any:
@@ -312,7 +332,7 @@ def _answers(row: Row, mapping: ColumnMapping) -> list[Answer]:
             if not is_empty(value)
         ]
     task = known or ("question" if correct is not None else "rating")
-    if kind == "html-button-response":
+    if kind == "html-button-response" and _is_number(response):
         return [Answer(task, task, plain(int(response) + 1), rt, correct=correct)]
     if task == "rating" and not _is_number(response):
         return []  # a key that goes on

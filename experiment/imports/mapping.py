@@ -152,6 +152,10 @@ class ColumnMapping:
     def prepare(self, rows: Iterable[Mapping[str, Any]], where: str) -> list[Row]:
         """Return rows with repairs made, carried cells filled and rows left out, each of it said on the log."""
         ready = [dict(row) for row in rows]
+        there = {name for row in ready for name in row}
+        named = [*self.columns.values(), *self.demographics.values(), *self.carry]
+        if absent := [name for name in dict.fromkeys(named) if name not in there]:
+            log.warning("%s: has no column %s, which the mapping names", where, ", ".join(map(repr, absent)))
         for repair in self.repairs:
             found = [row for row in ready if matches(row, repair.where)]
             for row in found:

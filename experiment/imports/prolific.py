@@ -1,7 +1,7 @@
 """Prolific's export of demographics: one row a submission, joined to the data by the hashed participant id."""
 
 import logging
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -84,14 +84,16 @@ def join(
     `name` makes of a participant's id what stands in the tables. Every row of somebody whose submission says CONSENT_REVOKED is
     removed, of all tables: whoever takes consent back must not be found in data that are passed on.
     """
-    by_person = {name(one.participant): one for one in submissions}
+    by_person: dict[str, list[Submission]] = defaultdict(list)
+    for one in submissions:
+        by_person[name(one.participant)].append(one)
     people = set(tables["sessions"]["participant"])
     if people.isdisjoint(by_person):
         raise study.DataError(
             f"none of the {len(people)} participants is among the export's {len(by_person)}; expected the same ids and the same "
             "key: were the participants known to the platform by PROLIFIC_PID?"
         )
-    revoked = {person for person, one in by_person.items() if one.revoked}
+    revoked = {person for person, of in by_person.items() if any(one.revoked for one in of)}
     _report(by_person, people, revoked)
     made = {
         table: rows[~rows["participant"].isin(revoked)].reset_index(drop=True) if "participant" in rows else rows
@@ -101,7 +103,7 @@ def join(
         (person, session, field, answer)
         for person, session in made["sessions"][["participant", "session"]].itertuples(index=False)
         if person in by_person
-        for field, answer in by_person[person].answers.items()
+        for field, answer in by_person[person][-1].answers.items()
     ]
     found = pd.DataFrame(answered, columns=study.TABLES["demographics"].names)
     both = pd.concat([made["demographics"], found]) if "demographics" in made else found
@@ -109,15 +111,15 @@ def join(
     return made
 
 
-def _report(by_person: Mapping[str, Submission], people: set[str], revoked: set[str]) -> None:
+def _report(by_person: Mapping[str, list[Submission]], people: set[str], revoked: set[str]) -> None:
     if gone := revoked & people:
         log.warning(
             "Prolific: %d participants have revoked their consent; all their rows are removed: %s",
             len(gone),
             _some(gone),
         )
-    for status, n in sorted(Counter(one.status for one in by_person.values()).items()):
-        having = {person for person, one in by_person.items() if one.status == status} & people - revoked
+    for status, n in sorted(Counter(one.status for of in by_person.values() for one in of).items()):
+        having = {person for person, of in by_person.items() if of[-1].status == status} & people - revoked
         if status not in COUNTED:
             log.warning(
                 "Prolific: %d submissions are %s; %d of them have data here, which stay%s",

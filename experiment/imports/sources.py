@@ -1,5 +1,6 @@
 """Files as they came from a platform: their bytes, and their text where they are text."""
 
+import hashlib
 import io
 import zipfile
 from dataclasses import dataclass
@@ -9,6 +10,7 @@ from pathlib import Path
 from gardenpath import study
 
 HEAD = 8192  # bytes that are enough to tell platforms apart
+KEY = "participant.key"  # hashes participants' ids; it lies beside the data
 STARTS_OF_A_ZIP = (b"PK\x03\x04", b"PK\x05\x06")
 
 
@@ -61,11 +63,17 @@ class Source:
 
 
 def sources(data: str | Path) -> list[Source]:
-    """Return the file at this path, or every file of the folder, ordered by name."""
+    """Return the file at this path, or every file of the folder, ordered by name; hidden files and the key of ids are none."""
     path = Path(data)
     if not path.exists():
         raise FileNotFoundError(f"{path}: there is no such file or folder; expected what the platform gave to download")
     if not path.is_dir():
         return [Source.of(path)]
-    inside = (p.relative_to(path) for p in sorted(path.rglob("*")) if p.is_file())
+    inside = (p.relative_to(path) for p in sorted(path.rglob("*")) if p.is_file() and p.name != KEY)
     return [Source.of(path / p) for p in inside if not any(part.startswith(".") for part in p.parts)]
+
+
+def fingerprint(data: str | Path) -> str:
+    """Return a SHA-256 over all files that `sources` gives: names of files, which may hold ids, are not told."""
+    digests = "".join(hashlib.sha256(source.data).hexdigest() for source in sources(data))
+    return hashlib.sha256(digests.encode()).hexdigest()

@@ -1,5 +1,6 @@
 """jsPsych's data become the tables, with words from the sentence and never from the plugin's labels."""
 
+import csv
 import json
 from pathlib import Path
 
@@ -108,3 +109,20 @@ def test_rows_without_items_are_an_error_that_names_their_columns(tmp_path: Path
     (tmp_path / "map.toml").write_text('[columns]\nitem = "stim"\n')
     tables = experiment.collect(tmp_path / "odd.json", platform="jspsych", mapping=tmp_path / "map.toml")
     assert tables["readings"]["item"].unique().tolist() == ["x1", "x2"]
+
+
+@pytest.mark.parametrize("separator", [",", ";", "\t"])
+def test_a_csv_that_another_program_wrote_again_is_read(separator: str, tmp_path: Path) -> None:
+    """R, pandas and spreadsheets quote only where they must, and some part columns by semicolons."""
+    rows = list(csv.reader((FIXTURES / "plugin.csv").open(newline="")))
+    with (tmp_path / "again.csv").open("w", newline="") as file:
+        csv.writer(file, delimiter=separator).writerows(rows)
+    tables = experiment.collect(tmp_path / "again.csv", platform="jspsych")
+    assert tables["readings"]["rt"].tolist() == [83, 254, 85, 82, 301, 302, 303, 304] * 2
+    assert tables["responses"]["response"].tolist() == ["5", "2"] * 2
+
+
+def test_a_time_that_is_none_is_an_error(tmp_path: Path) -> None:
+    (tmp_path / "odd.json").write_text((FIXTURES / "plugin.json").read_text().replace('"rt": 410', '"rt": "soon"'))
+    with pytest.raises(study.DataError, match=r"odd\.json, row 5: a time is 'soon', expected a number"):
+        experiment.collect(tmp_path / "odd.json", platform="jspsych")

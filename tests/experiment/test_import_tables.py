@@ -12,7 +12,8 @@ from gardenpath.experiment.imports import PLATFORMS, Answer, Presented, ReadWord
 from gardenpath.experiment.imports.materials import Shown, read_shown
 from gardenpath.experiment.imports.tables import tabulate
 
-ITEMS = Path(__file__).parent / "fixtures" / "qualtrics" / "items.csv"
+FIXTURES = Path(__file__).parent / "fixtures"
+ITEMS = FIXTURES / "qualtrics" / "items.csv"
 GOOD = "Nobody has ever come, you know."
 
 
@@ -124,7 +125,7 @@ def test_the_command_knows_the_platforms_that_there_are() -> None:
 def test_a_folder_is_read_file_by_file_and_what_does_not_belong_is_named(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    lines = (Path(__file__).parent / "fixtures" / "jspsych" / "lines.json").read_text().splitlines()
+    lines = (FIXTURES / "jspsych" / "lines.json").read_text().splitlines()
     for name, text in {"a.json": lines[0], "b.json": lines[1], "empty.json": "", "notes.txt": "not data"}.items():
         (tmp_path / name).write_text(text)
     assert len(experiment.collect(tmp_path, platform="jspsych")["sessions"]) == 2
@@ -133,13 +134,41 @@ def test_a_folder_is_read_file_by_file_and_what_does_not_belong_is_named(
 
 
 def test_the_same_download_twice_is_an_error(tmp_path: Path) -> None:
-    line = (Path(__file__).parent / "fixtures" / "jspsych" / "lines.json").read_text().splitlines()[0]
+    line = (FIXTURES / "jspsych" / "lines.json").read_text().splitlines()[0]
     for name in ("a.json", "a (1).json"):
         (tmp_path / name).write_text(line)
     with pytest.raises(
-        study.DataError, match=r"a\.json: session .* is also in .*a \(1\)\.json; give each download once"
+        study.DataError, match=r"a\.json: a session of it is also in .*a \(1\)\.json; give each download once"
     ):
         experiment.collect(tmp_path, platform="jspsych")
+
+
+def test_two_sittings_of_one_person_in_two_files_are_two_sessions(tmp_path: Path) -> None:
+    line = (FIXTURES / "jspsych" / "lines.json").read_text().splitlines()[0]
+    (tmp_path / "part1.json").write_text(line)
+    (tmp_path / "part2.json").write_text(line.replace('"rt":1234', '"rt":2345'))
+    sessions = experiment.collect(tmp_path, platform="jspsych")["sessions"]
+    assert sessions["session"].nunique() == 2
+    assert len(set(sessions["participant"])) == 1
+
+
+def test_a_file_without_a_platform_is_told_what_it_looks_like(tmp_path: Path) -> None:
+    path = FIXTURES / "magpie" / "results.csv"
+    with pytest.raises(study.DataError, match=r"is no database of a study; it looks like magpie \(--from magpie\)"):
+        experiment.collect(path)
+
+
+def test_data_that_cannot_be_read_leave_no_key(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError, match="there is no such file or folder"):
+        experiment.collect(tmp_path / "nowhere" / "data.json", platform="jspsych")
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_mapped_column_that_no_row_has_is_named(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    (tmp_path / "map.toml").write_text('[columns]\nparticipant = "who"\n')
+    given = {"platform": "jspsych", "mapping": tmp_path / "map.toml", "key": tmp_path / "key"}
+    experiment.collect(FIXTURES / "jspsych" / "lines.json", **given)
+    assert "lines.json: has no column 'who', which the mapping names" in caplog.text
 
 
 def test_a_sitting_without_anything_is_a_session_without_trials() -> None:
