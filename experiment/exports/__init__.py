@@ -13,7 +13,7 @@ from typing import Protocol
 from gardenpath import study
 
 from ..versions import VersionFile, version_files
-from . import jatos, jspsych, pcibex, psychopy
+from . import gorilla, jatos, jspsych, pcibex, psychopy
 from .places import Place, places
 
 
@@ -29,7 +29,7 @@ class Export(Protocol):
     ) -> object: ...
 
 
-EXPORTS: tuple[Export, ...] = (jspsych, jatos, pcibex, psychopy)
+EXPORTS: tuple[Export, ...] = (jspsych, jatos, pcibex, gorilla, psychopy)
 
 __all__ = ["EXPORTS", "Export", "Exported", "Place", "export", "places"]
 

@@ -42,7 +42,7 @@ def read(source: Source, mapping: ColumnMapping | None) -> list[Sitting]:
     mapping, losses = mapping or ColumnMapping(), Losses(source.name)
     if not source.text.strip():
         raise study.DataError(f"{source.name}: the file is empty; expected PsychoPy's data")
-    table = wide(source, losses)
+    table = wide(source.name, source.text, losses)
     rows = _prepared(table, mapping, source)
     faults: list[str] = []
     sittings = [

@@ -12,7 +12,6 @@ from functools import cache
 from gardenpath import study
 
 from .losses import Losses
-from .sources import Source
 
 DELIMITERS = ",\t;"
 # A cell has so many lines at most; without an end a quote would swallow the file.
@@ -28,9 +27,9 @@ class Wide:
     cut_off: bool
 
 
-def wide(source: Source, losses: Losses) -> Wide:
-    """Return a table; raises `study.DataError` with every line that cannot be cut into cells."""
-    header, _, body = source.text.partition("\n")
+def wide(file: str, text: str, losses: Losses) -> Wide:
+    """Return the table in a text; raises `study.DataError` with every line that cannot be cut into cells."""
+    header, _, body = text.partition("\n")
     delimiter = max(DELIMITERS, key=header.count)
     names = next(csv.reader([header], delimiter=delimiter), [])
     ended = header.endswith(delimiter)  # as PsychoPy ends every line
@@ -38,7 +37,7 @@ def wide(source: Source, losses: Losses) -> Wide:
         names.pop()
     if len(names) < 2:
         raise study.DataError(
-            f"{source.name}, line 1: {header[:60]!r} names no columns; expected a header with commas between them"
+            f"{file}, line 1: {header[:60]!r} names no columns; expected a header with commas between them"
         )
     lines = body.split("\n")
     last = max((n for n, line in enumerate(lines) if line.strip()), default=-1)
@@ -48,13 +47,13 @@ def wide(source: Source, losses: Losses) -> Wide:
         where = n + 2
         if cells is not None:
             rows.append((where, dict(zip(names, cells, strict=False))))
-        elif lines[n].strip() and n + taken > last and not source.text.endswith("\n"):
+        elif lines[n].strip() and n + taken > last and not text.endswith("\n"):
             losses.add("the line is cut off; left out, and its session counts as not complete", where)
             cut = True
         elif lines[n].strip():
             there = lines[n].count(delimiter) + 1
             faults.append(
-                f"{source.name}, line {where}: cannot be cut into the header's {len(names)} cells (it has {there} between commas)"
+                f"{file}, line {where}: cannot be cut into the header's {len(names)} cells (it has {there} between commas)"
             )
         n += taken
     if faults:

@@ -36,7 +36,7 @@ def odd(folder: Path, procedure: str = "", design: str = "") -> Path:
         )
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "items.jsonl").write_text("".join(json.dumps(record) + "\n" for record in records), "utf-8")
-    design = design or "ratio = { grammatical = 1, ungrammatical = 1 }\nversions = 2\nquestions = 1.0\n"
+    design = design or "ratio = { grammatical = 1, ungrammatical = 1 }\nversions = 2\nquestions = 1.0\n" + PRACTICE
     (folder / "study.toml").write_text(
         'name = "odd"\nlanguage = "en"\nseed = 4\n[materials]\nfiles = ["items.jsonl"]\n'
         f'[design]\n{design}[online]\ncompletion_code = "C"\n[procedure]\n{procedure}',

@@ -1,0 +1,319 @@
+"""A study goes out to Gorilla and comes back; Gorilla's exports of both builders are read with all that is odd about them.
+
+Gorilla cannot be had here: a robot writes events by Gorilla's published columns. What the Reading component writes for each press is not
+published; the robot writes a response for each.
+"""
+
+import csv
+import io
+import logging
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gardenpath import experiment, study
+from gardenpath.experiment.exports import Place, gorilla, places
+from gardenpath.experiment.imports import Answer, Sitting, read_mapping
+from gardenpath.experiment.imports import gorilla as results
+from gardenpath.experiment.imports.sources import Source
+
+from .scripted import EXAMPLES, PAIRS, ROOT, bare, choice, expected, files_of, odd, rating, rt, since
+
+FIXTURES = Path(__file__).parent / "fixtures" / "gorilla"
+ONLINE = study.OnlineSection("CODE")
+RATING = '[procedure.rating]\nprompt = "How good, in %?"\nlow = "very bad"\nhigh = "very good"\n'
+LEADING = {
+    "Event Index": "", "UTC Timestamp": "", "UTC Date and Time": "01/03/2026 11:30:05", "Local Timezone": "1",
+    "Experiment ID": "7001", "Experiment Version": "3", "Tree Node Key": "task-ab12", "Repeat Key": "",
+    "Participant Public ID": "5f0c", "Participant Private ID": "4711", "Participant Status": "complete",
+    "Participant OS": "Windows 10", "Participant Browser": "Firefox 119.0", "Task Name": "spr", "Task Version": "2",
+}  # fmt: skip
+
+
+def exported(folder: Path, out: Path, orders: int = 2) -> list[Place]:
+    files = files_of(folder)
+    found = places(files, orders)
+    gorilla.write(files, found, out, ONLINE)
+    return found
+
+
+def sheet(place: Place, out: Path) -> list[dict[str, str]]:
+    with (out / "spreadsheets" / f"{place.file.name}-{place.slot}.csv").open(encoding="utf-8", newline="") as stream:
+        return list(csv.DictReader(stream))
+
+
+def written(place: Place, out: Path, *, first_at_once: bool = False, **leading: str) -> str:
+    """Return Gorilla's data of one participant who does what the script says."""
+    events = []
+    for number, row in enumerate(sheet(place, out), start=1):
+        shown = {f"Spreadsheet: {name}": cell for name, cell in row.items() if not name.startswith("randomise")}
+        own = {"Spreadsheet Row": number, "Trial Number": number, "Display": row["display"]}
+        events += [{**own, **event, **shown} for event in _events(row, place, first_at_once)]
+    for n, event in enumerate(events, start=1):
+        event |= {**LEADING, **leading} | {"Event Index": n, "UTC Timestamp": 1_772_364_605_000 + 100 * n}
+    return as_csv(events)
+
+
+def as_csv(events: list[dict[str, Any]]) -> str:
+    stream = io.StringIO()
+    names = list(dict.fromkeys(name for event in events for name in event))
+    writer = csv.DictWriter(stream, names, restval="", lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(events)
+    return stream.getvalue() + "END OF FILE" + "," * (len(names) - 1) + "\n"
+
+
+def _events(row: dict[str, str], place: Place, first_at_once: bool) -> Iterator[dict[str, Any]]:
+    if row["display"] == "text":
+        yield {"Screen": "text", "Response Type": "action", "Response": "advance"}
+        return
+    trial = place.trials()[int(row["position"])]
+    n, nth = trial["trial"], 0
+    # A display is named by its presentation and its screens; a sentence of a pair has a number.
+    names = (
+        row["display"]
+        .removeprefix(trial["presentation"])
+        .replace("sentence 1", "sentence_1")
+        .replace("sentence 2", "sentence_2")
+    )
+    for screen in (name.replace("_", " ") for name in names.split()):
+        yield {"Screen": screen, "Response Type": "info", "Response": "screen shown"}
+        if screen.startswith("sentence") and trial["presentation"] != "whole":
+            words = row["words_2" if screen.endswith("2") else "words"].split("|")
+            clock, times = 400.0, [rt(n, word) for word in range(len(words))]
+            if not first_at_once:
+                yield {
+                    "Screen": screen,
+                    "Response Type": "response",
+                    "Response": " ",
+                    "Clock Time": clock,
+                    "Reaction Time": clock,
+                }
+            for time in times:
+                clock += time
+                yield {
+                    "Screen": screen,
+                    "Response Type": "response",
+                    "Response": " ",
+                    "Clock Time": clock,
+                    "Reaction Time": time,
+                }
+            continue
+        response = {
+            "question": lambda: choice(n, trial["question"]["choices"]),
+            "rating": lambda: rating(n, place.file),
+        }
+        response["choice"] = lambda: ("first", "second")[n % 2]
+        kind = "continue" if screen not in response else "response"
+        said = response.get(screen, lambda: "")()
+        if screen == "rating":
+            yield {
+                "Screen": screen,
+                "Response Type": "response",
+                "Response": said,
+                "Reaction Time": 1,
+                "Clock Time": 1,
+            }  # changed
+        yield {
+            "Screen": screen,
+            "Response Type": kind,
+            "Response": said,
+            "Reaction Time": since(n, nth),
+            "Clock Time": since(n, nth),
+        }
+        nth += 1
+
+
+def read(text: str, tmp_path: Path, mapping: str = "", name: str = "data.csv") -> list[Sitting]:
+    if mapping:
+        (tmp_path / "map.toml").write_text(mapping, "utf-8")
+    stated = read_mapping(tmp_path / "map.toml") if mapping else None
+    return results.read(Source(name, text.encode()), stated)
+
+
+STUDIES = {
+    "centred with ratings and questions": {"procedure": RATING},
+    "a moving window and a slider": {"procedure": 'presentation = "moving_window"\n' + RATING + 'kind = "slider"\n'},
+    "whole sentences, yes or no": {"procedure": 'presentation = "whole"\n' + RATING + 'kind = "yes_no"\n'},
+    "with the task": {"procedure": 'presentation = "with_task"\n' + RATING},
+    "pairs read first": {"procedure": 'presentation = "centred"\n', "design": PAIRS},
+    "pairs with the task": {"procedure": "", "design": PAIRS},
+}
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_an_example_comes_back_as_the_script_was(name: str, tmp_path: Path) -> None:
+    for place in exported(ROOT / "examples" / name, tmp_path)[2::5]:
+        (sitting,) = read(written(place, tmp_path), tmp_path)
+        assert [bare(p) for p in sitting.presented] == expected(place)
+        assert (sitting.version, sitting.version_sha256, sitting.slot) == (
+            place.file.name,
+            place.file.sha256,
+            place.slot,
+        )
+        assert (sitting.participant, sitting.complete, sitting.device) == ("5f0c", True, "Firefox on Windows")
+        assert sitting.started == "2026-03-01T11:30:05.100+00:00"
+
+
+@pytest.mark.parametrize("stated", STUDIES.values(), ids=STUDIES)
+def test_every_presentation_and_task_comes_back(stated: dict[str, str], tmp_path: Path) -> None:
+    place = exported(odd(tmp_path / "study", **stated), tmp_path)[1]
+    (sitting,) = read(written(place, tmp_path), tmp_path)
+    assert [bare(p) for p in sitting.presented] == expected(place, sides=("left", "right"))
+
+
+def test_the_first_word_may_have_stood_there_at_once(tmp_path: Path) -> None:
+    place = exported(ROOT / "examples" / "minimal-pairs", tmp_path, 1)[0]
+    (sitting,) = read(written(place, tmp_path, first_at_once=True), tmp_path)
+    assert [p.words[1:] for p in sitting.presented] == [p.words[1:] for p in expected(place)]
+    assert [p.words[0].rt for p in sitting.presented] == [p.words[0].rt for p in expected(place)]
+
+
+def test_spreadsheets_keep_the_order_and_the_recipe_names_what_they_name(tmp_path: Path) -> None:
+    found = exported(odd(tmp_path / "study", RATING), tmp_path, 3)
+    assert len(list((tmp_path / "spreadsheets").glob("*.csv"))) == len(found) == 6
+    recipe = (tmp_path / "README.md").read_text("utf-8")
+    for place in found:
+        rows = sheet(place, tmp_path)
+        assert {row["randomise_blocks"] + row["randomise_trials"] for row in rows} == {""}
+        assert [row["item"] for row in rows if row["item"]] == [trial["item"] for trial in place.trials()]
+        for row in rows:
+            assert f"   - `{row['display']}`\n" in recipe
+    assert "6 spreadsheets: each version in\n3 orders" in recipe
+
+
+def test_what_gorilla_cannot_do_is_said(tmp_path: Path) -> None:
+    lost = " ".join(gorilla.loses(files_of(odd(tmp_path / "study", RATING))))
+    assert "built by hand" in lost
+    assert "practice question was right is not told" in lost
+    items = (tmp_path / "study" / "items.jsonl").read_text("utf-8").replace("a@b", "a|b")
+    (tmp_path / "study" / "items.jsonl").write_text(items, "utf-8")
+    assert "separated by |" in " ".join(gorilla.loses(files_of(tmp_path / "study")))
+
+
+def test_the_nodes_of_one_participant_are_joined_and_collected(tmp_path: Path) -> None:
+    stated = study.load(ROOT / "examples" / "minimal-pairs")
+    experiment.export(stated, "gorilla", tmp_path / "out", 1)
+    found = places(experiment.version_files(stated), 1)
+    asked = []
+    (tmp_path / "data").mkdir()
+    for n, place in enumerate(found):
+        who = {"Participant Private ID": f"47{n}", "Participant Public ID": f"p{n}"}
+        (tmp_path / "data" / f"task-{n}.csv").write_text(written(place, tmp_path / "out", **who), "utf-8")
+        about = {**LEADING, **who, "Tree Node Key": "questionnaire-cd34", "UTC Timestamp": 1_772_364_000_000}
+        asked += [about | {"Question Key": "BEGIN QUESTIONNAIRE"}, about | {"Question Key": "age", "Response": 20 + n}]
+        asked += [about | {"Question Key": "age-quantised", "Response": 1}]
+    (tmp_path / "data" / "questionnaire.csv").write_text(as_csv(asked), "utf-8")
+    tables = experiment.collect(
+        tmp_path / "data", platform="gorilla", materials=tmp_path / "out" / "versions", keep_ids=True
+    )
+    assert len(tables["sessions"]) == 9
+    assert tables["sessions"]["complete"].all()
+    assert sorted(tables["demographics"]["answer"]) == [str(20 + n) for n in range(9)]
+    assert len(tables["readings"]) == sum(len(p.words) for place in found for p in expected(place))
+    assert len(tables["responses"]) == sum(len(p.answers) for place in found for p in expected(place))
+
+
+def test_a_download_given_twice_is_found_out(tmp_path: Path) -> None:
+    place = exported(ROOT / "examples" / "minimal-pairs", tmp_path, 1)[0]
+    (tmp_path / "data").mkdir()
+    for name in ("a.csv", "b.csv"):
+        (tmp_path / "data" / name).write_text(written(place, tmp_path), "utf-8")
+    with pytest.raises(study.DataError, match="give each download once"):
+        experiment.collect(tmp_path / "data", platform="gorilla", keep_ids=True)
+
+
+def fixture(name: str) -> str:
+    return (FIXTURES / name).read_text("utf-8")
+
+
+TB1 = '[columns]\nitem = "item"\ncondition = "cond"\ntext = "word"\n'
+TB1 += '[[leave_out]]\nwhere = { display = "instructions" }\nreason = "instructions"\n'
+TB1 += '[[answers]]\ntask = "rating"\nwhere = { "Zone Type" = "response_rating_scale_active" }\n'
+TB1 += 'columns = { response = "Response", rt = "Reaction Time", correct = "Correct" }\n'
+
+
+def test_task_builder_1_is_read_by_a_mapping_with_its_older_header(tmp_path: Path) -> None:
+    first, second = read(fixture("task_builder_1.csv"), tmp_path, TB1)
+    assert [(p.item, p.condition, [(w.text, w.rt) for w in p.words]) for p in first.presented] == [
+        ("1", "a", [("She", 301.2), ("slept,", 280.0)]),
+        ("2", "b", [("He", 250.5), ("sleeps.", None)]),
+    ]
+    assert first.presented[0].answers == (Answer("rating", "rating", "6", 1200.5, None, True),)
+    assert (first.participant, first.complete, first.started) == ("anna", True, "2021-03-01T09:00:00.000+00:00")
+    assert (second.participant, second.complete) == ("4712", False)  # a blinded name, and a participant who left
+
+
+def test_times_that_a_spreadsheet_rounded_are_missing_and_said(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    text = (
+        fixture("task_builder_1.csv").replace("01/03/2021 09:00:00", "44256.375").replace("1614589200000", "1.61E+12")
+    )
+    first, second = read(text, tmp_path, TB1)
+    assert (first.started, first.finished) == (None, None)
+    assert first.presented[0].words[0].rt == 301.2
+    assert second.started is not None
+    assert "the time stamp 1.61E+12 was rewritten by a spreadsheet program" in caplog.text
+
+
+def test_a_file_without_its_last_line_is_read_and_that_is_said(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    whole = fixture("task_builder_1.csv")
+    cut = whole[: whole.index("END OF FILE")]
+    assert [s.presented for s in read(cut, tmp_path, TB1)] == [s.presented for s in read(whole, tmp_path, TB1)]
+    assert "there is no line 'END OF FILE'" in caplog.text
+    read(cut[:-40], tmp_path, TB1)
+    assert "the line is cut off; left out" in caplog.text
+
+
+def test_presses_that_do_not_fit_the_words_are_left_out_and_said(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    place = exported(ROOT / "examples" / "minimal-pairs", tmp_path, 1)[0]
+    lines = written(place, tmp_path).split("\n")
+    presses = [n for n, line in enumerate(lines) if ",sentence,response," in line]
+    assert len(presses) > 10
+    with caplog.at_level(logging.WARNING, "gardenpath"):
+        (sitting,) = read("\n".join(line for n, line in enumerate(lines) if n not in presses[:3]), tmp_path)
+    assert sitting.presented[0].words == ()
+    assert [p.words for p in sitting.presented[1:]] == [p.words for p in expected(place)[1:]]
+    assert "expected as many or one more; the sentence is left out" in caplog.text
+
+
+FAULTS = {
+    "empty": (lambda t: "", "the file is empty"),
+    "another platform": (lambda t: "participant,item,rt\n1,2,3\n", "no column 'Participant Private ID'"),
+    "too few cells": (
+        lambda t: t.replace(",anna,4711,complete,", ",anna,", 1),
+        "line 2: cannot be cut into the header's",
+    ),
+    "a spreadsheet's ids": (
+        lambda t: t.replace(",4711,", ",4.7E+11,"),
+        "4.7E\\+11: a long number rounded by a spreadsheet",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", FAULTS.values(), ids=FAULTS)
+def test_a_damaged_file_is_refused_with_its_line(case: Any, tmp_path: Path) -> None:
+    damage, said = case
+    with pytest.raises(study.DataError, match=said):
+        read(damage(fixture("task_builder_1.csv")), tmp_path, TB1)
+
+
+def test_versions_mixed_within_a_participant_are_refused(tmp_path: Path) -> None:
+    first, second = exported(ROOT / "examples" / "minimal-pairs", tmp_path, 1)[:2]
+    one, two = written(first, tmp_path), written(second, tmp_path)
+    body = one[: one.index("END OF FILE")] + two.partition("\n")[2]
+    with pytest.raises(study.DataError, match="one participant has 2 versions of the study"):
+        read(body, tmp_path)
+
+
+def test_what_is_recognised() -> None:
+    assert results.recognises(Source.of(FIXTURES / "task_builder_1.csv"))
+    for other in ('"trial_type","rt"\n', "", "participant,expName\n", "# Results on Monday\n"):
+        assert not results.recognises(Source("x", other.encode()))
