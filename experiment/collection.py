@@ -136,7 +136,7 @@ def _check_database(path: Path) -> None:
 
     source = Source.of(path)
     if source.data and not source.data.startswith(SQLITE):
-        raise study.DataError(f"{path}: is no database of a study; it {looks_like(source)}")
+        raise study.DataError(f"{path}: not a database of gardenpath; it {looks_like(source)}")
 
 
 def materials_of(files: Iterable[VersionFile]) -> Materials:
