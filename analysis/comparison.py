@@ -85,13 +85,16 @@ def _compared(a: pd.DataFrame, b: pd.DataFrame, seed: int) -> dict[str, object]:
     }  # fmt: skip
 
 
-def compared(pairs: pd.DataFrame, scores: pd.DataFrame | None = None, *, seed: int = 1) -> dict[str, pd.DataFrame]:
-    """Return all that pairs tell of their models, by table: what needs two models, or sentence scores, where they are."""
+def compared(
+    pairs: pd.DataFrame, scores: pd.DataFrame | None = None, people: pd.DataFrame | None = None, *, seed: int = 1
+) -> dict[str, pd.DataFrame]:
+    """Return all that pairs tell of their models, by table: what needs two models, sentence scores or people, where they are."""
     found = {"accuracy_bins": accuracy_bins(pairs, scores)}
-    if pairs[MODEL].drop_duplicates().shape[0] > 1:
-        table = accuracy(pairs)
-        found |= {"model_comparisons": model_comparisons(pairs, seed=seed), "rankings": rankings(table)}
-        found["accuracy_correlations"] = accuracy_correlations(table, seed=seed)
+    several = pairs[MODEL].drop_duplicates().shape[0] > 1
+    if several:
+        found |= {"model_comparisons": model_comparisons(pairs, seed=seed), "rankings": rankings(accuracy(pairs))}
+    if several or people is not None:
+        found["accuracy_correlations"] = accuracy_correlations(accuracy(pairs), people, seed=seed)
     if scores is not None:
         found["length_bias"] = length_bias(pairs, scores)
     return found
@@ -240,6 +243,22 @@ def _correlated(a: "pd.Series[float]", b: "pd.Series[float]", seed: int) -> dict
         "spearman": stats.spearmanr(x, y).statistic,
     }
     return row | {"note": f"No interval: {len(both)} paradigms, under {FEW}." if len(both) < FEW else ""}
+
+
+def people_accuracies(choices: pd.DataFrame, ratings: pd.DataFrame) -> pd.DataFrame:
+    """Return people's accuracy (0 to 1) on each paradigm, from the tables choice_agreement and rating_scores.
+
+    Of a paradigm in forced choice, the share of single choices of the grammatical member (as BLiMP's figures for people,
+    doi 10.1162/tacl_a_00321); of others, the share of pairs whose grammatical member has the higher mean z, ties half.
+    """
+    chosen = choices.loc[choices["paradigm"] != OVERALL, ["paradigm", "individual"]].set_axis(
+        ["paradigm", "accuracy"], axis=1
+    )
+    rated = ratings[(ratings["role"] == "target") & ~ratings["paradigm"].isin(chosen["paradigm"])].dropna(subset="z")
+    means = rated.pivot_table("z", ["paradigm", "item"], "condition").reindex(columns=["grammatical", "ungrammatical"])
+    gap = (means["grammatical"] - means["ungrammatical"]).dropna()
+    shares = ((gap > 0) + (gap == 0) / 2).groupby("paradigm").mean().rename("accuracy").reset_index()
+    return pd.concat([frame for frame in (chosen, shares) if len(frame)] or [chosen], ignore_index=True)
 
 
 def accuracy_bins(pairs: pd.DataFrame, scores: pd.DataFrame | None = None, *, bins: int = 5) -> pd.DataFrame:

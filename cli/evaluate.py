@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 TABLE = "accuracy_by_model.csv"
 COMPARED = ("accuracy_bins", "model_comparisons", "rankings", "accuracy_correlations", "length_bias")
+PEOPLE = ("choice_agreement", "rating_scores")
 Noise = dict[str, dict[str, float]]
 
 
@@ -45,6 +46,12 @@ Noise = dict[str, dict[str, float]]
     help="Folder with the sentence_scores of these models: accuracy by length and perplexity, and bias to length.",
 )
 @click.option(
+    "--people",
+    type=click.Path(path_type=Path),
+    metavar="RESULTS",
+    help="Folder with the choice_agreement and rating_scores of analyse: people's accuracies, correlated with models'.",
+)
+@click.option(
     "--seed",
     type=int,
     default=1,
@@ -58,13 +65,14 @@ def command(
     measures: tuple[str, ...],
     beside: tuple[Path, ...],
     scores: tuple[Path, ...],
+    people: Path | None,
     seed: int,
 ) -> None:
     """Write the tables pairs and accuracy of the minimal pairs in MATERIALS; print the accuracy of each paradigm.
 
     Then comes a table with a row for each phenomenon and a column for each model, written to accuracy_by_model.csv too.
     accuracy_bins has accuracy by confidence; several models are compared in model_comparisons, rankings and
-    accuracy_correlations.
+    accuracy_correlations, which has people's accuracies too.
     """
     import pandas as pd
 
@@ -78,6 +86,8 @@ def command(
     study.refuse_overwrite([scoring.out / TABLE], scoring.force)
     earlier = [study.read(folder, "pairs") for folder in beside]
     sentences = pd.concat([study.read(folder, "sentence_scores") for folder in scores]) if scores else None
+    choices = [study.read(people, name) for name in PEOPLE] if people else []
+    known = comparison.people_accuracies(*choices) if people else None
     read = stimuli.read(*scoring.materials, format=scoring.format_)
     parts, described, noise = [], [], {}
     for name in models:
@@ -90,7 +100,7 @@ def command(
     side_by_side = analysis.model_table(accuracy)
     notes = {"models": described, "protocol": meanings(pairs), "noise": noise}
     everything = study.check(pd.concat([pairs, *earlier], ignore_index=True), "pairs")
-    compared = comparison.compared(everything, sentences, seed=seed)
+    compared = comparison.compared(everything, sentences, known, seed=seed)
     for table, frame in {"pairs": pairs, "accuracy": accuracy, **compared}.items():
         scoring.write(frame, table, notes, seed)
     path = scoring.out / TABLE
@@ -107,6 +117,8 @@ def command(
     click.echo()
     click.echo(side_by_side.to_string(index=False, float_format="%.3f", na_rep=""))
     for sentence in modelwording.duels(compared["model_comparisons"]) if "model_comparisons" in compared else []:
+        click.echo(sentence)
+    for sentence in modelwording.kinships(compared["accuracy_correlations"]) if people else []:
         click.echo(sentence)
     for name, found_noise in noise.items():
         for measure, of in found_noise.items():

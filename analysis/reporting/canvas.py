@@ -23,6 +23,7 @@ PALETTE = (BLUE, ORANGE, GREEN, PURPLE, SKY, "#e69f00")
 MARKERS = ("o", "D", "s", "^", "v", "P")
 LINE = 0.18  # inches: height of a line of 11 pt
 WIDTH = 4.7  # inches: scaled to a phone's screen, 11 pt stays legible
+CHARACTERS = 50  # of a legend beside each other, in the width of a figure
 DPI = 200  # of pictures for slides and manuscripts that take no SVG
 
 STYLE: Any = {
@@ -99,12 +100,12 @@ def blank(height: float, width: float = WIDTH) -> tuple["Figure", "Axes"]:
 
 
 def grid(n: int, height: float) -> tuple["Figure", list["Axes"]]:
-    """Return a canvas with a panel for each of n, two beside one another."""
+    """Return a canvas with a panel for each of n, two beside one another where there are more than one."""
     from matplotlib.figure import Figure
 
-    lines = (n + 1) // 2
-    figure = Figure(figsize=(WIDTH, 0.9 + height * lines), layout="constrained")
-    panels = list(figure.subplots(lines, 2, squeeze=False).flat)
+    lines, columns = (n + 1) // 2, min(n, 2)
+    figure = Figure(figsize=(WIDTH, 0.9 + height * lines * (1.5 if n == 1 else 1)), layout="constrained")
+    panels = list(figure.subplots(lines, columns, squeeze=False).flat)
     for empty in panels[n:]:
         empty.set_axis_off()
     return figure, panels
@@ -114,7 +115,8 @@ def figure_legend(figure: "Figure", axes: "Axes", columns: int) -> None:
     """Put the legend of a panel above all panels."""
     handles, labels = axes.get_legend_handles_labels()
     look: dict[str, Any] = {"handletextpad": 0.4, "columnspacing": 1.2, "borderaxespad": 0.2}
-    figure.legend(handles, labels, loc="outside upper center", ncols=min(columns, 3), **look)
+    fitting = int(CHARACTERS // (4 + max(map(len, labels)))) if labels else 1
+    figure.legend(handles, labels, loc="outside upper center", ncols=max(1, min(columns, 3, fitting)), **look)
 
 
 def named_rows(names: Sequence[str], each: float = 0.42) -> tuple["Figure", "Axes"]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from gardenpath.study import TABLES, DataError
 
+from ..rows import records
 from . import manuscript, modelsections, peoplesections, references, rscript
 from .page import Exhibit, Page, Section, Tables, cells_of
 
@@ -21,6 +22,7 @@ SECTIONS: Sequence[Callable[[Page], Section]] = (
     peoplesections.exclusions,
     peoplesections.ratings,
     peoplesections.times,
+    peoplesections.factorial,
     peoplesections.agreement,
     peoplesections.trust,
     modelsections.gate,
@@ -109,8 +111,16 @@ def whole(
         software=dict(software or {}),
         absent=[*absent, *_empty(page)],
         code=code,
+        singles=_singles(page),
     )
     return Report(html, page.drawn, code)
+
+
+def _singles(page: Page) -> str:
+    """Return the R code of each model that a policy chose or the study declared, as the engine lme4 fitted it."""
+    steps = page.get("model_steps")
+    kept = steps[steps["kept"].astype(bool)].dropna(subset="code")
+    return "\n".join(f"# {row['model']}\n{row['code']}" for row in records(kept))
 
 
 def _empty(page: Page) -> list[str]:

@@ -53,7 +53,7 @@ def condition_figure(condition_means: pd.DataFrame, measure: str = "rating") -> 
     rows = filled(rows, f"condition_means, measure {measure!r}")
     phenomena, conditions = ordered(rows["phenomenon"]), sorted(rows["condition"].unique())
     with style():
-        figure, axes = named_rows(phenomena)
+        figure, axes = named_rows(phenomena, each=max(0.42, 0.2 + 0.13 * len(conditions)))
         for k, condition in enumerate(conditions):
             part = rows[rows["condition"] == condition]
             at = places(part["phenomenon"], phenomena, k, len(conditions))

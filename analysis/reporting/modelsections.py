@@ -152,12 +152,15 @@ def pairs(page: Page) -> Section:
         )
         draw = partial(pairfigures.phenomenon_accuracy_figure, table, first)
         exhibits += page.figure("accuracy", "accuracy-phenomena", caption, draw)
-    if len(models) > 1:
+    choices = page.get("choice_agreement")
+    if len(models) > 1 or len(choices):
         caption = (
             f"Pairs won on each paradigm ({first}), in percent, a block for each phenomenon. Yellow: nearly all; dark blue: fewer "
-            "than chance."
+            "than chance. People are single choices, where they chose between the two members."
         )
-        exhibits += page.figure("accuracy", "accuracy-map", caption, partial(pairfigures.heat_figure, table, first))
+        exhibits += page.figure(
+            "accuracy", "accuracy-map", caption, partial(pairfigures.heat_figure, table, first, choices)
+        )
     for number, (names, rows) in enumerate(models[:FEW]):
         model, protocol = map(str, names)
         caption = (
@@ -192,7 +195,7 @@ def pairs(page: Page) -> Section:
 def rivals(page: Page) -> Section:
     """Return language models against each other, and beside people, on the same pairs."""
     duels, places, kin = (page.get(name) for name in ("model_comparisons", "rankings", "accuracy_correlations"))
-    first = _main(duels)
+    first = _main(duels if len(duels) else kin)
     caption = (
         f"How many more pairs the first of two models wins ({first}), with 95% intervals. The grey one treats these paradigms as "
         "all there are; the blue one, as drawn from more, and grammar at large needs that one. It is withheld under ten "
@@ -216,8 +219,9 @@ def rivals(page: Page) -> Section:
     )
     head = [*modelwording.decided(duels), *modelwording.standings(places)]
     told = [*head, *modelwording.duels(duels), *modelwording.kinships(kin)]
-    badges = _badges(page, "model_comparisons")
-    return Section("Language models beside each other", badges, told, exhibits, first=_few(told, head))
+    badges = _badges(page, "model_comparisons", "accuracy_correlations")
+    title = "Language models beside each other" if len(duels) else "Language models beside people"
+    return Section(title, badges, told, exhibits, first=_few(told, head))
 
 
 def _few(told: Sequence[str], head: Sequence[str], most: int = 9) -> int:

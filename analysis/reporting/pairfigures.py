@@ -84,11 +84,17 @@ def phenomenon_accuracy_figure(accuracy: pd.DataFrame, measure: str) -> "Figure"
     return figure
 
 
-def heat_figure(accuracy: pd.DataFrame, measure: str) -> "Figure":
-    """Return a map of accuracies in percent: a row for each paradigm under its phenomenon, a column for each model."""
+def heat_figure(accuracy: pd.DataFrame, measure: str, choices: pd.DataFrame | None = None) -> "Figure":
+    """Return a map of accuracies in percent: a row for each paradigm under its phenomenon, a column for each model.
+
+    With the table choice_agreement, people's single choices are the first column.
+    """
     own = accuracy[(accuracy["measure"] == measure) & ~accuracy["paradigm"].isin([MEAN, POOLED])]
     rows = _with_names(filled(own, f"accuracy, measure {measure!r}"))
     wide = rows.pivot_table("accuracy", ["phenomenon", "paradigm"], "name", sort=False)[sorted(rows["name"].unique())]
+    if choices is not None and len(choices):
+        known = choices.set_index("paradigm")["individual"]
+        wide.insert(0, PEOPLE, wide.index.get_level_values("paradigm").map(known).astype("float64"))
     cells = wide.to_numpy(dtype="float64") * 100
     with style():
         figure, axes = blank(1.2 + 0.27 * len(wide) + 0.012 * max(map(len, wide.columns)), _width(len(wide.columns)))

@@ -4,12 +4,12 @@ from functools import partial
 
 import pandas as pd
 
-from ..contrasts import INTERCEPTS, SLOPES, TERM, minimal_pairs
+from ..contrasts import CODES, INTERCEPTS, SLOPES, TERM, minimal_pairs
 from ..ledger import ALL
 from ..measures import RATED
 from ..reliability import poor
 from ..rows import records
-from . import figures, fitwording, manuscript, modelwording, wording
+from . import factorialwording, figures, fitwording, manuscript, modelwording, wording
 from .page import Exhibit, Page, Section
 
 
@@ -79,7 +79,8 @@ def ratings(page: Page) -> Section:
         "z",
         ("rating", "z"),
         "Mean rating by phenomenon and condition (participants' means first); bars are one standard error over "
-        "participants. Look for blue circles to the right of orange diamonds: grammatical sentences rated higher.",
+        "participants.",
+        " Look for blue circles to the right of orange diamonds: grammatical sentences rated higher.",
     )
 
 
@@ -90,8 +91,8 @@ def times(page: Page) -> Section:
         "log_rt",
         ("rt",),
         "Mean reading time of the critical region (sum over its words, ms) by phenomenon and condition; bars are one "
-        "standard error over participants. Look for blue circles to the left of orange diamonds: grammatical regions "
-        "read faster.",
+        "standard error over participants.",
+        " Look for blue circles to the left of orange diamonds: grammatical regions read faster.",
     )
 
 
@@ -109,7 +110,7 @@ BESIDE = {"z": ("raw", "raw_low", "raw_high", "mde"), "log_rt": ("ms", "ms_low",
 STARS = "stars after correction over phenomena (Benjamini-Hochberg): * p < .05, ** p < .01, *** p < .001."
 
 
-def _measured(page: Page, title: str, measure: str, means: tuple[str, ...], caption: str) -> Section:
+def _measured(page: Page, title: str, measure: str, means: tuple[str, ...], caption: str, look: str) -> Section:
     """Return the section of ratings or of reading times: means, then the effect of grammaticality on them."""
     models, conditions = page.get("phenomenon_models"), page.get("condition_means")
     rows = models[(models["measure"] == measure) & (models["term"] == TERM)]
@@ -123,13 +124,15 @@ def _measured(page: Page, title: str, measure: str, means: tuple[str, ...], capt
         f"Coefficient of grammaticality (coded +.5 grammatical, −.5 ungrammatical, so that it is their difference, in "
         f"{unit}) with its 95% interval, of {series}. Intervals that leave out the line at zero show an effect; {STARS}"
     )
+    pairs = set(conditions.loc[conditions["measure"].isin(means), "condition"]) == {*CODES}
+    caption += look if pairs else ""
     draw = partial(figures.condition_figure, conditions, means[0])
     exhibits = page.figure("condition_means", f"means-{measure}", caption, draw)
     draw = partial(figures.coefficient_figure, models, measure)
     exhibits += page.figure("phenomenon_models", f"effects-{measure}", coefficient, draw)
     if measure == "log_rt":
         draw = partial(figures.curve_figure, page.get("reading_curves"))
-        exhibits += page.figure("reading_curves", "curves", CURVES, draw)
+        exhibits += page.figure("reading_curves", "curves", CURVES + (SLOWER if pairs else ""), draw)
     wanted = conditions[conditions["measure"].isin(means)]
     exhibits += page.table("condition_means", "Means of participants' means and their standard errors.", wanted)
     raw = "points of the rating scale" if measure == "z" else "ms; ms is the model's difference at the mean"
@@ -185,11 +188,37 @@ CHOSEN = ("phenomenon", "region", "estimate", "se", "df", "t", "p", "ci_low", "c
 STEPS = ("model", "step", "formula", "converged", "singular", "chi2", "df", "p", "kept", "decision", "sd")
 
 
+def factorial(page: Page) -> Section:
+    """Return the models of the study's own factors."""
+    models, marginal = page.get("factorial_models"), page.get("marginal_contrasts")
+    told = factorialwording.factorial_effects(models) if len(models) else []
+    told += fitwording.contrasts(marginal)
+    shown = models[[name for name in FACTORIAL if name in models]]
+    caption = (
+        "Models of the study's own factors. A contrast is named by the levels that it sets against each other; ms is its "
+        "difference at the mean; mde, the effect that would be found in 80% of repetitions."
+    )
+    exhibits = page.table("factorial_models", caption, shown, limit=60, aside=True)
+    steps = page.get("model_steps")
+    names = {" ".join(map(str, place)) for place in models[["model", "measure", "region", "random"]].to_numpy()}
+    own = steps[steps["model"].isin(names)]
+    exhibits += page.table("model_steps", "Every fit on the way to these models.", own[[*STEPS]], limit=60, aside=True)
+    caption = "Differences between levels of a factor at the means of everything else."
+    exhibits += page.table("marginal_contrasts", caption, marginal.drop(columns="formula"), aside=True)
+    notes = wording.notes(models, "model")
+    badges = page.badges("factorial_models") if told else ()
+    return Section("Factors of the study", badges, told, exhibits, notes, first=max(1, min(9, len(told))))
+
+
+FACTORIAL = (
+    "model", "measure", "region", "random", "term", "contrast", "estimate", "se", "df", "t", "p", "p_bh", "ci_low", "ci_high", "ms",
+    "ms_low", "ms_high", "mde",
+)  # fmt: skip
 CURVES = (
     "Reading times word by word around the critical region (place 0, grey; the mean of its words), in ms a word: participants' "
-    "means, bars one standard error over participants. Look for orange above blue from 0 on: what is ungrammatical slows "
-    "reading there or, as spillover, on the words after."
+    "means, bars one standard error over participants."
 )
+SLOWER = " Look for orange above blue from 0 on: what is ungrammatical slows reading there or, as spillover, on the words after."
 
 
 def _formulas(rows: pd.DataFrame) -> str:

@@ -18,6 +18,7 @@ from gardenpath.analysis import (
     proportion_tests,
     rankings,
 )
+from gardenpath.analysis.comparison import compared, people_accuracies
 from gardenpath.analysis.evaluation import wilson
 from gardenpath.analysis.resampling import mean_interval
 from gardenpath.study import TABLES, DataError, check
@@ -230,6 +231,33 @@ def test_models_and_people_correlate_over_paradigms() -> None:
     assert few["note"] == "No interval: 4 paradigms, under 10."
     with pytest.raises(DataError, match="expected two to correlate"):
         accuracy_correlations(accuracy(pairs({"p": "+"})))
+
+
+def test_people_are_as_often_right_as_they_chose_or_rated_the_grammatical_member_higher() -> None:
+    choices = pd.DataFrame({"paradigm": ["all", "chosen"], "individual": [0.9, 0.75]})
+    rated = [
+        ("chosen", "c1", 1.0, -1.0),
+        ("rated", "i1", 1.0, -1.0),
+        ("rated", "i2", -0.5, 0.5),
+        ("rated", "i3", 0.2, 0.2),
+    ]
+    rows = [
+        (paradigm, item, condition, z + off, "target")
+        for paradigm, item, *both in rated
+        for condition, z in zip(("grammatical", "ungrammatical"), both, strict=True)
+        for off in (-0.1, 0.1)
+    ]
+    rows += [("rated", "i4", "grammatical", 1.0, "target"), ("filled", "i5", "grammatical", 1.0, "filler")]
+    ratings = pd.DataFrame(rows, columns=["paradigm", "item", "condition", "z", "role"])
+    found = people_accuracies(choices, ratings).set_index("paradigm")["accuracy"].to_dict()
+    assert found == {"chosen": 0.75, "rated": 0.5}
+    table = compared(pairs({f"p{k}": "+" * (k + 1) + "-" * (5 - k) for k in range(4)}), None, people_of(4))
+    assert table["accuracy_correlations"][["a", "b", "paradigms"]].to_numpy().tolist() == [["people", "a (causal)", 4]]
+    assert "model_comparisons" not in table
+
+
+def people_of(n: int) -> pd.DataFrame:
+    return pd.DataFrame({"paradigm": [f"p{k}" for k in range(n)], "accuracy": np.linspace(0.6, 0.9, n)})
 
 
 def test_bins_hold_equal_shares_and_their_own_accuracy() -> None:

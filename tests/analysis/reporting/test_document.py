@@ -10,7 +10,7 @@ import pytest
 from gardenpath.analysis import accuracy, align, analyse, report
 from gardenpath.analysis.reporting.document import whole
 from gardenpath.analysis.reporting.page import Page
-from gardenpath.study import DataError
+from gardenpath.study import TABLES, DataError, check
 
 Tables = dict[str, pd.DataFrame]
 
@@ -243,3 +243,47 @@ def test_nothing_to_report_and_unknown_tables_are_sentences() -> None:
         report({}, title="t")
     with pytest.raises(ValueError, match="table raitings is not known"):
         report({"raitings": pd.DataFrame()}, title="t")
+
+
+def test_models_made_by_hand_and_written_to_the_results_stand_in_their_sections(everything: Tables) -> None:
+    fitted = {
+        "formula": "y ~ kind + (1|participant)",
+        "estimate": 0.5,
+        "se": 0.1,
+        "p": 0.001,
+        "ci_low": 0.3,
+        "ci_high": 0.7,
+        "n": 90,
+    }
+    tables = {
+        "ordinal_models": fitted | {"term": "grammaticality", "link": "probit", "z": 5.0, "thresholds": 6, "criterion": 9.0,
+                                    "converged": True, "sd": "intercepts by item 0.4", "note": None},
+        "gam_terms": fitted | {"term": "s(surprisal)", "smooth": True, "edf": 1.1, "statistic": 8.0, "deviance": 0.2, "rho": 0.2,
+                               "autocorrelation": 0.01, "estimate": None, "se": None},
+        "marginal_contrasts": fitted | {"factor": "kind", "at": "size big", "contrast": "a - b", "df": 40.0, "t": 5.0,
+                                        "adjustment": "holm"},
+        "power": {"effect": 0.05, "participants": 40, "items": 24, "formula": "y ~ 1", "runs": 200, "power": 0.9,
+                  "power_low": 0.85, "power_high": 0.94, "se": 0.01},
+    }  # fmt: skip
+    more = {name: check(pd.DataFrame([row]).reindex(columns=TABLES[name].names), name) for name, row in tables.items()}
+    made = whole(everything | more, title="t")
+    page = made.html
+    assert page.index("<h2>Ratings") < page.index("as ordered categories (probit)") < page.index("<h2>Reading times")
+    assert page.index("<h2>Factors of the study") < page.index("kind, a − b at size big: ")
+    assert page.index("<h2>How far the results can be trusted") < page.index(
+        "is found by 40 participants with 24 items"
+    )
+    assert page.index("<h2>Reading times and surprisal") < page.index("s(surprisal): about a straight line")
+    assert "power" in made.figures
+    assert "Ratings were modelled as ordered categories too" in page
+    assert "mgcv&#39;s bam in R" in page
+
+
+def test_conditions_of_another_design_have_no_word_on_grammaticality_in_their_captions(everything: Tables) -> None:
+    factorial = {"grammatical": "object relative clause", "ungrammatical": "subject relative clause"}
+    other = {name: everything[name].replace({"condition": factorial}) for name in ("condition_means", "reading_curves")}
+    assert "grammatical sentences rated higher" in report(everything, title="t")
+    page = report(other, title="t")
+    assert "Mean rating by phenomenon and condition" in page
+    assert "grammatical sentences rated higher" not in page
+    assert "what is ungrammatical slows" not in page
