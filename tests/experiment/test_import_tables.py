@@ -9,6 +9,7 @@ import pytest
 from gardenpath import experiment, study
 from gardenpath.cli import collect as command
 from gardenpath.experiment.imports import PLATFORMS, Answer, Presented, ReadWord, Sitting
+from gardenpath.experiment.imports.mapping import AnswerRule, ColumnMapping
 from gardenpath.experiment.imports.materials import Shown, read_shown
 from gardenpath.experiment.imports.tables import tabulate
 
@@ -174,3 +175,31 @@ def test_a_mapped_column_that_no_row_has_is_named(tmp_path: Path, caplog: pytest
 def test_a_sitting_without_anything_is_a_session_without_trials() -> None:
     tables = tabulate([sitting()], None, str)
     assert json.loads(tables["sessions"].to_json(orient="records"))[0]["trials"] == 0
+
+
+def test_a_native_run_written_as_a_long_table_comes_back_as_it_was(study_folder: Path, tmp_path: Path) -> None:
+    """Readings, ratings, words and regions: what another lab would have of the same sessions."""
+    files = experiment.version_files(study.load(study_folder))
+    experiment.simulate(files, tmp_path / "data", participants=9, seed=2)
+    native = experiment.collect(tmp_path / "data")
+    place = ["session", "trial"]
+    ratings = native["responses"].query("task == 'rating'").set_index(place)["response"].rename("judged")
+    long = native["readings"].drop(columns=["text", "region", "paradigm"]).join(ratings, on=place)
+    long.to_csv(tmp_path / "long.csv", index=False)
+    same = ("participant", "session", "experiment", "version", "trial", "role", "item", "condition", "word")
+    columns = {name: name for name in (*same, "rt", "rt_onset", "flags")}
+    rule = AnswerRule({"response": "judged"}, "rating", native["responses"]["prompt"].iloc[0])
+    tables = experiment.collect(
+        tmp_path / "long.csv",
+        platform="table",
+        mapping=ColumnMapping(columns, answers=(rule,)),
+        materials=study_folder / "study.toml",
+    )
+    order = ["session", "trial", "word"]
+    for table in ("items", "conditions", "words"):
+        pd.testing.assert_frame_equal(tables[table], native[table])
+    found, expected = (t["readings"].sort_values(order, ignore_index=True) for t in (tables, native))
+    pd.testing.assert_frame_equal(found, expected)
+    rated = native["responses"].query("task == 'rating' and session in @found.session and trial in @found.trial")
+    pairs = [t.set_index(place)["response"].sort_index() for t in (tables["responses"], rated)]
+    pd.testing.assert_series_equal(*pairs)
