@@ -12,14 +12,15 @@
 
   const show = (name, text) => newText(name, here(paragraphs(text))).center().print();
   const untilSpace = (name) => newKey(name, " ").log().wait();
-  const screen = (name, text) => [show(name, text), untilSpace(`read:${name}`), getText(name).remove()];
+  // Names of elements stand in selectors: letters and _ alone.
+  const screen = (name, text) => [show(name, text), untilSpace(`read_${name}`), getText(name).remove()];
 
   const pause = (row) => (row.break_before === "1" ? screen("break", `${texts.break}\n\n${texts.continue}`) : []);
   const context = (row) => (row.context ? screen("context", cell(row.context)) : []);
 
   const sentences = (row) =>
     [row.sentence_1, row.sentence_2].filter((sentence) => sentence).map((sentence, n) => {
-      const which = row.sentence_2 ? `sentence ${n + 1}` : "sentence";
+      const which = row.sentence_2 ? `sentence_${n + 1}` : "sentence";
       if (row.presentation === "with_task") return show(which, (row.sentence_2 ? `${n + 1}. ` : "") + whole(sentence));
       if (row.presentation === "whole") return screen(which, whole(sentence));
       return newController(which, "DashedSentence", {
@@ -31,13 +32,14 @@
       }).center().print().log().wait().remove();
     });
 
-  // One row of buttons, each with its key, under what is asked.
+  // One row of buttons, each with its key, under what is asked. The first answer counts: keys of a task that is over are
+  // still listened to until the trial ends.
   const buttons = (name, prompt, hint, answers, keys) => [
-    show(`prompt ${name}`, prompt),
-    show(`hint ${name}`, hint),
-    newScale(name, ...answers).button().keys(...keys).center().print().log().wait(),
+    show(`prompt_${name}`, prompt),
+    show(`hint_${name}`, hint),
+    newScale(name, ...answers).button().keys(...keys).center().print().log("first").wait(),
   ];
-  const done = (name) => [getText(`prompt ${name}`).remove(), getText(`hint ${name}`).remove(), getScale(name).remove()];
+  const done = (name) => [getText(`prompt_${name}`).remove(), getText(`hint_${name}`).remove(), getScale(name).remove()];
   const keyed = (answers, keys) => answers.map((answer, n) => `${keys[n]}: ${answer}`).join(" \u00a0 ");
   const keysFor = (answers) => (answers.length === 2 ? ["F", "J"] : answers.map((_, n) => String(n + 1)));
 
@@ -45,12 +47,12 @@
     newText("feedback", here(paragraphs(`${texts.wrong.replace("{answer}", () => answer)}\n\n${texts.continue}`))),
     getScale(name).test.selected(answer).success(getText("feedback").text(here(paragraphs(`${texts.right}\n\n${texts.continue}`)))),
     getText("feedback").center().print(),
-    untilSpace("read:feedback"),
+    untilSpace("read_feedback"),
     getText("feedback").remove(),
   ];
   const question = (row) => {
     const answers = row.choices.split(" ").map(cell);
-    const keys = keysFor(answers), name = "question:question";
+    const keys = keysFor(answers), name = "question";
     return [
       buttons(name, cell(row.question), keyed(answers, keys), answers, keys),
       done(name),
@@ -59,14 +61,14 @@
   };
 
   const rating = () => {
-    const scale = STUDY.rating, name = `rating:${scale.name}`;
+    const scale = STUDY.rating, name = "rating";
     if (scale.kind === "slider") {
       return [
-        show(`prompt ${name}`, scale.prompt),
-        show(`hint ${name}`, `0: ${scale.low} \u00a0 100: ${scale.high}`),
-        newScale(name, 101).slider().size("30em", "2em").center().print().log(),
-        newButton("go-on", texts.go_on).center().print().wait(getScale(name).test.selected()),
-        getButton("go-on").remove(),
+        show(`prompt_${name}`, scale.prompt),
+        show(`hint_${name}`, `0: ${scale.low} \u00a0 100: ${scale.high}`),
+        newScale(name, 101).slider().size("30em", "2em").center().print().log("last"),
+        newButton("go_on", texts.go_on).center().print().wait(getScale(name).test.selected()),
+        getButton("go_on").remove(),
         done(name),
       ];
     }
@@ -80,19 +82,19 @@
   };
 
   const choice = () => {
-    const name = `choice:${STUDY.choice.name}`;
+    const name = "choice";
     return [buttons(name, STUDY.choice.prompt, "1 \u00a0 2", ["1", "2"], ["1", "2"]), done(name)];
   };
 
   const ask = { question, rating, choice };
   const tasks = (row) => row.tasks.split(" ").filter((task) => task).map((task) => ask[task](row));
   const leave = (row) =>
-    row.presentation !== "with_task" ? [] : (row.sentence_2 ? ["sentence 1", "sentence 2"] : ["sentence"]).map((name) => getText(name).remove());
+    row.presentation !== "with_task" ? [] : (row.sentence_2 ? ["sentence_1", "sentence_2"] : ["sentence"]).map((name) => getText(name).remove());
 
   // Who takes part, as the address of the experiment says it.
   const participant = GetURLParameter("PROLIFIC_PID") || GetURLParameter("survey_code") || GetURLParameter("participant") || "";
 
-  Sequence("counter", "consent", "instructions", "trial", ...(STUDY.about ? ["about"] : []), SendResults(), "completion");
+  Sequence("counter", "consent", "instructions", "trial", ...(STUDY.about ? ["about"] : []), SendResults().setOption("noPrompt", true), "completion");
   SetCounter("counter", "inc", 1);
 
   newTrial("consent",
@@ -101,13 +103,13 @@
 
   newTrial("instructions",
     STUDY.instructions.map((page, n) => [
-      newHtml(`page ${n}`, page).center().print(),
-      newButton(`next ${n}`, texts.go_on).center().print().wait(),
-      getHtml(`page ${n}`).remove(),
-      getButton(`next ${n}`).remove(),
+      newHtml(`page_${n}`, page).center().print(),
+      newButton(`next_${n}`, texts.go_on).center().print().wait(),
+      getHtml(`page_${n}`).remove(),
+      getButton(`next_${n}`).remove(),
     ]));
 
-  Template(GetTable("trials.csv"), (row) =>
+  Template("trials.csv", (row) =>
     newTrial("trial", pause(row), context(row), sentences(row), tasks(row), leave(row))
       .log("study", STUDY.name)
       .log("version", row.version)
@@ -117,8 +119,11 @@
       .log("trial", row.trial)
       .log("of", row.of)
       .log("role", row.role)
-      .log("item", row.item)
-      .log("condition", row.condition)
+      .log("item", cell(row.item))
+      .log("condition", cell(row.condition))
+      .log("rating_name", STUDY.rating ? STUDY.rating.name : "")
+      .log("rating_kind", STUDY.rating ? STUDY.rating.kind : "")
+      .log("choice_name", STUDY.choice.name)
       .log("yes", STUDY.rating && STUDY.rating.kind === "yes_no" ? texts.yes : "")
       .log("participant", participant));
 

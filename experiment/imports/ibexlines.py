@@ -11,13 +11,13 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from urllib.parse import unquote
 
 from gardenpath import study
 
 from .losses import Losses
 from .sources import Source
 
+ESCAPES = re.compile(r"(?:%[0-9A-F]{2})+")
 RECEIVED = ("Time results were received", "Results reception time")
 ADDRESS = "MD5 hash of participant's IP address"
 MARK = re.compile(r"^\"?# (?:Results on |1\. (?:Time results were received|Results reception time))", re.M)
@@ -115,7 +115,7 @@ def results(source: Source, losses: Losses) -> Results:
             elif len(cells) < _least(names):
                 faults.append(f"{where}: {len(cells)} cells; expected {_least(names)} as the comments above say")
             else:
-                named = {name: unquote(cell) for name, cell in reversed(list(zip(names, cells, strict=False)))}
+                named = {name: _unescaped(cell) for name, cell in reversed(list(zip(names, cells, strict=False)))}
                 found.rows.append(Line(number, submission, named))
     faults += _rewritten(source, found)
     if not found.rows and not faults:
@@ -123,6 +123,22 @@ def results(source: Source, losses: Losses) -> Results:
     if faults:
         raise study.DataError(faults)
     return found
+
+
+def _unescaped(text: str) -> str:
+    """Return a text with its escapes undone; Ibex escapes commas and line breaks alone, so that what is no escape stays.
+
+    >>> _unescaped("Yes%2C 50%de")
+    'Yes, 50%de'
+    """
+    return ESCAPES.sub(_undone, text)
+
+
+def _undone(found: re.Match[str]) -> str:
+    try:
+        return bytes.fromhex(found[0].replace("%", "")).decode("utf-8")
+    except UnicodeDecodeError:
+        return found[0]
 
 
 def _least(names: list[str]) -> int:
@@ -135,7 +151,7 @@ def _heading(found: Results, submission: int, comment: str) -> None:
         found.agents[submission] = comment.removeprefix("USER AGENT: ")
     elif comment.startswith("Results on "):
         with suppress(ValueError):  # a heading of another server; its rows have the time too
-            when = datetime.strptime(comment, "Results on %A %B %d %Y %H:%M:%S UTC.")
+            when = datetime.strptime(comment.rstrip("."), "Results on %A %B %d %Y %H:%M:%S UTC")
             found.received[submission] = when.replace(tzinfo=UTC)
 
 
@@ -146,7 +162,7 @@ def _raw(number: int, submission: int, line: str) -> Iterator[Line]:
         raise ValueError
     names = [name.removesuffix(".") for name in array[2]]
     for row in array[3]:
-        yield Line(number, submission, {names[column]: unquote(_said(value)) for column, value in reversed(row)})
+        yield Line(number, submission, {names[column]: _unescaped(_said(value)) for column, value in reversed(row)})
 
 
 def _said(value: object) -> str:

@@ -34,9 +34,9 @@ QUESTION = "Question (NULL if none)"
 SHOWN = {QUESTION, "Sentence (or sentence MD5)"}
 CORRECT = "Whether or not answer was correct (NULL if N/A)"
 CHOSEN = ("Choice", "Select", "Selection", "Selected", "Final")
-# How our export names what is asked: rating:acceptability, question:question, choice:preference.
-OURS = re.compile(r"(rating|question|choice):(.+)")
-READ = re.compile(r"read:((?:sentence|context).*)")
+# How our export names what is asked, and the key that ends a text.
+TASKS = ("rating", "question", "choice")
+READ = re.compile(r"read_((?:sentence|context).*)")
 
 
 def recognises(source: Source) -> bool:
@@ -283,27 +283,31 @@ def _chosen(rows: Sequence[Line], ours: bool, losses: Losses) -> Iterator[Answer
         if row.cells.get("Parameter") in CHOSEN and row.cells.get("PennElementType") != "Html":
             last[row.cells["PennElementName"]] = row
         elif ours and (found := READ.match(row.cells.get("PennElementName", ""))):
-            yield Answer("reading", found[1], "read", _since(times, row))
+            yield Answer("reading", found[1].replace("_", " "), "read", _since(times, row))
     for name, row in last.items():
         response = row.cells["Value"]
-        known = OURS.match(name) if ours else None
         if response in ("", "NA"):
             losses.add(f"{name} has no answer; left out", row.number)
-        elif known:
-            yield _ours(known[1], known[2], row, _since(times, row))
+        elif ours and name in TASKS:
+            yield _ours(name, row, _since(times, row))
         else:
             yield Answer("question" if _number(response) is None else "rating", name, response)
 
 
-def _ours(task: str, prompt: str, row: Line, rt: float | None) -> Answer:
+def _ours(task: str, row: Line, rt: float | None) -> Answer:
     """Return an answer of our export: yes is 1, and of a pair the number says which sentence."""
-    response, yes = row.cells["Value"], row.cells.get("yes")
-    if task == "rating" and yes:
-        return Answer(task, prompt, float(response == yes), rt)
+    cells, response = row.cells, row.cells["Value"]
+    if task == "question":
+        return Answer(task, task, response, rt)
     if task == "choice":
         nth = int(response) - 1
-        return Answer(task, prompt, row.cells["condition"].split("+")[nth], rt, ("upper", "lower")[nth])
-    return Answer(task, prompt, response, rt)
+        return Answer(task, cells["choice_name"], cells["condition"].split("+")[nth], rt, ("upper", "lower")[nth])
+    if cells["rating_kind"] == "yes_no":
+        value = float(response == cells["yes"])
+    else:
+        # A slider of 101 points runs from 0 in the releases of 2021, which say Choice, and from 1 in those that say Select.
+        value = float(response) - (cells["rating_kind"] == "slider" and cells["Parameter"] == "Select")
+    return Answer(task, cells["rating_name"], value, rt)
 
 
 def _since(times: Sequence[float], row: Line) -> float | None:

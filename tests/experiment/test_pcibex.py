@@ -56,7 +56,7 @@ class Penn:
     def text(self, received: int = 1_700_000_600, address: str = "0123456789abcdef") -> str:
         head = [
             "#",
-            "# Results on Tuesday November 14 2023 22:23:20 UTC.",
+            "# Results on Tuesday November 14 2023 22:23:20 UTC",
             "# USER AGENT: Mozilla/5.0 (Windows NT 10.0) Firefox/119.0",
         ]
         lines = [*head, "# Design number was non-random = 0", "#", "# Columns below this comment are as follows:"]
@@ -81,7 +81,7 @@ class Penn:
         if len(names) != len(self.columns) or same < len(names):
             yield from (f"# {n + 1}. {name}." for n, name in enumerate(names) if n >= same)
             self.columns = names
-        yield ",".join(str(value).replace("%", "%25").replace(",", "%2C").replace("\n", "%0A") for _, value in cells)
+        yield ",".join(str(value).replace(",", "%2C").replace("\n", "%0A") for _, value in cells)
 
     def _events(self, trial: dict[str, Any]) -> list[list[tuple[str, Any]]]:
         shown = [self._event("_Trial_" if not self.newer else "trial", trial["label"], "Start")]
@@ -98,7 +98,7 @@ class Penn:
                 shown += self._sentence(int(position), command)
                 continue
             self.now += since(int(position or 0), nth)
-            if command["element"] == "Key" and command["name"] in ("read:break", "read:feedback"):
+            if command["element"] == "Key" and command["name"] in ("read_break", "read_feedback"):
                 shown.append(self._event(command["name"], "Key", "PressedKey", " "))
                 continue
             nth += position is not None
@@ -120,7 +120,7 @@ class Penn:
         return [self._logged(event, trial["log"]) for event in shown]
 
     def _chosen(self, command: dict[str, Any], position: int) -> str:
-        task = command["name"].partition(":")[0]
+        task = command["name"]
         answers = command["args"]
         if task == "question":
             return choice(position, answers)
@@ -128,14 +128,16 @@ class Penn:
             return str(answers[position % 2])
         value = rating(position, self.place.file)
         kind = self.place.file.procedure.rating.kind  # type: ignore[union-attr]
-        return str(answers[1 - value]) if kind == "yes_no" else str(value)
+        if kind == "yes_no":
+            return str(answers[1 - value])
+        return str(value + (kind == "slider" and self.newer))  # sliders begin at 1 in the newer releases
 
     def _sentence(self, position: int, command: dict[str, Any]) -> list[list[tuple[str, Any]]]:
         words = command["args"][1]["s"]
         self.now += 300 + sum(rt(position, n) for n in range(len(words)))
         lines = []
         for n, word in enumerate(words):
-            # Both layouts give text to Ibex's own escaping of commas and percent signs.
+            # Ibex escapes commas and line breaks, and not percent signs.
             line = [("Word number", n + 1), ("Word", word), ("Reading time", rt(position, n)), ("Newline?", "false")]
             line.append(("Sentence (or sentence MD5)", " ".join(words)))
             if self.newer:
@@ -361,7 +363,7 @@ FAULTS = {
     "empty": (lambda t: "", "no results in it"),
     "another platform": (lambda t: "participant,item,rt\n1,2,3\n", "a row before any comment that names its columns"),
     "a row too short": (
-        lambda t: t.replace("cond_a,7,2,she,255,0,Yes%2C she 100%25 slept.", "cond_a,7,2,she"),
+        lambda t: t.replace("cond_a,7,2,she,255,0,Yes%2C she 100% slept.", "cond_a,7,2,she"),
         r"line \d+: 9 cells; expected 12",
     ),
     "a spreadsheet's times": (lambda t: t.replace("1545819607", "1.55E+09"), r"reception time is '1.55E\+09'"),
@@ -377,7 +379,7 @@ def test_a_damaged_file_is_refused_with_its_line(case: Any, tmp_path: Path) -> N
 
 def test_every_fault_of_a_file_is_told_at_once(tmp_path: Path) -> None:
     with pytest.raises(study.DataError) as raised:
-        read(fixture("ibex.txt").replace(",Yes%2C she 100%25 slept.", ""), tmp_path)
+        read(fixture("ibex.txt").replace(",Yes%2C she 100% slept.", ""), tmp_path)
     assert len(raised.value.faults) == 4
 
 
