@@ -10,6 +10,8 @@ from gardenpath import study
 
 from . import jspsych
 from .epochs import utc
+from .jspsychrows import Run, once
+from .jspsychrows import runs as rows_sent
 from .mapping import ColumnMapping
 from .sittings import Sitting
 from .sources import Source
@@ -25,17 +27,17 @@ def recognises(source: Source) -> bool:
     return any(part.startswith("study_result_") for name in source.members for part in PurePosixPath(name).parts)
 
 
-def runs(source: Source) -> list[jspsych.Run]:
+def runs(source: Source) -> list[Run]:
     """Return what each run of the study sent, the components of a run in order."""
     told = _metadata(source)
-    sent: dict[str, list[jspsych.Run]] = defaultdict(list)
+    sent: dict[str, list[Run]] = defaultdict(list)
     for name in _in_order(source):
         if PurePosixPath(name).name != "data.txt":
             continue
         result = next(part for part in PurePosixPath(name).parts if part.startswith("study_result_"))
         data = source.member(name)
         if data.data.strip():
-            sent[result] += jspsych.runs(data)
+            sent[result] += rows_sent(data)
         else:
             log.warning("%s: the component sent nothing; left out", data.name)
     made = [_run(source, result.removeprefix("study_result_"), parts, told) for result, parts in sent.items()]
@@ -61,13 +63,13 @@ def _in_order(source: Source) -> list[str]:
     return sorted(source.members, key=key)
 
 
-def _run(source: Source, id: str, parts: list[jspsych.Run], told: dict[str, dict[str, Any]]) -> jspsych.Run:
+def _run(source: Source, id: str, parts: list[Run], told: dict[str, dict[str, Any]]) -> Run:
     about = told.get(id, {})
     state = about.get("studyState", "FINISHED")
     if state != "FINISHED":
         log.warning("%s: study result %s is %s; it counts as not complete", source.name, id, state)
-    return jspsych.Run(
-        tuple(jspsych.once(row for part in parts for row in part.rows)),
+    return Run(
+        tuple(once(row for part in parts for row in part.rows)),
         f"{source.name}: study_result_{id}",
         whole=all(part.whole for part in parts),
         id=id,

@@ -2,20 +2,19 @@
 
 import logging
 import math
-import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pandas as pd
 
 from gardenpath import study
-from gardenpath.stimuli import Item, Trial, conditions_table, items_table, words_table
+from gardenpath.stimuli import Trial, conditions_table, items_table, words_table
 
 from ..collection import correct, frame
+from .agreement import Known
 from .materials import Shown
-from .sittings import Presented, ReadWord, Sitting
+from .sittings import Presented, Sitting
 
 log = logging.getLogger("gardenpath")
 
@@ -43,7 +42,7 @@ def tabulate(sittings: Sequence[Sitting], shown: Shown | None, name: Callable[[s
         raise study.DataError(
             f"{nameless.where}: names sentences and no items; give the materials they are from (--materials)"
         )
-    known = _Known.of(shown)
+    known = Known.of(shown)
     rows = [(sitting, _rows(sitting, known, name)) for sitting in sittings]
     known.report(sum(len(sitting.presented) for sitting in sittings))
     _say_absent(rows)
@@ -109,98 +108,7 @@ def _is_number(response: str | float) -> bool:
         return False
 
 
-@dataclass
-class _Known:
-    """The items by id, with the roles they had, and what had to be left out, with its first place."""
-
-    items: dict[str, Item]
-    trials: dict[str, dict[str, Trial]]
-    roles: dict[str, str]
-    given: bool
-    sentences: dict[str, list[tuple[str, str]]] = field(default_factory=dict)
-    left_out: Counter[str] = field(default_factory=Counter)
-    first: dict[str, str] = field(default_factory=dict)
-
-    @classmethod
-    def of(cls, shown: Shown | None) -> "_Known":
-        if shown is None:
-            return cls({}, {}, {}, given=False)
-        trials = {sha: {trial.item.id: trial for trial in file.version.trials} for sha, file in shown.files.items()}
-        roles: dict[str, str] = {id: trial.role for of in trials.values() for id, trial in of.items()}
-        sentences: dict[str, list[tuple[str, str]]] = defaultdict(list)
-        for item in shown.materials.items:
-            for condition, sentence in item.sentences.items():
-                sentences[_same(sentence.text)].append((item.id, condition))
-        return cls({item.id: item for item in shown.materials.items}, trials, roles, True, dict(sentences))
-
-    def placed(self, presented: Presented) -> Presented:
-        """Return a trial with item and condition, where the file has its sentence alone and one item has that."""
-        found = [] if presented.item else self.sentences.get(_same(presented.sentence or ""), [])
-        return replace(presented, item=found[0][0], condition=found[0][1]) if len(found) == 1 else presented
-
-    def trial(self, sitting: Sitting, presented: Presented) -> Trial | None:
-        """Return the trial as the sitting's version has it, where that is known."""
-        return self.trials.get(sitting.version_sha256 or "", {}).get(presented.item)
-
-    def fault(self, presented: Presented) -> str | None:
-        """Return what is wrong with a trial, or None."""
-        if not self.given:
-            return None
-        if not presented.item:
-            found = self.sentences.get(_same(presented.sentence or ""), [])
-            said = (
-                f"is in several items ({', '.join(sorted({item for item, _ in found}))})"
-                if found
-                else "is not in the materials"
-            )
-            return f"the sentence {presented.sentence!r} {said}"
-        item = self.items.get(presented.item)
-        if item is None:
-            return f"item {presented.item!r} is not in the materials"
-        if not presented.words and {*presented.condition.split("+")} <= item.sentences.keys():
-            return None  # answers about one sentence, or the choice between both of a pair
-        if presented.condition not in item.sentences:
-            return f"item {item.id} has no condition {presented.condition!r}; expected {', '.join(item.sentences)}"
-        sentence = item.sentences[presented.condition]
-        return _difference(presented.words, sentence.shown(), f"item {item.id}, {presented.condition}", sentence.text)
-
-    def leave_out(self, presented: Presented, fault: str) -> None:
-        self.left_out[fault] += 1
-        self.first.setdefault(fault, presented.where)
-
-    def report(self, trials: int) -> None:
-        """Say what was left out; raise `DataError` where nothing is left."""
-        said = [
-            f"{self.first[fault]}: {fault}" + (f" (and {n - 1} more trials)" if n > 1 else "")
-            for fault, n in self.left_out.items()
-        ]
-        if trials and self.left_out.total() == trials:
-            raise study.DataError(
-                [*said[:5], f"none of {trials} trials agrees with the materials; are they this study's?"]
-            )
-        for message in said:
-            log.warning("%s; left out", message)
-
-
-def _difference(words: Sequence[ReadWord], shown: Sequence[str], what: str, sentence: str) -> str | None:
-    """Return how the file's words differ from the item's, in number or, where the file has texts, in these."""
-    if not words:
-        return None
-    texts = [word.text for word in words]
-    said = " ".join(text or "?" for text in texts)
-    if len(words) != len(shown):
-        return f"{what}: the file has {len(words)} words ({said}), expected {len(shown)}: {sentence}"
-    for n, (theirs, ours) in enumerate(zip(texts, shown, strict=True)):
-        if theirs is not None and _same(theirs) != _same(ours):
-            return f"{what}: word {n} is {theirs!r}, expected {ours!r}: {sentence}"
-    return None
-
-
-def _same(text: str) -> str:
-    return unicodedata.normalize("NFC", " ".join(text.split()))
-
-
-def _rows(sitting: Sitting, known: _Known, name: Callable[[str], str]) -> dict[str, list[Row]]:
+def _rows(sitting: Sitting, known: Known, name: Callable[[str], str]) -> dict[str, list[Row]]:
     person = {"participant": name(sitting.participant), "session": name(sitting.id)}
     place = {**person, **_version(sitting)}
     kept = []
@@ -227,7 +135,7 @@ def _version(sitting: Sitting) -> dict[str, str]:
     return {"experiment": experiment or STANDARD["experiment"], "version": version or STANDARD["version"]}
 
 
-def _place(place: Row, presented: Presented, known: _Known) -> Row:
+def _place(place: Row, presented: Presented, known: Known) -> Row:
     item = known.items.get(presented.item)
     return {
         **place,
@@ -239,7 +147,7 @@ def _place(place: Row, presented: Presented, known: _Known) -> Row:
     }
 
 
-def _readings(place: Row, presented: Presented, known: _Known) -> Iterator[Row]:
+def _readings(place: Row, presented: Presented, known: Known) -> Iterator[Row]:
     item = known.items.get(presented.item)
     ours = item.sentences[presented.condition].words() if item and presented.words else []
     for n, word in enumerate(presented.words):
@@ -254,7 +162,7 @@ def _readings(place: Row, presented: Presented, known: _Known) -> Iterator[Row]:
         }
 
 
-def _responses(place: Row, presented: Presented, known: _Known, trial: Trial | None) -> Iterator[Row]:
+def _responses(place: Row, presented: Presented, known: Known, trial: Trial | None) -> Iterator[Row]:
     """Yield the answers; where the file does not say which are right, the version's trial does."""
     for answer in presented.answers:
         own = {key: getattr(answer, key) for key in ("task", "prompt", "side", "response", "correct", "rt")}
