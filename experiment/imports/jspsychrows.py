@@ -1,4 +1,4 @@
-"""The rows of jsPsych's data, whatever holds them: JSON of several forms, texts one after the other, CSV as written or saved anew."""
+"""The rows of jsPsych's data, whatever holds them: JSON of several forms, texts one after the other, CSV also where saved anew."""
 
 import csv
 import io

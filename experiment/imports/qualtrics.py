@@ -55,7 +55,10 @@ class _Asked:
 def recognises(source: Source) -> bool:
     """Whether the first line names a survey's own columns, or questions as Qualtrics numbers them."""
     if source.members:
-        return EXCEL in source.members and _looks(_excel(source, most=1)[:1])
+        try:
+            return EXCEL in source.members and _looks(_excel(source, most=1)[:1])
+        except (study.MissingExtra, study.DataError):
+            return True  # what is wrong with a workbook, reading it says
     return _looks(list(csv.reader(io.StringIO(source.head, newline="")))[:1])
 
 

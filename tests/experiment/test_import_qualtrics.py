@@ -3,6 +3,7 @@
 import csv
 import json
 import shutil
+import zipfile
 from collections import Counter
 from pathlib import Path
 
@@ -104,6 +105,14 @@ def test_a_fault_is_named(folder: Path, damage, message: str) -> None:  # type: 
 def test_sentences_without_materials_are_an_error(folder: Path) -> None:
     with pytest.raises(study.DataError, match="names sentences and no items; give the materials"):
         collected(folder / "three-lines.csv")
+
+
+def test_a_workbook_that_is_none_is_an_error(tmp_path: Path) -> None:
+    pytest.importorskip("openpyxl", reason="the extra import is not installed")
+    with zipfile.ZipFile(tmp_path / "broken.xlsx", "w") as archive:
+        archive.writestr("xl/workbook.xml", "<workbook")
+    with pytest.raises(study.DataError, match=r"broken\.xlsx: not a whole workbook .*; download it again"):
+        collected(tmp_path / "broken.xlsx")
 
 
 @pytest.mark.data
