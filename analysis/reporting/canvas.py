@@ -1,6 +1,7 @@
 """What all figures share: colours, type, axes with a row for each name, and pictures that are the same bytes each time."""
 
 import io
+import math
 import re
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
@@ -112,11 +113,13 @@ def grid(n: int, height: float) -> tuple["Figure", list["Axes"]]:
 
 
 def figure_legend(figure: "Figure", axes: "Axes", columns: int) -> None:
-    """Put the legend of a panel above all panels."""
+    """Put the legend of a panel above all panels, in room of its own."""
     handles, labels = axes.get_legend_handles_labels()
     look: dict[str, Any] = {"handletextpad": 0.4, "columnspacing": 1.2, "borderaxespad": 0.2}
     fitting = int(CHARACTERS // (4 + max(map(len, labels)))) if labels else 1
-    figure.legend(handles, labels, loc="outside upper center", ncols=max(1, min(columns, 3, fitting)), **look)
+    columns = max(1, min(columns, 3, fitting))
+    figure.set_figheight(figure.get_figheight() + LINE * 1.15 * (math.ceil(len(labels) / columns) - 1))
+    figure.legend(handles, labels, loc="outside upper center", ncols=columns, **look)
 
 
 def named_rows(names: Sequence[str], each: float = 0.42) -> tuple["Figure", "Axes"]:

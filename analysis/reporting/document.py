@@ -9,7 +9,7 @@ from gardenpath.study import TABLES, DataError
 
 from ..rows import records
 from . import manuscript, modelsections, peoplesections, references, rscript
-from .page import Exhibit, Page, Section, Tables, cells_of
+from .page import ALARM, Exhibit, Page, Section, Tables, cells_of
 
 if TYPE_CHECKING:
     from markupsafe import Markup
@@ -98,10 +98,12 @@ def whole(
     environment.filters["statistics"] = _statistics
     environment.filters["code"] = _code
     methods = manuscript.methods(tables, software, models)
+    warnings = list(dict.fromkeys(badge for section in sections for badge in section.badges))
     code = rscript.script(tables, page.files)
     html = environment.get_template("report.html").render(
         title=title,
-        warnings=list(dict.fromkeys(badge for section in sections for badge in section.badges)),
+        warnings=warnings,
+        meanings=[text for word, text in MEANINGS.items() if any(word in badge for badge in warnings)],
         facts=dict(facts or {}),
         sections=sections,
         listed=_listed(page),
@@ -128,6 +130,12 @@ def _empty(page: Page) -> list[str]:
     return [line for name, line in EMPTY.items() if name in page.tables and page.get(name).empty]
 
 
+MEANINGS = {  # of a word in a warning
+    "simulated": "Numbers marked as simulated are no findings about people.",
+    "unknown": "Nobody can tell whether the numbers are people's or simulated: the table sessions is not there.",
+    "toy": "Those of a toy are no findings about a real language model.",
+    ALARM: "Reading times seem to stand beside the wrong words: find out why before reading on.",
+}
 EMPTY = {
     "readings": "reading times: nobody read word by word in this study",
     "responses": "ratings and other answers: nobody was asked for any in this study",

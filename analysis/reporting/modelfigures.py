@@ -53,6 +53,7 @@ def lag_profile_figure(lag_profile: pd.DataFrame) -> "Figure":
         axes.axvspan(-2.5, -0.5, color="#eef0f3", zorder=0)
         axes.axhline(0, color=GREY, linewidth=1)
         _lagged(axes, rows, ("estimate", "ci_low", "ci_high"))
+        axes.margins(y=0.16)  # room for the words
         axes.text(-1.5, 0.98, "not yet seen", transform=axes.get_xaxis_transform(), ha="center", va="top", color=GREY)
         axes.set_xticks(list(LAGS), list(LAGS.values()))
         axes.set_xlim(-2.5, 3.5)

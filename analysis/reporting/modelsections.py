@@ -9,7 +9,7 @@ from ..correlation import MEASURES
 from ..evaluation import MODEL
 from ..predictors import by_model
 from . import fitwording, modelfigures, modelwording, pairfigures, wording
-from .page import HIDDEN, Exhibit, Page, Section, told_once
+from .page import ALARM, HIDDEN, Exhibit, Page, Section, told_once
 
 FEW = 3  # language models that have figures of their own on minimal pairs
 MAIN = ("slor", "mean_lp", "lp")  # the measure held against ratings in a figure: the first that there is
@@ -31,15 +31,18 @@ def gate(page: Page) -> Section:
         "In self-paced reading the next word has not been seen, so its surprisal must add nothing to the reading time. Where it "
         "does, times and words are shifted against each other, and nothing that follows would hold."
     )
-    return Section("Do reading times stand beside the right words?", _badges(page, "alignment_test"), told, exhibits,
-                   lead=lead if told else "")  # fmt: skip
+    title, badges = "Do reading times stand beside the right words?", _badges(page, "alignment_test")
+    return Section(title, (*badges, *_alarm(page)), told, exhibits, lead=lead if told else "")
 
 
 def surprisal(page: Page) -> Section:
     """Return the models of reading times by surprisal, and what a bit costs."""
     aligned, models, effects = (page.get(name) for name in ("aligned", "alignment_models", "surprisal_effects"))
     exhibits: list[Exhibit] = []
-    for number, (model, protocol, rows) in enumerate(by_model(aligned)):
+    tables = (page.failed(), models.dropna(subset="estimate")[MODEL])
+    failed, fitted = (set(frame.itertuples(index=False, name=None)) for frame in tables)
+    trusted = [part for part in by_model(aligned) if part[:2] not in failed - fitted]
+    for number, (model, protocol, rows) in enumerate(trusted):
         caption = (
             f"{model} ({protocol}): mean reading time of each word against its surprisal. A grey dot is a word (at "
             f"most {modelfigures.DRAWN} are drawn), a blue one a tenth of all words with its standard error. A rising line: "
@@ -78,7 +81,7 @@ def surprisal(page: Page) -> Section:
     costs = modelwording.costs(effects)
     told = [*costs, *wording.slopes(models), *modelwording.entangled(page.get("collinearity"))]
     told += fitwording.curves(page.get("gam_terms"))
-    badges = _badges(page, "aligned", "alignment_models", "surprisal_effects")
+    badges = (*_badges(page, "aligned", "alignment_models", "surprisal_effects"), *_alarm(page))
     return Section(
         "Reading times and surprisal", badges, told, exhibits, wording.notes(models, "model"), first=_few(told, costs)
     )
@@ -103,8 +106,8 @@ def heldout(page: Page) -> Section:
         "share words or readers are the units of the test, and their number bounds how small p can be."
     )
     notes = wording.notes(gains.assign(estimate=0.0), "model")
-    return Section("Held-out reading times", _badges(page, "delta_log_likelihood"), told, exhibits, notes,
-                   lead=lead if told or exhibits else "")  # fmt: skip
+    title, badges = "Held-out reading times", _badges(page, "delta_log_likelihood")
+    return Section(title, badges, told, exhibits, notes, lead=lead if told or exhibits else "")
 
 
 def likenesses(page: Page) -> Section:
@@ -233,6 +236,10 @@ def _main(table: pd.DataFrame) -> str:
     """Return the measure that figures show: log probability, if it is there."""
     measures = list(dict.fromkeys(table["measure"]))
     return "lp" if "lp" in measures else str(next(iter(measures), ""))
+
+
+def _alarm(page: Page) -> tuple[str, ...]:
+    return () if page.failed().empty else (ALARM,)
 
 
 def _badges(page: Page, *names: str) -> tuple[str, ...]:

@@ -22,10 +22,11 @@ VERDICTS = {
 def minus(text: str) -> str:
     """Return a text with the signs that people set: a minus before a number, and one sign for at least.
 
-    >>> minus("gpt-2: -1.5 nats [-2, 1], p >= .01")
-    'gpt-2: −1.5 nats [−2, 1], p ≥ .01'
+    >>> minus("gpt-2: -1.5 nats [-2, -0.00], p >= .01")
+    'gpt-2: −1.5 nats [−2, 0.00], p ≥ .01'
     """
-    return re.sub(r"(?<![\w.])-(?=[\d.])", "−", text).replace(">=", "≥")
+    signed = re.sub(r"(?<![\w.])-(?=[\d.])", "−", text).replace(">=", "≥")
+    return re.sub(r"−(0(?:\.0+)?)(?![\d.])", r"\1", signed)
 
 
 def named(row: dict[str, Any], end: str = "") -> str:

@@ -8,6 +8,7 @@ import pandas as pd
 
 from gardenpath.study import TABLES, DataError
 
+from ..selftest import FAILED
 from . import canvas, wording
 
 if TYPE_CHECKING:
@@ -19,6 +20,7 @@ LONG = 40  # rows of a result shown in the text; the file has all
 P = ("p", "p_bh", "p_bh_all", "u_p", "p_holm", "p_entropy", "mcnemar_p", "mcnemar_holm", "flip_p", "flip_holm")
 FOLDED = 6  # rows from which a table in the text is folded
 HIDDEN = ("engine", "formula", "note", "converged", "measure")  # of models: told in the caption, or in the notes
+ALARM = "alignment self-test failed"
 SIMULATED = ("robot", "simulation")
 
 # Tables that are about sentences and models alone; whatever else there is comes from people.
@@ -124,6 +126,11 @@ class Page:
         """Return the warnings that the numbers of a table, or of some rows of it, have to carry."""
         frame = self.get(name) if rows is None else rows
         return (*(() if name in OF_SENTENCES else self.people()), *self.toy(frame))
+
+    def failed(self) -> pd.DataFrame:
+        """Return model and protocol of the language models by which reading times stand beside the wrong words."""
+        tested = self.get("alignment_test")
+        return tested.loc[tested["verdict"] == FAILED, ["model", "protocol"]]
 
     def figure(
         self,

@@ -93,7 +93,7 @@ def heat_figure(accuracy: pd.DataFrame, measure: str, choices: pd.DataFrame | No
     rows = _with_names(filled(own, f"accuracy, measure {measure!r}"))
     wide = rows.pivot_table("accuracy", ["phenomenon", "paradigm"], "name", sort=False)[sorted(rows["name"].unique())]
     if choices is not None and len(choices):
-        known = choices.set_index("paradigm")["individual"]
+        known = choices.set_index("paradigm")["individual"].to_dict()
         wide.insert(0, PEOPLE, wide.index.get_level_values("paradigm").map(known).astype("float64"))
     cells = wide.to_numpy(dtype="float64") * 100
     with style():

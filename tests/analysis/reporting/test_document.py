@@ -287,3 +287,16 @@ def test_conditions_of_another_design_have_no_word_on_grammaticality_in_their_ca
     assert "Mean rating by phenomenon and condition" in page
     assert "grammatical sentences rated higher" not in page
     assert "what is ungrammatical slows" not in page
+
+
+def test_a_failed_gate_is_a_warning_at_the_top_and_its_model_has_no_drawing(tables: Tables) -> None:
+    shifted = tables["readings"].sort_values(["session", "trial", "word"])
+    shifted["rt"] = shifted.groupby(["session", "trial"])["rt"].shift(-1)
+    found = align(shifted, *(tables[name] for name in ("sessions", "surprisal", "words")), lags=1, folds=2)
+    page = report(tables | found, title="t")
+    top = page[: page.index("<main>")]
+    assert '<span class="badge">alignment self-test failed</span>' in top
+    assert "find out why before reading on" in top
+    assert "FAILED the alignment self-test" in page
+    assert "mean reading time of each word against its surprisal" not in page
+    assert "Not fitted: the alignment self-test failed." in page
