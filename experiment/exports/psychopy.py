@@ -39,7 +39,9 @@ def loses(files: Sequence[VersionFile]) -> list[str]:
             "The questions about the participant are to be asked in Experiment info or a survey; they do not come back."
         )
     if odd := _as_numbers(files):
-        lost.append(f"PsychoPy makes numbers of cells that look like them, here of {', '.join(odd)}: write them otherwise.")
+        lost.append(
+            f"PsychoPy makes numbers of cells that look like them, here of {', '.join(odd)}: write them otherwise."
+        )
     if odd := _as_empty(files):
         lost.append(f"PsychoPy reads these cells as empty: {', '.join(odd)}; write them otherwise.")
     lost.append("Data are saved at the end, or where Pavlovia saves incomplete results.")
@@ -50,7 +52,9 @@ def _as_numbers(files: Sequence[VersionFile]) -> list[str]:
     """Return ids that would come back as another number, 01 as 1, and answers, which would be shown as one, 3 as 3.0."""
     trials = [trial for file in files for trial in file.version.trials]
     ids = {name for trial in trials for name in (trial.item.id, trial.condition)}
-    return sorted({name for name in ids if _number(name) not in (None, name)} | {c for c in _choices(files) if _number(c)})
+    return sorted(
+        {name for name in ids if _number(name) not in (None, name)} | {c for c in _choices(files) if _number(c)}
+    )
 
 
 def _as_empty(files: Sequence[VersionFile]) -> list[str]:
@@ -97,7 +101,10 @@ def _quoted(text: str | tuple[str, ...]) -> str:
 
 
 def rows(place: Place) -> list[dict[str, Any]]:
-    """Return a place's trials in their order, one row each."""
+    """Return a place's trials in their order, one row each.
+
+    Columns that ask are 0 or 1, since PsychoPy makes of an empty cell what is not empty to Python (nan).
+    """
     trials, procedure = place.trials(), place.file.procedure
     most = max((len(trial["question"]["choices"]) for trial in trials if trial["question"]), default=0)
     first, second = sides(procedure.language, procedure.choice.arrangement)
@@ -111,7 +118,9 @@ def rows(place: Place) -> list[dict[str, Any]]:
             "condition": trial["condition"],
             "presentation": trial["presentation"],
             "break_before": int(trial["break_before"]),
+            "ask_context": int(trial["context"] is not None),
             "context": trial["context"] or "",
+            "ask_second": int(len(trial["sentences"]) > 1),
             **_sentences(trial["sentences"]),
             **_question(trial, most),
             "ask_rating": int("rating" in trial["tasks"]),
@@ -143,6 +152,7 @@ def _question(trial: dict[str, Any], most: int) -> dict[str, Any]:
         "ask_question": int("question" in trial["tasks"]),
         "question": question["text"],
         **{f"choice_{n}": choice for n, choice in enumerate(choices, start=1)},
+        "ask_feedback": int(question["answer"] is not None),
         "answer": question["answer"] or "",
     }
 

@@ -16,6 +16,8 @@ from .losses import Losses
 DELIMITERS = ",\t;"
 # A cell has so many lines at most; without an end a quote would swallow the file.
 LINES = 60
+# Wider lines are read as proper CSV alone.
+WIDEST = 800
 
 
 @dataclass(frozen=True)
@@ -97,7 +99,7 @@ STRICT, PAIRED, ANYHOW = 0, 1, 2
 
 def _undoubled(pieces: Sequence[str], width: int, delimiter: str) -> list[str] | None:
     """Return the one way to join pieces into `width` cells, as strictly as there is any; None without one, or with several."""
-    if len(pieces) < width or not any('"' in piece for piece in pieces):
+    if len(pieces) < width or width > WIDEST or not any('"' in piece for piece in pieces):
         return None
     for rule in (STRICT, PAIRED, ANYHOW):
         ways = _ways(tuple(pieces), width, delimiter, rule)

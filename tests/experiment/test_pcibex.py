@@ -397,6 +397,18 @@ def test_a_file_that_is_cut_off_loses_its_last_row_and_says_so(
     assert "the row is cut off; left out" in caplog.text
 
 
+def test_raw_results_that_are_cut_off_lose_their_last_submission(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    whole = fixture("ibex_raw.txt")
+    (sitting,) = read(whole[:-30], tmp_path)
+    assert sitting.presented == read(whole, tmp_path)[0].presented
+    assert "the submission is cut off; left out" in caplog.text
+    broken = whole.replace('[false,0,["Controller name"', '[false,0,["Controller name', 1)
+    with pytest.raises(study.DataError, match=r"line 6: not a submission in JSON"):
+        read(broken, tmp_path)
+
+
 @needs_node
 def test_a_session_that_was_not_finished_is_not_complete(tmp_path: Path) -> None:
     found = exported(ROOT / "examples" / "minimal-pairs", tmp_path, 1)

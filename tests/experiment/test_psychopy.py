@@ -8,7 +8,9 @@ import csv
 import io
 import json
 import logging
+import textwrap
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -194,6 +196,41 @@ def test_the_readme_holds_the_studys_own_texts(tmp_path: Path) -> None:
     assert "12 places: each version in\n3 orders" in readme
     assert place.file.procedure.texts["debriefing"] in readme
     assert "*Num. groups* 12" in readme
+
+
+SHOWN = {
+    "centred": ["+", "The", "cat", "slept."],
+    "moving_window": ["--- --- ------", "The --- ------", "--- cat ------", "--- --- slept."],
+    "cumulative": ["--- --- ------", "The --- ------", "The cat ------", "The cat slept."],
+    "whole": ["The cat slept."],
+    "with_task": [],
+}
+
+
+@pytest.mark.parametrize("presentation", SHOWN)
+def test_the_recipes_code_shows_a_word_a_press_and_then_ends_the_routine(presentation: str, tmp_path: Path) -> None:
+    """The code component of README.md, frame by frame; translated by PsychoPy to JavaScript it was seen to show the same."""
+    exported(ROOT / "examples" / "minimal-pairs", tmp_path, 1)
+    lines = (tmp_path / "README.md").read_text("utf-8").split("\n")
+    begin, frame = (n for n, line in enumerate(lines) if line.strip() in ("# Begin Routine", "# Each Frame"))
+    end = lines.index("", frame)
+    key = SimpleNamespace(keys=[])
+    names: dict[str, Any] = {
+        "words": "The cat slept.",
+        "sentence": "The cat slept.",
+        "presentation": presentation,
+        "sentence_key": key,
+    }
+    exec(textwrap.dedent("\n".join(lines[begin:frame])), names)
+    shown = []
+    while True:
+        names["continueRoutine"] = True
+        exec(textwrap.dedent("\n".join(lines[frame:end])), names)
+        if not names["continueRoutine"]:
+            break
+        shown.append(names["shown_text"])
+        key.keys.append("space")
+    assert shown == SHOWN[presentation]
 
 
 def test_what_psychopy_would_rewrite_is_said(tmp_path: Path) -> None:
