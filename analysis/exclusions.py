@@ -1,6 +1,7 @@
 """Who and what is left out: declared rules in a fixed order, and what is known of each participant."""
 
 from collections.abc import Mapping
+from typing import Any
 
 import pandas as pd
 
@@ -184,11 +185,15 @@ def _minutes(sessions: pd.DataFrame) -> "pd.Series[float]":
 
 def _each(rows: pd.DataFrame, measure: object) -> pd.DataFrame:
     assert callable(measure)
-    return pd.DataFrame.from_dict({name: measure(part) for name, part in rows.groupby("participant")}, orient="index")
+    needed = rows[["participant", "condition", "rating"]]
+    return pd.DataFrame.from_dict({name: measure(part) for name, part in needed.groupby("participant")}, orient="index")
 
 
-def _sides(part: pd.DataFrame) -> tuple[pd.Series, pd.Series]:
-    good, bad = (part.loc[part["condition"] == name, "rating"].dropna() for name in (GOOD, BAD))
+def _sides(part: pd.DataFrame) -> tuple[Any, Any]:
+    """Return the ratings of grammatical and of ungrammatical sentences, as arrays."""
+    rating = part["rating"].to_numpy(dtype="float64")
+    condition = part["condition"].to_numpy(dtype=object)
+    good, bad = (rating[(condition == name) & (rating == rating)] for name in (GOOD, BAD))
     return good, bad
 
 
@@ -197,9 +202,9 @@ def _mann_whitney(part: pd.DataFrame) -> dict[str, object]:
 
     good, bad = _sides(part)
     found: dict[str, object] = {"grammatical": len(good), "ungrammatical": len(bad)}
-    if good.empty or bad.empty:
+    if not len(good) or not len(bad):
         return found
-    ties = pd.concat([good, bad]).duplicated().any()
+    ties = len({*good, *bad}) < len(good) + len(bad)
     u, p = mannwhitneyu(good, bad, alternative="two-sided", method="asymptotic" if ties else "exact")
     p = 1.0 if pd.isna(p) else float(p)  # all ratings alike: no difference at all
     auc = float(u) / (len(good) * len(bad))
@@ -208,7 +213,7 @@ def _mann_whitney(part: pd.DataFrame) -> dict[str, object]:
 
 def _auc(part: pd.DataFrame) -> float:
     """Return the share of (grammatical, ungrammatical) pairs in which the grammatical one is rated higher, ties half."""
-    good, bad = (side.to_numpy()[:, None] for side in _sides(part))
+    good, bad = (side[:, None] for side in _sides(part))
     if not len(good) or not len(bad):
         return float("nan")
     return float(((good > bad.T) + 0.5 * (good == bad.T)).mean())
@@ -227,4 +232,5 @@ def _out_of_band(readings: pd.DataFrame, min_rt: float, max_rt: float) -> pd.Dat
 
 
 def _flagged(flags: pd.Series, flag: str) -> "pd.Series[bool]":
-    return flags.fillna("").astype("string").str.split().map(lambda names: flag in names).astype(bool)
+    marked = [value for value in flags.dropna().unique() if flag in value.split()]
+    return flags.isin(marked).astype(bool)

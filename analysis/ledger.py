@@ -1,5 +1,7 @@
 """The ledger of exclusions: each rule in the order applied, with the rows before, excluded and after."""
 
+from typing import Any
+
 import pandas as pd
 
 from gardenpath.study import TABLES, DataError, check
@@ -24,11 +26,12 @@ class Ledger:
         """
         number = 1 + max((int(str(row["step"])) for row in self.rows), default=-1)
         for name, (frame, keep) in kept.items():
-            conditions = sorted(frame["condition"].unique()) if "condition" in frame else []
-            for condition in [ALL, *conditions]:
-                part = frame if condition == ALL else frame[frame["condition"] == condition]
+            of = frame["condition"].to_numpy(dtype=object) if "condition" in frame else None
+            kept_rows = keep.loc[frame.index].to_numpy(dtype=bool)
+            people = pd.factorize(frame["participant"])[0] if "participant" in frame else None
+            for condition in [ALL, *sorted(set(of) if of is not None else [])]:
                 self.rows.append({"step": number, "table": name, "condition": condition, "rule": rule})
-                self.rows[-1] |= _counts(part, part[keep.loc[part.index]])
+                self.rows[-1] |= _counts(condition == ALL or of == condition, kept_rows, people)
         return [frame[keep] for frame, keep in kept.values()]
 
     def table(self, name: str = "exclusions") -> pd.DataFrame:
@@ -38,14 +41,19 @@ class Ledger:
         return check((rows if "condition" in names else rows[rows["condition"] == ALL])[names], name)
 
 
-def _counts(before: pd.DataFrame, after: pd.DataFrame) -> dict[str, int]:
-    people = [frame["participant"].nunique() if "participant" in frame else 0 for frame in (before, after)]
+def _counts(among: Any, kept: Any, people: Any) -> dict[str, int]:
+    """Return rows and participants before and after, `among` these rows."""
+    import numpy as np
+
+    before = np.broadcast_to(among, kept.shape)
+    after = before & kept
+    persons = [0 if people is None else len(np.unique(people[rows])) for rows in (before, after)]
     return {
-        "before": len(before),
-        "excluded": len(before) - len(after),
-        "after": len(after),
-        "participants_before": people[0],
-        "participants_after": people[1],
+        "before": int(before.sum()),
+        "excluded": int(before.sum() - after.sum()),
+        "after": int(after.sum()),
+        "participants_before": persons[0],
+        "participants_after": persons[1],
     }
 
 

@@ -126,16 +126,18 @@ def tabled(
 ) -> pd.DataFrame:
     """Return the fixed effects of a fit with what a reader of the table needs beside them."""
     notes = [singularity(found, formula, kept)] if found.singular else []
-    return found.coefficients.assign(
-        engine=engine,
-        formula=str(formula),
-        n=len(frame),
-        participants=_levels(frame, "participant"),
-        items=_levels(frame, "item"),
-        converged=found.converged,
-        singular=found.singular,
-        note=" ".join([*notes, *found.notes]),
-    )[COEFFICIENTS]
+    told: dict[str, object] = {
+        "engine": engine,
+        "formula": str(formula),
+        "n": len(frame),
+        "participants": _levels(frame, "participant"),
+        "items": _levels(frame, "item"),
+        "converged": found.converged,
+        "singular": found.singular,
+        "note": " ".join([*notes, *found.notes]),
+    }
+    measured: dict[str, object] = {str(name): cells for name, cells in found.coefficients.items()}
+    return pd.DataFrame(measured | told)[COEFFICIENTS]
 
 
 def failed(formula: str, term: str, reason: str, frame: pd.DataFrame, *, engine: str = "glmm") -> pd.DataFrame:
@@ -196,8 +198,9 @@ def plain_cells(cells: pd.Series, *, group: bool = False, nested: bool = False) 
     # The engine knows numbers and strings only: pandas' own string and integer types would not pass.
     if group or not pd.api.types.is_numeric_dtype(cells):
         faults = _group_faults(cells, nested) if group else _text_faults(cells) or _constant_text(cells)
-        return cells.astype("string").fillna("").to_list(), faults
-    numbers = cells.astype("Float64").astype("float64")
+        texts = cells if cells.dtype == object else cells.astype("string")
+        return ["" if empty else str(cell) for cell, empty in zip(texts, cells.isna(), strict=True)], faults
+    numbers = cells if cells.dtype == "float64" else cells.astype("Float64").astype("float64")
     wrong = int(numbers.isna().sum() + numbers.abs().eq(float("inf")).sum())
     if wrong:
         return [], [f"column {cells.name!r}: {wrong} of {len(cells)} values are empty or not finite; exclude them"]

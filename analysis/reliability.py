@@ -151,31 +151,34 @@ def reliabilities(scores: pd.DataFrame, *, seed: int = 1, draws: int = DRAWS, sp
     rows = []
     for n, (names, version) in enumerate(targets.groupby(["experiment", "version"], sort=True)):
         matrix = _matrix(version, "rating")
-        halves = _halves(matrix, splits, np.random.default_rng([seed, 0, n]))
+        halves = [half.to_numpy() for half in _halves(matrix, splits, np.random.default_rng([seed, 0, n]))]
+        place_of: dict[Any, int] = {sentence: place for place, sentence in enumerate(matrix.columns.to_list())}
+        ratings = matrix.to_numpy(dtype="float64")
         for m, ((phenomenon, paradigm), part) in enumerate(version.groupby(["phenomenon", "paradigm"], sort=True)):
             place = dict(zip(("experiment", "version"), names, strict=True))
             place |= {"phenomenon": phenomenon, "paradigm": paradigm}
             for c, condition in enumerate([ALL, *sorted(part["condition"].unique())]):
                 shown = part if condition == ALL else part[part["condition"] == condition]
-                sentences = pd.MultiIndex.from_frame(shown[["item", "condition"]].drop_duplicates())
-                found = _agreement(matrix[sentences], halves, [seed, 1, n, m, c], draws)
+                sentences = dict.fromkeys(zip(shown["item"], shown["condition"], strict=True))
+                there = [place_of[sentence] for sentence in sentences]
+                found = _agreement(ratings[:, there], [half[:, there] for half in halves], [seed, 1, n, m, c], draws)
                 rows.append({**place, "condition": condition, **found})
     return check(pd.DataFrame(rows, columns=TABLES["reliability"].names), "reliability")
 
 
-def _agreement(
-    matrix: pd.DataFrame, halves: tuple[pd.DataFrame, pd.DataFrame], seed: Sequence[int], draws: int
-) -> dict[str, object]:
-    """Return the agreement on the sentences in the columns of `matrix`."""
-    ratings = matrix.T.to_numpy(dtype="float64")
-    found = icc(ratings)
-    low, high = icc_interval(ratings, seed=seed, draws=draws)
-    r = _correlated(*(half[matrix.columns].to_numpy() for half in halves))
+def _agreement(matrix: "Array", halves: Sequence["Array"], seed: Sequence[int], draws: int) -> dict[str, object]:
+    """Return the agreement on the sentences in the columns of `matrix`, raters by sentences; `halves` are splits by sentences."""
+    import numpy as np
+
+    found = icc(matrix.T)
+    low, high = icc_interval(matrix.T, seed=seed, draws=draws)
+    r = _correlated(*halves)
+    there = ~np.isnan(matrix)
     return {
         "sentences": matrix.shape[1],
-        "raters": int(matrix.notna().any(axis=1).sum()),
+        "raters": int(there.any(axis=1).sum()),
         "k": found.k,
-        "ratings": int(matrix.notna().to_numpy().sum()),
+        "ratings": int(there.sum()),
         "icc": found.icc,
         "icc_low": low,
         "icc_high": high,
