@@ -3,7 +3,7 @@
 A trial is an item of the running order. Item and condition are the logged columns that the mapping names, or the columns
 `item` and `condition`, which our export logs; where nothing is logged the label is the condition and the group the item, as
 in a Latin square of Ibex, or else label and number of the item. Two sessions may share a hash of an address, so that who took
-part is known only from a logged `participant`, or the column that the mapping names.
+part is known only from a logged `participant` or `PROLIFIC_PID`, or the column that the mapping names.
 """
 
 import logging
@@ -31,6 +31,7 @@ ELEMENT = ("PennElementName", "Element number", "Inner element number")
 LABEL = ("Type", "Label")
 GROUP = ("Group", "Latin Square Group")
 QUESTION = "Question (NULL if none)"
+WHO = ("participant", "PROLIFIC_PID")
 SHOWN = {QUESTION, "Sentence (or sentence MD5)"}
 CORRECT = "Whether or not answer was correct (NULL if N/A)"
 CHOSEN = ("Choice", "Select", "Selection", "Selected", "Final")
@@ -93,7 +94,7 @@ def _sitting(
     finished = datetime.fromtimestamp(float(received), UTC) if received else found.received.get(submission)
     times = [time for row in rows if (time := _number(row.cells.get("EventTime"))) is not None]
     first = next((row.cells for row in rows if "version" in row.cells), {})
-    who = next((name for row in rows if (name := mapping.text(row.cells, "participant", "participant"))), None)
+    who = next((name for row in rows if (name := mapping.text(row.cells, "participant", *WHO))), None)
     agent = found.agents.get(submission)
     slot, of = _number(first.get("slot")), _number(first.get("of"))
     return Sitting(
