@@ -16,6 +16,7 @@ BUDGET = {
     "lab": 1,
     "r": 10,
     "parquet": 1,
+    "import": 1,
     "postgres": 1,
     "dev": 10,
 }
