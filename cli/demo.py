@@ -46,9 +46,7 @@ def command(out: Path, robots: int, seed: int, force: bool) -> None:
         folder.end(scoring)
     folder.step("collect", "data", "-o", "tables")
     folder.step("analyse", "tables", "--study", "study.toml", "-o", "results")
-    folder.step(
-        "evaluate", "items.csv", "--model", "pocket", "--scores", "scores", "--people", "results", "-o", "results"
-    )
+    folder.step("evaluate", "items.csv", "--model", "pocket", "--scores", "scores", "-o", "results")
     folder.step("align", "tables", "scores", "--study", "study.toml", "-o", "results")
     folder.step("report", "study.toml", "-o", "report.html")
     click.echo(

@@ -12,6 +12,7 @@ from . import fitwording, modelfigures, modelwording, pairfigures, wording
 from .page import ALARM, HIDDEN, Exhibit, Page, Section, told_once
 
 FEW = 3  # language models that have figures of their own on minimal pairs
+LONG = 40  # paradigms from which the figure of all of them opens on demand
 MAIN = ("slor", "mean_lp", "lp")  # the measure held against ratings in a figure: the first that there is
 
 
@@ -159,8 +160,9 @@ def pairs(page: Page) -> Section:
     if len(models) > 1 or len(choices):
         caption = (
             f"Pairs won on each paradigm ({first}), in percent, a block for each phenomenon. Yellow: nearly all; dark blue: fewer "
-            "than chance. People are single choices, where they chose between the two members."
+            "than chance."
         )
+        caption += " People's are single choices between the two members." if len(choices) else ""
         exhibits += page.figure(
             "accuracy", "accuracy-map", caption, partial(pairfigures.heat_figure, table, first, choices)
         )
@@ -170,8 +172,9 @@ def pairs(page: Page) -> Section:
             f"{model} ({protocol}): share of pairs won on each paradigm, with 95% Wilson intervals. Look for intervals right of "
             "the dashed line (chance)."
         )
+        aside = len(models) > 1 or rows["paradigm"].nunique() > LONG
         draw = partial(pairfigures.accuracy_figure, rows)
-        exhibits += page.figure("accuracy", f"accuracy-{number}", caption, draw, rows, aside=bool(exhibits))
+        exhibits += page.figure("accuracy", f"accuracy-{number}", caption, draw, rows, aside=aside)
     bins = page.get("accuracy_bins")
     caption = (
         f"Accuracy ({first}) by how sure the model is, and by properties of the grammatical member, in equal shares of pairs with "
