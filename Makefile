@@ -19,7 +19,7 @@ PAGE_SOURCES := $(WEB)/package.json $(WEB)/package-lock.json $(WEB)/build.mjs $(
 demo: $(VENV)/.installed $(PAGE)
 	$(BIN)/gardenpath demo --force
 
-test: $(VENV)/.installed $(PAGE) packages $(VENV)/.r
+test: $(VENV)/.installed $(PAGE) packages $(VENV)/.r $(VENV)/.lab
 	cd $(WEB) && npm test --silent
 	$(BIN)/python -m pytest $(PYTEST)
 
@@ -44,13 +44,23 @@ $(VENV)/.installed: pyproject.toml
 	$(BIN)/python -m pip install --quiet --editable '.[lm,online,postgres,import,dev]'
 	touch $@
 
-# What the tests need beside Python and Node.js: a browser, PostgreSQL, R.
+# What the tests need beside Python and Node.js: a browser, PostgreSQL, R, a screen without a monitor.
 packages:
 	@bash .ci/packages
 
 # pymer4 and rpy2 are built against R, so they come after it; without R its tests are skipped.
 $(VENV)/.r: pyproject.toml $(VENV)/.installed | packages
 	@if command -v R >/dev/null; then $(BIN)/python -m pip install --quiet --editable '.[r]'; fi
+	touch $@
+
+# Of PsychoPy only what a window with time-stamped keys needs: the whole extra `lab` is 1.6 GB, this is 0.1, and it leaves every
+# package that is there as it is. PsychoPy has no release for Python 3.13; without it its tests are skipped.
+$(VENV)/.lab: pyproject.toml $(VENV)/.installed
+	@if $(BIN)/python -c 'import sys; sys.exit(sys.version_info >= (3, 13))'; then \
+		$(BIN)/python -m pip install --quiet psutil pyyaml requests && \
+		$(BIN)/python -m pip install --quiet --no-deps psychopy==2026.2.5 psychtoolbox==3.0.22.2 pyglet==1.5.27 \
+			pyserial i18next json-tricks freetype-py python-bidi arabic-reshaper six; \
+	fi
 	touch $@
 
 # Write the pinned contracts (names, tables, help texts, the demo's tables) anew, to be read in the diff.

@@ -2,9 +2,14 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from math import ceil
+from typing import TYPE_CHECKING
 
 from .displays import Answer, Blank, Display, Lines, Page, Slider, Task, Whole, Word
-from .writing import broken
+from .writing import Typeface, broken
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
 
 INK, SOFT, LINE, SHEET, PAPER, ACCENT, WRONG = (
     "#1c2024",
@@ -107,6 +112,38 @@ def marks(display: Display, room: Room) -> tuple[Mark, ...]:
             return *_progress(display.progress, room), *_stacked(display, room)
         case _:
             return tuple(_stacked(display, room))
+
+
+def picture(drawn: Sequence[Mark], face: Typeface) -> tuple["Image", tuple[int, int]]:
+    """Return marks as one opaque picture, as large as they need, and where its middle stands on the screen."""
+    from PIL import Image, ImageDraw
+
+    ends = [_ends_of(mark, face) for mark in drawn] or [(-1.0, -1.0, 1.0, 1.0)]
+    left, bottom = (ceil(max(-end[side] for end in ends)) + 2 for side in (0, 1))
+    right, top = (ceil(max(end[side] for end in ends)) + 2 for side in (2, 3))
+    # Of even size: the middle lies between two pixels, as that of the screen does.
+    right, top = right + (left + right) % 2, top + (bottom + top) % 2
+    image = Image.new("RGB", (left + right, bottom + top), PAPER)
+    canvas = ImageDraw.Draw(image)
+    for mark in drawn:
+        x, y = left + mark.x, top - mark.y
+        if isinstance(mark, Text):
+            face.write(canvas, mark.text, (x, y), mark.size, mark.color, mark.align)
+        else:
+            half = mark.width / 2, mark.height / 2
+            corners = [round(one) for one in (x - half[0], y - half[1], x + half[0] - 1, y + half[1] - 1)]
+            if corners[2] >= corners[0] and corners[3] >= corners[1]:
+                canvas.rectangle(corners, mark.fill, mark.border)
+    return image, ((right - left) // 2, (top - bottom) // 2)
+
+
+def _ends_of(mark: Mark, face: Typeface) -> tuple[float, float, float, float]:
+    """Left, lower, right and upper end of a mark, with what letters hang over."""
+    if isinstance(mark, Box):
+        return mark.x - mark.width / 2, mark.y - mark.height / 2, mark.x + mark.width / 2, mark.y + mark.height / 2
+    width, high = face.width(mark.text, mark.size), 1.3 * mark.size
+    left = mark.x - width * {"left": 0.0, "center": 0.5, "right": 1.0}[mark.align]
+    return left - mark.size, mark.y - high, left + width + mark.size, mark.y + high
 
 
 def _stacked(display: Page | Whole | Task | Slider | Blank, room: Room) -> Iterator[Mark]:

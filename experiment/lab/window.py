@@ -18,9 +18,9 @@ from gardenpath import study
 from ..procedures import direction
 from ..sessions import Json
 from .displays import Click, Display, Focus, Input, Key, Painted, Slider, Task, Typed
-from .layout import PAPER, Box, Mark, Room, marks, places, room
+from .layout import PAPER, Box, Mark, Room, marks, picture, places, room
 from .texts import lab_texts
-from .writing import font_for, visual
+from .writing import typeface
 
 # So long before the next frame nothing new is looked at, s: time to draw what a key asks for.
 MARGIN = 0.004
@@ -50,6 +50,27 @@ def code(name: str) -> str:
     return name.capitalize()
 
 
+def refresh_rate(flips: Sequence[float]) -> float | None:
+    """Return the refresh rate in Hz from the times of flips, s; None where they did not wait for a refresh.
+
+    >>> refresh_rate([0.0, 0.01, 0.02, 0.03, 0.04, 0.05])
+    100.0
+    """
+    intervals = [after - before for before, after in pairwise(flips)]
+    median = statistics.median(intervals)
+    steady = sum(abs(one - median) < 0.1 * median for one in intervals) > 0.8 * len(intervals)
+    return round(1 / median, 3) if steady and 30 <= 1 / median <= 600 else None
+
+
+def missed(interval: float, period: float) -> int:
+    """Return how many refreshes passed between two flips without a new frame.
+
+    >>> [missed(interval, 16.7) for interval in (16.7, 20.0, 33.4, 50.0)]
+    [0, 0, 1, 2]
+    """
+    return max(0, round(interval / period) - 1)
+
+
 def check() -> None:
     """Raise where this machine cannot run a session, saying what to install; nothing is opened or written before."""
     if sys.version_info >= (3, 13):
@@ -72,7 +93,7 @@ def check() -> None:
             raise
         raise study.MissingExtra(
             f"psychtoolbox, which time-stamps the keys, does not load: {cause}; "
-            "install what it lacks (Debian: libusb-1.0-0 libportaudio2 libasound2)"
+            "install what it lacks (Debian: libportaudio2, with the sound libraries that it brings)"
         ) from None
     _quiet()
     try:
@@ -117,8 +138,8 @@ class Window:
         from psychopy import core, logging, visual
         from psychopy.hardware import keyboard
 
-        self._direction = direction(payload["study"]["language"])
-        self._font = font_for(_texts(payload, self._direction), payload["study"]["language"], font)
+        language = payload["study"]["language"]
+        self._face = typeface(_texts(payload), language, direction(language), font)
         self._visual, self._clock = visual, core
         self._win = visual.Window(
             size or (1024, 768),
@@ -127,7 +148,6 @@ class Window:
             units="pix",
             color=PAPER,
             allowGUI=size is not None,
-            useFBO=True,  # what was drawn stays, and needs not be drawn anew for each frame
             checkTiming=False,
             title=payload["study"]["title"],
         )
@@ -143,13 +163,14 @@ class Window:
         self._focused = True
         self._shown: tuple[Mark, ...] = ()
         self._painted: Painted | None = None
-        self._made: dict[Display, tuple[tuple[Mark, ...], list[Any]]] = {}
+        self._stimulus: Any = None
+        self._made: dict[Display, tuple[tuple[Mark, ...], Any]] = {}
         self._widths: dict[tuple[str, float], float] = {}
         self._last_flip: float | None = None
         self._dropped = 0
         width, height = (float(one) for one in self._win.size)
         words = {word for trial in payload["trials"] for one in trial["sentences"] for word in one["words"]}
-        self.room: Room = room(width, height, self._direction, sorted(words), self._width)
+        self.room: Room = room(width, height, self._face.direction, sorted(words), self._width)
         self._check_size(payload["procedure"]["device"])
         self._listen()
         self.refresh = self._measured()
@@ -184,7 +205,7 @@ class Window:
             "keyboard": True,
             "monitor": self._monitor(),
             "full_screen": bool(self._win.fullscr),
-            "font": self._font,
+            "font": self._face.family,
             "software": {
                 "gardenpath": version("gardenpath"),
                 "python": platform.python_version(),
@@ -209,11 +230,7 @@ class Window:
 
     def _measured(self) -> float | None:
         """Return the refresh rate in Hz over 60 frames; None where flips do not wait for a refresh, as under Xvfb."""
-        times = [self._win.flip() for _ in range(70)][10:]
-        intervals = [after - before for before, after in pairwise(times)]
-        median = statistics.median(intervals)
-        steady = sum(abs(one - median) < 0.1 * median for one in intervals) > 0.8 * len(intervals)
-        return 1 / median if steady and 30 <= 1 / median <= 600 else None
+        return refresh_rate([self._win.flip() for _ in range(70)][10:])
 
     @property
     def _period(self) -> float:
@@ -221,9 +238,11 @@ class Window:
 
     def _flip(self) -> float:
         """Show what is drawn on the next frame and return its time; frames that were missed in between are counted."""
-        flipped: float = self._win.flip(clearBuffer=False)
-        if self._last_flip is not None and flipped - self._last_flip > 1.5 * self._period:
-            self._dropped += round((flipped - self._last_flip) / self._period) - 1
+        if self._stimulus is not None:
+            self._stimulus.draw()
+        flipped: float = self._win.flip()
+        if self._last_flip is not None:
+            self._dropped += missed(flipped - self._last_flip, self._period)
         self._last_flip = flipped
         return self._ms(flipped)
 
@@ -236,32 +255,28 @@ class Window:
 
     def prepare(self, displays: Sequence[Display]) -> None:
         """Make everything that these displays show."""
-        self._made.clear()
-        made: dict[Mark, Any] = {}
-        for display in displays:
-            drawn = marks(display, self.room)
-            for mark in drawn:
-                if mark not in made:
-                    made[mark] = self._stimulus(mark)
-                    made[mark].draw()  # the first time takes longest
-            self._made[display] = drawn, [made[mark] for mark in drawn]
+        self._made = {display: self._picture(display) for display in displays}
+        for _, stimulus in self._made.values():
+            stimulus.draw()  # the first time takes longest
         self._win.clearBuffer()
         self._last_flip = None
 
     def show(self, display: Display) -> Painted:
         """Show a display on the next frame."""
-        if display not in self._made:
-            drawn = marks(display, self.room)
-            self._made[display] = drawn, [self._stimulus(mark) for mark in drawn]
+        if (made := self._made.get(display)) is None:
+            made = self._picture(display)
             self._last_flip = None
-        self._shown, stimuli = self._made[display]
+        self._shown, self._stimulus = made
         self._point(isinstance(display, (Task, Slider)) or bool(getattr(display, "answers", ())))
         request = self.now()
-        self._win.clearBuffer()
-        for stimulus in stimuli:
-            stimulus.draw()
         self._painted = Painted(request, self._flip())
         return self._painted
+
+    def _picture(self, display: Display) -> tuple[tuple[Mark, ...], Any]:
+        """Return the marks of a display, and one stimulus that shows them all: a word costs one rectangle a frame."""
+        drawn = marks(display, self.room)
+        image, middle = picture(drawn, self._face)
+        return drawn, self._visual.ImageStim(self._win, image, pos=middle, size=image.size)
 
     def _point(self, shown: bool) -> None:
         """Show the mouse where it can answer, and nowhere else."""
@@ -272,37 +287,11 @@ class Window:
         """Return the line of each word of a sentence, and its position on that line."""
         return places(words, gaps, self.room)
 
-    def _stimulus(self, mark: Mark) -> Any:
-        if isinstance(mark, Box):
-            return self._visual.Rect(
-                self._win,
-                pos=(mark.x, mark.y),
-                size=(mark.width, mark.height),
-                fillColor=mark.fill,
-                lineColor=mark.border,
-                lineWidth=1.5,
-            )
-        return self._visual.TextStim(
-            self._win,
-            visual(mark.text, self._direction),
-            font=self._font,
-            pos=(mark.x, mark.y),
-            height=mark.size,
-            color=mark.color,
-            wrapWidth=10 * self._win.size[0],
-            alignText=mark.align,
-            anchorHoriz=mark.align,
-            anchorVert="center",
-        )
-
     def _width(self, text: str, size: float) -> float:
         """Return how wide a text is, px."""
         found = self._widths.get((text, size))
         if found is None:
-            from pyglet import font
-
-            glyphs = font.load(self._font, size, dpi=72).get_glyphs(visual(text, self._direction))
-            found = self._widths[text, size] = float(sum(glyph.advance for glyph in glyphs))
+            found = self._widths[text, size] = self._face.width(text, size)
         return found
 
     # ------------------------------------------------------------------------------------------------- what comes back
@@ -383,12 +372,10 @@ class Window:
                 return
 
 
-def _texts(payload: Json, direction: str) -> Iterable[str]:
-    """Yield every text of a session, as it is drawn."""
-    parts = [payload["study"]["title"], payload["procedure"], payload["trials"]]
+def _texts(payload: Json) -> Iterable[str]:
+    """Yield every text of a session."""
     texts = lab_texts(payload["study"]["language"], payload["texts"])
-    for text in _strings([*parts, texts]):
-        yield visual(text, direction)
+    yield from _strings([payload["study"]["title"], payload["procedure"], payload["trials"], texts])
 
 
 def _strings(value: object) -> Iterable[str]:

@@ -1,8 +1,21 @@
-"""How text is written on a screen that draws characters from left to right: joined, ordered, broken into lines, in a font."""
+"""How text is written: broken into lines, in a font that has its characters, and drawn with the marks and joins of its script.
+
+PsychoPy's own text leaves out every mark that stands on another letter, such as Arabic and Hebrew vowels; Pillow's does not,
+where it has Raqm and FriBiDi.
+"""
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Set
+from collections.abc import Callable, Iterable, Iterator, Set
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING
+
+from gardenpath import study
+
+if TYPE_CHECKING:
+    from PIL.ImageDraw import ImageDraw
+    from PIL.ImageFont import FreeTypeFont
 
 OPENING = "（「『《〈【〔“‘"
 CLOSING = "）」』》〉】〕”’、。，．：；？！…ー"
@@ -17,9 +30,9 @@ RIGHT_TO_LEFT = ("R", "AL")
 PREFERRED = {
     "ar": ("Noto Naskh Arabic", "Noto Sans Arabic", "Segoe UI", "Geeza Pro", "DejaVu Sans"),
     "he": ("Noto Sans Hebrew", "Segoe UI", "Arial Hebrew", "DejaVu Sans"),
-    "ja": ("Noto Sans CJK JP", "Noto Sans JP", "Yu Gothic", "Hiragino Sans", "IPAGothic", "Droid Sans Fallback"),
-    "ko": ("Noto Sans CJK KR", "Noto Sans KR", "Malgun Gothic", "Apple SD Gothic Neo", "Droid Sans Fallback"),
-    "zh": ("Noto Sans CJK SC", "Noto Sans SC", "Microsoft YaHei", "PingFang SC", "WenQuanYi Zen Hei", "Droid Sans Fallback"),
+    "ja": ("Noto Sans CJK JP", "Noto Sans JP", "Yu Gothic", "Hiragino Sans", "IPAGothic", "WenQuanYi Micro Hei"),
+    "ko": ("Noto Sans CJK KR", "Noto Sans KR", "Malgun Gothic", "Apple SD Gothic Neo", "UnDotum"),
+    "zh": ("Noto Sans CJK SC", "Noto Sans SC", "Microsoft YaHei", "PingFang SC", "WenQuanYi Micro Hei"),
 }  # fmt: skip
 UPRIGHT = ("Book", "Normal", "Regular", "Roman")
 USUAL = ("Noto Sans", "Segoe UI", "Helvetica Neue", "Arial", "DejaVu Sans")
@@ -41,19 +54,91 @@ def broken(text: str, width: float, measure: Callable[[str], float]) -> list[str
     return lines
 
 
+@dataclass(frozen=True)
+class Typeface:
+    """A font for the texts of one study. `shaped`: letters are joined and marks set by Raqm; else as far as characters go."""
+
+    family: str
+    path: str
+    index: int
+    language: str
+    direction: str
+    shaped: bool
+
+    def width(self, text: str, size: float) -> float:
+        """Return how wide a text is at a size, px."""
+        drawn, direction = self._drawn(text)
+        return float(_font(self, round(size)).getlength(drawn, direction=direction, language=self._script()))
+
+    def write(
+        self, canvas: "ImageDraw", text: str, at: tuple[float, float], size: float, color: str, align: str
+    ) -> None:
+        """Write a line: `at` is its left end, middle or right end, half as high as its small letters.
+
+        The baseline is at the same height whatever letters there are.
+        """
+        drawn, direction = self._drawn(text)
+        anchor = {"left": "ls", "center": "ms", "right": "rs"}[align]
+        place = round(at[0]), round(at[1] + 0.33 * size)
+        font = _font(self, round(size))
+        canvas.text(place, drawn, color, font, anchor, direction=direction, language=self._script())
+
+    def _drawn(self, text: str) -> tuple[str, str | None]:
+        """Return what is given to Pillow, and from where it is to read that."""
+        direction = "rtl" if self.direction == "rtl" and _is_right_to_left(text) else "ltr"
+        return (text, direction) if self.shaped else (visual(text, direction), None)
+
+    def _script(self) -> str | None:
+        return self.language if self.shaped else None
+
+
+@cache
+def _font(face: Typeface, size: int) -> "FreeTypeFont":
+    from PIL import ImageFont
+
+    engine = ImageFont.Layout.RAQM if face.shaped else ImageFont.Layout.BASIC
+    return ImageFont.truetype(face.path, size, face.index, layout_engine=engine)
+
+
+def _is_right_to_left(text: str) -> bool:
+    return any(unicodedata.bidirectional(one) in RIGHT_TO_LEFT for one in text)
+
+
 def visual(text: str, direction: str) -> str:
-    """Return one line of text as it is drawn from left to right: Arabic letters joined, right-to-left runs turned round.
+    """Return one line as it stands from left to right: Arabic letters joined, right-to-left runs turned round.
 
     >>> visual("rusty.", "ltr")
     'rusty.'
     """
-    if not any(unicodedata.bidirectional(one) in RIGHT_TO_LEFT for one in text):
+    if not _is_right_to_left(text):
         return text
-    from gardenpath import study
-
-    reshaped = study.require("arabic_reshaper", "lab").reshape(text)
-    ordered: str = study.require("bidi", "lab").get_display(reshaped, base_dir="R" if direction == "rtl" else "L")
+    shaper = study.require("arabic_reshaper", "lab").ArabicReshaper({"delete_harakat": False})
+    ordered: str = study.require("bidi", "lab").get_display(
+        shaper.reshape(text), base_dir="R" if direction == "rtl" else "L"
+    )
     return ordered
+
+
+def typeface(texts: Iterable[str], language: str, direction: str, wanted: str | None = None) -> Typeface:
+    """Return a font that can draw these texts; raises `ValueError` where this machine has none."""
+    from PIL import features
+
+    texts = [unicodedata.normalize("NFC", text) for text in texts]
+    shaped = bool(features.check("raqm"))
+    if not shaped and (marked := next((text for text in texts if _needs_shaping(text)), None)):
+        raise ValueError(
+            f"{marked[:40]!r} has marks that cannot be set without FriBiDi; install it (Debian: libfribidi0; macOS: brew install "
+            "fribidi; Windows: fribidi.dll beside python.exe)"
+        )
+    characters = "".join(texts if shaped else [visual(text, direction) for text in texts])
+    family = font_for([characters], language, wanted)
+    path, index, _ = _fonts()[family]
+    return Typeface(family, path, index, language, direction, shaped)
+
+
+def _needs_shaping(text: str) -> bool:
+    """Whether characters stand on others, or change with those beside them in ways that no character of its own shows."""
+    return any(unicodedata.combining(one) or unicodedata.category(one) in ("Mn", "Mc") for one in text)
 
 
 def font_for(texts: Iterable[str], language: str, wanted: str | None = None) -> str:
@@ -65,7 +150,7 @@ def font_for(texts: Iterable[str], language: str, wanted: str | None = None) -> 
     usual = (*PREFERRED.get(language.partition("-")[0], ()), *USUAL, *sorted(fonts))
     missing = needed
     for family in [wanted] if wanted else [family for family in usual if family in fonts]:
-        lacks = needed - fonts[family]
+        lacks = needed - fonts[family][2]
         if not lacks:
             return family
         missing = min(missing, lacks, key=len)
@@ -77,17 +162,20 @@ def font_for(texts: Iterable[str], language: str, wanted: str | None = None) -> 
     )
 
 
-def _fonts() -> dict[str, Set[int]]:
-    """The characters of each family of fonts on this machine, of its upright face of usual weight."""
+@cache
+def _fonts() -> dict[str, tuple[str, int, Set[int]]]:
+    """File, number in the file and characters of each family of fonts on this machine: its upright face of usual weight."""
+    return {family: (path, index, codes) for family, path, index, codes in _faces()}
+
+
+def _faces() -> Iterator[tuple[str, str, int, Set[int]]]:
     from matplotlib import font_manager
     from matplotlib.ft2font import FT2Font
 
-    fonts: dict[str, Set[int]] = {}
     for path in sorted(font_manager.findSystemFonts()):
         # Before matplotlib 3.11 only the first font of a collection can be seen.
         faces = [first := FT2Font(path)]
         faces += [FT2Font(path, face_index=n) for n in range(1, getattr(first, "num_faces", 1))]
-        for face in faces:
+        for index, face in enumerate(faces):
             if face.style_name in UPRIGHT:
-                fonts[face.family_name] = face.get_charmap().keys()
-    return fonts
+                yield face.family_name, path, index, face.get_charmap().keys()

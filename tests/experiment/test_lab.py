@@ -624,17 +624,67 @@ def test_a_moving_window_uncovers_one_word_in_its_place(direction: str, sign: in
     assert [mark.text for mark in all_seen if isinstance(mark, layout.Text)] == list(words)
 
 
-def test_arabic_is_joined_and_turned_round_line_by_line() -> None:
+def ink(face: writing.Typeface, text: str, size: float = 60) -> Any:
+    """The picture of a text, and the smallest box that holds its ink."""
+    from PIL import Image, ImageChops
+
+    image, _ = layout.picture([layout.Text(text, 0, 0, size)], face)
+    return image, ImageChops.difference(image, Image.new("RGB", image.size, layout.PAPER)).getbbox()
+
+
+def test_words_stand_on_one_line_in_the_middle_whatever_their_letters() -> None:
+    face = writing.typeface(["nÁgx"], "en", "ltr")
+    base = []
+    for text in ("nnn", "nÁn", "ngn"):
+        image, (left, _, right, _) = ink(face, text)
+        assert abs((left + right) - image.width) <= 4
+        first = image.crop((left, 0, left + 20, image.height))
+        base.append(
+            max(y for y in range(first.height) if first.getpixel((5, y)) != first.getpixel((0, 0))) - image.height / 2
+        )
+    assert len(set(base)) == 1, "accents and descenders do not move the line"
+
+
+def test_vowel_marks_are_drawn_and_letters_joined() -> None:
+    from PIL import features
+
+    if not features.check("raqm"):
+        pytest.skip("FriBiDi is not installed")
+    for language, plain, marked in (("ar", "كتبت", "كُتِبَتْ"), ("he", "שלום", "שָׁלוֹם")):
+        face = writing.typeface([plain, marked], language, "rtl")
+        assert face.shaped
+        assert face.width(plain, 60) == pytest.approx(face.width(marked, 60), abs=1)
+        boxes = [ink(face, text)[1] for text in (plain, marked)]
+        heights = [bottom - top for _, top, _, bottom in boxes]
+        assert heights[1] > heights[0] + 5, "the marks stand above and below"
+    face = writing.typeface(["كتبت"], "ar", "rtl")
+    assert face.width("كتب", 60) < sum(face.width(one, 60) for one in "كتب"), (
+        "joined letters are narrower than lone ones"
+    )
+
+
+def test_without_fribidi_plain_arabic_and_hebrew_are_drawn_and_marks_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("arabic_reshaper")
     # The isolated, initial, medial and final forms of Unicode's Arabic Presentation Forms-B; from right to left.
     assert writing.visual("بيت", "rtl") == "\ufe96\ufef4\ufe91"
     assert writing.visual("הספר.", "rtl") == ".רפסה"
     assert writing.visual("הספר 12 abc", "rtl") == "abc 12 רפסה"
-    first, second = writing.broken("אחת שתיים שלוש", 9, len)
-    assert (first, second) == ("אחת שתיים", "שלוש"), "broken before it is turned round"
+    monkeypatch.setattr("PIL.features.check", lambda name: False)
+    face = writing.typeface(["בית הספר"], "he", "rtl")
+    assert not face.shaped
+    assert face.width("בית", 40) > 0
+    with pytest.raises(ValueError, match="marks that cannot be set without FriBiDi; install it"):
+        writing.typeface(["שָׁלוֹם"], "he", "rtl")
+
+
+def test_lines_are_broken_before_they_are_turned_round() -> None:
+    assert writing.broken("אחת שתיים שלוש", 9, len) == ["אחת שתיים", "שלוש"]
+    assert writing.broken("one\ntwo  three", 9, len) == ["one two", "three"], "spaces of every kind are one space"
+    assert writing.broken("彼は「本」を読んだ。", 4, len) == ["彼は", "「本」を", "読んだ。"]
 
 
 def test_a_font_without_the_characters_is_refused() -> None:
+    assert writing.font_for(["a"], "en") in writing._fonts()
     with pytest.raises(ValueError, match="there is no such font"):
         writing.font_for(["a"], "en", "No Such Font")
     with pytest.raises(ValueError, match="lacks characters of the study"):

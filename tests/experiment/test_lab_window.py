@@ -295,6 +295,16 @@ def test_a_screen_that_is_not_there_and_a_small_window_are_errors_before_the_ses
     assert not list((folder / "data").glob("s-*"))
 
 
+def test_a_refresh_rate_is_told_only_where_flips_wait_for_one() -> None:
+    locked = [n / 59.94 for n in range(60)]
+    assert window.refresh_rate(locked) == pytest.approx(59.94, abs=0.01)
+    one_late = [t + (t > 0.5) / 59.94 for t in locked]
+    assert window.refresh_rate(one_late) == pytest.approx(59.94, abs=0.01)
+    assert sum(window.missed(b - a, 1 / 59.94) for a, b in pairwise(one_late)) == 1
+    assert window.refresh_rate([n / 3000 for n in range(60)]) is None, "no monitor is that fast"
+    assert window.refresh_rate([sum(range(n % 7)) * 0.001 + n * 0.016 for n in range(60)]) is None
+
+
 @pytest.mark.parametrize(
     ("name", "expected"),
     [("a", "KeyA"), ("7", "Digit7"), ("num_7", "Numpad7"), ("left", "ArrowLeft"), ("return", "Enter"), ("num_enter", "NumpadEnter"),

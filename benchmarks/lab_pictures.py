@@ -1,0 +1,98 @@
+"""Takes the picture of docs/lab.md: screens of the lab's window, as they stand on the screen at DISPLAY.
+
+xvfb-run -s "-screen 0 1024x768x24" python benchmarks/lab_pictures.py
+"""
+
+import json
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from PIL import Image, ImageGrab
+
+from gardenpath import experiment, study
+from gardenpath.experiment import sessions
+from gardenpath.experiment.lab.displays import Display, Lines, Page, Task, Word, answers, points
+from gardenpath.experiment.lab.texts import lab_texts
+from gardenpath.experiment.lab.window import Window, check
+from gardenpath.experiment.procedures import sides, standard_texts
+
+PICTURE = Path(__file__).parents[1] / "docs" / "pictures" / "lab.png"
+SENTENCES = {
+    "en": ["The", "road", "past", "the", "farms", "is", "narrow", "and", "bends", "to", "the", "left."],
+    "ar": ["الطالبةُ", "قرأتْ", "الكتابَ", "الجديدَ", "في", "المكتبة", "أمس."],
+    "he": ["הילדה", "קראה", "את", "הספר", "החדש", "בספרייה."],
+    "zh": ["我们", "昨天", "在", "图书馆", "看", "了", "电影。"],
+}
+STUDY = """
+name = "pictures"
+title = "Reading sentences"
+language = "{language}"
+seed = 1
+[materials]
+files = ["items.jsonl"]
+[design]
+ratio = {{ grammatical = 1, ungrammatical = 1 }}
+versions = 2
+[procedure.rating]
+prompt = "How good does this sentence sound to you?"
+low = "very bad"
+high = "very good"
+[online]
+completion_code = "C"
+"""
+
+
+def opened(folder: Path, language: str) -> Window:
+    """A window for a study of one sentence in a language."""
+    words, joint = SENTENCES[language], "" if language == "zh" else " "
+    spans = [
+        [start := len(joint.join(words[:n])) + (len(joint) if n else 0), start + len(one)]
+        for n, one in enumerate(words)
+    ]
+    sentence = {"text": joint.join(words), "regions": [], "segmentation": spans}
+    both = {"grammatical": sentence, "ungrammatical": sentence}
+    item = {"record": "item", "paradigm": "order", "language": language, "sentences": both}
+    records = [{"record": "paradigm", "id": "order", "phenomenon": "order"}, {**item, "id": "1"}, {**item, "id": "2"}]
+    (folder / "items.jsonl").write_text("".join(json.dumps(one) + "\n" for one in records))
+    (folder / "study.toml").write_text(STUDY.format(language=language))
+    file = experiment.version_files(study.load(folder / "study.toml"))[0]
+    session = sessions.open_session(file, 0, id="", participant="", started="", source="lab")
+    return Window(sessions.payload(session, file, token="", visit=0, next_seq=0, done=()), size=(1024, 768))
+
+
+def displays(language: str) -> Iterator[Display]:
+    """What is shown of each language."""
+    texts = lab_texts(language, standard_texts(language))
+    words = tuple(SENTENCES[language])
+    gaps = ("" if language == "zh" else " ",) * (len(words) - 1)
+    labels = [texts["consent_accept"], texts["consent_decline"]]
+    yield Page(tuple(texts["consent"]), "", answers(labels, [1, 0], sides(language, "side_by_side")))
+    if language == "en":
+        yield Word(words[2])
+    yield Lines(words, gaps, shown=3)
+    if language == "en":
+        prompt = "How good does this sentence sound to you?"
+        yield Task(prompt, points(7), "points", "very bad", "very good", progress=0.4)
+
+
+def main() -> None:
+    check()
+    taken = []
+    for language in SENTENCES:
+        with tempfile.TemporaryDirectory() as folder:
+            window = opened(Path(folder), language)
+            for display in displays(language):
+                window.show(display)
+                window.wait(50)
+                taken.append(ImageGrab.grab().resize((512, 384), Image.Resampling.LANCZOS))
+            window.close()
+    rows = (len(taken) + 1) // 2
+    sheet = Image.new("RGB", (2 * 512 + 8, rows * 392 - 8), "#c9ced4")
+    for n, picture in enumerate(taken):
+        sheet.paste(picture, (n % 2 * 520, n // 2 * 392))
+    sheet.quantize(32).save(PICTURE, optimize=True)
+
+
+if __name__ == "__main__":
+    main()
