@@ -1,18 +1,22 @@
 """Curves in place of lines: generalised additive mixed models by R's mgcv::bam."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import pandas as pd
 
-from gardenpath.study import DataError, check
+from gardenpath.study import TABLES, DataError, check
 
 from . import rsession
 from .estimates import Cells
 from .mixed import plain_cells
+from .predictors import at, by_model, formula, terms
 from .rsession import first
 
+NORMAL = 1.959964  # standard errors to each end of a 95 % interval, as mgcv draws them
 START = "starts_series"
+SERIES = ("session", "trial")  # a sentence's words, in the order read
+RANDOM = " + ".join(f"s({group}, bs='re')" for group in ("participant", "item", "token"))
 
 
 def smooths(frame: pd.DataFrame, formula: str, *, series: Sequence[str] = (), rho: float | None = None) -> pd.DataFrame:
@@ -26,6 +30,36 @@ def smooths(frame: pd.DataFrame, formula: str, *, series: Sequence[str] = (), rh
     smooths(aligned, "log_rt ~ s(surprisal) + length + s(participant, bs='re') + s(token, bs='re')", series=["session", "trial"])
     ```
     """
+    return _fitted(frame, formula, series, rho)[0]
+
+
+def curves(
+    aligned: pd.DataFrame, *, lags: int = 2, withheld: Mapping[tuple[str, str], str] | None = None
+) -> dict[str, pd.DataFrame]:
+    """Return gam_terms and smooths, by name: log reading time by a curve of surprisal at each lag, of each language model.
+
+    The other predictors are lines, participant, item and token random intercepts; residuals of successive words of a
+    sentence are correlated. Where the curves are straight, a slope in `alignment_models` says all. Models in `withheld`
+    are left out.
+    """
+    of_surprisal = [f"s({name})" for name in at("surprisal", range(lags + 1))]
+    wanted = formula([*of_surprisal, *terms(range(lags + 1), surprisal=False)], RANDOM)
+    tables: dict[str, list[pd.DataFrame]] = {"gam_terms": [], "smooths": []}
+    for model, protocol, rows in by_model(aligned):
+        if (model, protocol) not in (withheld or {}):
+            read = rows.sort_values([*SERIES, "word"], kind="stable")
+            for found, table in zip(tables.values(), _fitted(read, wanted, SERIES, None), strict=True):
+                found.append(table.assign(model=model, protocol=protocol))
+    return {
+        name: check(pd.concat([pd.DataFrame(columns=TABLES[name].names), *found])[TABLES[name].names], name)
+        for name, found in tables.items()
+    }
+
+
+def _fitted(
+    frame: pd.DataFrame, formula: str, series: Sequence[str], rho: float | None
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Return the table gam_terms, and the points of its curves."""
     if rho is not None and not (series and -1 < rho < 1):
         raise ValueError(
             f"rho is {rho:g} and series {list(series)}; expected -1 < rho < 1, and the columns of a series"
@@ -51,7 +85,10 @@ def smooths(frame: pd.DataFrame, formula: str, *, series: Sequence[str] = (), rh
         autocorrelation=first(value["autocorrelation"]),
     )
     table["term"] = table["term"].replace("(Intercept)", "intercept")
-    return check(table, "gam_terms")
+    points = pd.DataFrame(value["curves"], columns=["predictor", "value", "estimate", "se"])
+    width = NORMAL * points["se"]
+    points = points.assign(ci_low=points["estimate"] - width, ci_high=points["estimate"] + width)
+    return check(table.assign(model=None, protocol=None)[TABLES["gam_terms"].names], "gam_terms"), points
 
 
 def _columns(frame: pd.DataFrame, formula: str) -> dict[str, Cells]:

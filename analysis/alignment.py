@@ -8,11 +8,15 @@ import pandas as pd
 
 from gardenpath.study import TABLES, DataError, check
 
+from .additive import curves
+from .formulas import parse
 from .ledger import Ledger, complete, in_band
 from .measures import RATED, declared
-from .mixed import COEFFICIENTS, failed, fit
+from .mixed import COEFFICIENTS, checked, columns_of, failed, fit
+from .policies import Steps
 from .predictive import delta_comparisons, delta_log_likelihood, heldout, unpredicted
 from .predictors import INTERCEPTS, MODEL, WORD, at, beside, by_model, by_term, collinearity, formula, no_score, terms
+from .rcode import quoted
 from .selftest import alignment_test, lag_profile, stopped
 
 TERM = "surprisal"
@@ -35,6 +39,9 @@ def align(
     min_rt: float = 100,
     max_rt: float = 3000,
     engine: str = "glmm",
+    policy: str = "declared",
+    crosscheck: bool = False,
+    gam: bool = False,
 ) -> dict[str, pd.DataFrame]:
     """Return the words read beside their scores, a test of that, models by surprisal, and their gain on held-out readings.
 
@@ -46,6 +53,10 @@ def align(
     mixed model a language model. The first and the last word of a sentence are left out unless `edges`, and a word
     with fewer than `lags` words before it always. A reading without a score, or whose text differs from what was
     scored, is a `DataError`.
+
+    With another `policy` than declared, slopes of surprisal are chosen by it, and alignment_steps has each fit on the way;
+    with `crosscheck`, the models are refitted in the other engine. With `gam`, gam_terms and smooths have curves of surprisal
+    in place of lines, by R's mgcv.
 
     A language model by which reading times seem to stand beside the wrong words (`alignment_test`) is not fitted,
     unless `despite_failure`; its rows say so.
@@ -85,13 +96,25 @@ def align(
     aligned = declared(_described(found), "aligned")
     tested = alignment_test(aligned, engine=engine)
     withheld = {} if despite_failure else stopped(tested)
-    models = alignment_models(aligned, lags=lags, slopes=slopes, engine=engine, withheld=withheld)
+    steps = Steps()
+    models = alignment_models(
+        aligned,
+        lags=lags,
+        slopes=slopes,
+        engine=engine,
+        withheld=withheld,
+        policy=policy,
+        crosscheck=crosscheck,
+        steps=steps,
+    )
     return {
         "aligned": aligned,
         "alignment_test": tested,
         "lag_profile": lag_profile(aligned, engine=engine),
         "collinearity": collinearity(aligned, lags=lags) if len(aligned) else _none("collinearity"),
         "alignment_models": models,
+        **({"alignment_steps": steps.table("alignment_steps")} if policy != "declared" else {}),
+        **(curves(aligned, lags=lags, withheld=withheld) if gam else {}),
         "surprisal_effects": surprisal_effects(aligned, models, engine=engine),
         **_predicted(aligned, withheld, lags=lags, by=folds_by, folds=folds, seed=seed),
         "alignment_exclusions": ledger.table("alignment_exclusions"),
@@ -202,13 +225,17 @@ def alignment_models(
     slopes: bool = True,
     engine: str = "glmm",
     withheld: Withheld | None = None,
+    policy: str = "declared",
+    crosscheck: bool = False,
+    steps: Steps | None = None,
 ) -> pd.DataFrame:
     """Return the fixed effects on log reading time of each (model, protocol), with random intercepts by token too.
 
     The coefficient of surprisal is in log ms per bit: 0.01 is about 1 % slower for each bit. With `slopes`, the effect
     of the word's own surprisal varies over participants, correlated with their intercepts; where these slopes make the
-    model singular, or it does not converge, intercepts alone are fitted and `note` says so. `withheld` names models
-    not to be fitted, and why.
+    model singular, or it does not converge, intercepts alone are fitted and `note` says so. Under another `policy` than
+    declared, it chooses among the slopes of surprisal that vary within participants and items, noted in `steps`.
+    `withheld` names models not to be fitted, and why.
     """
     fits = []
     for model, protocol, rows in by_model(aligned):
@@ -216,7 +243,15 @@ def alignment_models(
         if reason:
             fitted = failed(formula(terms(range(lags + 1))), TERM, reason, rows, engine=engine)
         else:
-            fitted = _fitted(rows, terms(range(lags + 1)), slopes, engine)
+            fixed = terms(range(lags + 1))
+            try:
+                if policy == "declared":
+                    fitted = _fitted(rows, fixed, slopes, engine, crosscheck)
+                else:
+                    noted = (steps or Steps()).of(f"{model} ({protocol})")
+                    fitted = _chosen(rows, fixed, slopes, engine, policy, crosscheck, noted)
+            except DataError as error:
+                fitted = failed(formula(fixed), TERM, str(error).replace("\n", "; "), rows, engine=engine)
         fits.append(fitted.assign(model=model, protocol=protocol))
     if not fits:
         fits = [pd.DataFrame(columns=[*MODEL, *COEFFICIENTS])]
@@ -226,23 +261,53 @@ def alignment_models(
 SLOPES = INTERCEPTS.replace("(1|participant)", f"(1 + {TERM}|participant)")
 
 
-def _fitted(rows: pd.DataFrame, fixed: list[str], slopes: bool, engine: str) -> pd.DataFrame:
+def _chosen(
+    rows: pd.DataFrame, fixed: list[str], slopes: bool, engine: str, policy: str, crosscheck: bool, steps: Steps
+) -> pd.DataFrame:
+    """Return the fit with the slopes of surprisal that the policy leaves."""
+    model, protocol = rows["model"].iloc[0], rows["protocol"].iloc[0]
+    code = (
+        'rows <- read.csv("aligned.csv", stringsAsFactors = FALSE, encoding = "UTF-8")\n'
+        f"rows <- subset(rows, model == {quoted(model)} & protocol == {quoted(protocol)})"
+    )
+    fitted = fit(
+        rows,
+        formula(fixed),
+        engine=engine,
+        policy=policy,
+        slopes=[TERM] * slopes,
+        crosscheck=crosscheck,
+        steps=steps,
+        rows=code,
+    )
+    return _said(fitted, f"Random effects by the policy {policy}.")
+
+
+def _said(fitted: pd.DataFrame, said: str) -> pd.DataFrame:
+    return fitted.assign(note=(said + " " + fitted["note"].fillna("")).str.strip())
+
+
+def _fitted(rows: pd.DataFrame, fixed: list[str], slopes: bool, engine: str, crosscheck: bool) -> pd.DataFrame:
     plain = formula(fixed)
-    try:
-        if not slopes:
-            return fit(rows, plain, engine=engine)
-        varying = formula(fixed, SLOPES)
-        fitted = fit(rows, varying, engine=engine)
-        if fitted["converged"].all() and not fitted["singular"].any():
-            return fitted
-        how = "singular" if fitted["converged"].all() else "not converged"
-        reduced = fit(rows, plain, engine=engine)
-        if how == reduced["singular"].map({True: "singular", False: ""}).iloc[0]:
-            return fitted  # singular for another variance than the slopes'
-    except DataError as error:
-        return failed(plain, TERM, str(error).replace("\n", "; "), rows, engine=engine)
+    if not slopes:
+        return fit(rows, plain, engine=engine, crosscheck=crosscheck)
+    varying = formula(fixed, SLOPES)
+    fitted = fit(rows, varying, engine=engine)
+    if fitted["converged"].all() and not fitted["singular"].any():
+        return _crosschecked(fitted, rows, varying, engine) if crosscheck else fitted
+    how = "singular" if fitted["converged"].all() else "not converged"
+    reduced = fit(rows, plain, engine=engine)
+    if how == reduced["singular"].map({True: "singular", False: ""}).iloc[0]:
+        # singular for another variance than the slopes'
+        return _crosschecked(fitted, rows, varying, engine) if crosscheck else fitted
+    reduced = _crosschecked(reduced, rows, plain, engine) if crosscheck else reduced
     said = f"With slopes of surprisal by participant, {SLOPES}, the fit is {how}; fitted with intercepts alone."
-    return reduced.assign(note=(said + " " + reduced["note"].fillna("")).str.strip())
+    return _said(reduced, said)
+
+
+def _crosschecked(fitted: pd.DataFrame, rows: pd.DataFrame, text: str, engine: str) -> pd.DataFrame:
+    model = parse(text)
+    return checked(fitted, columns_of(rows, model), model, engine)
 
 
 def surprisal_effects(aligned: pd.DataFrame, models: pd.DataFrame, *, engine: str = "glmm") -> pd.DataFrame:

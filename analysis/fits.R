@@ -74,8 +74,22 @@ additive <- function(path, numeric, formula, start, rho) {
     edf = c(rep(1, NROW(told$p.table)), kept(told$s.table, "edf")),
     statistic = c(kept(told$p.table, "t value"), kept(told$s.table, "F")),
     p = c(kept(told$p.table, "Pr(>|t|)"), kept(told$s.table, "p-value")),
-    deviance = told$dev.expl, rho = rho, autocorrelation = lag_one(model, rows, start)
+    deviance = told$dev.expl, rho = rho, autocorrelation = lag_one(model, rows, start),
+    curves = as.list(curves(model, rows))
   )
+}
+
+# What each smooth of one numeric predictor adds, at 50 points from its 1st to its 99th percentile.
+curves <- function(model, rows) {
+  drawn <- lapply(model$smooth, function(s) {
+    if (length(s$term) > 1 || s$by != "NA" || !is.numeric(rows[[s$term]])) return(NULL)
+    ends <- stats::quantile(rows[[s$term]], c(.01, .99))
+    at <- rows[rep(1, 50), ]
+    at[[s$term]] <- seq(ends[1], ends[2], length.out = 50)
+    there <- stats::predict(model, at, type = "terms", terms = s$label, se.fit = TRUE, discrete = FALSE)
+    data.frame(predictor = s$term, value = at[[s$term]], estimate = there$fit[, s$label], se = there$se.fit[, s$label])
+  })
+  do.call(rbind, drawn)
 }
 
 # The correlation of each residual with the one before it in the same series, after the model's own AR(1) correction.

@@ -84,7 +84,7 @@ def fit(
         start = widest(given.formula, columns, slopes)
         fitted, found = {"maximal": maximal, "parsimonious": parsimonious}[policy](start, search)
         table = tabled(found, fitted, frame, engine, "no slope without variance is left to leave out")
-    return _checked(table, columns, fitted, engine) if crosscheck else table
+    return checked(table, columns, fitted, engine) if crosscheck else table
 
 
 def _numeric_slopes(formula: Formula, columns: Columns) -> None:
@@ -98,7 +98,7 @@ def _numeric_slopes(formula: Formula, columns: Columns) -> None:
                 )
 
 
-def _checked(table: pd.DataFrame, columns: Columns, formula: Formula, engine: str) -> pd.DataFrame:
+def checked(table: pd.DataFrame, columns: Columns, formula: Formula, engine: str) -> pd.DataFrame:
     """Return the table with the outcome of a refit in the other engine; raise `DataError` where the two differ."""
     [other] = [name for name in ENGINES if name != engine]
     lacking = ENGINES[other].lacks(formula)

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 import pandas as pd
 
-from gardenpath.study import DataError, check
+from gardenpath.study import TABLES, DataError, check
 
 from .estimates import Columns, Estimated
 from .formulas import Formula, Random
@@ -58,9 +58,9 @@ class Steps:
             }
         )
 
-    def table(self) -> pd.DataFrame:
-        """Return the declared table model_steps."""
-        return check(pd.DataFrame(self.rows), "model_steps")
+    def table(self, name: str = "model_steps") -> pd.DataFrame:
+        """Return the declared table of steps, model_steps or alignment_steps."""
+        return check(pd.DataFrame(self.rows, columns=TABLES[name].names), name)
 
 
 @dataclass(frozen=True)

@@ -19,6 +19,8 @@ RESULTS = (
     "rating_correlations",
     "alignment_exclusions",
 )
+ASKED = ("alignment_steps", "gam_terms", "smooths")  # with a policy, and with --gam
+CURVES = "smooths"
 
 
 @click.command("align")
@@ -54,6 +56,7 @@ RESULTS = (
     help="Folder with rating_scores (and noise_ceilings) from analyse, to correlate with sentence_scores.  "
     "[default: the folder given with -o, where it has them]",
 )
+@click.option("--gam", is_flag=True, help="Curves of surprisal beside its slopes, by R's mgcv; needs R.")
 @analyse.engine
 @options.out
 @options.parquet
@@ -72,6 +75,7 @@ def command(
     folds: int,
     seed: int,
     ratings: Path | None,
+    gam: bool,
     engine: str | None,
     out: Path,
     parquet: bool,
@@ -87,13 +91,20 @@ def command(
     Where it fails, the exit code is 1 and no models are fitted.
     """
     from gardenpath import analysis
-    from gardenpath.analysis.reporting import modelwording, wording
-    from gardenpath.study import DataError, read
+    from gardenpath.analysis.reporting import canvas, curvefigures, modelwording, wording
+    from gardenpath.study import DataError, load, read, refuse_overwrite
 
-    analyse.refuse(out, RESULTS, force)
+    analyse.refuse(out, (*RESULTS, *ASKED), force)
     chosen = analyse.settings(study_file, min_rt=min_rt, max_rt=max_rt, engine=engine)
     chosen |= {"lags": lags, "edges": edges, "slopes": slopes, "despite_failure": despite_failure}
     chosen |= {"folds_by": folds_by, "folds": folds, "seed": seed}
+    if study_file:
+        section = load(study_file).analysis
+        chosen |= {"policy": section.policy, "crosscheck": section.crosscheck}
+        gam = gam or section.gam
+    chosen |= {"gam": gam}
+    pictures = out / analyse.FIGURES
+    refuse_overwrite([pictures / f"{CURVES}.{form}" for form in ("svg", "png")] if gam else [], force)
     folders = {"readings": tables, "sessions": tables, "surprisal": scores, "words": tables}
     given = {name: read(folder, name) for name, folder in folders.items()}
     found = analysis.align(**given, **chosen)  # type: ignore[arg-type]
@@ -111,6 +122,9 @@ def command(
         )
         inputs += [analyse.located(folder, name) for name, folder in places.items()]
     analyse.write_all(found, out, inputs, chosen, parquet)
+    if len(found.get(CURVES, ())):
+        canvas.save(curvefigures.smooth_figure(found[CURVES]), CURVES, pictures)
+        options.talk(f"{pictures / CURVES}.svg: curves of surprisal, as SVG and PNG")
     for sentence in modelwording.alignment(found["alignment_test"], found["lag_profile"]):
         click.echo(sentence)
     withheld = found["alignment_models"]["note"].str.contains("self-test failed").fillna(False)

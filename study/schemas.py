@@ -74,6 +74,25 @@ singular      bool     whether a variance was estimated as zero, or a correlatio
 note          string?  what a reader has to know of this fit, in a sentence
 """
 
+_STEPS = """
+model         string   name of the model, the same in every step
+step          int      order, from 0
+engine        string   program that fitted it
+optimizer     string?  optimizer; empty where there was no fit
+formula       string   model as fitted
+parameters    int?     variances and correlations of random effects, without the residual
+criterion     float?   -2 log restricted likelihood (REML)
+converged     bool     whether the optimizer reached its criterion
+singular      bool     whether a variance was estimated as zero, or a correlation as 1
+chi2          float?   likelihood-ratio statistic against the model it would replace
+df            int?     parameters fewer than in that model
+p             float?   p of chi2
+kept          bool     whether this is the model of the results
+decision      string   what followed, and why
+sd            string?  standard deviations of the random effects and the residual
+code          string?  R code that repeats the fit, of the model kept; engine lme4
+"""
+
 _EFFECT = (
     """
 measure       string   z (rating) or log_rt
@@ -625,27 +644,11 @@ policy        string   declared, maximal or parsimonious
             ),
             ("phenomenon", "measure", "region", "term"),
         ),
+        Table("model_steps", "a fit on the way to a model, in the order made", _columns(_STEPS), ("model", "step")),
         Table(
-            "model_steps",
-            "a fit on the way to a model, in the order made",
-            _columns("""
-model         string   name of the model, the same in every step
-step          int      order, from 0
-engine        string   program that fitted it
-optimizer     string?  optimizer; empty where there was no fit
-formula       string   model as fitted
-parameters    int?     variances and correlations of random effects, without the residual
-criterion     float?   -2 log restricted likelihood (REML)
-converged     bool     whether the optimizer reached its criterion
-singular      bool     whether a variance was estimated as zero, or a correlation as 1
-chi2          float?   likelihood-ratio statistic against the model it would replace
-df            int?     parameters fewer than in that model
-p             float?   p of chi2
-kept          bool     whether this is the model of the results
-decision      string   what followed, and why
-sd            string?  standard deviations of the random effects and the residual
-code          string?  R code that repeats the fit, of the model kept; engine lme4
-"""),
+            "alignment_steps",
+            "a fit on the way to a model of reading times by surprisal, in the order made",
+            _columns(_STEPS),
             ("model", "step"),
         ),
         Table(
@@ -674,6 +677,8 @@ note          string?  what R warned of
             "gam_terms",
             "a term of a generalised additive model",
             _columns("""
+model         string?  language model whose surprisal it has; empty in a model of one's own
+protocol      string?  its protocol
 formula       string   model as fitted
 term          string   parametric or smooth term; random effects are in the model and not here
 smooth        bool     whether the term is a curve
@@ -687,7 +692,22 @@ deviance      float    share of the deviance that the model explains
 rho           float    autocorrelation of successive residuals that the model assumes
 autocorrelation float  autocorrelation of successive residuals that is left, lag 1
 """),
-            ("formula", "term"),
+            ("model", "protocol", "formula", "term"),
+        ),
+        Table(
+            "smooths",
+            "a point of a curve of a generalised additive model",
+            _columns("""
+model         string   language model
+protocol      string   protocol of its scores
+predictor     string   column of table aligned
+value         float    value of the predictor, from its 1st to its 99th percentile
+estimate      float    what the curve adds to log reading time there; 0 on the average over readings
+se            float    standard error
+ci_low        float    lower end of the 95 % interval
+ci_high       float    upper end
+"""),
+            ("model", "protocol", "predictor", "value"),
         ),
         Table(
             "marginal_contrasts",
