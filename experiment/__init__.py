@@ -1,4 +1,4 @@
-"""A version becomes a session: on the web, simulated, and later in the lab; events become tables."""
+"""A version becomes a session: on the web, in the lab, or simulated; events become tables."""
 
 from .browser import find_chromium, take_in_browser
 from .collection import collect
