@@ -1,6 +1,7 @@
 """How many participants and items an effect takes: power by simulation, from a declared smallest effect of interest."""
 
-from collections.abc import Sequence
+import itertools
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import pandas as pd
@@ -37,12 +38,18 @@ def power_curve(
     runs: int = 200,
     seed: int = 1,
     engine: str = "glmm",
+    known: pd.DataFrame | None = None,
+    progress: Callable[[int, int], None] = lambda done, total: None,
+    each: Callable[[pd.DataFrame], None] = lambda table: None,
 ) -> pd.DataFrame:
     """Return how often an effect of this size is found at .05, for each number of participants and of items.
 
     `effect` is grammatical minus ungrammatical: declare the smallest one of interest, never the one observed, whose power says
     nothing that its p does not. Each simulated participant sees one member of each item, `ratio` being grammatical to
     ungrammatical ones. Fitted is `y ~ grammaticality` with `random`; `power` has its 95 % Wilson interval over `runs`.
+
+    A cell depends on the seed and its own numbers alone, so those of a table `known`, of the same effect, model and runs, are
+    not simulated again. `each` gets the table after each cell, `progress` the studies done and all.
 
     >>> table = power_curve(0.2, participants=[12], items=[9], runs=5)
     >>> table[["participants", "items", "runs"]].to_numpy().tolist()
@@ -55,26 +62,26 @@ def power_curve(
             f"participants {list(participants)}, items {list(items)}, runs {runs}: expected 2 or more of each, and a run"
         )
     spread = spread or Spread()
-    rows = []
-    for people in participants:
-        for sentences in items:
+    formula = f"y ~ {TERM} + {random}"
+    table = check(pd.DataFrame(columns=TABLES["power"].names), "power")
+    cells = list(itertools.product(participants, items))
+    for place, (people, sentences) in enumerate(cells):
+        there = {"effect": effect, "participants": people, "items": sentences, "formula": formula, "runs": runs}
+        cell = pd.DataFrame() if known is None else known[(known[list(there)] == pd.Series(there)).all(axis=1)]
+        if cell.empty:
             generator = np.random.default_rng([seed, people, sentences])
-            fits = [_run(effect, people, sentences, ratio, spread, random, engine, generator) for _ in range(runs)]
-            found = pd.DataFrame(fits, columns=["p", "se"])
-            rows.append(
-                {
-                    "effect": effect,
-                    "participants": people,
-                    "items": sentences,
-                    "formula": f"y ~ {TERM} + {random}",
-                    "runs": runs,
-                    "power": float((found["p"] < FOUND).mean()),
-                    "se": float(found["se"].mean()),
-                }
-            )
-    table = pd.DataFrame(rows)
-    low, high = wilson(table["power"] * runs, table["runs"].astype("float64"))
-    return check(table.assign(power_low=low, power_high=high)[TABLES["power"].names], "power")
+            fits = []
+            for run in range(runs):
+                fits.append(_run(effect, people, sentences, ratio, spread, random, engine, generator))
+                progress(place * runs + run + 1, len(cells) * runs)
+            p, se = np.array(fits).T
+            power = float((p < FOUND).mean())
+            low, high = wilson(pd.Series([power * runs]), pd.Series([float(runs)]))
+            ends = {"power": power, "power_low": low.item(), "power_high": high.item(), "se": float(se.mean())}
+            cell = pd.DataFrame([there | ends])
+        table = check(pd.concat([table, cell], ignore_index=True)[TABLES["power"].names], "power")
+        each(table)
+    return table
 
 
 def _run(

@@ -1,30 +1,160 @@
-"""gardenpath simulate: sessions of simulated participants with known effects."""
+"""gardenpath simulate: sessions of simulated participants with known effects; power over participants and items."""
 
 import secrets
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from . import options
 
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from gardenpath.study import Study
+
+TABLE = "power"
+SIZES = (12, 24, 48, 96)  # participants, where none are named
+
 
 @click.command("simulate")
 @options.study_file
-@click.option("--participants", type=click.IntRange(min=1), required=True, help="How many simulated participants.")
+@click.option(
+    "--participants",
+    type=click.IntRange(min=1),
+    multiple=True,
+    help="How many simulated participants; with --power, several times for several numbers.  [with --power: 12, 24, 48, 96]",
+)
+@click.option("--power", is_flag=True, help="How often analysis.smallest.log_rt would be found, as the table power.")
+@click.option(
+    "--items",
+    type=click.IntRange(min=2),
+    multiple=True,
+    help="With --power: items that a participant sees in one model; several times for several numbers.  "
+    "[default: those of the study's smallest and largest phenomenon]",
+)
+@click.option(
+    "--runs", type=click.IntRange(min=1), default=200, show_default=True, help="With --power: studies a number."
+)
 @options.seed
 @options.out
 @options.force
-def command(study_file: Path, participants: int, seed: int | None, out: Path, force: bool) -> None:
-    """Write sessions of simulated participants with known effects to the folder given by -o."""
+def command(
+    study_file: Path,
+    participants: tuple[int, ...],
+    power: bool,
+    items: tuple[int, ...],
+    runs: int,
+    seed: int | None,
+    out: Path,
+    force: bool,
+) -> None:
+    """Write sessions of simulated participants with known effects to the folder given by -o.
+
+    With --power, write instead how often the smallest effect of interest would be found at .05, for each number of
+    participants and items: table power and its figure. Numbers that the table has from an earlier call are not simulated
+    again, so a call that was cut short goes on, and a curve can be made longer.
+    """
     from gardenpath import experiment, study
 
-    versions = experiment.version_files(study.load(study_file))
+    stated = study.load(study_file)
+    if power:
+        _power(stated, participants or SIZES, items, runs, seed, out, force)
+        return
+    if len(participants) != 1 or items:
+        raise click.UsageError(
+            "name --participants once, or give --power for several numbers of participants and items"
+        )
+    versions = experiment.version_files(stated)
     study.refuse_overwrite([out], force)
     if seed is None:
         seed = secrets.randbelow(2**31)
         options.talk(f"--seed {seed}")
-    with options.progress("simulating", participants) as progress:
-        experiment.simulate(versions, out, participants=participants, seed=seed, replace=force, progress=progress)
-    notes = {"participants": participants, "effects": vars(experiment.Effects()), "simulated": True}
+    [number] = participants
+    with options.progress("simulating", number) as progress:
+        experiment.simulate(versions, out, participants=number, seed=seed, replace=force, progress=progress)
+    notes = {"participants": number, "effects": vars(experiment.Effects()), "simulated": True}
     study.write_sidecar(out / "sessions", command=options.typed(), inputs=[study_file], seed=seed, notes=notes)
-    click.echo(f"{out}: {participants} simulated sessions")
+    click.echo(f"{out}: {number} simulated sessions")
+
+
+def _power(
+    stated: "Study",
+    participants: tuple[int, ...],
+    items: tuple[int, ...],
+    runs: int,
+    seed: int | None,
+    out: Path,
+    force: bool,
+) -> None:
+    from gardenpath import analysis, study
+    from gardenpath.analysis.contrasts import CORRELATED, PLAIN
+    from gardenpath.analysis.reporting import canvas, figures, fitwording
+
+    section = stated.analysis
+    if "log_rt" not in section.smallest:
+        raise study.DataError(
+            f"{stated.path}: analysis.smallest has no log_rt; expected the smallest effect of interest, such as "
+            "smallest = { log_rt = 0.03 }: power for the effect that was observed says nothing"
+        )
+    ratio = stated.design.ratio
+    shares = (ratio.get("grammatical", 1), ratio.get("ungrammatical", 1))
+    spread = analysis.Spread()
+    notes = {"spread": vars(spread), "ratio": list(shares), "engine": section.engine, "simulated": True}
+    seed = stated.seed if seed is None else seed
+    options.talk(f"--seed {seed}")
+    known = None if force else _earlier(out, seed, notes)
+
+    def write(table: "pd.DataFrame") -> None:
+        study.write(table, TABLE, out, command=options.typed(), inputs=[stated.path], seed=seed, notes=notes)
+
+    sizes = sorted(set(participants)), sorted(set(items or _shown(stated)))
+    with options.progress("simulating", len(sizes[0]) * len(sizes[1]) * runs) as progress:
+        table = analysis.power_curve(
+            section.smallest["log_rt"],
+            participants=sizes[0],
+            items=sizes[1],
+            ratio=shares,
+            spread=spread,
+            random=PLAIN if section.policy == "declared" else CORRELATED,
+            runs=runs,
+            seed=seed,
+            engine=section.engine,
+            known=known,
+            progress=progress,
+            each=write,
+        )
+    canvas.save(figures.power_figure(table), TABLE, out / "figures")
+    options.talk(f"{out / TABLE}.csv: {len(table)} rows, with its figure in {out / 'figures'}")
+    for sentence in fitwording.planned(table):
+        click.echo(sentence)
+
+
+def _earlier(out: Path, seed: int, notes: dict[str, object]) -> "pd.DataFrame | None":
+    """Return the table of an earlier call with the same seed and assumptions; with others it is not overwritten."""
+    import json
+
+    from gardenpath import study
+
+    path = out / f"{TABLE}.csv"
+    if not path.exists():
+        return None
+    beside = path.with_name(f"{path.name}.meta.json")
+    told = json.loads(beside.read_text("utf-8")) if beside.exists() else {}
+    if told.get("seed") != seed or any(told.get("notes", told).get(name) != value for name, value in notes.items()):
+        study.refuse_overwrite([path], False)
+    return study.read(out, TABLE)
+
+
+def _shown(stated: "Study") -> set[int]:
+    """Return the smallest and the largest number of target items that a participant sees of a phenomenon."""
+    from collections import Counter
+
+    from gardenpath import experiment
+
+    numbers = set()
+    for file in experiment.version_files(stated):
+        of = {paradigm.id: paradigm.phenomenon for paradigm in file.paradigms}
+        seen = Counter(of[trial.item.paradigm] for trial in file.version.trials if trial.role == "target")
+        numbers |= set(seen.values())
+    return {min(numbers), max(numbers)}

@@ -52,3 +52,19 @@ def test_the_same_seed_gives_the_same_curve_and_more_of_either_finds_more() -> N
 def test_what_cannot_be_simulated_is_a_sentence(change: dict) -> None:
     with pytest.raises(ValueError, match="expected 2 or more of each, and a run"):
         power_curve(0.1, **({"participants": [10], "items": [6], "runs": 5} | change))
+
+
+def test_a_curve_that_was_cut_short_goes_on_and_comes_out_the_same() -> None:
+    given = {"participants": [9, 12], "items": [6, 9], "runs": 10}
+    whole = power_curve(0.08, **given)
+    seen: list[tuple[int, int]] = []
+    tables: list[pd.DataFrame] = []
+    again = power_curve(
+        0.08, **given, known=whole.iloc[:3], progress=lambda done, total: seen.append((done, total)), each=tables.append
+    )
+    pd.testing.assert_frame_equal(again, whole)
+    assert seen == [(30 + k + 1, 40) for k in range(10)]  # only the last cell was simulated
+    assert [len(table) for table in tables] == [1, 2, 3, 4]
+    other = power_curve(0.10, **given, known=whole)
+    np.testing.assert_allclose(other["se"], whole["se"], rtol=1e-4)  # the same noise
+    assert (other["effect"] == 0.10).all()  # yet another effect is not taken from it
