@@ -1,14 +1,12 @@
 """A session from consent to debriefing, on any screen: the steps, tasks and events of the page (experiment/web/src)."""
 
 import hashlib
-import re
-import unicodedata
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Protocol
 
-from ..procedures import Text, sides
+from ..procedures import sides
 from ..sessions import Json
 from .displays import (
     Answer,
@@ -30,18 +28,18 @@ from .displays import (
     answers,
     points,
 )
+from .forms import digits, field_fault, filled
+from .keys import Keys, Press
+from .steps import Step, is_resumed, steps
 from .texts import lab_texts
 
 SPACE = ("Space",)
 ENTER = ("Enter", "NumpadEnter")
 FIXATION = "+"
-MODIFIERS = frozenset(["ControlLeft", "ControlRight", "AltLeft", "AltRight", "MetaLeft", "MetaRight"])
-SHIFTS = frozenset(["ShiftLeft", "ShiftRight"])
 SLIDES = {"ArrowLeft": -1, "ArrowDown": -1, "ArrowRight": 1, "ArrowUp": 1, "PageDown": -10, "PageUp": 10}
 ENDS = {"Home": 0, "End": 100}
 # A held arrow moves the slider on: after so many ms, then every so many.
 HELD_AFTER, HELD_EVERY = 400.0, 40.0
-LONGEST_ANSWER = 200
 
 
 class Record(Protocol):
@@ -58,110 +56,6 @@ class Departed(Exception):
         self.reason = reason
 
 
-@dataclass(frozen=True)
-class Step:
-    """A step of a session; `trial` is there for a trial, `page` for a page of instructions."""
-
-    kind: str
-    page: int = 0
-    trial: Json | None = None
-    progress: float = 0.0
-
-
-def steps(payload: Json) -> Iterator[Step]:
-    """Yield the steps that are left of a session; `progress` is the share of trials behind the reader after the step."""
-    done, trials = set(payload["done"]), payload["trials"]
-    if not is_resumed(payload):
-        if payload["procedure"]["device"]["keyboard"]:
-            yield Step("device")
-        yield Step("consent")
-        for page in range(len(payload["texts"]["instructions"])):
-            yield Step("instructions", page)
-    for n, trial in enumerate(trials):
-        if trial["trial"] in done:
-            continue
-        if trial["role"] != "practice" and n > 0 and trials[n - 1]["role"] == "practice":
-            yield Step("practice_over")
-        elif trial["break_before"]:
-            yield Step("break")
-        yield Step("trial", trial=trial, progress=(n + 1) / len(trials))
-    if payload["procedure"]["demographics"]:
-        yield Step("demographics")
-
-
-def is_resumed(payload: Json) -> bool:
-    """Return whether consent and instructions lie behind the participant."""
-    return bool(payload["done"]) and payload["visit"] > 0
-
-
-@dataclass(frozen=True)
-class Press:
-    """The press, or the click, that ended a display."""
-
-    code: str
-    t: float
-    handler: float
-    released: float | None
-    answer: int | None = None
-    at: float = 0.0
-
-    @property
-    def by(self) -> str:
-        return "key" if self.answer is None else "button"
-
-
-class _Keys:
-    """Which keys are down: a key, or the space bar, that was not let go ends no display."""
-
-    def __init__(self) -> None:
-        self.down: dict[str, float] = {}
-        self._blocking: set[str] = set()
-        self._last: tuple[str, float | None] = ("", None)
-
-    def judge(self, key: Key, wanted: bool, frame: float) -> str | None:
-        """Return why a press does not count, None where it does."""
-        repeats = key.code in self.down
-        self.down.setdefault(key.code, key.t)
-        if repeats:
-            return "repeat"
-        if MODIFIERS & self.down.keys() and key.code not in MODIFIERS:
-            return "modifier"
-        if key.code == "Space" and SHIFTS & self.down.keys():
-            return "modifier"
-        if not wanted:
-            return "other"
-        if self._blocking & {key.code, "Space"}:
-            return "held"
-        return "early" if key.t < frame else None
-
-    def accept(self, key: Key) -> Press:
-        press = Press(key.code, key.t, key.handler, self.released)
-        self._blocking.add(key.code)
-        self._last = key.code, None
-        return press
-
-    def up(self, key: Key) -> None:
-        self.down.pop(key.code, None)
-        self._blocking.discard(key.code)
-        if self._last == (key.code, None):
-            self._last = key.code, key.t
-
-    def let_go(self) -> None:
-        """Forget which keys are down: their release may go to another window."""
-        self.down.clear()
-        self._blocking.clear()
-
-    @property
-    def held(self) -> bool:
-        """Whether a key that ended a display is still down."""
-        return bool(self._blocking)
-
-    @property
-    def released(self) -> float | None:
-        """When the press that was accepted last was let go."""
-        return self._last[1]
-
-
 class Sitting:
     """One visit to a session: shows what `payload` holds on `screen` and gives `record` every event.
 
@@ -173,7 +67,7 @@ class Sitting:
         self.procedure: Json = payload["procedure"]
         self.language: str = payload["study"]["language"]
         self.texts = lab_texts(self.language, payload["texts"])
-        self.keys = _Keys()
+        self.keys = Keys()
         self.trial: int | None = None
         self._recording = False
         self._unread: list[Input] = []
@@ -437,7 +331,7 @@ class Sitting:
                     return answer, given.t
                 blank = replace(blank, fault=fault)
             else:
-                blank = _filled(blank, given)
+                blank = filled(blank, given)
             self.screen.show(blank)
 
     # ------------------------------------------------------------------------------------------------- waiting
@@ -566,57 +460,3 @@ def _joined(sentence: Json) -> str:
 
 def _paragraphs(text: str) -> tuple[str, ...]:
     return tuple(part.strip() for part in text.split("\n\n") if part.strip())
-
-
-def _filled(blank: Blank, given: Input) -> Blank:
-    """Return a blank after something was typed, erased, clicked or chosen."""
-    text, choices = blank.given, blank.choices
-    if isinstance(given, Typed) and not choices and len(text) < LONGEST_ANSWER:
-        text += given.text
-    elif isinstance(given, Key) and given.code == "Backspace":
-        text = text[:-1] if not choices else ""
-    elif choices and (n := _choice(choices, text, given)) is not None:
-        text = choices[n]
-    return replace(blank, given=text, fault="")
-
-
-def _choice(choices: Sequence[str], marked: str, given: Input) -> int | None:
-    """Return which choice is marked after a click, a number or an arrow; None where it is none of these."""
-    if isinstance(given, Click):
-        return given.answer
-    if not isinstance(given, Key):
-        return None
-    if given.code.removeprefix("Digit").removeprefix("Numpad").isdigit():
-        n = int(given.code[-1]) - 1
-        return n if 0 <= n < len(choices) else None
-    at = choices.index(marked) if marked else None
-    if given.code == "ArrowDown":
-        return 0 if at is None else min(at + 1, len(choices) - 1)
-    if given.code == "ArrowUp":
-        return len(choices) - 1 if at is None else max(at - 1, 0)
-    return None
-
-
-def digits(text: str) -> str:
-    """Return text with the digits of every script as the ones of ASCII.
-
-    >>> digits("٢٥")
-    '25'
-    """
-    return "".join(str(unicodedata.digit(one)) if one.isdecimal() else one for one in text)
-
-
-def field_fault(field: Json, answer: str, texts: Mapping[str, Text]) -> str:
-    """Return what is wrong with an answer about the participant, in the study's language; nothing where it is "".
-
-    >>> field_fault({"needed": False, "kind": "number", "low": 18, "high": None}, "17", {"not_a_number": "{low} to {high}"})
-    '18 to 999'
-    """
-    if not answer:
-        return str(texts["needed"]) if field["needed"] else ""
-    if field["kind"] != "number":
-        return ""
-    low, high = 0 if field["low"] is None else field["low"], 999 if field["high"] is None else field["high"]
-    if re.fullmatch(r"-?[0-9]{1,9}", answer) and low <= int(answer) <= high:
-        return ""
-    return str(texts["not_a_number"]).replace("{low}", str(low)).replace("{high}", str(high))

@@ -17,7 +17,7 @@ import pytest
 
 from gardenpath import study
 from gardenpath.experiment import folders, sessions
-from gardenpath.experiment.lab.session import steps
+from gardenpath.experiment.lab.steps import steps
 
 CODES = {"space": "Space", "Return": "Enter", "f": "KeyF", "j": "KeyJ", "x": "KeyX", "Escape": "Escape"}
 PATIENCE = 60.0  # s; a busy machine is no fault of the code

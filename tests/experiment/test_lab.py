@@ -18,8 +18,9 @@ from gardenpath import experiment, study
 from gardenpath.experiment import sessions
 from gardenpath.experiment.lab import layout, places, sittings, writing
 from gardenpath.experiment.lab.displays import Blank, Lines, Page, Slider, Task, Whole, Word, answers
+from gardenpath.experiment.lab.forms import digits, field_fault
 from gardenpath.experiment.lab.journal import Journal
-from gardenpath.experiment.lab.session import digits, field_fault, steps
+from gardenpath.experiment.lab.steps import steps
 from gardenpath.experiment.lab.texts import lab_texts
 from gardenpath.experiment.procedures import languages, standard_texts
 
