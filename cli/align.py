@@ -56,7 +56,9 @@ CURVES = "smooths"
     help="Folder with rating_scores (and noise_ceilings) from analyse, to correlate with sentence_scores.  "
     "[default: the folder given with -o, where it has them]",
 )
-@click.option("--gam", is_flag=True, help="Curves of surprisal beside its slopes, by R's mgcv; needs R.")
+@click.option(
+    "--gam", is_flag=True, help="Curves of surprisal beside its slopes, by R's mgcv: minutes where words are thousands."
+)
 @analyse.engine
 @options.out
 @options.parquet
