@@ -120,9 +120,9 @@ def whole(
 
 def _singles(page: Page) -> str:
     """Return the R code of each model that a policy chose or the study declared, as the engine lme4 fitted it."""
-    steps = page.get("model_steps")
-    kept = steps[steps["kept"].astype(bool)].dropna(subset="code")
-    return "\n".join(f"# {row['model']}\n{row['code']}" for row in records(kept))
+    kept = [page.get(name) for name in ("model_steps", "alignment_steps") if name in page.tables]
+    rows = [row for steps in kept for row in records(steps[steps["kept"].astype(bool)].dropna(subset="code"))]
+    return "\n".join(f"# {row['model']}\n{row['code']}" for row in rows)
 
 
 def _empty(page: Page) -> list[str]:

@@ -4,6 +4,7 @@ import pandas as pd
 
 from ..contrasts import TERM
 from ..rows import records
+from .modelwording import named
 from .wording import ALPHA, Row, apa, label, p_value, percent
 
 CHECKED = "Cross-checked with"
@@ -54,11 +55,16 @@ def ordinal(models: pd.DataFrame) -> list[str]:
 def curves(terms: pd.DataFrame) -> list[str]:
     """Return each smooth term of additive models: how bent it is, and its test."""
     return [
-        f"{row['term']}: {'about a straight line' if row['edf'] < 1.5 else 'bent'} (edf = {row['edf']:.1f}, "
+        f"{_whose(row)}{row['term']}: {'about a straight line' if row['edf'] < 1.5 else 'bent'} (edf = {row['edf']:.1f}, "
         f"F = {row['statistic']:.2f}, p {p_value(row['p'])}; {row['n']} readings, "
         f"residuals of successive ones correlate by {row['autocorrelation']:.2f}).".replace("-", "−")
         for row in records(terms[terms["smooth"].astype(bool)])
     ]
+
+
+def _whose(row: Row) -> str:
+    """Return the language model of a row, if it has one."""
+    return "" if pd.isna(row.get("model")) else f"{named(row)}, "
 
 
 def contrasts(table: pd.DataFrame) -> list[str]:

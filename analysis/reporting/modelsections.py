@@ -8,7 +8,7 @@ import pandas as pd
 from ..correlation import MEASURES
 from ..evaluation import MODEL
 from ..predictors import by_model
-from . import fitwording, modelfigures, modelwording, pairfigures, wording
+from . import curvefigures, fitwording, modelfigures, modelwording, pairfigures, wording
 from .page import ALARM, HIDDEN, Exhibit, Page, Section, told_once
 
 FEW = 3  # language models that have figures of their own on minimal pairs
@@ -77,6 +77,16 @@ def surprisal(page: Page) -> Section:
     exhibits += page.table("alignment_models", f"Every coefficient. {_fitted(models)}{rest}.", shown, aside=True)
     caption = "Correlations of the predictors over readings, and each one's variance inflation (vif)."
     exhibits += page.table("collinearity", caption, aside=True)
+    if "smooths" in page.tables:
+        caption = (
+            "What surprisal adds to log reading time where it may bend (generalised additive model), with 95% bands. A straight "
+            "line says that every bit costs the same."
+        )
+        exhibits += page.figure("smooths", "smooths", caption, partial(curvefigures.smooth_figure, page.get("smooths")))
+    if "alignment_steps" in page.tables:
+        caption = "Every fit on the way to these models, in the order made. kept: the model of the results."
+        steps = _without(page.get("alignment_steps"), "engine", "optimizer", "parameters", "criterion", "code")
+        exhibits += page.table("alignment_steps", caption, steps, limit=60, aside=True)
     caption = "Curves instead of lines: terms of generalised additive models."
     exhibits += page.table("gam_terms", caption, _without(page.get("gam_terms"), "formula"), aside=True)
     costs = modelwording.costs(effects)

@@ -29,7 +29,7 @@ def minus(text: str) -> str:
     return re.sub(r"−(0(?:\.0+)?)(?![\d.])", r"\1", signed)
 
 
-def named(row: dict[str, Any], end: str = "") -> str:
+def named(row: Row, end: str = "") -> str:
     """Return a language model with its protocol.
 
     >>> named({"model": "gpt2", "protocol": "causal"})
