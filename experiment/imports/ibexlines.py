@@ -112,6 +112,12 @@ def results(source: Source, losses: Losses) -> Results:
             if len(cells) < _least(names) and cut:
                 losses.add("the row is cut off; left out, and its session counts as not complete", number)
                 found.cut_off = True
+            elif (sign := _separator(line, names)) is not None:
+                faults.append(
+                    f"{source.name}, line {number}: the columns are parted by {sign}, expected commas: a spreadsheet program has "
+                    "saved the file; download it again"
+                )
+                break
             elif len(cells) < _least(names):
                 faults.append(f"{where}: {len(cells)} cells; expected {_least(names)} as the comments above say")
             else:
@@ -144,6 +150,12 @@ def _undone(found: re.Match[str]) -> str:
 def _least(names: list[str]) -> int:
     """Return how many cells a row must have: an element's own columns after Comments stand in its own rows alone."""
     return names.index("Comments") + 1 if "Comments" in names else len(names)
+
+
+def _separator(line: str, names: list[str]) -> str | None:
+    """Return what parts the cells of a row where it is no comma."""
+    signs = {";": "semicolons", "\t": "tabs"}
+    return next((said for sign, said in signs.items() if line.count(sign) + 1 >= _least(names)), None)
 
 
 def _heading(found: Results, submission: int, comment: str) -> None:

@@ -4,6 +4,7 @@ PennController cannot be had here: main.js runs against a stand-in for it (fixtu
 results to its documentation and to the published code of both its layouts.
 """
 
+import csv
 import json
 import logging
 import shutil
@@ -365,6 +366,10 @@ FAULTS = {
     "a row too short": (
         lambda t: t.replace("cond_a,7,2,she,255,0,Yes%2C she 100% slept.", "cond_a,7,2,she"),
         r"line \d+: 9 cells; expected 12",
+    ),
+    "a spreadsheet's semicolons": (
+        lambda t: "\n".join(";".join(next(csv.reader([line]), [])) for line in t.split("\n")),
+        r"line \d+: the columns are parted by semicolons, expected commas: a spreadsheet program has saved the file",
     ),
     "a spreadsheet's times": (lambda t: t.replace("1545819607", "1.55E+09"), r"reception time is '1.55E\+09'"),
 }
