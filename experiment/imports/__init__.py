@@ -8,6 +8,8 @@ LOOKS_FOR_DAMAGE           if there and true: `read` refuses what a spreadsheet 
 """
 
 import logging
+import re
+from collections import Counter
 from collections.abc import Hashable, Sequence
 from pathlib import Path
 from typing import Protocol
@@ -21,6 +23,7 @@ from .sittings import Answer, Presented, ReadWord, Sitting
 from .sources import STARTS_OF_A_ZIP, Source, fingerprint, sources
 
 log = logging.getLogger("gardenpath")
+SHOWN = 3  # faults of one kind
 
 
 class Platform(Protocol):
@@ -76,10 +79,30 @@ def read_sittings(data: str | Path, platform: str, mapping: ColumnMapping | None
         except study.DataError as error:
             faults += error.faults
     if faults:
-        raise study.DataError(faults)
+        raise study.DataError(gathered(faults))
+    if not sittings:
+        raise study.DataError(f"{data}: no session is in it; expected rows of participants under the header line")
     joined: list[Sitting] = getattr(chosen, "join", list)(sittings)
     _check_once(joined)
     return joined
+
+
+def gathered(faults: Sequence[str]) -> list[str]:
+    """Return the faults with at most three of one kind in one file; the third says how many more lines have it.
+
+    >>> gathered([f"a.csv, line {n}: rt is 'NA'" for n in range(2, 9)])[-1]
+    "a.csv, line 4: rt is 'NA' (and 4 more lines)"
+    """
+    kinds = [re.sub(r", (line|row) \d+: ", ": ", fault, count=1) for fault in faults]
+    times, told = Counter(kinds), Counter[str]()
+    kept = []
+    for fault, kind in zip(faults, kinds, strict=True):
+        told[kind] += 1
+        if told[kind] <= SHOWN:
+            more = times[kind] - SHOWN
+            rest = f" (and {more} more line{'s' * (more > 1)})" if more > 0 and told[kind] == SHOWN else ""
+            kept.append(fault + rest)
+    return kept
 
 
 def platform_files(data: str | Path, platform: Platform) -> list[Source]:

@@ -4,7 +4,6 @@ import re
 
 from .sources import Source
 
-SHOWN = 3
 # A cell and what it says, with what has happened to it.
 SIGNS = {
     r"(?:^|[,;\t\"])(#(?:NAME\?|REF!|VALUE!|DIV/0!|NUM!|NULL!))": "an error of a spreadsheet, where a text began with =, + or -",

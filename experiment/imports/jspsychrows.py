@@ -39,7 +39,9 @@ def recognises(source: Source) -> bool:
     """Whether rows have what every row of jsPsych has, or what every row of our own page has."""
     if source.members:
         return False
-    return all(mark in source.data for mark in MARKS) or OURS in source.data or _separator(source.head) is not None
+    return (
+        all(mark in source.sniffed for mark in MARKS) or OURS in source.sniffed or _separator(source.head) is not None
+    )
 
 
 def _separator(text: str) -> str | None:

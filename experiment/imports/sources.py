@@ -11,6 +11,7 @@ from gardenpath import study
 
 HEAD = 8192  # bytes that are enough to tell platforms apart
 KEY = "participant.key"  # hashes participants' ids; it lies beside the data
+STARTS_OF_UTF16 = (b"\xff\xfe", b"\xfe\xff")
 STARTS_OF_A_ZIP = (b"PK\x03\x04", b"PK\x05\x06")
 
 
@@ -34,7 +35,14 @@ class Source:
     @cached_property
     def head(self) -> str:
         """The first characters, whatever the bytes are: to tell what the file looks like, never to read data from."""
-        return self.data[:HEAD].decode("utf-8-sig", "replace").replace("\r\n", "\n").replace("\r", "\n")
+        return self.sniffed[:HEAD].decode("utf-8-sig", "replace").replace("\r\n", "\n").replace("\r", "\n")
+
+    @cached_property
+    def sniffed(self) -> bytes:
+        """The bytes, of UTF-16 as they would be in UTF-8: to recognise the file, so that reading it says what is wrong."""
+        if not self.data.startswith(STARTS_OF_UTF16):
+            return self.data
+        return self.data.decode("utf-16", "replace").encode("utf-8", "replace")
 
     @property
     def stem(self) -> str:

@@ -203,3 +203,34 @@ def test_a_native_run_written_as_a_long_table_comes_back_as_it_was(study_folder:
     rated = native["responses"].query("task == 'rating' and session in @found.session and trial in @found.trial")
     pairs = [t.set_index(place)["response"].sort_index() for t in (tables["responses"], rated)]
     pd.testing.assert_series_equal(*pairs)
+
+
+def test_a_fault_of_every_line_is_told_three_times_with_how_many_more(tmp_path: Path) -> None:
+    (tmp_path / "rt.csv").write_text("who,item,cond,pos,rt\n" + "1,1,a,?,300\n" * 20)
+    stated = ColumnMapping({"participant": "who", "item": "item", "condition": "cond", "word": "pos", "rt": "rt"})
+    with pytest.raises(study.DataError) as caught:
+        experiment.collect(tmp_path / "rt.csv", platform="table", mapping=stated)
+    assert len(caught.value.faults) == 3
+    assert caught.value.faults[0].endswith("line 2: the word's position is '?', expected a number")
+    assert caught.value.faults[2].endswith("line 4: the word's position is '?', expected a number (and 17 more lines)")
+
+
+FILES = {
+    "jspsych": '[{"trial_type": "html-keyboard-response", "trial_index": 0, "time_elapsed": 5, "rt": 1}]',
+    "gorilla": "Event Index,Experiment ID,Participant Private ID,Screen\n1,2,3,sentence\nEND OF FILE\n",
+    "psychopy": "item,condition,participant,date,expName,psychopyVersion\n1,a,p,2024-01-01,e,2024.1.4\n",
+    "pcibex": "# Results on Tuesday\n# 1. Results reception time.\n# 2. MD5 hash of participant's IP address.\n1700000000,a\n",
+}
+
+
+@pytest.mark.parametrize("platform", FILES)
+def test_a_file_in_utf_16_is_named_as_one_with_what_to_do(platform: str, tmp_path: Path) -> None:
+    (tmp_path / "data.csv").write_text(FILES[platform], "utf-16")
+    with pytest.raises(study.DataError, match="the file is UTF-16, expected UTF-8; save it again"):
+        experiment.collect(tmp_path / "data.csv", platform=platform, materials=ITEMS)
+
+
+def test_a_header_without_rows_is_no_empty_study(tmp_path: Path) -> None:
+    (tmp_path / "data.csv").write_text(FILES["gorilla"].split("\n")[0] + "\n")
+    with pytest.raises(study.DataError, match="no session is in it; expected rows of participants"):
+        experiment.collect(tmp_path / "data.csv", platform="gorilla", materials=ITEMS)
