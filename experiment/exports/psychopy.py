@@ -86,6 +86,7 @@ def write(
     said = {
         "consent": _quoted(texts["consent"]),
         "instructions": _quoted(texts["instructions"]),
+        "tasks": _tasks(files),
         "debriefing": _quoted(texts["debriefing"]),
         "code": online.completion_code,
     }
@@ -93,6 +94,27 @@ def write(
     for path, text in written.items():
         study.write_text(path, text)
     return list(written)
+
+
+def _tasks(files: Sequence[VersionFile]) -> str:
+    """Return what the routines show that the conditions files do not hold, a line each."""
+    study_asks = asked(files)
+    rating, choice, texts = study_asks.procedure.rating, study_asks.procedure.choice, study_asks.procedure.texts
+    lines = []
+    if study_asks.breaks:
+        lines.append(f"- `pause`: {texts['break']} {texts['continue']} (a keyboard component, `'space'`)")
+    if rating is not None and "rating" in study_asks.tasks:
+        ends = {
+            "keys": (f"1 to {rating.points}: 1 is", f"{rating.points} is"),
+            "slider": ("0 to 100: 0 is", "100 is"),
+            "yes_no": ("j is", "f is"),
+        }
+        low, high = ends[rating.kind]
+        labels = rating.low or texts["no"], rating.high or texts["yes"]
+        lines.append(f"- `rating`: {rating.prompt} {low} {labels[0]}, {high} {labels[1]}")
+    if "choice" in study_asks.tasks:
+        lines.append(f"- `choice`: {choice.prompt}")
+    return "\n".join(lines) or "(there are none: every text stands in the conditions files)"
 
 
 def _quoted(text: str | tuple[str, ...]) -> str:

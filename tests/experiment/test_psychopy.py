@@ -196,6 +196,8 @@ def test_the_readme_holds_the_studys_own_texts(tmp_path: Path) -> None:
     assert "12 places: each version in\n3 orders" in readme
     assert place.file.procedure.texts["debriefing"] in readme
     assert "*Num. groups* 12" in readme
+    assert "- `rating`: How easy was this sentence to understand? 1 to 7: 1 is very hard, 7 is very easy\n" in readme
+    assert "- `pause`: Time for a short break. Go on when you are ready. Press the space bar to continue" in readme
 
 
 SHOWN = {
