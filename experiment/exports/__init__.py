@@ -29,6 +29,13 @@ class Export(Protocol):
     ) -> object: ...
 
 
+# Files whose number depends on the study: of an earlier export none may stay, for it would be taken for one of this.
+ONE_EACH = (
+    "versions/E*-V*.json",
+    "conditions/place-*.csv",
+    "spreadsheets/E*-V*-*.csv",
+    "chunk_includes/instructions-*.html",
+)
 EXPORTS: tuple[Export, ...] = (jspsych, jatos, pcibex, gorilla, psychopy)
 
 __all__ = ["EXPORTS", "Export", "Exported", "Place", "export", "places"]
@@ -61,8 +68,9 @@ def export(stated: study.Study, platform: str, out: str | Path, orders: int | No
         )
     folder, files = Path(out), version_files(stated)
     drawn = places(files, orders)
-    for old in (folder / "versions").glob("E*-V*.json"):
-        old.unlink()
+    for pattern in ONE_EACH:
+        for old in folder.glob(pattern):
+            old.unlink()
     for file in files:
         file.write(folder / "versions")
     made[platform].write(files, drawn, folder, stated.online)

@@ -61,6 +61,13 @@ def test_an_export_holds_the_versions_that_it_shows(small: study.Study, tmp_path
     assert [file.sha256 for file in there] == [file.sha256 for file in experiment.version_files(small)]
 
 
+@pytest.mark.parametrize("platform", ["pcibex", "gorilla", "psychopy"])
+def test_fewer_orders_leave_no_places_of_an_export_before(small: study.Study, tmp_path: Path, platform: str) -> None:
+    for name, orders in (("again", 3), ("again", 1), ("once", 1)):
+        experiment.export(small, platform, tmp_path / name, orders)
+    assert _files(tmp_path / "again") == _files(tmp_path / "once")
+
+
 def test_a_new_export_leaves_an_edited_hook_as_it_is(small: study.Study, tmp_path: Path) -> None:
     experiment.export(small, "jspsych", tmp_path / "out", 2)
     (tmp_path / "out" / "save.js").write_text("mine")
