@@ -50,7 +50,7 @@ def loses(files: Sequence[VersionFile]) -> list[str]:
         lost.append(
             "The Reading component shows words as it is set: try each display, and see that every press has a row in the data."
         )
-    if study_asks.right_to_left:
+    if study_asks.right_to_left and study_asks.word_by_word:
         lost.append(
             "Whether the Reading component runs from right to left is not documented: try it before you rely on it."
         )

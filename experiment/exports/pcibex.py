@@ -56,7 +56,7 @@ def loses(files: Sequence[VersionFile]) -> list[str]:
         lost.append("The two sentences of a pair stand one below the other, numbered, instead of side by side.")
     if study_asks.slider:
         lost.append("The slider starts in the middle and has to be moved before one can go on.")
-    elif rating is not None:
+    elif rating is not None and rating.kind == "keys":
         lost.append(
             "Ratings are taken from the row of digits and by mouse; whether from a number pad depends on PCIbex's release."
         )

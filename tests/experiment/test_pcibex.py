@@ -284,6 +284,8 @@ def test_what_pcibex_cannot_do_is_said(tmp_path: Path) -> None:
     assert "no cumulative reading" in lost('presentation = "cumulative"\n' + RATING)
     assert "no cumulative reading" not in lost(RATING)
     assert "slider starts in the middle" in lost(RATING + 'kind = "slider"\n')
+    assert "row of digits" in lost(RATING)
+    assert "row of digits" not in lost(RATING + 'kind = "yes_no"\n')
     assert "one below the other" in lost("", PAIRS)
     assert "held" in lost(RATING)
     assert "held" not in lost('presentation = "whole"\n' + RATING)
