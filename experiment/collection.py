@@ -1,7 +1,7 @@
 """Tables from events: one reader for sessions of the server, of the lab and of simulations."""
 
 import logging
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -102,13 +102,15 @@ def tables_of(
 
 def _check(data: str, files: Mapping[str, VersionFile], records: Sequence[Record]) -> None:
     """Raise `DataError` where a session's version is gone, and say which finished sessions have lost events."""
-    faults = [
-        f"{data}: session {r.session.id} ran {r.session.version} ({r.session.version_sha256[:12]}...), whose file is missing"
-        for r in records
-        if r.session.version_sha256 not in files
-    ]
-    if faults:
-        raise study.DataError(faults)
+    gone = Counter(
+        (r.session.version, r.session.version_sha256) for r in records if r.session.version_sha256 not in files
+    )
+    if gone:
+        raise study.DataError(
+            f"{data}: {count} session{'s' * (count > 1)} ran {version} ({sha256[:12]}...), whose file is missing; give the "
+            "versions that were shown then"
+            for (version, sha256), count in sorted(gone.items())
+        )
     for record in records:
         if record.session.finished is not None and (what := _lost(record)):
             log.warning("session %s was finished, but %s; it counts as not complete", record.session.id, what)

@@ -83,5 +83,7 @@ def test_versions_of_another_state_of_the_study_are_refused_by_hash(home: Path) 
     platform, path = in_json(home)
     text = (home / "versions" / "E1-V1.json").read_text()
     (home / "versions" / "E1-V1.json").write_text(text.replace('"title": "', '"title": "Changed '))
-    with pytest.raises(study.DataError, match=r"ran E1-V1 \([0-9a-f]{12}\.\.\.\), whose file is missing"):
+    with pytest.raises(
+        study.DataError, match=r"ran E1-V1 \([0-9a-f]{12}\.\.\.\), whose file is missing; give the versions"
+    ):
         experiment.collect(path, platform=platform, materials=home / "versions")
