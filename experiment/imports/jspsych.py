@@ -57,9 +57,13 @@ def sittings(found: Iterable[Run], source: Source, mapping: ColumnMapping, platf
                 made.append(_sitting(part, person, run, source.stem, mapping, losses, platform))
     if not any(sitting.presented for sitting in made):
         there = list(dict.fromkeys(name for run in ran for row in run.rows for name in row))
+        if not there:
+            raise study.DataError(
+                f"{source.name}: no row of data is in it; expected jsPsych's, one for each page shown"
+            )
         raise study.DataError(
             f"{source.name}: no row names the item it belongs to; name the columns in a mapping ([columns] item, condition); "
-            f"the rows have {', '.join(there[:20]) or 'nothing'}"
+            f"the rows have {', '.join(there[:20])}"
         )
     losses.report()
     return _told_apart(made)

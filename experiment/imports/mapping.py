@@ -234,7 +234,10 @@ def read_mapping(path: str | Path) -> ColumnMapping:
     for rule in mapping.answers:
         faults += _unknown("answers.columns", rule.columns, ANSWER)
         if "response" not in rule.columns:
-            faults.append(f"answers: the {rule.task} has no column for its response")
+            faults.append(
+                f"answers: the {rule.task} has no column for its response; expected  columns = {{ response = ... }} (where a file "
+                "says no more than whether it was right, that column for response and correct)"
+            )
     if faults:
         raise study.DataError(f"{path}: {fault}" for fault in faults)
     return mapping

@@ -234,3 +234,21 @@ def test_a_header_without_rows_is_no_empty_study(tmp_path: Path) -> None:
     (tmp_path / "data.csv").write_text(FILES["gorilla"].split("\n")[0] + "\n")
     with pytest.raises(study.DataError, match="no session is in it; expected rows of participants"):
         experiment.collect(tmp_path / "data.csv", platform="gorilla", materials=ITEMS)
+
+
+def test_a_byte_order_mark_is_read_without_a_word_for_each_file(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    for name in ("plain", "marked"):
+        (tmp_path / name).write_bytes(b"\xef\xbb\xbf" * (name == "marked") + b"who,item,cond,pos,rt\n1,1,a,1,300\n")
+    stated = ColumnMapping({"participant": "who", "item": "item", "condition": "cond", "word": "pos", "rt": "rt"})
+    with caplog.at_level("INFO", "gardenpath"):
+        made = [experiment.collect(tmp_path / n, platform="table", mapping=stated) for n in ("plain", "marked")]
+    pd.testing.assert_frame_equal(made[0]["readings"], made[1]["readings"])
+    assert "byte-order" not in caplog.text
+
+
+def test_a_csv_of_jspsych_with_a_header_alone_has_no_row_of_data(tmp_path: Path) -> None:
+    (tmp_path / "data.csv").write_text("rt,trial_type,trial_index,time_elapsed\n")
+    with pytest.raises(study.DataError, match="no row of data is in it"):
+        experiment.collect(tmp_path / "data.csv", platform="jspsych")

@@ -173,6 +173,11 @@ FAULTS = {
         "line 5: the word's position is 'two', expected a number",
     ),
     "a mapping without a column": (TABLE, MAPPING.replace('rt = "RT"', ""), "columns: 'rt' is missing"),
+    "an answer without a response": (
+        TABLE,
+        MAPPING + '[[answers]]\ntask = "question"\ncolumns = { correct = "RT" }\n',
+        "the question has no column for its response; expected  columns = { response = ... } (where a file says no more",
+    ),
     "a mapping with a misspelt part": (TABLE, MAPPING.replace("[columns]", "[colums]"), "did you mean 'columns'?"),
 }
 
