@@ -45,7 +45,7 @@ def xvfb(size: str = "1024x768x24") -> Iterator[Screen]:
         reason = f"{', '.join(missing)} not installed"
         pytest.fail(reason) if os.environ.get("CI") == "true" else pytest.skip(reason)
     reading, writing = os.pipe()
-    command = ["Xvfb", "-displayfd", str(writing), "-screen", "0", size, "-nolisten", "tcp"]
+    command = ["Xvfb", "-displayfd", str(writing), "-screen", "0", size, "-nolisten", "tcp", "-noreset"]
     running = subprocess.Popen(command, pass_fds=[writing], stderr=subprocess.DEVNULL)
     os.close(writing)
     with os.fdopen(reading) as number:
