@@ -21,6 +21,7 @@ INK, SOFT, LINE, SHEET, PAPER, ACCENT, WRONG = (
     "#a3261b",
 )
 LEADING = 1.5  # height of a line, in sizes of its letters
+LINES_APART = 2.2  # of words that are uncovered one by one, in sizes
 SMALLEST = 10.0  # px
 
 
@@ -88,11 +89,19 @@ class Row:
 def room(
     width: float, height: float, direction: str, words: Sequence[str], measure: Callable[[str, float], float]
 ) -> Room:
-    """Return a screen on which the widest word fits: one size for the whole session, never changed from word to word."""
+    """Return a screen on which the widest word fits: one size for the whole session, never changed from word to word.
+
+    Raises `ValueError` where nobody could read words of that size.
+    """
     size = _size(height)
     word_size = 1.6 * size
-    widest = max((measure(word, word_size) for word in words), default=0.0)
-    fitting = word_size if widest <= 0.92 * width else word_size * 0.92 * width / widest
+    widest = max(words, key=lambda word: measure(word, word_size), default="")
+    fitting = min(word_size, word_size * 0.92 * width / max(measure(widest, word_size), 1.0))
+    if fitting < SMALLEST:
+        raise ValueError(
+            f"the word {f'{widest[:30]}...'!r} has {len(widest)} characters: for it to fit, all words would have to be "
+            f"{fitting:.1f} px high; expected at least {SMALLEST:.0f}: divide it into words, or use a wider screen"
+        )
     return Room(width, height, size, fitting, direction, measure)
 
 
@@ -258,17 +267,19 @@ def _side_by_side(given: Sequence[Answer], room: Room) -> Iterator[Row]:
     yield Row(height, tuple(boxes))
 
 
-def _answer(answer: Answer, n: int, room: Room, x: float, width: float, *, marked: bool = False) -> Row:
+def _answer(
+    answer: Answer, n: int, room: Room, x: float, width: float, *, marked: bool = False, margin: float = 1.0
+) -> Row:
     size = room.size
     lines = broken(answer.label, width - 4.5 * size, room.text_width(size)) if answer.cap else [answer.label]
-    height = LEADING * size * len(lines) + size
+    height = LEADING * size * len(lines) + margin * size
     box = Box(x, 0, width, height, ACCENT if marked else SHEET, ACCENT if marked else LINE, n)
     edge = x + room.start * (width / 2 - 1.4 * size)
     cap = [Text(answer.cap, edge, 0, 0.8 * size, SHEET if marked else ACCENT)] if answer.cap.strip() else []
     middle = x - room.start * (0.9 * size if answer.cap else 0)
     color = SHEET if marked else INK
     texts = [
-        Text(line, middle, (height - size) / 2 - LEADING * size * (k + 0.5), size, color)
+        Text(line, middle, (height - margin * size) / 2 - LEADING * size * (k + 0.5), size, color)
         for k, line in enumerate(lines)
     ]
     return Row(height, (box, *cap, *texts))
@@ -317,15 +328,18 @@ def _blank(blank: Blank, room: Room, column: float) -> Iterator[Row]:
     yield from _written(blank.label, room, size, column, after=0.7)
     if blank.choices:
         width = min(column, max(room.measure(one, size) for one in blank.choices) + 6 * size)
+        margin, gap = (1.0, 0.4 * size) if len(blank.choices) <= 9 else (0.1, 0.0)
         for n, choice in enumerate(blank.choices):
             answer = Answer(choice, choice, (), str(n + 1) if n < 9 else " ")
-            row = _answer(answer, n, room, 0, width, marked=choice == blank.given)
-            yield row if len(blank.choices) <= 9 else replace(row, height=0.65 * row.height)
-            yield Row(0.4 * size if len(blank.choices) <= 9 else 0)
+            yield _answer(answer, n, room, 0, width, marked=choice == blank.given, margin=margin)
+            yield Row(gap)
     else:
-        edge = room.start * (column / 2 - 0.6 * size)
-        text = Text(blank.given + "|", edge, 0, size, INK, "right" if room.start > 0 else "left")
-        yield Row(2.4 * size, (Box(0, 0, column, 2.2 * size), text))
+        edge, side = room.start * (column / 2 - 0.6 * size), "right" if room.start > 0 else "left"
+        lines = broken(blank.given + "|", column - 1.2 * size, room.text_width(size))
+        top = LEADING * size * (len(lines) - 1) / 2
+        texts = [Text(line, edge, top - LEADING * size * k, size, INK, side) for k, line in enumerate(lines)]
+        height = LEADING * size * len(lines) + 0.7 * size
+        yield Row(height + 0.2 * size, (Box(0, 0, column, height), *texts))
     yield from _written(blank.fault, room, 0.9 * size, column, color=WRONG)
     yield from _hint(blank.hint, room, column)
     yield from _written(blank.note, room, 0.85 * size, column, color=SOFT, align="center")
@@ -337,18 +351,23 @@ def _blank(blank: Blank, room: Room, column: float) -> Iterator[Row]:
 def places(words: Sequence[str], gaps: Sequence[str], room: Room) -> tuple[tuple[int, int], ...]:
     """Return the line of each word, and its position on that line."""
     return tuple(
-        (line, column) for line, numbers in enumerate(_numbers(words, gaps, room)) for column in range(len(numbers))
+        (line, column) for line, numbers in enumerate(_fitted(words, gaps, room)[1]) for column in range(len(numbers))
     )
 
 
-def _line_size(room: Room) -> float:
-    return min(room.word_size, 1.25 * room.size)
+def _fitted(words: Sequence[str], gaps: Sequence[str], room: Room) -> tuple[float, list[list[int]]]:
+    """Size of a sentence and the words' numbers on each line; one that would reach what is said below it is smaller."""
+    size = min(room.word_size, 1.25 * room.size)
+    while True:
+        numbers = _numbers(words, gaps, size, room)
+        if LINES_APART * size * len(numbers) <= 0.62 * room.height or size <= SMALLEST:
+            return size, numbers
+        size *= 0.92
 
 
-def _numbers(words: Sequence[str], gaps: Sequence[str], room: Room) -> list[list[int]]:
-    """The words' numbers on each line."""
+def _numbers(words: Sequence[str], gaps: Sequence[str], size: float, room: Room) -> list[list[int]]:
     width = min(0.86 * room.width, 46 * room.size)
-    measure = room.text_width(_line_size(room))
+    measure = room.text_width(size)
     lines: list[list[int]] = [[]]
     filled = 0.0
     for n, word in enumerate(words):
@@ -363,10 +382,10 @@ def _numbers(words: Sequence[str], gaps: Sequence[str], room: Room) -> list[list
 
 def _lines(display: Lines, room: Room) -> Iterator[Mark]:
     """Yield the words that are seen, and a rule in the place of each that is not."""
-    size, lines = _line_size(room), _numbers(display.words, display.gaps, room)
+    size, lines = _fitted(display.words, display.gaps, room)
     measure = room.text_width(size)
     spans = [sum(measure(display.words[n]) for n in line) + _gaps(line[:-1], display, measure) for line in lines]
-    y = 1.1 * size * (len(lines) - 1)
+    y = LINES_APART / 2 * size * (len(lines) - 1)
     for line in lines:
         x = room.start * max(spans) / 2
         for n in line:
@@ -377,7 +396,7 @@ def _lines(display: Lines, room: Room) -> Iterator[Mark]:
             else:
                 yield Box(middle, y - 0.62 * size, width - 4, 3, LINE, None)
             x -= room.start * (width + _gaps([n], display, measure))
-        y -= 2.2 * size
+        y -= LINES_APART * size
 
 
 def _gaps(numbers: Sequence[int], display: Lines, measure: Callable[[str], float]) -> float:

@@ -169,9 +169,12 @@ class Window:
         self._last_flip: float | None = None
         self._dropped = 0
         width, height = (float(one) for one in self._win.size)
-        words = {word for trial in payload["trials"] for one in trial["sentences"] for word in one["words"]}
-        self.room: Room = room(width, height, self._face.direction, sorted(words), self._width)
         self._check_size(payload["procedure"]["device"])
+        try:
+            self.room: Room = room(width, height, self._face.direction, words_alone(payload["trials"]), self._width)
+        except ValueError:
+            self.close()
+            raise
         self._listen()
         self.refresh = self._measured()
         # Nothing made so far is looked at again by the collector, which would hold up a frame.
@@ -370,6 +373,12 @@ class Window:
             if abs(x - mark.x) <= mark.width / 2 and abs(y - mark.y) <= mark.height / 2 + slack:
                 self._queue.append(Click(mark.answer, self.now(), x / mark.width + 0.5))
                 return
+
+
+def words_alone(trials: Iterable[Json]) -> list[str]:
+    """Return the words that are shown one by one; whole sentences are broken into lines instead."""
+    read = [trial for trial in trials if trial["presentation"] not in ("whole", "with_task")]
+    return sorted({word for trial in read for one in trial["sentences"] for word in one["words"]})
 
 
 def _texts(payload: Json) -> Iterable[str]:

@@ -39,19 +39,31 @@ USUAL = ("Noto Sans", "Segoe UI", "Helvetica Neue", "Arial", "DejaVu Sans")
 
 
 def broken(text: str, width: float, measure: Callable[[str], float]) -> list[str]:
-    """Return the lines of a text that are no wider than `width`, but for a single word that is.
+    """Return the lines of a text that are no wider than `width`; a word that is wider goes on in the next line.
 
     >>> broken("one two three", 8, len)
     ['one two', 'three']
     >>> broken("我们昨天看了电影。", 4, len)
     ['我们昨天', '看了电', '影。']
+    >>> broken("an interminable word", 7, len)
+    ['an', 'intermi', 'nable', 'word']
     """
     lines = [""]
     for unit in UNIT.findall(re.sub(r"\s+", " ", text)):
         if lines[-1] and measure(lines[-1] + unit) > width:
             lines.append("")
         lines[-1] += unit if lines[-1] else unit.lstrip()
+        while (end := _fitting(lines[-1], width, measure)) < len(lines[-1]):
+            lines[-1:] = [lines[-1][:end], lines[-1][end:]]
     return lines
+
+
+def _fitting(line: str, width: float, measure: Callable[[str], float]) -> int:
+    """Return how many characters of a line fit: one at least, and a mark stays with its letter."""
+    if measure(line) <= width:
+        return len(line)
+    ends = [n for n in range(1, len(line)) if not unicodedata.category(line[n]).startswith("M")]
+    return max((n for n in ends if measure(line[:n]) <= width), default=min(ends, default=len(line)))
 
 
 @dataclass(frozen=True)

@@ -599,10 +599,54 @@ def test_what_is_shown_stays_on_the_screen() -> None:
 
 
 def test_the_longest_word_fits_and_sets_one_size_for_all() -> None:
-    narrow = layout.room(800, 600, "ltr", ["a", "x" * 200], lambda text, size: 0.6 * size * len(text))
-    assert narrow.measure("x" * 200, narrow.word_size) == pytest.approx(0.92 * 800)
-    sizes = {mark.size for word in ("a", "x" * 200) for mark in layout.marks(Word(word), narrow)}
+    narrow = layout.room(800, 600, "ltr", ["a", "x" * 100], lambda text, size: 0.6 * size * len(text))
+    assert narrow.measure("x" * 100, narrow.word_size) == pytest.approx(0.92 * 800)
+    sizes = {mark.size for word in ("a", "x" * 100) for mark in layout.marks(Word(word), narrow)}
     assert sizes == {narrow.word_size}
+
+
+def test_a_word_that_would_make_all_words_illegible_is_refused() -> None:
+    with pytest.raises(ValueError, match=r"'x{30}\.\.\.' has 200 characters: .* 6\.1 px high"):
+        layout.room(800, 600, "ltr", ["a", "x" * 200], lambda text, size: 0.6 * size * len(text))
+
+
+@pytest.mark.parametrize("direction", ["ltr", "rtl"])
+def test_no_text_reaches_beyond_the_box_or_the_screen_that_holds_it(direction: str) -> None:
+    here, word = room(direction), "x" * 300
+    shown = [
+        Whole(f"A {word} sentence"),
+        Page((word,), word, answers([word, "no"], [1, 0], ("left", "right"))),
+        Task(word, answers([f"A {word}", "short"], ["a", "b"], ("left", "right")), sentence=word),
+        Blank("About you", "", "Where?", "somewhere " * 20, "hint"),
+        Blank("About you", "", "Where?", "", "hint", tuple(f"a long choice {n} " * 5 for n in range(12))),
+    ]
+    for display in shown:
+        drawn = layout.marks(display, here)
+        boxes = [mark for mark in drawn if isinstance(mark, layout.Box) and mark.width < here.width]
+        for text in (mark for mark in drawn if isinstance(mark, layout.Text)):
+            width = here.measure(text.text, text.size)
+            middle = text.x + width * {"left": 0.5, "center": 0.0, "right": -0.5}[text.align]
+            assert abs(middle) + width / 2 <= here.width / 2
+            for box in (box for box in boxes if abs(box.y - text.y) < box.height / 2):
+                if abs(box.x - middle) < box.width / 2:
+                    assert abs(middle - box.x) + width / 2 <= box.width / 2
+                    assert abs(text.y - box.y) + text.size / 2 <= box.height / 2
+
+
+def test_a_sentence_of_many_lines_ends_above_what_is_said_below_it() -> None:
+    words, here = ("words",) * 200, room()
+    drawn = layout.marks(Lines(words, (" ",) * 199, hint="Press the space bar to start reading"), here)
+    hint = next(mark for mark in drawn if isinstance(mark, layout.Text))
+    lowest = min(mark.y for mark in drawn if isinstance(mark, layout.Box))
+    assert hint.y + hint.size / 2 < lowest
+    assert max(mark.y for mark in drawn) < here.height / 2
+    assert len({line for line, _ in layout.places(words, (" ",) * 199, here)}) == len(
+        {mark.y for mark in drawn if isinstance(mark, layout.Box)}
+    )
+
+
+def test_a_mark_is_not_parted_from_its_letter_where_a_word_is_broken() -> None:
+    assert writing.broken("e\u0301" * 4, 3, len) == ["e\u0301"] * 4
 
 
 @pytest.mark.parametrize(("direction", "sign"), [("ltr", 1), ("rtl", -1)])
