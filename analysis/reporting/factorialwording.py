@@ -23,6 +23,28 @@ def factorial_effects(models: pd.DataFrame) -> list[str]:
     ]
 
 
+def factorial_methods(models: pd.DataFrame) -> str:
+    """Return how the models of the study's own factors were made, nothing where there are none."""
+    fitted = models.dropna(subset=["estimate"])
+    if fitted.empty:
+        return ""
+    declared = fitted[fitted["random"] != SLOPES]
+    formulas = " and ".join(f"`{formula}`" for formula in dict.fromkeys(declared["formula"]))
+    text = (
+        f"Of the study's own factors we fitted {formulas}, by REML, with degrees of freedom after Satterthwaite (Kuznetsova et "
+        "al., 2017), other predictors centred, and these contrasts (Schad et al., 2020): "
+        f"{'; '.join(dict.fromkeys(c for c in declared['contrast'].dropna() if ' x ' not in c))}."
+    )
+    if (fitted["random"] == SLOPES).any():
+        text += (
+            " Beside them stand models with all slopes that the design allows, reduced until the fit was not singular or no slope "
+            "without variance was left (Barr et al., 2013)."
+        )
+    if fitted["measure"].eq("log_rt").any() and fitted["ms"].notna().any():
+        text += " Differences in ms are those of exponentiated predictions at the mean, with delta-method intervals."
+    return f"{text} Their p-values are not adjusted for one another."
+
+
 def _sentence(place: list[str], rows: Sequence[Row], beside: Mapping[tuple[str, ...], Row]) -> str:
     name, measure, region = place
     where = "" if region == SENTENCE_WIDE else f" of region {region}"

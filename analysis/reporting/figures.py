@@ -32,6 +32,7 @@ from .canvas import (
     style,
     wrapped,
 )
+from .wording import label
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -91,6 +92,38 @@ def coefficient_figure(phenomenon_models: pd.DataFrame, measure: str = "log_rt")
         axes.set_xlabel(f"grammatical minus ungrammatical\n({unit})")
         legend(axes, len(series))
     return figure
+
+
+def factorial_figure(factorial_models: pd.DataFrame, measure: str = "log_rt") -> "Figure":
+    """Return each contrast of the study's own factors with its 95 % interval, region by region; slopes left out."""
+    rows = factorial_models[(factorial_models["measure"] == measure) & (factorial_models["random"] != SLOPES)]
+    rows = filled(rows.dropna(subset=["estimate", "contrast"]), f"factorial_models, measure {measure!r}")
+    several = len(rows["model"].unique()) > 1
+    names = rows["contrast"].map(_crossed)
+    rows = rows.assign(name=rows["model"] + ": " + names if several else names)
+    contrasts, series = ordered(rows["name"]), ordered(rows["region"])
+    with style():
+        figure, axes = named_rows(contrasts, each=0.2 + 0.15 * len(series))
+        axes.axvline(0, color=GREY, linewidth=1)
+        for k, region in enumerate(series):
+            part = rows[rows["region"] == region]
+            error = [part["estimate"] - part["ci_low"], part["ci_high"] - part["estimate"]]
+            dots(axes, part["estimate"], places(part["name"], contrasts, k, len(series)), error, k, label(region))
+        units = {"z": "rating, z", "rating": "points of the scale", "log_rt": "log reading time", "rt": "ms"}
+        axes.set_xlabel(f"difference ({units[measure]})")
+        if series != [SENTENCE_WIDE]:
+            legend(axes, len(series))
+    return figure
+
+
+def _crossed(contrast: str) -> str:
+    """Return an interaction by its factors alone: what is held against what stands beside the main effects.
+
+    >>> _crossed("extraction: object minus subject x noun: name minus description")
+    'extraction x noun'
+    """
+    parts = contrast.split(" x ")
+    return contrast if len(parts) == 1 else " x ".join(part.partition(":")[0] for part in parts)
 
 
 def curve_figure(reading_curves: pd.DataFrame) -> "Figure":
@@ -265,6 +298,8 @@ def result_figures(tables: Mapping[str, pd.DataFrame]) -> Iterator[tuple[str, "F
         "rating_effects": ("phenomenon_models", partial(coefficient_figure, measure="z")),
         "reading_times": ("condition_means", partial(condition_figure, measure="rt")),
         "reading_time_effects": ("phenomenon_models", coefficient_figure),
+        "factorial_ratings": ("factorial_models", partial(factorial_figure, measure="z")),
+        "factorial_reading_times": ("factorial_models", factorial_figure),
         "reading_curves": ("reading_curves", curve_figure),
         "reliability": ("reliability", reliability_figure),
         "rating_distributions": ("rating_counts", rating_figure),

@@ -12,7 +12,7 @@ from ..ledger import ALL
 from ..predictive import CLUSTERS
 from ..predictors import AT, at
 from ..rows import records
-from . import wording
+from . import factorialwording, wording
 from .references import cited
 
 Tables = Mapping[str, pd.DataFrame]
@@ -42,6 +42,7 @@ def methods(tables: Tables, software: Versions | None = None, models: Mapping[st
     software, models = software or {}, models or {}
     paragraphs = [
         [_people(tables), _ratings(tables), _times(tables)],
+        [factorialwording.factorial_methods(table_of(tables, "factorial_models"))],
         [_models(tables, software), _chosen(tables), _ordinal(tables), _grid(tables), _power(tables)],
         [_agreement(tables)],
         [_language_models(tables, software, models)],
@@ -67,6 +68,7 @@ def ready_to_paste(
         ("Exclusions", wording.exclusions(table_of(tables, "exclusions"), table_of(tables, "participants"))),
         ("Ratings", wording.effects(table_of(tables, "phenomenon_models"), "z")),
         ("Reading times", wording.effects(table_of(tables, "phenomenon_models"), "log_rt")),
+        ("Factors of the study", factorialwording.factorial_effects(table_of(tables, "factorial_models"))),
         ("What could have been found", wording.power(table_of(tables, "phenomenon_models"), smallest or {})),
         ("Other choices", wording.robustness(table_of(tables, "sensitivity"))),
         ("Agreement among people", wording.agreement(*(table_of(tables, name) for name in AGREEMENT))),

@@ -198,7 +198,15 @@ def factorial(page: Page) -> Section:
         "Models of the study's own factors. A contrast is named by the levels that it sets against each other; ms is its "
         "difference at the mean; mde, the effect that would be found in 80% of repetitions."
     )
-    exhibits = page.table("factorial_models", caption, shown, limit=60, aside=True)
+    exhibits: list[Exhibit] = []
+    for measure in models["measure"].unique():
+        drawn = (
+            "Differences between the levels of the study's factors, with 95% intervals; an interaction is a difference of "
+            "differences."
+        )
+        draw = partial(figures.factorial_figure, models, measure)
+        exhibits += page.figure("factorial_models", f"factors-{measure}", drawn, draw)
+    exhibits += page.table("factorial_models", caption, shown, limit=60, aside=True)
     steps = page.get("model_steps")
     names = {" ".join(map(str, place)) for place in models[["model", "measure", "region", "random"]].to_numpy()}
     own = steps[steps["model"].isin(names)]

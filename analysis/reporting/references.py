@@ -97,6 +97,11 @@ REFERENCES = {
         "Empirical Methods in Natural Language Processing.",
         "10.18653/v1/2024.emnlp-main.1020",
     ),
+    "Schad et al., 2020": _doi(
+        "Schad, D. J., Vasishth, S., Hohenstein, S., & Kliegl, R. (2020). How to capitalize on a priori contrasts in linear "
+        "(mixed) models: A tutorial. Journal of Memory and Language, 110, 104038.",
+        "10.1016/j.jml.2019.104038",
+    ),
     "Shrout & Fleiss, 1979": _doi(
         "Shrout, P. E., & Fleiss, J. L. (1979). Intraclass correlations: Uses in assessing rater reliability. Psychological "
         "Bulletin, 86(2), 420–428.",

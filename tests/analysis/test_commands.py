@@ -79,7 +79,7 @@ def test_settings_come_from_the_study_unless_given(study: Path) -> None:
 def test_sidecars_name_the_inputs_and_the_settings(study: Path) -> None:
     run("analyse", study / "tables", "-o", study / "results")
     meta = json.loads((study / "results" / "condition_means.csv.meta.json").read_text("utf-8"))
-    assert sorted(meta["inputs"]) == ["items.csv", "readings.csv", "responses.csv", "sessions.csv"]
+    assert sorted(meta["inputs"]) == ["items.csv", "readings.csv", "responses.csv", "sessions.csv", "words.csv"]
     assert (meta["min_rt"], meta["max_rt"], meta["engine"]) == (100.0, 3000.0, "glmm")
 
 

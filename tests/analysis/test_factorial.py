@@ -12,6 +12,8 @@ from gardenpath.analysis.factorial import regions_named
 from gardenpath.analysis.measures import marked
 from gardenpath.analysis.policies import Steps
 from gardenpath.analysis.reporting.factorialwording import factorial_effects
+from gardenpath.analysis.reporting.figures import factorial_figure
+from gardenpath.analysis.reporting.manuscript import ready_to_paste
 from gardenpath.study import DataError, ModelSection, structure, write
 from gardenpath.study.config import AnalysisSection
 
@@ -211,6 +213,23 @@ def test_sentences_tell_every_contrast_in_apa_style() -> None:
     assert told[1].startswith("relatives, log_rt of region critical: extraction: object minus subject, b = ")
     assert " ms, 95% CI [" in told[1]
     assert "with slopes p " in told[1]
+
+
+def test_the_methods_name_formulas_contrasts_and_whom_to_cite() -> None:
+    scores, times = measured()
+    found = {"factorial_models": factorial_models(scores, times, conditions())}
+    text = ready_to_paste(found)
+    assert "extraction: object minus subject; noun: name minus description." in text
+    assert "all slopes that the design allows" in text
+    assert "https://doi.org/10.1016/j.jml.2019.104038" in text
+    assert "## Factors of the study" in text
+
+
+def test_the_figure_has_a_row_for_each_contrast() -> None:
+    scores, times = measured()
+    drawn = factorial_figure(factorial_models(scores, times, conditions()), "z")
+    labels = [text.get_text().replace("\n", " ") for text in drawn.axes[0].get_yticklabels()]
+    assert labels == ["extraction: object minus subject", "noun: name minus description", "extraction x noun"]
 
 
 def test_a_minimal_pair_is_left_to_the_models_of_grammaticality() -> None:
