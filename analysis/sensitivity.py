@@ -82,13 +82,16 @@ def sensitivity_grid(
         for who, left_out in people.items():
             kept = times[~times["participant"].isin(left_out)]
             entered = entering(scores.head(0), kept, items).get(("log_rt", "critical"))
+            trials = (
+                pd.util.hash_pandas_object(kept[["session", "trial", "condition"]], index=False).to_numpy().tobytes()
+            )
             for name, transform in TRANSFORMS.items():
                 if who != EVERYBODY and name != LOG:
                     continue
                 choice = {"measure": "log_rt", "region": "critical", "cutoff": cutoff, "transform": name, "people": who}
                 if entered is None:
                     continue
-                same = (who, name, *map(tuple, (kept["session"], kept["trial"], kept["condition"])))
+                same = (who, name, trials)
                 if same not in fitted:
                     fitted[same] = _effects(entered.assign(y=transform(entered)), choice, "y", False, engine)
                 is_declared = (cutoff, name, who) == (declared, LOG, EVERYBODY)
