@@ -122,9 +122,9 @@ def figure_legend(figure: "Figure", axes: "Axes", columns: int) -> None:
     figure.legend(handles, labels, loc="outside upper center", ncols=columns, **look)
 
 
-def named_rows(names: Sequence[str], each: float = 0.42) -> tuple["Figure", "Axes"]:
+def named_rows(names: Sequence[str], each: float = 0.42, lines: int = 2) -> tuple["Figure", "Axes"]:
     """Return a canvas with a horizontal row for each name, the first on top."""
-    labels = [wrapped(name) for name in names]
+    labels = [wrapped(name, lines=lines) for name in names]
     each = max(each, LINE * (1 + max(text.count("\n") for text in labels)) + 0.06)
     figure, axes = blank(1.1 + each * len(names))
     axes.set_yticks(range(len(names)), labels)
@@ -138,11 +138,11 @@ def named_rows(names: Sequence[str], each: float = 0.42) -> tuple["Figure", "Axe
     return figure, axes
 
 
-def wrapped(name: str, width: int = 22) -> str:
-    """Return a name as people write it, in two lines at most."""
+def wrapped(name: str, width: int = 22, lines: int = 2) -> str:
+    """Return a name as people write it, in so many lines at most."""
     import textwrap
 
-    return "\n".join(textwrap.wrap(label(name), width)[:2])
+    return "\n".join(textwrap.wrap(label(name), width)[:lines])
 
 
 def ordered(names: "pd.Series[str]") -> list[str]:

@@ -103,7 +103,7 @@ def factorial_figure(factorial_models: pd.DataFrame, measure: str = "log_rt") ->
     rows = rows.assign(name=rows["model"] + ": " + names if several else names)
     contrasts, series = ordered(rows["name"]), ordered(rows["region"])
     with style():
-        figure, axes = named_rows(contrasts, each=0.2 + 0.15 * len(series))
+        figure, axes = named_rows(contrasts, each=0.2 + 0.15 * len(series), lines=5)
         axes.axvline(0, color=GREY, linewidth=1)
         for k, region in enumerate(series):
             part = rows[rows["region"] == region]
