@@ -102,7 +102,7 @@ def _sitting(
         participant=who or _nobody(*rows[0].session),
         source=NAME,
         presented=tuple(presented),
-        complete=not cut and (of is None or len({p.trial for p in presented}) == of),
+        complete=not cut and bool(presented) and (of is None or len({p.trial for p in presented}) == of),
         where=source.name,
         started=_iso(datetime.fromtimestamp(min(times) / 1000, UTC)) if times else None,
         finished=_iso(finished) if finished else None,

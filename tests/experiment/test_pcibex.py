@@ -416,6 +416,16 @@ def test_raw_results_that_are_cut_off_lose_their_last_submission(
         read(broken, tmp_path)
 
 
+def test_a_session_without_a_trial_is_not_complete(tmp_path: Path) -> None:
+    kinds = ("DashedSentence", "FlashSentence", "Question", "AcceptabilityJudgment")
+    parts = [
+        f'[[leave_out]]\nwhere = {{ "Controller name" = "{kind}" }}\nreason = "an older version"\n' for kind in kinds
+    ]
+    sittings = read(fixture("ibex.txt"), tmp_path, "".join(parts))
+    assert [(len(s.presented), s.complete) for s in sittings] == [(0, False)] * len(sittings)
+    assert all(s.presented and s.complete for s in read(fixture("ibex.txt"), tmp_path))
+
+
 @needs_node
 def test_a_session_that_was_not_finished_is_not_complete(tmp_path: Path) -> None:
     found = exported(ROOT / "examples" / "minimal-pairs", tmp_path, 1)
