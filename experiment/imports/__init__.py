@@ -82,6 +82,11 @@ def read_sittings(data: str | Path, platform: str, mapping: ColumnMapping | None
         raise study.DataError(gathered(faults))
     if not sittings:
         raise study.DataError(f"{data}: no session is in it; expected rows of participants under the header line")
+    if not any(s.demographics or any(p.words or p.answers for p in s.presented) for s in sittings):
+        raise study.DataError(
+            f"{data}: no reading time and no answer is found in it; name their columns in a mapping ([columns] rt, [[answers]]; "
+            "see docs/import.md)"
+        )
     joined: list[Sitting] = getattr(chosen, "join", list)(sittings)
     _check_once(joined)
     return joined

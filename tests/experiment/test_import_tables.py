@@ -252,3 +252,10 @@ def test_a_csv_of_jspsych_with_a_header_alone_has_no_row_of_data(tmp_path: Path)
     (tmp_path / "data.csv").write_text("rt,trial_type,trial_index,time_elapsed\n")
     with pytest.raises(study.DataError, match="no row of data is in it"):
         experiment.collect(tmp_path / "data.csv", platform="jspsych")
+
+
+def test_a_mapping_that_finds_no_time_and_no_answer_is_an_error(tmp_path: Path) -> None:
+    (tmp_path / "data.csv").write_text(FILES["psychopy"].replace("item,", "n,"))
+    stated = ColumnMapping({"item": "n", "condition": "condition"})
+    with pytest.raises(study.DataError, match=r"no reading time and no answer is found in it; name their columns"):
+        experiment.collect(tmp_path / "data.csv", platform="psychopy", mapping=stated)
