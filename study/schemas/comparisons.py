@@ -1,0 +1,149 @@
+"""Models against models, and against people's ratings."""
+
+from .declaring import MODEL, Table, columns
+
+TABLES = (
+    Table(
+        "model_comparisons",
+        "two language models under a measure",
+        columns("""
+measure       string   measure
+model_a       string   one model
+protocol_a    string   its protocol
+model_b       string   the other
+protocol_b    string   its protocol
+n             int      pairs given to both
+ties          int      of these, tied under either; half a success in accuracies, dropped by McNemar
+accuracy_a    float?   share of these pairs that a wins, 0 to 1
+accuracy_b    float?   share that b wins
+difference    float?   accuracy_a - accuracy_b
+low           float?   lower end of its 95 % interval, pairs drawn with replacement: paradigms are taken as fixed
+high          float?   upper end
+a_only        int      pairs that only a wins
+b_only        int      pairs that only b wins
+mcnemar_p     float?   exact two-sided p of McNemar's test: paradigms are taken as fixed
+mcnemar_holm  float?   p adjusted over pairs of models of this measure after Holm
+paradigms     int      paradigms of these pairs
+paradigm_difference float? mean over paradigms of the difference
+paradigm_low  float?   lower end of its 95 % interval, paradigms drawn with replacement; none under 10
+paradigm_high float?   upper end
+flip_p        float?   two-sided sign-flip test over paradigms; none under 10
+flip_holm     float?   p adjusted likewise
+smallest_p    float?   smallest flip_p that so many paradigms can give
+note          string?  what a reader has to know
+"""),
+        ("measure", "model_a", "protocol_a", "model_b", "protocol_b"),
+    ),
+    Table(
+        "proportion_tests",
+        "a language model on two groups of items",
+        columns(
+            MODEL
+            + """
+measure       string   measure
+group_a       string   one group of items
+n_a           int      its pairs
+accuracy_a    float?   share of these won, 0 to 1
+group_b       string   the other group
+n_b           int      its pairs
+accuracy_b    float?   share of these won
+z             float?   difference over its pooled standard error; empty where all pairs are won or lost
+p             float?   two-sided p; pairs count as independent
+"""
+        ),
+        ("model", "protocol", "measure"),
+    ),
+    Table(
+        "rankings",
+        "a language model's place under a measure",
+        columns(
+            """
+measure       string   measure
+"""
+            + MODEL
+            + """
+n             int      pairs
+accuracy      float    mean accuracy over paradigms, 0 to 1
+rank          float    1 for the highest; equals share the mean of their places
+"""
+        ),
+        ("measure", "model", "protocol"),
+    ),
+    Table(
+        "length_bias",
+        "a language model's leaning to shorter or longer members",
+        columns(
+            MODEL
+            + """
+measure       string   measure
+n             int      pairs without ties
+ties          int      ties, left out
+unequal       int      pairs whose members differ in tokens
+mean_difference float? mean of the grammatical less the ungrammatical member's tokens
+r             float?   point-biserial correlation of winning with that difference; negative: wins where the grammatical is shorter
+p             float?   two-sided p; pairs count as independent
+note          string?  why there is no correlation
+"""
+        ),
+        ("model", "protocol", "measure"),
+    ),
+    Table(
+        "accuracy_correlations",
+        "two accuracies over paradigms",
+        columns("""
+measure       string   measure
+a             string   model (protocol), or people
+b             string   the other
+paradigms     int      paradigms in common
+pearson       float?   Pearson correlation of their accuracies
+low           float?   lower end of its 95 % interval, paradigms drawn with replacement; none under 10
+high          float?   upper end
+spearman      float?   Spearman's rank correlation
+note          string?  what a reader has to know
+"""),
+        ("measure", "a", "b"),
+    ),
+    Table(
+        "accuracy_bins",
+        "pairs alike in length, perplexity, log-probability or confidence",
+        columns(
+            MODEL
+            + """
+measure       string   measure
+predictor     string   confidence (|difference in score|, nats); of the grammatical member: length (tokens), perplexity, lp (nats)
+bin           int      place of the bin, from 0
+low           float    smallest value in it
+high          float    largest value
+mean          float    mean value
+n             int      pairs
+ties          int      ties, each half a success
+accuracy      float    share won, 0 to 1
+wilson_low    float    lower end of the 95 % Wilson interval
+wilson_high   float    upper end
+"""
+        ),
+        ("model", "protocol", "measure", "predictor", "bin"),
+    ),
+    Table(
+        "rating_correlations",
+        "a measure beside people's mean ratings at a level",
+        columns(
+            MODEL
+            + """
+measure       string   measure of the sentence
+level         string   sentences, grammatical, ungrammatical, pairs (differences), paradigms, phenomena (means of these), relative
+method        string   pearson or spearman
+n             int      points
+r             float?   correlation with the mean z of target ratings
+low           float?   lower end of its 95 % interval, units drawn with replacement; none under 10
+high          float?   upper end
+unit          string   what is drawn: item, paradigm or phenomenon
+units         int      number of these
+ceiling       float?   what a perfect model would reach with these ratings
+of_ceiling    float?   r / ceiling
+note          string?  what a reader has to know
+"""
+        ),
+        ("model", "protocol", "measure", "level", "method"),
+    ),
+)

@@ -1,0 +1,102 @@
+"""What a table is declared with, and columns that several tables have."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column: its name, type (string, int, float, bool), unit or meaning, and whether cells may be empty."""
+
+    name: str
+    type: str
+    meaning: str
+    empty: bool = False
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table's name, what one row of it is, its columns in order, and the columns that together name a row."""
+
+    name: str
+    row: str
+    columns: tuple[Column, ...]
+    key: tuple[str, ...]
+
+    @property
+    def names(self) -> list[str]:
+        """The column names, in order."""
+        return [column.name for column in self.columns]
+
+
+def columns(text: str) -> tuple[Column, ...]:
+    """Read `name type[?] meaning` lines; `?` allows empty cells."""
+    columns = []
+    for line in filter(None, text.splitlines()):
+        name, kind, meaning = line.split(None, 2)
+        columns.append(Column(name, kind.rstrip("?"), meaning, kind.endswith("?")))
+    return tuple(columns)
+
+
+PLACE = """
+participant   string   who: a label or keyed hash, never a platform's raw id
+session       string   one sitting of one participant
+experiment    string   experiment of the design, E1 ...
+version       string   counterbalanced version (list) of the experiment, V1 ...
+trial         int      presented position in the session, from 0
+role          string   target, filler, catch, practice or attention
+paradigm      string   paradigm of the item
+item          string   item, unique in a study
+condition     string   condition shown
+"""
+
+MODEL = """
+model         string   model id, path or ngram file
+protocol      string   how text becomes tokens and which are scored
+"""
+
+COEFFICIENTS = """
+engine        string   program that fitted the model
+formula       string   model as fitted
+term          string   fixed effect
+estimate      float?   coefficient, in units of the response; empty where it could not be estimated, and note says why
+se            float?   standard error
+df            float?   Satterthwaite degrees of freedom
+t             float?   estimate / se
+p             float?   two-sided p-value
+ci_low        float?   lower end of the 95 % interval
+ci_high       float?   upper end of the 95 % interval
+n             int      rows in the model
+participants  int      participants in the model
+items         int      items in the model
+converged     bool     whether the optimizer reached its criterion
+singular      bool     whether a variance was estimated as zero, or a correlation as 1
+note          string?  what a reader has to know of this fit, in a sentence
+"""
+
+STEPS = """
+model         string   name of the model, the same in every step
+step          int      order, from 0
+engine        string   program that fitted it
+optimizer     string?  optimizer; empty where there was no fit
+formula       string   model as fitted
+parameters    int?     variances and correlations of random effects, without the residual
+criterion     float?   -2 log restricted likelihood (REML)
+converged     bool     whether the optimizer reached its criterion
+singular      bool     whether a variance was estimated as zero, or a correlation as 1
+chi2          float?   likelihood-ratio statistic against the model it would replace
+df            int?     parameters fewer than in that model
+p             float?   p of chi2
+kept          bool     whether this is the model of the results
+decision      string   what followed, and why
+sd            string?  standard deviations of the random effects and the residual
+code          string?  R code that repeats the fit, of the model kept; engine lme4
+"""
+
+LEDGER = """
+step          int      order of application, from 0
+table         string   table the rule is applied to
+rule          string   rule, in words
+before        int      rows before
+excluded      int      rows excluded
+after         int      rows after
+"""

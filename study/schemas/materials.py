@@ -1,0 +1,104 @@
+"""What is shown: items and their words, and how versions hold them in balance."""
+
+from .declaring import Table, columns
+
+TABLES = (
+    Table(
+        "items",
+        "a sentence: one item in one condition",
+        columns("""
+item          string   item, unique in a study
+paradigm      string   paradigm of the item
+phenomenon    string   phenomenon of the paradigm
+condition     string   condition of this sentence
+language      string   language tag (BCP 47)
+sentence      string   text
+regions       string   JSON list of [name, start, end]: character spans, end excluded
+"""),
+        ("item", "condition"),
+    ),
+    Table(
+        "conditions",
+        "a factor's level in a condition",
+        columns("""
+paradigm      string   paradigm
+condition     string   condition
+factor        string   factor
+level         string   level of the factor in this condition
+"""),
+        ("paradigm", "condition", "factor"),
+    ),
+    Table(
+        "words",
+        "a word of a sentence",
+        columns("""
+item          string   item
+condition     string   condition
+word          int      position in the sentence, from 0
+text          string   word as shown
+start         int      first character in the sentence
+end           int      character after the last
+region        string?  innermost region that holds the word
+length        int      letters and digits of the word, as characters
+zipf          float?   Zipf frequency (log10 per billion words) from wordfreq; empty where the language has no list
+"""),
+        ("item", "condition", "word"),
+    ),
+    Table(
+        "balance",
+        "two conditions of a paradigm in a part of the sentence",
+        columns("""
+paradigm      string   paradigm
+region        string   critical, before, after (the words next to it), cue, rest (all but the cue), or sentence
+measure       string   letters (letters and digits, as characters) or zipf (mean Zipf frequency of the words)
+condition_a   string   one condition
+condition_b   string   the other
+items         int      items that have the part in both conditions
+mean_a        float    mean over items in condition_a
+mean_b        float    mean over items in condition_b
+d             float?   mean_a - mean_b over the pooled SD of items (doi 10.1002/sim.3697); empty where items do not vary
+"""),
+        ("paradigm", "region", "measure", "condition_a", "condition_b"),
+    ),
+    Table(
+        "design_balance",
+        "a paradigm's condition in a version",
+        columns("""
+experiment    string   experiment of the design, E1 ...
+version       string   counterbalanced version of the experiment, V1 ...
+role          string   target, filler, catch, practice or attention
+paradigm      string   paradigm
+levels        string?  levels of the factors in which items differ
+condition     string   condition
+side          int      1 for the only or the first sentence of a trial, 2 for the second of a pair
+trials        int      trials that show it there
+"""),
+        ("experiment", "version", "role", "paradigm", "levels", "condition", "side"),
+    ),
+    Table(
+        "exposures",
+        "a sentence of a design",
+        columns("""
+paradigm      string   paradigm
+item          string   item
+condition     string   condition
+versions      int      versions in which the sentence appears
+readers       int      participants who read it, of the number stated
+"""),
+        ("item", "condition"),
+    ),
+    Table(
+        "design_questions",
+        "a comprehension question's right answer in a version",
+        columns("""
+experiment    string   experiment of the design, E1 ...
+version       string   counterbalanced version of the experiment, V1 ...
+role          string   target or filler
+paradigm      string   paradigm
+condition     string   condition
+answer        string   right answer
+questions     int      trials followed by a question with that right answer
+"""),
+        ("experiment", "version", "role", "paradigm", "condition", "answer"),
+    ),
+)

@@ -1,0 +1,345 @@
+"""What is found of people's ratings and reading times: exclusions, measures, agreement, models."""
+
+from .declaring import COEFFICIENTS, LEDGER, PLACE, STEPS, Table, columns
+
+EFFECT = (
+    """
+measure       string   z (rating) or log_rt
+region        string   sentence (z); critical, critical+1 or critical+2 (log_rt)
+random        string   intercepts: (1|participant) + (1|item); slopes: the effect varies over participants and items too
+"""
+    + COEFFICIENTS
+    + """
+p_bh          float?   p adjusted over the models of one measure, region and random (doi 10.1111/j.2517-6161.1995.tb02031.x)
+p_bh_all      float?   p adjusted over all regions of one measure and random together
+mde           float?   minimum detectable effect: (t quantile .975 + t quantile .80) * se; found in 80 % of repetitions
+"""
+)
+
+BESIDE = """
+ms            float?   log_rt: grammatical minus ungrammatical in ms at the mean, exp(b0 + b1 / 2) - exp(b0 - b1 / 2)
+ms_low        float?   lower end of its 95 % interval, by the delta method
+ms_high       float?   upper end
+raw           float?   the same model's estimate on the scale as measured: ms, or points of the rating scale
+raw_low       float?   lower end of its 95 % interval
+raw_high      float?   upper end
+"""
+
+TABLES = (
+    Table(
+        "exclusions",
+        "a rule of exclusion, in the order applied, in a condition",
+        columns(
+            LEDGER.replace("\nrule ", "\ncondition     string   condition; 'all' for all of them together\nrule ")
+            + """
+participants_before int participants before
+participants_after  int participants left
+"""
+        ),
+        ("step", "table", "condition"),
+    ),
+    Table(
+        "participants",
+        "a participant whose sessions count",
+        columns("""
+participant   string   who: a label or keyed hash, never a platform's raw id
+sessions      int      sessions that count
+minutes       float?   their duration in total, from assignment to end
+aborted       int      trials broken off by a reload and begun again
+ratings       int      ratings of targets and fillers
+mean_rating   float?   mean of these, as given
+grammatical   int      ratings of grammatical targets
+ungrammatical int      ratings of ungrammatical targets
+u             float?   Mann-Whitney U of the former against the latter
+auc           float?   u / (grammatical * ungrammatical): share of pairs of sentences rated as they should be, ties half
+u_p           float?   two-sided p; exact without ties, else normal with correction for ties and continuity
+flagged       bool?    no difference at .05, or one the wrong way round; circular with the effect, so never by itself a ground
+catch         float?   share of pairs of catch sentences rated as they should be, ties half
+attention_items int    attention items answered
+attention     float?   share of these answered as asked
+questions     int      comprehension questions answered
+accuracy      float?   share of these answered right
+accuracy_low  float?   lower end of its 95 % Wilson interval
+accuracy_high float?   upper end
+out_of_band   float?   share of target trials in which a word of the critical region was read outside [min_rt, max_rt]
+excluded      string?  rule by which the participant was left out; empty for those who stay
+"""),
+        ("participant",),
+    ),
+    Table(
+        "rating_scores",
+        "a rating, standardised",
+        columns(
+            PLACE
+            + """
+phenomenon    string   phenomenon of the paradigm
+rating        float    rating as given
+z             float?   standardised within participant over target and filler trials (ddof 1); empty for a constant rater
+"""
+        ),
+        ("session", "trial"),
+    ),
+    Table(
+        "region_times",
+        "a reading of the critical region, or of a word after it",
+        columns(
+            PLACE
+            + """
+phenomenon    string   phenomenon of the paradigm
+region        string   critical, critical+1 (the word after it) or critical+2
+word          int      position of the region's first word in the sentence, from 0
+words         int      words of the region
+rt            float    sum of the words' reading times, ms
+log_rt        float    natural log of rt
+"""
+        ),
+        ("session", "trial", "condition", "region"),
+    ),
+    Table(
+        "condition_means",
+        "a phenomenon in a condition",
+        columns("""
+phenomenon    string   phenomenon
+condition     string   condition
+region        string   critical, critical+1 or critical+2 (rt); sentence (rating and z)
+measure       string   rating, z, or rt (ms)
+participants  int      participants
+n             int      observations
+mean          float    mean of the participants' means
+se            float?   standard error of that mean over participants
+"""),
+        ("phenomenon", "condition", "region", "measure"),
+    ),
+    Table(
+        "phenomenon_models",
+        "a fixed effect of one phenomenon's model",
+        columns("\nphenomenon    string   phenomenon\n" + EFFECT + BESIDE),
+        ("phenomenon", "measure", "region", "random", "term"),
+    ),
+    Table(
+        "paradigm_models",
+        "a fixed effect of one paradigm's model",
+        columns("\nphenomenon    string   phenomenon\nparadigm      string   paradigm\n" + EFFECT),
+        ("paradigm", "measure", "region", "random", "term"),
+    ),
+    Table(
+        "factorial_models",
+        "a fixed effect of a model of the study's own factors",
+        columns(
+            """
+model         string   name: as declared in study.toml; the paradigm's where none is declared
+measure       string   response: z, rating, log_rt or rt
+region        string   region of the reading times; sentence for ratings
+random        string   declared; of models that nobody declared: intercepts, or slopes as far as the design and the data allow
+"""
+            + COEFFICIENTS
+            + """
+contrast      string?  what the coefficient compares, such as extraction: object minus subject; empty where no factor is in it
+mde           float?   minimum detectable effect: (t quantile .975 + t quantile .80) * se; found in 80 % of repetitions
+ms            float?   log_rt, two levels: level minus level in ms at the mean, exp(b0 + b1 / 2) - exp(b0 - b1 / 2)
+ms_low        float?   lower end of its 95 % interval, by the delta method; empty where random effects depend on the codes' origin
+ms_high       float?   upper end
+"""
+        ),
+        ("model", "measure", "region", "random", "term"),
+    ),
+    Table(
+        "families",
+        "a family of tests of grammaticality",
+        columns("""
+level         string   phenomenon or paradigm: what has one model each
+measure       string   z (rating) or log_rt
+region        string   sentence (z); critical, critical+1 or critical+2 (log_rt)
+random        string   intercepts or slopes
+models        int      models of the family
+fitted        int      of these, fitted
+singular      int      of these, singular
+uncorrected   int      p < .05
+found         int      p < .05 after correction within the family
+found_all     int      p < .05 after correction over all regions together
+autocorrelation float? lag-1 correlation of least-squares residuals over the trials of a session, all phenomena together
+"""),
+        ("level", "measure", "region", "random"),
+    ),
+    Table(
+        "sensitivity",
+        "the effect of grammaticality in a phenomenon under one choice of cutoff, transform and participants",
+        columns("""
+phenomenon    string   phenomenon
+measure       string   z (rating) or log_rt
+region        string   sentence (z) or critical (log_rt)
+cutoff        string   which reading times of words count
+transform     string   z or rating; log, ms, log per word (of their mean), -1000/ms
+people        string   all, or not flagged (see participants)
+declared      bool     whether this is the declared choice
+estimate      float?   grammatical minus ungrammatical, in units of the transform; empty where note says why
+se            float?   standard error
+df            float?   Satterthwaite degrees of freedom
+t             float?   estimate / se
+p             float?   two-sided p-value, uncorrected: no choice but the declared one is a test
+ci_low        float?   lower end of the 95 % interval
+ci_high       float?   upper end
+ms            float?   log_rt: the effect as a difference of predictions in ms at the mean
+ms_low        float?   the same of ci_low
+ms_high       float?   the same of ci_high
+n             int      rows in the model
+participants  int      participants in the model
+singular      bool     whether a variance was estimated as zero
+formula       string   model as fitted; y is the transformed time of the region
+note          string?  what a reader has to know of this fit, in a sentence
+"""),
+        ("phenomenon", "measure", "cutoff", "transform", "people"),
+    ),
+    Table(
+        "power",
+        "a number of participants and of items",
+        columns("""
+effect        float    grammatical minus ungrammatical, in units of the response: the smallest one of interest
+participants  int      participants
+items         int      items that each of them sees
+formula       string   model that is fitted
+runs          int      simulated studies
+power         float    share of these in which p < .05
+power_low     float    lower end of its 95 % Wilson interval
+power_high    float    upper end
+se            float    mean standard error of the effect
+"""),
+        ("effect", "participants", "items"),
+    ),
+    Table(
+        "reading_curves",
+        "a phenomenon's condition at a place around the critical region",
+        columns("""
+phenomenon    string   phenomenon
+condition     string   condition
+place         int      words before (-1, -2 ...) or after (1, 2 ...) the critical region, which is 0
+participants  int      participants
+n             int      trials
+mean          float    mean of the participants' mean reading times, ms a word
+se            float?   standard error of that mean over participants
+"""),
+        ("phenomenon", "condition", "place"),
+    ),
+    Table(
+        "reliability",
+        "the ratings of a paradigm in a version, in a condition",
+        columns("""
+experiment    string   experiment of the design
+version       string   version of the experiment
+phenomenon    string   phenomenon
+paradigm      string   paradigm
+condition     string   condition; 'all' for the sentences of all conditions
+sentences     int      sentences
+raters        int      participants who rated any of them
+k             float?   raters of a sentence, harmonic mean
+ratings       int      ratings
+icc           float?   ICC(2,k): two-way random effects, absolute agreement, mean of k raters (doi 10.1037/0033-2909.86.2.420)
+icc_low       float?   lower end of its 95 % interval by parametric bootstrap
+icc_high      float?   upper end
+var_sentences float?   variance of sentences, rating points squared; may be negative, as mean squares go
+var_raters    float?   variance of raters
+var_rest      float?   variance of the rest
+split_half    float?   mean correlation over sentences of the means of two random halves of the raters
+spearman_brown float?  reliability of all raters: 2 r / (1 + r)
+ceiling       float?   its square root; empty where the reliability is negative
+"""),
+        ("experiment", "version", "paradigm", "condition"),
+    ),
+    Table(
+        "noise_ceilings",
+        "a level at which models are held against mean ratings",
+        columns("""
+level         string   sentences, grammatical, ungrammatical, pairs (differences within), paradigms, phenomena (means of these)
+n             int      units of that level
+splits        int      random halves of the raters, within their version
+split_half    float?   mean correlation of the mean z of both halves
+reliability   float?   2 r / (1 + r), after Spearman and Brown
+ceiling       float?   its square root: what a perfect model would correlate with these ratings
+"""),
+        ("level",),
+    ),
+    Table(
+        "rating_counts",
+        "a rating given to a paradigm's sentences in a condition",
+        columns("""
+phenomenon    string   phenomenon
+paradigm      string   paradigm
+condition     string   condition
+rating        float    rating as given
+n             int      times it was given
+"""),
+        ("paradigm", "condition", "rating"),
+    ),
+    Table(
+        "choice_agreement",
+        "a paradigm in forced choice",
+        columns("""
+phenomenon    string   phenomenon; 'all' in the row over all paradigms
+paradigm      string   paradigm; 'all' for all together
+pairs         int      pairs
+participants  int      participants
+choices       int      choices
+individual    float    share of choices of the grammatical member
+majority      float    share of pairs whose majority chose the grammatical member, a tie being half a pair
+ties          int      pairs without a majority
+kept          bool     whether majority is at least 4 of 5, BLiMP's rule (doi 10.1162/tacl_a_00321)
+"""),
+        ("paradigm",),
+    ),
+    Table(
+        "chosen_models",
+        "a fixed effect of a phenomenon's model whose random effects a policy chose",
+        columns(
+            """
+phenomenon    string   phenomenon
+measure       string   z (rating) or log_rt
+region        string   region of the reading times; sentence for ratings
+policy        string   declared, maximal or parsimonious
+"""
+            + COEFFICIENTS
+        ),
+        ("phenomenon", "measure", "region", "term"),
+    ),
+    Table("model_steps", "a fit on the way to a model, in the order made", columns(STEPS), ("model", "step")),
+    Table(
+        "ordinal_models",
+        "a fixed effect of a cumulative-link mixed model",
+        columns("""
+formula       string   model as fitted
+link          string   probit, logit or cloglog
+term          string   fixed effect
+estimate      float?   coefficient, latent scale (probit: in s.d. of its noise)
+se            float?   standard error
+z             float?   estimate / se
+p             float?   two-sided p-value (Wald)
+ci_low        float?   lower end of the 95 % interval
+ci_high       float?   upper end of the 95 % interval
+thresholds    int      thresholds between categories
+n             int      rows in the model
+criterion     float    -2 log likelihood (Laplace approximation)
+converged     bool     whether the optimizer reached its criterion
+sd            string   standard deviations of the random effects, latent scale
+note          string?  what R warned of
+"""),
+        ("formula", "term"),
+    ),
+    Table(
+        "marginal_contrasts",
+        "a difference between levels of a factor at the means of everything else",
+        columns("""
+formula       string   model as fitted
+factor        string   factor whose levels are compared
+at            string   levels of other factors at which they are compared; all: averaged over them
+contrast      string   levels compared, first minus second
+estimate      float    difference, in units of the response
+se            float    standard error
+df            float    Satterthwaite degrees of freedom
+t             float    estimate / se
+p             float    two-sided p-value, adjusted over the contrasts that stand at the same levels
+ci_low        float    lower end of the 95 % interval, not adjusted
+ci_high       float    upper end of the 95 % interval, not adjusted
+adjustment    string   how p was adjusted
+"""),
+        ("formula", "factor", "at", "contrast"),
+    ),
+)

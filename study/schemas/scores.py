@@ -1,0 +1,84 @@
+"""What language models say of sentences."""
+
+from .declaring import MODEL, Table, columns
+
+TABLES = (
+    Table(
+        "surprisal",
+        "a word under a language model",
+        columns(
+            MODEL
+            + """
+item          string   item
+condition     string   condition
+word          int      position in the sentence, from 0; of the first where a token joins several
+text          string   word; all of them, as in the sentence, where a token joins several
+words         int      words of this row: 1, or those that a token joins, whose probability cannot be divided between them
+region        string?  innermost region that holds the word
+surprisal     float?   bits; whitespace-corrected (doi 10.18653/v1/2024.emnlp-main.1020); empty where a token is not scored
+surprisal_naive float? bits; plain sum over the word's tokens; empty where a token is not scored
+entropy       float?   bits; of the next-token distribution before the word's first token; empty where there is none
+renyi         float?   bits; Rényi entropy of order 1/2 of the same distribution
+tokens        int      tokens of the word
+"""
+        ),
+        ("model", "protocol", "item", "condition", "word"),
+    ),
+    Table(
+        "sentence_scores",
+        "a sentence under a language model",
+        columns(
+            MODEL
+            + """
+item          string   item
+condition     string   condition
+tokens        int      scored tokens |s|
+unknown       int      scored tokens that the tokenizer does not know
+windows       int      windows in which the sentence was scored: 1 where it fits the model's context
+lp            float    log-probability, nats
+mean_lp       float    lp / |s|, nats
+pen_lp        float    lp / ((5 + |s|) / 6) ^ 0.8, nats
+slor          float?   (lp - log-probability under unigrams of the same tokens) / |s|, nats; empty without unigrams
+critical_lp   float?   log-probability of the critical region given what precedes it, nats; empty without such a region
+"""
+        ),
+        ("model", "protocol", "item", "condition"),
+    ),
+    Table(
+        "pairs",
+        "a minimal pair under a measure",
+        columns(
+            MODEL
+            + """
+phenomenon    string   phenomenon
+paradigm      string   paradigm
+item          string   item
+measure       string   lp, mean_lp, pen_lp, slor, critical_lp, one_prefix or two_prefix
+grammatical   float    score of the grammatical member, nats
+ungrammatical float    score of the ungrammatical member, nats
+correct       bool     whether the grammatical member scores higher
+tie           bool     whether both score exactly the same
+"""
+        ),
+        ("model", "protocol", "item", "measure"),
+    ),
+    Table(
+        "accuracy",
+        "a paradigm, a phenomenon, or all of them, under a measure",
+        columns(
+            MODEL
+            + """
+phenomenon    string   phenomenon; 'all' in the two rows over all paradigms
+paradigm      string   paradigm; 'pooled' is all pairs of the phenomenon (or of all) together, 'mean' the mean over paradigms
+measure       string   measure
+n             int      pairs
+ties          int      ties, each half a success
+accuracy      float    share correct, 0 to 1
+wilson_low    float?   lower end of the 95 % Wilson interval (doi 10.1080/01621459.1927.10502953); none for the mean
+wilson_high   float?   upper end
+delta         float?   mean of the grammatical less the ungrammatical member's score, nats; over paradigms in the mean
+"""
+        ),
+        ("model", "protocol", "phenomenon", "paradigm", "measure"),
+    ),
+)
