@@ -54,10 +54,12 @@ def command(
 
     The participant gets the version with the fewest finished and running sessions in the folder given by -o.
     """
-    from gardenpath.experiment.lab import sittings
+    from gardenpath.experiment.lab import places, sittings
     from gardenpath.experiment.lab import window as psychopy
 
     files = sittings.files_of(source)
+    places.check_folder(out, files)
+    places.check_label(participant)
     place = None if resume is False else sittings.unfinished(out, participant)
     if resume and place is None:
         raise click.UsageError(f"--resume: participant {participant} has no session in {out}")

@@ -15,7 +15,7 @@ from typing import IO
 from gardenpath import study
 
 from ..assignment import Filled, choose
-from ..folders import write_session
+from ..folders import read_files, write_session
 from ..sessions import Session, open_session
 from ..versions import VersionFile
 
@@ -47,8 +47,46 @@ class Places:
     places: tuple[Place, ...]
 
 
+def check_folder(folder: Path, files: Sequence[VersionFile]) -> None:
+    """Raise `study.DataError` where a folder holds what cannot stand beside sessions of these versions."""
+    if not folder.exists():
+        return
+    if not folder.is_dir():
+        raise NotADirectoryError(f"{folder} is a file; expected a folder for the data (-o)")
+    with _locked(folder):
+        simulated = sum(session.source == "simulation" for session in _sessions(folder))
+        places, shown, ours = _read(folder), read_files(folder), files[0].study
+    ran = {place.version_sha256: place for place in places}
+    faults = [
+        f"{folder / 'versions' / sha256}.json is gone, which participant {place.participant} ran; put it back, or give "
+        "another folder (-o)"
+        for sha256, place in ran.items()
+        if sha256 not in shown
+    ]
+    for other in sorted({shown[sha256].study for sha256 in ran if sha256 in shown} - {ours}):
+        faults.append(f"{folder} has sessions of the study {other!r}, not {ours!r}; give another folder (-o)")
+    if simulated:
+        faults.append(
+            f"{folder} has {simulated} simulated sessions; give another folder (-o), that they are not counted in"
+        )
+    if faults:
+        raise study.DataError(faults)
+
+
+def check_label(participant: str) -> None:
+    """Raise `ValueError` for what no participant is called by, or what looks like another's label and is not."""
+    if not (0 < len(participant) <= LONGEST and participant.isprintable() and participant == participant.strip()):
+        shown = participant if len(participant) <= 40 else f"{participant[:40]}... ({len(participant)} characters)"
+        raise ValueError(
+            f"participant is {shown!r}; expected a label of 1 to {LONGEST} printable characters without a space at its ends"
+        )
+
+
 def of_participant(folder: Path, participant: str) -> list[Place]:
     """Return the places that a participant has had, first to last."""
+    check_label(participant)
+    if not folder.is_dir():
+        return []
     with _locked(folder):
         return [place for place in _read(folder) if place.participant == participant]
 
@@ -61,8 +99,7 @@ def reserve(
     Earlier unfinished sessions of the participant are left behind. Slots count from `first_slot`, so that machines that share
     no folder can show different orders.
     """
-    if not (0 < len(participant) <= LONGEST and participant.isprintable()):
-        raise ValueError(f"participant is {participant!r}; expected a label of 1 to {LONGEST} printable characters")
+    check_label(participant)
     now = now or datetime.now(UTC)
     named = {file.name: file for file in files}
     with _locked(folder):
@@ -153,12 +190,16 @@ def _read(folder: Path) -> list[Place]:
     if stored.schema != SCHEMA:
         raise study.DataError(f"{path}: schema is {stored.schema}, expected {SCHEMA}; use another folder (-o)")
     places = {place.session: place for place in stored.places}
-    for file in folder.glob("*/session.json"):
-        session = study.structure(Session, study.read_json(file), where=str(file))
+    for session in _sessions(folder):
         if session.source == "lab":
             before = places.get(session.id)
             places[session.id] = replace(_place(session), left=before.left if before else False)
     return sorted(places.values(), key=lambda place: place.started)
+
+
+def _sessions(folder: Path) -> Iterator[Session]:
+    for file in sorted(folder.glob("*/session.json")):
+        yield study.structure(Session, study.read_json(file), where=str(file))
 
 
 def _write(folder: Path, places: Sequence[Place]) -> None:

@@ -538,12 +538,50 @@ def test_a_changed_version_has_a_new_revision(tmp_path: Path, versions: list[exp
     assert [session.revision for session in (first, second, third)] == [1, 2, 1]
 
 
-@pytest.mark.parametrize("label", ["", "a\nb", "x" * 201])
+@pytest.mark.parametrize("label", ["", " ", "P01 ", "a\nb", "x" * 201])
 def test_a_label_that_no_file_should_hold_is_refused(
     tmp_path: Path, label: str, versions: list[experiment.VersionFile]
 ) -> None:
     with pytest.raises(ValueError, match="expected a label"):
         places.reserve(tmp_path, versions[:1], label)
+    with pytest.raises(ValueError, match="expected a label"):
+        places.of_participant(tmp_path / "data", label)
+
+
+@pytest.mark.parametrize("label", ["../x", "a b", "الطالبة", "学生1"])
+def test_a_label_is_no_path_and_may_be_of_any_script(
+    tmp_path: Path, label: str, versions: list[experiment.VersionFile]
+) -> None:
+    session = places.reserve(tmp_path / "data", versions[:1], label)
+    assert [place.participant for place in places.of_participant(tmp_path / "data", label)] == [label]
+    assert [path.name for path in tmp_path.iterdir()] == ["data"]
+    assert (tmp_path / "data" / session.id / "session.json").exists()
+
+
+def test_a_folder_of_another_study_or_of_robots_is_refused(
+    tmp_path: Path, versions: list[experiment.VersionFile]
+) -> None:
+    places.check_folder(tmp_path / "data", versions)
+    assert not (tmp_path / "data").exists(), "looking leaves nothing behind"
+    places.reserve(tmp_path / "data", versions[:1], "P01")
+    places.check_folder(tmp_path / "data", [replace(versions[0], title="A changed title")])
+    with pytest.raises(study.DataError, match=r"has sessions of the study 'minimal-pairs', not 'another'; give another folder"):
+        places.check_folder(tmp_path / "data", [replace(versions[0], study="another")])
+    experiment.simulate(versions, tmp_path / "robots", participants=2, seed=1)
+    with pytest.raises(study.DataError, match=r"robots has 2 simulated sessions"):
+        places.check_folder(tmp_path / "robots", versions)
+    (tmp_path / "file").write_text("")
+    with pytest.raises(NotADirectoryError, match=r"file is a file; expected a folder"):
+        places.check_folder(tmp_path / "file", versions)
+
+
+def test_a_version_that_is_gone_from_the_folder_is_named(
+    tmp_path: Path, versions: list[experiment.VersionFile]
+) -> None:
+    places.reserve(tmp_path, versions[:1], "P01")
+    (tmp_path / "versions" / f"{versions[0].sha256}.json").unlink()
+    with pytest.raises(study.DataError, match=rf"{versions[0].sha256}\.json is gone, which participant P01 ran"):
+        places.check_folder(tmp_path, versions)
 
 
 def test_machines_with_first_slots_of_their_own_show_different_orders(
