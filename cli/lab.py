@@ -1,6 +1,7 @@
 """gardenpath lab: run a session on a lab machine."""
 
 import re
+import shlex
 import sys
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,15 @@ def _size(context: click.Context, parameter: click.Parameter, given: str | None)
 
 def _minute(time: str) -> str:
     return f"{time[:16].replace('T', ' ')} UTC"
+
+
+def again(source: Path, participant: str, out: Path) -> str:
+    """Return the command that goes on with a session, as a shell takes it.
+
+    >>> again(Path("study.toml"), "P 01", Path("data"))
+    "gardenpath lab study.toml --participant 'P 01' -o data --resume"
+    """
+    return shlex.join(["gardenpath", "lab", str(source), "--participant", participant, "-o", str(out), "--resume"])
 
 
 @click.command("lab")
@@ -83,5 +93,7 @@ def command(
         click.echo(f"{participant}: no consent; nothing is kept")
     else:
         click.echo(f"{out / session.id}: {participant}, {session.version}, slot {session.slot}, {outcome.how}")
-    if outcome.how == "stopped":
-        options.talk(f"to go on:  gardenpath lab {source} --participant {participant} -o {out} --resume")
+    if outcome.how in ("stopped", "interrupted"):
+        options.talk(f"to go on:  {again(source, participant, out)}")
+    if outcome.how == "interrupted":
+        sys.exit(130)

@@ -32,7 +32,10 @@ Opener = Callable[[Json], Machine]
 
 @dataclass(frozen=True)
 class Outcome:
-    """How a visit ended: "finished", "stopped" by the participant, or "refused" without consent, when nothing is kept."""
+    """How a visit ended: "finished", "stopped" by the participant, "interrupted" by the experimenter, or "refused".
+
+    The last is without consent, when nothing is kept.
+    """
 
     session: Session
     how: str
@@ -95,6 +98,12 @@ def _sit(folder: Path, session: Session, opener: Opener) -> Outcome:
                 how = departed.reason
                 if how == "stopped":
                     sitting.part()
+                if journal.next_seq == 0:
+                    how = "refused"
+            except KeyboardInterrupt:
+                if journal.next_seq == 0:
+                    raise
+                how = "interrupted"
             else:
                 how = "finished"
                 places.finish(folder, session)

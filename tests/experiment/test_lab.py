@@ -3,6 +3,7 @@
 import json
 import logging
 import multiprocessing
+import shlex
 import subprocess
 import sys
 from collections.abc import Callable
@@ -15,6 +16,7 @@ from typing import Any
 import pytest
 
 from gardenpath import experiment, study
+from gardenpath.cli import lab
 from gardenpath.experiment import sessions
 from gardenpath.experiment.lab import layout, places, sittings, writing
 from gardenpath.experiment.lab.displays import Blank, Lines, Page, Slider, Task, Whole, Word, answers
@@ -259,6 +261,37 @@ def test_without_consent_nothing_is_kept_and_the_place_is_free(tmp_path: Path) -
     assert not list((tmp_path / "data").glob("s-*"))
     assert sittings.unfinished(tmp_path / "data", "P01") is None
     assert take(tmp_path / "data", files, Machine(), "P02").session.slot == 0
+
+
+@pytest.mark.parametrize("at", [0, 1])
+def test_who_stops_before_there_is_consent_leaves_nothing(tmp_path: Path, at: int) -> None:
+    files = made(tmp_path, stated())
+    outcome = take(tmp_path / "data", files, Stopper(misdeeds={at: lambda r: r.press("Escape")}))
+    assert outcome.how == "refused"
+    assert not list((tmp_path / "data").glob("s-*"))
+    assert take(tmp_path / "data", files, Machine(), "P02").session.slot == 0
+
+
+def test_a_session_that_the_experimenter_interrupts_can_be_gone_on_with(tmp_path: Path) -> None:
+    files, data = made(tmp_path, stated()), tmp_path / "data"
+
+    def interrupt(reader: Machine) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        take(data, files, Machine(misdeeds={1: interrupt}))
+    assert places.of_participant(data, "P01") == [], "there was no consent yet"
+    outcome = take(data, files, Machine(misdeeds={12: interrupt}))
+    assert outcome.how == "interrupted"
+    resumed = take(data, files, Machine())
+    assert (resumed.how, resumed.session.id) == ("finished", outcome.session.id)
+
+
+@pytest.mark.parametrize("label", ["P01", "a b", "it's", "$HOME"])
+def test_the_command_to_go_on_is_one_that_a_shell_takes(label: str) -> None:
+    said = lab.again(Path("my studies/study.toml"), label, Path("data"))
+    expected = ["gardenpath", "lab", "my studies/study.toml", "--participant", label, "-o", "data", "--resume"]
+    assert shlex.split(said) == expected
 
 
 def test_a_window_that_cannot_be_opened_takes_no_place(tmp_path: Path) -> None:
@@ -565,7 +598,9 @@ def test_a_folder_of_another_study_or_of_robots_is_refused(
     assert not (tmp_path / "data").exists(), "looking leaves nothing behind"
     places.reserve(tmp_path / "data", versions[:1], "P01")
     places.check_folder(tmp_path / "data", [replace(versions[0], title="A changed title")])
-    with pytest.raises(study.DataError, match=r"has sessions of the study 'minimal-pairs', not 'another'; give another folder"):
+    with pytest.raises(
+        study.DataError, match=r"has sessions of the study 'minimal-pairs', not 'another'; give another folder"
+    ):
         places.check_folder(tmp_path / "data", [replace(versions[0], study="another")])
     experiment.simulate(versions, tmp_path / "robots", participants=2, seed=1)
     with pytest.raises(study.DataError, match=r"robots has 2 simulated sessions"):
