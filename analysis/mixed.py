@@ -111,8 +111,8 @@ def checked(table: pd.DataFrame, columns: Columns, formula: Formula, engine: str
         worst = str(apart.idxmax())
         raise DataError(
             f"{str(formula)!r}: {worst} is {ours['estimate'].loc[worst]:.6g} by {engine} and {theirs.loc[worst]:.6g} by "
-            f"{other}, {apart.max():.2g} SE apart; expected at most {SAME:g}, so neither is given; a simpler model may have "
-            "one answer"
+            f"{other}, {apart.max():.2g} SE apart; expected at most {SAME:g}, so neither is given: the "
+            "likelihood may have two peaks, or be flat; a simpler model may have one answer"
         )
     return _noted(table, f"Cross-checked with {other}: estimates differ by at most {apart.max():.1g} SE.")
 
