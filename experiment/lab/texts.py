@@ -10,10 +10,11 @@ from ..procedures import Text, standard_texts
 
 
 def lab_texts(language: str, texts: Mapping[str, Text]) -> dict[str, Any]:
-    """Return a procedure's texts with those of the lab; the page's standard consent, which speaks of a browser, is replaced."""
-    own = _texts(language.partition("-")[0])
-    consent = own["consent"] if list(texts["consent"]) == standard_texts(language)["consent"] else texts["consent"]
-    return {**texts, **own, "consent": tuple(consent)}
+    """Return a procedure's texts with those of the lab; what the page's standard texts say of browsers and pages is replaced."""
+    own, standard = _texts(language.partition("-")[0]), standard_texts(language)
+    consent = own["consent"] if list(texts["consent"]) == standard["consent"] else texts["consent"]
+    pages = tuple(page.replace(standard["instructions"]["ready"], own["ready"]) for page in texts["instructions"])
+    return {**texts, **own, "consent": tuple(consent), "instructions": pages}
 
 
 @cache

@@ -640,6 +640,19 @@ def test_every_language_has_the_texts_of_the_lab(language: str) -> None:
     assert "Esc" in texts["consent"][2]
 
 
+@pytest.mark.parametrize("language", languages())
+def test_nobody_in_the_lab_is_told_of_a_page_or_to_have_a_computer(tmp_path: Path, language: str) -> None:
+    files = made(tmp_path, stated(language=language))
+    take(tmp_path / "data", files, reader := Machine())
+    page, lab_ = standard_texts(language), lab_texts(language, standard_texts(language))
+    read = ["\n\n".join(one.paragraphs) for one in reader.of(Page)]
+    assert read[0] == lab_["device"] != page["device"]
+    ready = [text for text in read if lab_["ready"] in text]
+    assert len(ready) == 1
+    assert page["instructions"]["practice"] in ready[0]
+    assert not [text for text in read if page["instructions"]["ready"] in text]
+
+
 def test_a_consent_of_the_study_is_shown_as_it_stands(tmp_path: Path) -> None:
     files = made(tmp_path, stated(procedure='consent = "Our own.\\n\\nAnd more."\n'))
     outcome = take(tmp_path / "data", files, reader := Machine())
