@@ -169,6 +169,7 @@ class Window:
         self._last_flip: float | None = None
         self._dropped = 0
         width, height = (float(one) for one in self._win.size)
+        self._check_screen()
         self._check_size(payload["procedure"]["device"])
         try:
             self.room: Room = room(width, height, self._face.direction, words_alone(payload["trials"]), self._width)
@@ -180,6 +181,14 @@ class Window:
         # Nothing made so far is looked at again by the collector, which would hold up a frame.
         gc.collect()
         gc.freeze()
+
+    def _check_screen(self) -> None:
+        """PsychoPy takes the last screen for one that is not there."""
+        number = len(self._win.winHandle.display.get_screens())
+        if self._screen >= number:
+            self.close()
+            known = "0 alone" if number == 1 else f"0 to {number - 1}"
+            raise ValueError(f"--screen {self._screen}: there is no such screen; expected {known}")
 
     def _check_size(self, needs: Json) -> None:
         width, height = self._win.size
@@ -219,7 +228,7 @@ class Window:
 
     def _monitor(self) -> str:
         screens = self._win.winHandle.display.get_screens()
-        shown = screens[min(self._screen, len(screens) - 1)]
+        shown = screens[self._screen]
         return f"screen {self._screen} of {len(screens)}, {shown.width} x {shown.height} px at {shown.x}, {shown.y}"
 
     # ------------------------------------------------------------------------------------------------- frames

@@ -281,19 +281,21 @@ def test_without_a_screen_nothing_begins(folder: Path) -> None:
     assert said == ""
     assert errors.startswith("there is no screen: DISPLAY is not set")
     assert len(errors.strip().splitlines()) == 1
-    assert not list((folder / "data").glob("s-*"))
+    assert not (folder / "data").exists(), "nothing is left behind"
 
 
 @pytest.mark.lab
 def test_a_screen_that_is_not_there_and_a_small_window_are_errors_before_the_session(
     folder: Path, screen: Screen
 ) -> None:
-    command = ["lab", folder / "study.toml", "--participant", "P01", "-o", folder / "data", "--window", "640x400"]
-    absent = gardenpath(*command, screen=":4711")
-    small = gardenpath(*command, screen=screen.name)
+    command = ["lab", folder / "study.toml", "--participant", "P01", "-o", folder / "data", "--window"]
+    absent = gardenpath(*command, "640x400", screen=":4711")
+    small = gardenpath(*command, "640x400", screen=screen.name)
+    second = gardenpath(*command, "1024x768", "--screen", "1", screen=screen.name)
     for refused, expected in (
         (absent, "DISPLAY=:4711"),
         (small, "the window is 640 x 400 px; the study needs 800 x 480"),
+        (second, "--screen 1: there is no such screen; expected 0 alone"),
     ):
         _, errors = refused.communicate(timeout=PATIENCE)
         assert refused.returncode == 2
