@@ -206,6 +206,25 @@ def test_grodner_and_gibson_2005_are_imported_with_a_declared_repair(
 
 
 @pytest.mark.data
+def test_lost_sentences_are_stood_in_for_by_items_with_as_many_words(real_data: Path, tmp_path: Path) -> None:
+    """As docs/import.md says: the table of items is there, and the regions are those that the mapping names."""
+    source = real_data / "grodner-gibson-2005" / "GrodnerGibson2005E1.csv"
+    bare = experiment.collect(source, platform="table", mapping=GRODNER)["readings"]
+    lines = ["paradigm,phenomenon,item,condition,factors,sentence"]
+    for (item, condition), length in (bare.groupby(["item", "condition"])["word"].max() + 1).items():
+        verb = 5 if condition == "objgap" else 3
+        words = " ".join(f"[w{n}]" if n == verb else f"w{n}" for n in range(length))
+        levels = '"relative: subjgap, objgap"' if len(lines) == 1 else ""
+        lines.append(f"relative_clauses,relative_clauses,{item},{condition},{levels},{words}")
+    (tmp_path / "items.csv").write_text("\n".join(lines) + "\n")
+    tables = experiment.collect(source, platform="table", mapping=GRODNER, materials=tmp_path / "items.csv")
+    assert len(tables["items"]) == 32
+    assert tables["conditions"]["level"].unique().tolist() == ["subjgap", "objgap"]
+    same = ["participant", "item", "condition", "word", "rt", "region"]
+    assert tables["readings"][same].equals(bare[same])
+
+
+@pytest.mark.data
 def test_jaeger_2015_is_imported_with_its_words_and_questions(
     real_data: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
