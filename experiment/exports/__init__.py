@@ -5,7 +5,9 @@ loses(files) -> list[str]                 what this platform cannot do of the st
 write(files, places, folder, online)      writes what the platform takes; counter n there runs places[n % len(places)]
 """
 
-from collections.abc import Sequence
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -68,10 +70,25 @@ def export(stated: study.Study, platform: str, out: str | Path, orders: int | No
         )
     folder, files = Path(out), version_files(stated)
     drawn = places(files, orders)
-    for pattern in ONE_EACH:
-        for old in folder.glob(pattern):
-            old.unlink()
-    for file in files:
-        file.write(folder / "versions")
-    made[platform].write(files, drawn, folder, stated.online)
+    with _whole(folder) as target:
+        for pattern in ONE_EACH:
+            for old in target.glob(pattern):
+                old.unlink()
+        for file in files:
+            file.write(target / "versions")
+        made[platform].write(files, drawn, target, stated.online)
     return Exported(len(files), orders, len(drawn), tuple(made[platform].loses(files)))
+
+
+@contextmanager
+def _whole(folder: Path) -> Iterator[Path]:
+    """Give a folder beside that becomes `folder` only if the block ends without an error; one that is there is written in."""
+    if folder.exists():
+        yield folder
+        return
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=folder.parent, prefix=f".{folder.name}.") as beside:
+        target = Path(beside) / folder.name
+        target.mkdir()
+        yield target
+        target.rename(folder)

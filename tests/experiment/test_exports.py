@@ -20,7 +20,7 @@ from click.testing import CliRunner
 from gardenpath import experiment, study
 from gardenpath.cli.main import cli
 from gardenpath.experiment.collection import tables_of
-from gardenpath.experiment.exports import places
+from gardenpath.experiment.exports import Place, places
 from gardenpath.experiment.exports.page import exported
 from gardenpath.experiment.folders import read_files, read_records, write_record
 from gardenpath.experiment.imports.native import records
@@ -66,6 +66,22 @@ def test_fewer_orders_leave_no_places_of_an_export_before(small: study.Study, tm
     for name, orders in (("again", 3), ("again", 1), ("once", 1)):
         experiment.export(small, platform, tmp_path / name, orders)
     assert _files(tmp_path / "again") == _files(tmp_path / "once")
+
+
+def test_an_export_that_is_broken_off_leaves_nothing(
+    small: study.Study, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    drawn = Place.trials
+
+    def interrupted(place: Place) -> list[dict[str, Any]]:
+        if place.slot == 2:
+            raise KeyboardInterrupt
+        return drawn(place)
+
+    monkeypatch.setattr(Place, "trials", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        experiment.export(small, "psychopy", tmp_path / "new" / "out", 3)
+    assert list((tmp_path / "new").iterdir()) == []
 
 
 def test_a_new_export_leaves_an_edited_hook_as_it_is(small: study.Study, tmp_path: Path) -> None:
