@@ -67,7 +67,7 @@ def check_folder(folder: Path, files: Sequence[VersionFile]) -> None:
         faults.append(f"{folder} has sessions of the study {other!r}, not {ours!r}; give another folder (-o)")
     if simulated:
         faults.append(
-            f"{folder} has {simulated} simulated sessions; give another folder (-o), that they are not counted in"
+            f"{folder} has {simulated} simulated sessions, which would be counted in; give another folder (-o)"
         )
     if faults:
         raise study.DataError(faults)
