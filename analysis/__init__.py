@@ -13,7 +13,7 @@ from .factorial import factorial_models
 from .marginal import marginal_contrasts
 from .measures import condition_means, rating_scores, reading_curves, region_times
 from .mixed import fit
-from .ordinal import cumulative
+from .ordinal import cumulative, ordinal_models
 from .policies import Steps
 from .predictive import delta_comparisons, delta_log_likelihood, heldout
 from .predictors import collinearity
@@ -63,6 +63,7 @@ __all__ = [
     "model_comparisons",
     "model_table",
     "noise_ceilings",
+    "ordinal_models",
     "paradigm_models",
     "participants",
     "phenomenon_models",

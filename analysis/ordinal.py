@@ -4,16 +4,58 @@ from collections.abc import Mapping
 
 import pandas as pd
 
-from gardenpath.study import check
+from gardenpath.study import TABLES, DataError, check
 
 from . import rsession
 from .coding import Coding, coded
+from .contrasts import TERM
 from .estimates import named_term
 from .formulas import parse
 from .mixed import columns_of
 from .rsession import first
 
 LINKS = ("probit", "logit", "cloglog")
+CATEGORIES = range(3, 12)  # what counts as points of a scale; two are no order, a slider has no points
+RANDOM = f"(1 + {TERM}|participant) + (1|item)"
+
+
+def ordinal_models(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return the table ordinal_models: the rating by grammaticality, for each phenomenon and each paradigm.
+
+    `rating ~ grammaticality + (1 + grammaticality|participant) + (1|item)` with a probit link, since participants' use of
+    the scale is not standardised away; seconds a model. A paradigm that is all of its phenomenon has none of its own.
+    `rows` are trials with rating, participant, item, phenomenon, paradigm and grammaticality (+1/2, -1/2). A model that
+    cannot be fitted keeps a row that says why.
+    """
+    formula = f"rating ~ {TERM} + {RANDOM}"
+    tables = []
+    for unit in ("phenomenon", "paradigm"):
+        for name, part in rows.groupby(unit, sort=True):
+            if unit == "paradigm" and (rows["phenomenon"] == part["phenomenon"].iloc[0]).sum() == len(part):
+                continue
+            place = {"phenomenon": part["phenomenon"].iloc[0], "paradigm": name if unit == "paradigm" else None}
+            try:
+                _check_categories(part["rating"])
+                found = cumulative(part, formula)
+            except DataError as error:
+                found = _failed(formula, str(error).replace("\n", "; "), part)
+            tables.append(found.assign(**place))
+    names = TABLES["ordinal_models"].names
+    return check(
+        pd.concat(tables)[names].reset_index(drop=True) if tables else pd.DataFrame(columns=names), "ordinal_models"
+    )
+
+
+def _check_categories(ratings: pd.Series) -> None:
+    points = len(ratings.unique())
+    if points not in CATEGORIES:
+        raise DataError(f"{points} different ratings; expected {CATEGORIES[0]} to {CATEGORIES[-1]} points of a scale")
+
+
+def _failed(formula: str, reason: str, rows: pd.DataFrame) -> pd.DataFrame:
+    told = {"formula": formula, "link": LINKS[0], "term": TERM, "thresholds": 0, "n": len(rows), "converged": False}
+    row = dict.fromkeys(TABLES["ordinal_models"].names) | told | {"note": f"Not fitted: {reason}"}
+    return pd.DataFrame([row])
 
 
 def cumulative(
@@ -70,4 +112,5 @@ def _tabled(answer: Mapping[str, dict], frame: pd.DataFrame, formula: str, link:
         sd="; ".join(spread),
         note=" ".join(value["told"]) or None,
     )
-    return check(table.reset_index(drop=True), "ordinal_models")
+    table = table.reset_index(drop=True).assign(phenomenon=None, paradigm=None)
+    return check(table[TABLES["ordinal_models"].names], "ordinal_models")

@@ -11,10 +11,13 @@ from .contrasts import entering, families, paradigm_models, phenomenon_models
 from .exclusions import left_in
 from .factorial import factorial_models, regions_named
 from .ledger import Ledger, complete
-from .measures import condition_means, marked, rating_scores, reading_curves, region_times
+from .measures import SENTENCE_WIDE, condition_means, marked, rating_scores, reading_curves, region_times
+from .ordinal import ordinal_models
 from .policies import Steps
 from .reliability import choice_agreement, noise_ceilings, rating_counts, reliabilities
 from .sensitivity import sensitivity_grid
+
+RATINGS = ("z", SENTENCE_WIDE)  # among the measures whose trials enter models
 
 
 def analyse(
@@ -31,6 +34,7 @@ def analyse(
     engine: str = "glmm",
     policy: str = "declared",
     crosscheck: bool = False,
+    ordinal: bool = False,
     exclude: ExcludeSection | None = None,
     models: Sequence[ModelSection] = (),
     seed: int = 1,
@@ -43,6 +47,8 @@ def analyse(
 
     With another `policy` than declared, or with `crosscheck`, chosen_models and model_steps are there too: models whose
     random effects the policy chose, refitted in the other engine.
+
+    With `ordinal`, ordinal_models is there: ratings as ordered categories, in R.
 
     With `conditions`, factorial_models is there for a study with factors of its own, or with declared `models`; regions that
     they name beside the critical one are measured too, by the spans of `words`.
@@ -105,6 +111,7 @@ def analyse(
         "paradigm_models": tested["paradigm"],
         "families": families(tested, entered),
         **chosen,
+        **({"ordinal_models": ordinal_models(entered[RATINGS])} if ordinal and RATINGS in entered else {}),
         **factorial,
         "sensitivity": sensitivity_grid(
             scores, readings, items, flagged=flagged, min_rt=min_rt, max_rt=max_rt, engine=engine

@@ -28,8 +28,8 @@ RESULTS = (
     "families",
     "sensitivity",
 )
-# Only with a policy or a cross-check; only with factors of the study's own, or declared models.
-CHOSEN = ("chosen_models", "model_steps", "factorial_models")
+# Only with a policy or a cross-check; with factors of the study's own, or declared models; with R.
+CHOSEN = ("chosen_models", "model_steps", "factorial_models", "ordinal_models")
 ALSO = ("demographics", "conditions", "words")  # read where they are there
 TEXT = "results.md"
 FIGURES = "figures"
@@ -74,7 +74,7 @@ def command(
     """
     from gardenpath import analysis
     from gardenpath.analysis.reporting import factorialwording, manuscript, wording
-    from gardenpath.study import load, read, refuse_overwrite, versions, write_sidecar, write_text
+    from gardenpath.study import AnalysisSection, load, read, refuse_overwrite, versions, write_sidecar, write_text
 
     refuse(out, (*RESULTS, *CHOSEN), force)
     refuse_overwrite([out / TEXT, *([out / FIGURES] if figures else [])], force)
@@ -89,13 +89,13 @@ def command(
         if tables.is_dir() and located(tables, name).exists():
             given[name] = read(tables, name)
             places.append(located(tables, name))
-    exclude = section.analysis.exclude if section else None
-    models = section.analysis.models if section else ()
-    chosen |= {"policy": section.analysis.policy, "crosscheck": section.analysis.crosscheck} if section else {}
-    found = analysis.analyse(**given, **chosen, exclude=exclude, models=models, seed=seed)  # type: ignore[arg-type]
+    stated = section.analysis if section else AnalysisSection()
+    # Ordinal models are R's: where it fits the models anyway, they are there unless the study says no.
+    ordinal = chosen["engine"] == "lme4" if stated.ordinal is None else stated.ordinal
+    chosen |= {"policy": stated.policy, "crosscheck": stated.crosscheck, "ordinal": ordinal}
+    found = analysis.analyse(**given, **chosen, exclude=stated.exclude, models=stated.models, seed=seed)  # type: ignore[arg-type]
     write_all(found, out, places, chosen, parquet, seed)
-    smallest = section.analysis.smallest if section else {}
-    write_text(out / TEXT, manuscript.ready_to_paste(found, versions(), smallest))
+    write_text(out / TEXT, manuscript.ready_to_paste(found, versions(), stated.smallest))
     write_sidecar(out / TEXT, command=options.typed(), inputs=places, seed=seed, notes=chosen)
     options.talk(f"{out / TEXT}: methods and results to paste")
     if figures:

@@ -3,6 +3,7 @@
 from .config import (
     CODINGS,
     ROLES,
+    AnalysisSection,
     AttentionSection,
     ChoiceSection,
     DesignSection,
@@ -39,6 +40,7 @@ __all__ = [
     "CODINGS",
     "ROLES",
     "TABLES",
+    "AnalysisSection",
     "AttentionSection",
     "ChoiceSection",
     "Column",

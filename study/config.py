@@ -354,6 +354,7 @@ class AnalysisSection:
     engine: str = "glmm"
     policy: str = "declared"
     crosscheck: bool = False
+    ordinal: bool | None = None
     gam: bool = False
     min_rt: float = 100.0
     max_rt: float = 3000.0

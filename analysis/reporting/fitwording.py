@@ -38,10 +38,11 @@ def _effect(row: Row) -> str:
 
 
 def ordinal(models: pd.DataFrame) -> list[str]:
-    """Return the effects of cumulative-link models, on their latent scale."""
+    """Return the effects of cumulative-link models, on their latent scale; of paradigms' own models the table tells."""
     sentences = []
-    for row in records(models.dropna(subset="estimate")):
-        name = f"{label(row['phenomenon'])}: " if "phenomenon" in row else ""
+    of_paradigms = models["paradigm"].notna() if "paradigm" in models else pd.Series(False, index=models.index)
+    for row in records(models[~of_paradigms].dropna(subset="estimate")):
+        name = "" if pd.isna(row.get("phenomenon")) else f"{label(row['phenomenon'])}: "
         said = "differ" if row["p"] < ALPHA else "are not shown to differ"
         sentences.append(
             f"{name}as ordered categories ({row['link']}), ratings {said} by {label(row['term'])} (b = {row['estimate']:.2f}, "

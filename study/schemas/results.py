@@ -305,6 +305,8 @@ policy        string   declared, maximal or parsimonious
         "ordinal_models",
         "a fixed effect of a cumulative-link mixed model",
         columns("""
+phenomenon    string?  phenomenon; empty of a model that was asked for by its formula
+paradigm      string?  paradigm; empty of a phenomenon's model
 formula       string   model as fitted
 link          string   probit, logit or cloglog
 term          string   fixed effect
@@ -316,12 +318,12 @@ ci_low        float?   lower end of the 95 % interval
 ci_high       float?   upper end of the 95 % interval
 thresholds    int      thresholds between categories
 n             int      rows in the model
-criterion     float    -2 log likelihood (Laplace approximation)
+criterion     float?   -2 log likelihood (Laplace approximation)
 converged     bool     whether the optimizer reached its criterion
-sd            string   standard deviations of the random effects, latent scale
+sd            string?  standard deviations of the random effects, latent scale
 note          string?  what R warned of
 """),
-        ("formula", "term"),
+        ("phenomenon", "paradigm", "formula", "term"),
     ),
     Table(
         "marginal_contrasts",
