@@ -16,7 +16,7 @@ from ..versions import VersionFile
 from .places import Place
 
 ID = "{id}"  # stands in an address for the participant's id, which the page puts there
-ENDINGS = ("refused", "unsuitable", "withdrawn", "unsent", "finished", "open_elsewhere")
+ENDINGS = ("refused", "unsuitable", "withdrawn", "unsent", "handed_over", "finished", "open_elsewhere")
 
 
 def told(name: str, files: Sequence[VersionFile] = (), places: Sequence[Place] = (), **more: str) -> str:

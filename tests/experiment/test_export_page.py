@@ -87,6 +87,7 @@ def test_a_session_from_a_file_without_a_network_makes_the_tables_of_a_native_ru
         reader.trials(4)
         reader.at("message")
         assert not reader.page.locator(".code").count(), "no code before the data are kept"
+        assert reader.page.get_by_text("keep your answers as a file").count() == 1
         text = _saved(reader.page)
         assert reader.code() == "GARDEN-PATH-1"
         keys = reader.page.evaluate("window.keys")

@@ -3,7 +3,7 @@
 import type { Ending, Payload, Trial } from "./session";
 
 export type Platform = "prolific" | "sona" | "link";
-type Ended = "refused" | "unsuitable" | "withdrawn" | "unsent" | "finished" | "open_elsewhere";
+type Ended = "refused" | "unsuitable" | "withdrawn" | "unsent" | "handed_over" | "finished" | "open_elsewhere";
 
 /** A version with its trials in the order of its file, and the presented positions before which a break comes. */
 export interface ExportedVersion {

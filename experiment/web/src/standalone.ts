@@ -256,7 +256,7 @@ class Page implements Sitting {
     const button = this.file();
     const taken = new Promise((done) => button.addEventListener("click", done, { once: true }));
     button.className = "first";
-    show(this.payload.online.endings.unsent.text, button);
+    show(endingsOf(this.exported, this.who).handed_over.text, button);
     await taken;
   }
 
