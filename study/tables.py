@@ -14,6 +14,8 @@ from .files import atomic, read_text, write_sidecar
 from .schemas import TABLES, Column, Table
 
 SHOWN = 5  # so many rows are named in one fault; the rest is counted
+# What to do where a table is absent that a reader may not know how to make.
+COMES_FROM = {"items": "; data of another platform give it with  gardenpath collect --materials"}
 
 
 _TRUTH = {"true": True, "false": False, "1": True, "0": False, "1.0": True, "0.0": False}
@@ -107,7 +109,9 @@ def read(source: str | Path, name: str) -> pd.DataFrame:
     if path.is_dir():
         path = next((p for p in (path / f"{name}.parquet", path / f"{name}.csv") if p.exists()), path / f"{name}.csv")
     if not path.exists():
-        raise FileNotFoundError(f"{path}: there is no such file; expected the table '{name}' ({TABLES[name].row})")
+        raise FileNotFoundError(
+            f"{path}: there is no such file; expected the table '{name}' ({TABLES[name].row}){COMES_FROM.get(name, '')}"
+        )
     if path.suffix == ".parquet":
         require("pyarrow", "parquet")
         return check(pd.read_parquet(path), name, where=str(path))
