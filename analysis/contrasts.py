@@ -46,14 +46,18 @@ def phenomenon_models(
     too (Benjamini & Hochberg, doi 10.1111/j.2517-6161.1995.tb02031.x). `mde`: the smallest effect that this standard error
     would find at .05 in 80 % of repetitions.
     """
-    return _models(entering(scores, times, items), ["phenomenon"], "phenomenon_models", engine)
+    forms = dict.fromkeys(RANDOM, (INTERCEPTS, SLOPES))
+    return _models(entering(scores, times, items), ["phenomenon"], "phenomenon_models", engine, forms)
 
 
 def paradigm_models(
     scores: pd.DataFrame, times: pd.DataFrame, items: pd.DataFrame, *, engine: str = "glmm"
 ) -> pd.DataFrame:
-    """Return the declared model of each paradigm, families of their own; without the raw scale and ms of `phenomenon_models`."""
-    return _models(entering(scores, times, items), ["phenomenon", "paradigm"], "paradigm_models", engine, (INTERCEPTS,))
+    """Return the models of each paradigm, families of their own: of ratings with intercepts and with slopes, of reading times,
+    where one paradigm has little to tell slopes by, with intercepts; without the raw scale and ms of `phenomenon_models`.
+    """
+    forms = {"z": (INTERCEPTS, SLOPES), "log_rt": (INTERCEPTS,)}
+    return _models(entering(scores, times, items), ["phenomenon", "paradigm"], "paradigm_models", engine, forms)
 
 
 def entering(scores: pd.DataFrame, times: pd.DataFrame, items: pd.DataFrame) -> dict[tuple[str, str], pd.DataFrame]:
@@ -83,15 +87,15 @@ def _models(
     unit: list[str],
     table: str,
     engine: str,
-    forms: Sequence[str] = (INTERCEPTS, SLOPES),
+    forms: Mapping[str, Sequence[str]],
 ) -> pd.DataFrame:
     fits = []
     for (measure, region), frame in measured.items():
         for names, rows in frame.groupby(unit, sort=True):
             place = dict(zip(unit, map(str, names), strict=True)) | {"measure": measure, "region": region}
-            for form in forms:
+            for form in forms[measure]:
                 model = effect(rows, measure, RANDOM[measure][form], engine)
-                if form == INTERCEPTS and len(forms) > 1:
+                if form == INTERCEPTS and "raw" in TABLES[table].names:
                     model = _described(model, rows, measure, engine)
                 fits.append(model.assign(**place, random=form))
     columns = TABLES[table].names

@@ -239,8 +239,13 @@ def _formulas(rows: pd.DataFrame) -> str:
 def _paradigms(page: Page, measure: str) -> list[Exhibit]:
     models = page.get("paradigm_models")
     rows = models[(models["measure"] == measure) & (models["term"] == TERM)]
-    names = ["paradigm", *(name for name in SHOWN[1:] if measure != "z" or name not in ("region", "p_bh_all"))]
+    beside = ["random"] if len(rows["random"].unique()) > 1 else []
+    names = ["paradigm", *beside, *(name for name in SHOWN[1:] if measure != "z" or name not in ("region", "p_bh_all"))]
     caption = "The declared model of each paradigm: a family of tests of its own."
+    if beside:
+        caption = (
+            "The models of each paradigm, with intercepts as declared and with slopes: families of tests of their own."
+        )
     return page.table("paradigm_models", caption, rows[names], limit=60)
 
 

@@ -211,6 +211,8 @@ def test_paradigm_models_are_a_family_of_their_own(tables: Tables) -> None:
     assert set(rows.index.get_level_values("level")) == {"phenomenon", "paradigm"}
     tests = found["paradigm_models"].query("term == 'grammaticality' and region == 'critical'")
     assert rows.loc[("paradigm", "critical", "intercepts"), "found"] == (tests["p_bh"] < 0.05).sum()
+    ratings = found["paradigm_models"].query("term == 'grammaticality' and measure == 'z'")
+    assert ratings.groupby("random").size().to_dict() == {"intercepts": 3, "slopes": 3}, "both forms, side by side"
 
 
 @pytest.mark.parametrize("constant", ["rating", "time"])
