@@ -1,8 +1,8 @@
 """A version becomes a session: on the web, in the lab, or simulated; events become tables."""
 
 from .browser import find_chromium, take_in_browser
-from .collection import collect
 from .exports import export
+from .gathering import collect
 from .imports import ColumnMapping, read_mapping
 from .procedures import Procedure, Rating, procedure
 from .robots import Effects, HttpTransport, Robot, robot, simulate, take

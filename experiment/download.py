@@ -12,8 +12,8 @@ from pathlib import Path
 
 from gardenpath import study
 
-from .collection import collect
 from .folders import write_record
+from .gathering import collect
 from .store import Store
 
 
