@@ -46,7 +46,7 @@ CASES: dict[str, tuple[Callable[[Path], object], list[str], int, str]] = {
     "an existing output": (lambda f: None, ["convert", "items.csv", "items.csv"], 2, "items.csv: exists already; give --force"),
     "a model that is none": (lambda f: (f / "model").mkdir(), ["score", "items.csv", "--model", "model", "-o", "scores"], 2, "model"),
     "no data": (lambda f: None, ["collect", "nothing", "-o", "tables"], 2, "nothing: there is no such file or folder"),
-    "a mapping without a table": (lambda f: None, ["collect", "x", "--from", "table", "-o", "t"], 2, "--from table and --mapping FILE.toml go together"),
+    "a mapping without a table": (lambda f: None, ["collect", "x", "--from", "table", "-o", "t"], 2, "--from table needs --mapping FILE.toml"),
     "no participants": (lambda f: None, ["simulate", "study.toml", "--participants", "0", "--seed", "1", "-o", "sim"], 2, "0 is not in the range x>=1"),
     "no tables": (lambda f: None, ["analyse", "nothing", "-o", "results"], 2, "nothing"),
 }  # fmt: skip
