@@ -21,7 +21,7 @@ demo: $(VENV)/.installed $(PAGE)
 
 test: $(VENV)/.installed $(PAGE) packages $(VENV)/.r $(VENV)/.lab
 	cd $(WEB) && npm test --silent
-	$(BIN)/python -m pytest $(PYTEST)
+	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile $(PYTEST)
 
 lint: $(VENV)/.installed $(PAGE)
 	$(BIN)/ruff check .

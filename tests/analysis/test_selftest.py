@@ -135,7 +135,7 @@ def test_the_command_says_so_and_fails(tables: Tables, tmp_path: Path) -> None:
     told = run("align", tmp_path, tmp_path, "-o", tmp_path / "out")
     assert isinstance(told.exception, DataError)
     assert "FAILED the alignment self-test" in told.stdout
-    assert "the largest slope is at lag -1" in told.stdout
+    assert "the largest slope is at lag −1" in told.stdout
     assert "for each bit" not in told.stdout
     assert read(tmp_path / "out", "alignment_test")["verdict"].item() == "failed"
     despite = run("align", tmp_path, tmp_path, "-o", tmp_path / "more", "--despite-failure")

@@ -18,7 +18,7 @@ BUDGET = {
     "parquet": 1,
     "import": 1,
     "postgres": 1,
-    "dev": 10,
+    "dev": 11,
 }
 
 
