@@ -74,12 +74,11 @@ def singularity(found: Estimated, formula: Formula, kept: str = "the model is ke
         return f"Singular fit: a correlation between random effects is estimated as -1 or 1; {kept}."
     whose = _listed([f"the {named_term(v.term)} by {v.group}" for v in zero])
     subject, verb = ("variances", "are") if len(zero) > 1 else ("variance", "is")
-    by_construction = formula.response == "z" and any((v.group, v.term) == ("participant", "1") for v in zero)
-    why = (
-        "z-scoring takes out the participants' means, so none is left by construction"
-        if by_construction
-        else "these data show no more difference there than noise alone would"
-    )
+    emptied = formula.response == "z" and any((v.group, v.term) == ("participant", "1") for v in zero)
+    why = "these data show no more difference there than noise alone would"
+    if emptied:
+        by_construction = "z-scoring takes out the participants' means, so none is left by construction"
+        why = f"{by_construction}, and elsewhere {why.replace(' there', '')}" if len(zero) > 1 else by_construction
     return f"Singular fit: the {subject} of {whose} {verb} estimated as zero, because {why}; {kept}."
 
 

@@ -7,6 +7,8 @@ import pandas as pd
 import pytest
 
 from gardenpath.analysis import fit, rsession
+from gardenpath.analysis.estimates import Estimated, Variance, singularity
+from gardenpath.analysis.formulas import parse
 from gardenpath.study import DataError, MissingExtra, read_csv
 
 FORMULA = "y ~ x + (1|participant) + (1|item)"
@@ -105,6 +107,16 @@ def test_z_scored_ratings_are_singular_and_the_note_says_why() -> None:
         "Singular fit: the variance of the intercepts by participant is estimated as zero, because z-scoring takes out "
         "the participants' means, so none is left by construction; the model is kept as declared."
     ]
+
+
+def test_slopes_without_variance_are_not_put_down_to_z_scores() -> None:
+    frame = crossed()
+    zero = (Variance("participant", "1", 0.0), Variance("participant", "x", 0.0), Variance("item", "1", 1.0))
+    found = Estimated(frame, zero, 1.0, 4, 0.0, True, True, "glmm")
+    told = singularity(found, parse("z ~ x + (1 + x|participant) + (1|item)"))
+    assert (
+        "none is left by construction, and elsewhere these data show no more difference than noise alone would" in told
+    )
 
 
 def test_a_singular_fit_of_anything_else_does_not_blame_z_scores() -> None:
