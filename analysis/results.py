@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from gardenpath.study import ExcludeSection, ModelSection
+from gardenpath.study import DataError, ExcludeSection, ModelSection
 
 from .chosen import chosen_models
 from .contrasts import entering, families, paradigm_models, phenomenon_models
@@ -53,6 +53,11 @@ def analyse(
     With `conditions`, factorial_models is there for a study with factors of its own, or with declared `models`; regions that
     they name beside the critical one are measured too, by the spans of `words`.
     """
+    if models and conditions is None:
+        raise DataError(
+            f"table conditions is missing; the declared model {models[0].name!r} needs it to know the factors' levels: give it "
+            "beside the other tables, as  gardenpath collect  writes it"
+        )
     ledger = Ledger()
     _, everything = complete(sessions, Ledger(), readings=readings, responses=responses)
     readings, responses, people = left_in(

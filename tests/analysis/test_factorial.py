@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from gardenpath.analysis import factorial_models
+from gardenpath.analysis import analyse, factorial_models
 from gardenpath.analysis.factorial import regions_named
 from gardenpath.analysis.measures import marked
 from gardenpath.analysis.policies import Steps
@@ -191,6 +191,13 @@ def test_faults_of_declared_models_are_told_with_the_model_s_name() -> None:
     nowhere = ModelSection("m", "log_rt ~ extraction + (1|participant) + (1|item)", region="verb")
     [row] = factorial_models(scores, times, conditions(), models=(nowhere,)).to_dict("records")
     assert row["note"] == "Not fitted: no trial of these paradigms was measured there"
+
+
+def test_declared_models_without_the_table_of_conditions_are_refused(tables: dict[str, pd.DataFrame]) -> None:
+    own = ModelSection("m", "z ~ extraction + (1|participant) + (1|item)")
+    given = (tables[name] for name in ("readings", "responses", "sessions", "items"))
+    with pytest.raises(DataError, match="table conditions is missing; the declared model 'm' needs it"):
+        analyse(*given, models=(own,))
 
 
 def test_the_keys_of_models_are_checked() -> None:
