@@ -14,7 +14,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 WEB := experiment/web
 PAGE := $(WEB)/dist/index.html
-PAGE_SOURCES := $(WEB)/package.json $(WEB)/package-lock.json $(WEB)/build.mjs $(WEB)/index.html $(WEB)/standalone.html $(wildcard $(WEB)/src/*)
+PAGE_SOURCES := $(WEB)/package.json $(WEB)/package-lock.json $(WEB)/build.mjs $(WEB)/index.html $(wildcard $(WEB)/src/*)
 
 demo: $(VENV)/.installed $(PAGE)
 	$(BIN)/gardenpath demo --force

@@ -21,6 +21,14 @@ async function written(name, folder) {
   return readme.slice(start);
 }
 
+// The exported page: the same, with its files beside it, and a script of the researcher's and the study before ours.
+function standalone(html) {
+  const ours = '<script defer src="static/app.js"></script>';
+  const theirs = ["<script src=\"save.js\"></script>", "<script defer src=\"study.js\"></script>", '<script defer src="app.js"></script>'];
+  if (!html.includes(ours)) throw new Error(`index.html has no ${ours}`);
+  return html.replace(ours, theirs.join("\n    ")).replace("static/app.css", "app.css");
+}
+
 async function page() {
   await rm("dist", { recursive: true, force: true });
   await mkdir("dist", { recursive: true });
@@ -34,7 +42,8 @@ async function page() {
     legalComments: "none",
     logLevel: "warning",
   });
-  for (const name of ["index.html", "standalone.html"]) await copyFile(name, `dist/${name}`);
+  await copyFile("index.html", "dist/index.html");
+  await writeFile("dist/standalone.html", standalone(await readFile("index.html", "utf8")));
   const texts = await Promise.all(bundled.map(licence));
   await writeFile("dist/LICENSES.txt", texts.join(`\n${"-".repeat(72)}\n\n`));
 }

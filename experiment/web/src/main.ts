@@ -17,7 +17,6 @@ import { check } from "./checks";
 import { element, paragraphs } from "./display";
 import { type Recorder, recorder } from "./events";
 import { sizeWords, suitable } from "./fitting";
-import { watchInterruptions } from "./interruption";
 import { type Journal, openJournal } from "./journal";
 import { start, waitFor } from "./keys";
 import { kiosk } from "./kiosk";
@@ -26,6 +25,7 @@ import { type Ending, type Payload, isResumed, steps } from "./session";
 import { rememberResume, resumeToken, tabName } from "./tab";
 import { type Departure, type Sitting, shownAt } from "./timeline";
 import { type Uploads, backoff, uploads } from "./uploads";
+import { beginVisit } from "./visit";
 
 import "./style.css";
 
@@ -175,15 +175,8 @@ class Session implements Sitting {
     void this.beat();
   }
 
-  async begin(consented: number | null): Promise<void> {
-    const visit = await this.checks;
-    this.record("visit", 0, null, { ...visit, keyboard: this.keyboard });
-    if (consented !== null) {
-      const at = new Date(visit.time_origin + consented).toISOString();
-      this.record("consent", consented, null, { accepted: true, sha256: this.payload.consent_sha256, at });
-    }
-    watchInterruptions(this.payload.texts.interrupted, this.record, () => this.running);
-    this.queue.resume();
+  begin(consented: number | null): Promise<void> {
+    return beginVisit(this, this.checks, consented);
   }
 
   /** Stores what is left and shows the completion code; goes on trying as long as the page is open. */

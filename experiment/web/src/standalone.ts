@@ -11,13 +11,13 @@ import { type Event, type Recorder, recorder } from "./events";
 import { type Exported, type ExportedVersion, type Person, endingsOf, person, presented } from "./exported";
 import { sizeWords, suitable } from "./fitting";
 import { type Host, type Row, type Sat, folder, inJatos } from "./hosts";
-import { watchInterruptions } from "./interruption";
 import { type Journal, openJournal } from "./journal";
 import { start, waitFor } from "./keys";
 import { codeOf, fileButton, show, showEnding, wayBack } from "./screens";
 import { type Payload, isResumed, steps } from "./session";
 import { type Departure, type Sitting, shownAt } from "./timeline";
 import { type Uploads, backoff, uploads } from "./uploads";
+import { beginVisit } from "./visit";
 
 /** So long the page tries to store before it offers a file, ms. */
 const PATIENCE = 120_000;
@@ -206,15 +206,8 @@ class Page implements Sitting {
     showEnding(online.endings[reason], texts.return_link, texts.withdraw);
   }
 
-  async begin(consented: number | null): Promise<void> {
-    const visit = await this.checks;
-    this.record("visit", 0, null, { ...visit, keyboard: this.keyboard });
-    if (consented !== null) {
-      const at = new Date(visit.time_origin + consented).toISOString();
-      this.record("consent", consented, null, { accepted: true, sha256: this.payload.consent_sha256, at });
-    }
-    watchInterruptions(this.payload.texts.interrupted, this.record, () => this.running);
-    this.queue.resume();
+  begin(consented: number | null): Promise<void> {
+    return beginVisit(this, this.checks, consented);
   }
 
   /** Stores the whole, however long the platform is away; then the participant is told that it is done. */
