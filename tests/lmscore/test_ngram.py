@@ -330,7 +330,11 @@ def test_a_gzipped_text_and_the_order_in_the_name_are_understood(small, tmp_path
         ("a.txt", b"\n \n\n", r"a\.txt: holds no word"),
         ("a.txt", b"one\ntwo caf\xe9\n", r"a\.txt, line 2: byte 0xe9 is not UTF-8"),
         ("a.txt", b"a\nb\n", r"a\.txt: no sentence has 3 words, which an order of 5 needs"),
-        ("a.txt.gz", gzip.compress(b"a b c " * 999, mtime=0)[:40], r"a\.txt\.gz: the gzip file is damaged or cut short"),
+        (
+            "a.txt.gz",
+            gzip.compress(b"a b c " * 999, mtime=0)[:40],
+            r"a\.txt\.gz: the gzip file is damaged or cut short",
+        ),
         ("a.arpa", b"hello\n", r"a\.arpa: has no line \\1-grams:"),
         ("a.arpa", PRUNED.encode()[:90], r"a\.arpa: has no line \\end\\"),
         ("a.arpa", PRUNED.replace("-0.3\ta b", "-0.3\ta c").encode(), r"a\.arpa, line 17: 'c' is no 1-gram"),
