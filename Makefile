@@ -12,16 +12,17 @@ PYTHON ?= $(shell for p in python3.11 python3.12 python3.13 python3; do $$p -c '
 TORCH ?= torch==2.13.0
 VENV := .venv
 BIN := $(VENV)/bin
-WEB := experiment/web
+WEB := experiment/players/web
 PAGE := $(WEB)/dist/index.html
 PAGE_SOURCES := $(WEB)/package.json $(WEB)/package-lock.json $(WEB)/build.mjs $(WEB)/index.html $(wildcard $(WEB)/src/*)
 
 demo: $(VENV)/.installed $(PAGE)
 	$(BIN)/gardenpath demo --force
 
+# Two processes, each with one thread for linear algebra: with two each they wait for one another most of the time.
 test: $(VENV)/.installed $(PAGE) packages $(VENV)/.r $(VENV)/.lab
 	cd $(WEB) && npm test --silent
-	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile $(PYTEST)
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses 2 --dist loadfile $(PYTEST)
 
 lint: $(VENV)/.installed $(PAGE)
 	$(BIN)/ruff check .
@@ -44,24 +45,25 @@ $(VENV)/.installed: pyproject.toml
 	$(BIN)/python -m pip install --quiet --editable '.[lm,online,postgres,import,dev]'
 	touch $@
 
-# What the tests need beside Python and Node.js: a browser, PostgreSQL, R, a screen without a monitor.
+# What the tests need beside Python and Node.js: a browser, PostgreSQL, R, a screen without a monitor, fonts. What cannot be
+# installed, here and in the two rules below, keeps nothing else from being tested: its tests are skipped and say why.
 packages:
 	@bash .ci/packages
 
-# pymer4 and rpy2 are built against R, so they come after it; without R its tests are skipped.
+# pymer4 and rpy2 are built against R, so they come after it.
 $(VENV)/.r: pyproject.toml $(VENV)/.installed | packages
-	@if command -v R >/dev/null; then $(BIN)/python -m pip install --quiet --editable '.[r]'; fi
-	touch $@
+	@if ! command -v R >/dev/null; then echo "R is not here: the tests that compare with it are skipped"; \
+	elif $(BIN)/python -m pip install --quiet --editable '.[r]'; then touch $@; \
+	else echo "the extra 'r' cannot be installed: the tests of pymer4 are skipped"; fi
 
 # Of PsychoPy only what a window with time-stamped keys needs: the whole extra `lab` is 1.6 GB, this is 0.1, and it leaves every
-# package that is there as it is. PsychoPy has no release for Python 3.13; without it its tests are skipped.
+# package that is there as it is. PsychoPy has no release for Python 3.13.
 $(VENV)/.lab: pyproject.toml $(VENV)/.installed
-	@if $(BIN)/python -c 'import sys; sys.exit(sys.version_info >= (3, 13))'; then \
-		$(BIN)/python -m pip install --quiet psutil pyyaml requests && \
+	@if $(BIN)/python -c 'import sys; sys.exit(sys.version_info < (3, 13))'; then touch $@; \
+	elif $(BIN)/python -m pip install --quiet psutil pyyaml requests && \
 		$(BIN)/python -m pip install --quiet --no-deps psychopy==2026.2.5 psychtoolbox==3.0.22.2 pyglet==1.5.27 \
-			pyserial i18next json-tricks freetype-py python-bidi arabic-reshaper six; \
-	fi
-	touch $@
+			pyserial i18next json-tricks freetype-py python-bidi arabic-reshaper six; then touch $@; \
+	else echo "PsychoPy cannot be installed: the tests of the lab's window are skipped"; fi
 
 # Write the pinned contracts (names, tables, help texts, the demo's tables) anew, to be read in the diff.
 pins: $(VENV)/.installed
