@@ -15,6 +15,7 @@ TABLES = ("readings", "responses", "sessions", "items")
 RESULTS = (
     "exclusions",
     "participants",
+    "participant_prompts",
     "rating_scores",
     "region_times",
     "condition_means",
@@ -73,6 +74,7 @@ def command(
     text to paste.
     """
     from gardenpath import analysis
+    from gardenpath.analysis.prompts import rated
     from gardenpath.analysis.reporting import factorialwording, manuscript, wording
     from gardenpath.study import AnalysisSection, load, read, refuse_overwrite, versions, write_sidecar, write_text
 
@@ -112,8 +114,8 @@ def command(
                 f"no models of {what}: no paradigm has the two conditions grammatical and ungrammatical, or factors stated in "
                 "the table conditions"
             )
-    for measure in ("z", "log_rt"):
-        for sentence in wording.effects(effects, measure):
+    for measure, prompts in (("z", rated(found)), ("log_rt", ())):
+        for sentence in wording.effects(effects, measure, prompts):
             click.echo(sentence)
     if "factorial_models" in found:
         for sentence in factorialwording.factorial_effects(found["factorial_models"]):

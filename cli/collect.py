@@ -46,6 +46,7 @@ def command(
 ) -> None:
     """Make tables of DATA: a study's data folder, its database (file or URL), or what another platform gave to download."""
     from gardenpath import experiment, study
+    from gardenpath.experiment.platforms import importing
 
     if platform == "table" and mapping is None:
         raise click.UsageError("--from table needs --mapping FILE.toml: the mapping names the table's columns")
@@ -66,7 +67,7 @@ def command(
     given = (Path(data) if platform else None, mapping, materials, prolific)
     inputs = [path for path in given if path is not None and path.is_file()]
     # Files of a folder are not named: their names may be participants' ids.
-    notes = {"data_sha256": experiment.imports.fingerprint(data)} if platform else None
+    notes = {"data_sha256": importing.fingerprint(data)} if platform else None
     suffix = "parquet" if parquet else "csv"
     study.refuse_overwrite([out / f"{name}.{suffix}" for name in tables], force)
     for name, table in tables.items():

@@ -40,7 +40,14 @@ def command(study_file: Path, out: Path | None, participants: int, force: bool) 
     files = experiment.version_files(stated)
     folder = out or stated.folder / "versions"
     dealt = [file.version for file in files]
-    questions = stimuli.questions_of(dealt)
+    names = {
+        screen.name
+        for file in files
+        for step in file.script.trials
+        for screen in step.screens
+        if screen.task == "question"
+    }
+    questions = stimuli.questions_of(dealt, names)
     tables = {"design_balance": stimuli.balance_of(dealt), "exposures": stimuli.exposures(dealt, participants)}
     if len(questions):
         tables["design_questions"] = questions
@@ -50,7 +57,7 @@ def command(study_file: Path, out: Path | None, participants: int, force: bool) 
     for file in files:
         path = file.write(folder)
         study.write_sidecar(path, command=options.typed(), inputs=[study_file, *stated.paths()], seed=stated.seed)
-        click.echo(f"{path}: {_summary(file.version)}")
+        click.echo(f"{path}: {_summary(file.version, names)}")
     for name, table in tables.items():
         study.write(
             table, name, folder, command=options.typed(), inputs=[study_file, *stated.paths()], seed=stated.seed
@@ -65,13 +72,13 @@ def command(study_file: Path, out: Path | None, participants: int, force: bool) 
     )
 
 
-def _summary(version: "Version") -> str:
+def _summary(version: "Version", names: set[str]) -> str:
     """Return a version's trials by condition, what a paradigm shows of each, and its questions, in words."""
     trials = [trial for trial in version.trials if trial.role != "practice"]
     shown = Counter(trial.condition for trial in trials)
     each = Counter((trial.item.paradigm, trial.condition) for trial in trials if trial.role == "target")
     per_paradigm = {tuple(each[p, c] for c in sorted(shown) if each[p, c]) for p, _ in each}
-    asked = Counter(str(trial.answer()) for trial in trials if "question" in trial.prompts)
+    asked = Counter(str(trial.answer()) for trial in trials for name in trial.prompts if name in names)
     parts = [f"{len(trials)} trials, " + ", ".join(f"{n} {name}" for name, n in sorted(shown.items()))]
     parts.append("a paradigm " + " or ".join(":".join(map(str, counts)) for counts in sorted(per_paradigm)))
     if asked:

@@ -30,15 +30,15 @@ def command(ids: tuple[str, ...], study_file: Path, payments: bool, database: st
     if not ids and not payments:
         raise click.UsageError("nothing to forget: expected an ID before STUDY.toml, or --payments")
     study.require("sqlalchemy", "online")
-    from gardenpath.experiment import server, store
+    from gardenpath.experiment.server import routes, store
 
     stated = study.load(study_file)
     folder = out or stated.folder / "data"
-    key = server.known_key(folder / "participant.key")
+    key = routes.known_key(folder / "participant.key")
     opened = store.Store(database or f"sqlite:///{folder / 'study.sqlite'}", create=False)
     for id in ids:
         try:
-            number = opened.forget(server.hash_participant(id, key), id)
+            number = opened.forget(routes.hash_participant(id, key), id)
         except KeyError as error:
             raise ValueError(
                 f"{id}: {error.args[0]}; expected an id of the platform, or of the table 'sessions'"

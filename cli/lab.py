@@ -4,11 +4,15 @@ import re
 import shlex
 import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import click
 
 from . import options
+
+if TYPE_CHECKING:
+    from gardenpath.experiment import VersionFile
+    from gardenpath.experiment.players.lab.window import Window
 
 
 def _size(context: click.Context, parameter: click.Parameter, given: str | None) -> tuple[int, int] | None:
@@ -64,8 +68,8 @@ def command(
 
     The participant gets the version with the fewest finished and running sessions in the folder given by -o.
     """
-    from gardenpath.experiment.lab import places, sittings
-    from gardenpath.experiment.lab import window as psychopy
+    from gardenpath.experiment.players.lab import places, sittings
+    from gardenpath.experiment.players.lab import window as psychopy
 
     files = sittings.files_of(source)
     places.check_folder(out, files)
@@ -81,16 +85,17 @@ def command(
     if asks and not click.confirm(f"{begun}. Go on with it?", default=True, err=True):
         place = None
 
-    def opener(payload: dict[str, Any]) -> psychopy.Window:
-        return psychopy.Window(payload, size=window, screen=screen, font=font)
+    def opener(file: "VersionFile") -> "Window":
+        return psychopy.Window(file, size=window, screen=screen, font=font)
 
     if place is not None:
         outcome = sittings.go_on(out, place, opener)
     else:
         outcome = sittings.begin(out, files, participant, opener, first_slot=first_slot)
     session = outcome.session
-    if outcome.how == "refused":
-        click.echo(f"{participant}: no consent; nothing is kept")
+    if outcome.how not in sittings.KEPT:
+        why = "no consent" if outcome.how == "refused" else outcome.how.replace("_", " ")
+        click.echo(f"{participant}: {why}; nothing is kept")
     else:
         click.echo(f"{out / session.id}: {participant}, {session.version}, slot {session.slot}, {outcome.how}")
     if outcome.how in ("stopped", "interrupted"):

@@ -55,25 +55,25 @@ def command(
     """Serve STUDY.toml to participants until interrupted; the data are in the database at every moment."""
     from gardenpath import experiment, study
 
-    for module in ("starlette", "uvicorn", "sqlalchemy", "jsonschema"):
+    for module in ("starlette", "uvicorn", "sqlalchemy"):
         study.require(module, "online")
-    from gardenpath.experiment import server, store
+    from gardenpath.experiment.server import routes, store
 
     stated = study.load(study_file)
     outer = urlsplit(address or "")
     if address and (outer.scheme not in ("http", "https") or not outer.hostname or outer.query or outer.fragment):
         raise click.UsageError(f"--address is {address!r}; expected one such as https://lab.example/study/")
-    server.check(stated)
+    routes.check(stated)
     versions = experiment.version_files(stated)
     folder = out or stated.folder / "data"
-    listener = server.listen(host, port)
-    opened = server.open_store(stated, versions, database or store.sqlite_url(folder / "study.sqlite"))
-    key = server.participant_key(folder / "participant.key")
-    password = server.secret(folder / "dashboard.password", lambda: secrets.token_urlsafe(12))
-    site = server.Site(outer.path, trust_proxy is not None, password, kiosk=kiosk_seconds if kiosk else None)
-    app = server.application(opened, stated, key=key, site=site)
+    listener = routes.listen(host, port)
+    opened = routes.open_store(stated, versions, database or store.sqlite_url(folder / "study.sqlite"))
+    key = routes.participant_key(folder / "participant.key")
+    password = routes.secret(folder / "dashboard.password", lambda: secrets.token_urlsafe(12))
+    site = routes.Site(outer.path, trust_proxy is not None, password, kiosk=kiosk_seconds if kiosk else None)
+    app = routes.application(opened, stated, key=key, site=site)
     shown = f"{address.rstrip('/')}/" if address else f"http://{host}:{listener.getsockname()[1]}/"
-    preview = urlencode({"preview": versions[0].name, "trial": 0, "key": server.preview_key(key)})
+    preview = urlencode({"preview": versions[0].name, "trial": 0, "key": routes.preview_key(key)})
     click.echo(f"{stated.name}: {len(versions)} versions")
     if kiosk:
         click.echo(f"  for the kiosk     {shown}")
@@ -93,6 +93,6 @@ def command(
     where = "the database given" if database else folder / "study.sqlite"
     options.talk(f"data: {where}; stop with Ctrl-C")
     with contextlib.suppress(KeyboardInterrupt):
-        server.run(app, listener, proxy=trust_proxy)
+        routes.run(app, listener, proxy=trust_proxy)
     begun, finished = opened.counts()
     options.talk(f"stopped; {finished} of {begun} sessions are complete, in {where}")

@@ -1,12 +1,11 @@
 """A version becomes a session: on the web, in the lab, or simulated; events become tables."""
 
 from .browser import find_chromium, take_in_browser
-from .exports import export
-from .gathering import collect
-from .imports import ColumnMapping, read_mapping
-from .procedures import Procedure, Rating, procedure
+from .collect_data import collect
+from .platforms.exporting import export
+from .platforms.importing import ColumnMapping, read_mapping
 from .robots import Effects, HttpTransport, Robot, robot, simulate, take
-from .sessions import Event, Record, Session, event_schema
+from .sessions import Event, Session, SessionRecord
 from .versions import VersionFile, read_versions, version_files
 
 __all__ = [
@@ -14,17 +13,13 @@ __all__ = [
     "Effects",
     "Event",
     "HttpTransport",
-    "Procedure",
-    "Rating",
-    "Record",
     "Robot",
     "Session",
+    "SessionRecord",
     "VersionFile",
     "collect",
-    "event_schema",
     "export",
     "find_chromium",
-    "procedure",
     "read_mapping",
     "read_versions",
     "robot",

@@ -8,13 +8,13 @@ from pathlib import Path
 
 from gardenpath import study
 
-from .sessions import Event, Record, Session
+from .sessions import Event, Session, SessionRecord
 from .versions import VersionFile, parse_version
 
 log = logging.getLogger("gardenpath")
 
 
-def write_record(folder: Path, record: Record, file: VersionFile) -> None:
+def write_record(folder: Path, record: SessionRecord, file: VersionFile) -> None:
     """Write a session with its events and, once, the version it ran."""
     study.write_text(folder / record.session.id / "events.jsonl", "".join(_line(event) for event in record.events))
     write_session(folder, record.session, file)
@@ -31,7 +31,7 @@ def write_session(folder: Path, session: Session, file: VersionFile | None = Non
 
 
 def _line(event: Event) -> str:
-    return json.dumps(dataclasses.asdict(event), ensure_ascii=False) + "\n"
+    return json.dumps(vars(event), ensure_ascii=False) + "\n"
 
 
 def read_files(folder: Path) -> dict[str, VersionFile]:
@@ -47,7 +47,7 @@ def read_files(folder: Path) -> dict[str, VersionFile]:
     return {path.stem: parse_version(path.read_text("utf-8"), str(path)) for path in paths}
 
 
-def read_records(folder: Path) -> Iterator[Record]:
+def read_records(folder: Path) -> Iterator[SessionRecord]:
     """Yield the sessions of a folder, ordered by start."""
     paths = sorted(folder.glob("*/session.json"))
     for orphan in sorted({path.parent for path in folder.glob("*/events.jsonl")} - {path.parent for path in paths}):
@@ -55,7 +55,7 @@ def read_records(folder: Path) -> Iterator[Record]:
     sessions = [study.structure(Session, study.read_json(path), where=str(path)) for path in paths]
     for session in sorted(sessions, key=lambda s: (s.started, s.id)):
         path = folder / session.id / "events.jsonl"
-        yield Record(session, tuple(_events(path)))
+        yield SessionRecord(session, tuple(_events(path)))
 
 
 def _events(path: Path) -> Iterator[Event]:

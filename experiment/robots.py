@@ -9,14 +9,30 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from random import Random
-from typing import Protocol
+from typing import Any, Protocol
 
 from gardenpath import study
-from gardenpath.stimuli import CRITICAL, UNGRAMMATICAL, word_length, zipf
+from gardenpath.stimuli import CRITICAL, UNGRAMMATICAL, Trial, word_length, zipf
+from gardenpath.study.screens import (
+    Display,
+    Ended,
+    Entry,
+    Event,
+    Form,
+    Json,
+    Press,
+    Text,
+    Visit,
+    WordEnded,
+    WordPairs,
+    Words,
+)
 
 from .folders import write_record
-from .procedures import sides
-from .sessions import Event, Json, Record, open_session, payload
+from .records import judged
+from .script import Placed, Walk, sequence
+from .sessions import SessionRecord, open_session, payload, walked
+from .tasks import Act, task_of
 from .versions import VersionFile
 
 FRAME = 1000 / 60  # ms; a robot's display
@@ -29,7 +45,8 @@ class Effects:
     An ungrammatical sentence is read slower by `critical` at the words of the critical region and by `spillover` at the
     word after it, and rated lower by `rating`, each times the phenomenon's `scale` (1 where none is given). Of two sentences
     the one higher on the scale is chosen, each with a residual of its own. `comprehension` and `attention` are the
-    probabilities of the right answer to a question and of an expected response to an attention item.
+    probabilities of the right answer to a question and of an expected response to an attention item; `slips` is that of
+    taking the wrong one of two words first.
     """
 
     rating: float = 1.5
@@ -46,178 +63,234 @@ class Effects:
     rating_item_sd: float = 0.3
     comprehension: float = 0.9
     attention: float = 0.95
+    slips: float = 0.03
     scale: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class Robot:
-    """Answers a session payload with events drawn from `effects`; the same seed and name give the same events.
+    """Runs a session from its payload with events drawn from `effects`; the same seed and name give the same events.
 
-    `critical` holds the positions of the critical words of each (item, condition), `phenomena` each item's phenomenon,
-    `answers` the right answer to the question about each (item, condition), `expected` what attention items expect.
+    `files` holds the versions that it may meet, by SHA-256: what they show, which answers are right, where the critical words are.
     """
 
     effects: Effects
     seed: int
-    language: str
-    critical: Mapping[tuple[str, str], frozenset[int]]
-    phenomena: Mapping[str, str]
-    answers: Mapping[tuple[str, str], str] = field(default_factory=dict)
-    expected: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    files: Mapping[str, VersionFile]
 
     def events(self, session: Json, name: str) -> Iterator[Json]:
         """Yield the events of a whole session in order, as the page would send them."""
-        random = Random(f"{self.seed}-robot-{name}")
         clock = _Clock(session["visit"], session["next_seq"])
+        waiting: list[Json] = []  # nothing is told before there is consent
+        for did in self.acts(session, name):
+            if did.first:
+                waiting.append(clock.event("begin", did.placed.number, None, {}))
+            waiting += _events_of(did, clock)
+            if did.last:
+                waiting.append(clock.event("done", did.placed.number, None, {"dropped_frames": None}))
+            if did.told:
+                if did.visits:
+                    yield {**clock.event("visit", None, None, _VISIT), "seq": session["next_seq"], "t": 0.0}
+                    waiting = [{**event, "seq": event["seq"] + 1} for event in waiting]
+                yield from waiting
+                waiting = []
+        yield clock.event("end", None, None, {})
+
+    def acts(self, session: Json, name: str) -> Iterator["Did"]:
+        """Yield what the robot does on each screen that the session shows, in order."""
+        file = self.files[session["version_sha256"]]
+        random = Random(f"{self.seed}-robot-{name}")
         me = random.gauss(0, self.effects.participant_sd), random.gauss(0, self.effects.rating_participant_sd)
-        visit = {"time_origin": 0, "device": "robot", "refresh_hz": 60.0, "timer_ms": 0.005, "keyboard": True}
-        yield clock.event("visit", None, visit)
-        yield clock.event("consent", None, {"accepted": True, "sha256": session["consent_sha256"]})
-        for page in range(len(session["texts"]["instructions"])):
-            clock.pass_time(2000 + 1000 * random.random())
-            yield clock.event("instructions", None, {"page": page})
-        for trial in session["trials"]:
-            if trial["trial"] in session["done"]:
-                continue
-            if trial["break_before"]:
-                clock.pass_time(5000 * random.random())
-                yield clock.event("break", None, {})
-            yield from self._trial(trial, session["procedure"], me, clock, random)
-        if asked := session["procedure"]["demographics"]:
-            clock.pass_time(20_000 * random.random())
-            yield clock.event("demographics", None, {"answers": {one["name"]: _about(one, random) for one in asked}})
-        yield clock.event("end", None, {})
+        steps = sequence(file.script, session["order"])
+        stand = Walk(steps, session["done"], {block: (n, of) for block, (n, of) in session["tallies"].items()})
+        consent = file.script.consent
+        told = consent is None or consent in stand.done
+        visits = True
+        while stand.at is not None:
+            number, n = stand.at
+            placed = steps[number]
+            screen = placed.step.screens[n]
+            act = self._act(screen, placed, file, me, random)
+            last = stand.end_screen(_outcome(screen, act))
+            told = told or (number == consent and last)
+            yield Did(placed, n, screen, act, n == 0, last, told, told and visits)
+            visits = visits and not told
 
-    def _trial(
-        self, trial: Json, procedure: Json, me: tuple[float, float], clock: "_Clock", random: Random
-    ) -> Iterator[Json]:
-        n = trial["trial"]
-        yield clock.event("trial", n, {key: trial[key] for key in ("role", "item", "condition")})
-        if trial["context"]:
-            yield clock.press("reading", n, self._at_once(trial["context"].split(), me[0], random), {"what": "context"})
-        for i, sentence in enumerate(trial["sentences"]):
-            yield from self._reading(trial, sentence, {"sentence": i} if i else {}, me[0], clock, random)
-        for task in trial["tasks"]:
-            answer = {"task": task, **self._answer(task, trial, procedure, me[1], random), "by": "key"}
-            yield clock.press("response", n, 700 + 800 * random.random(), answer)
-        yield clock.event("trial_end", n, {})
+    def _act(self, screen: Any, placed: Placed, file: VersionFile, me: tuple[float, float], random: Random) -> Act:
+        if screen.task == "page":
+            return _on_page(screen, random)
+        assert placed.step.trial is not None
+        reader = _Reader(self, file, file.version.trials[placed.step.trial], placed.position or 0, me, random)
+        return task_of(screen.task).act(screen, reader)
 
-    def _reading(
-        self, trial: Json, sentence: Json, which: Json, me: float, clock: "_Clock", random: Random
-    ) -> Iterator[Json]:
-        """Yield the presses that read a sentence in its presentation."""
-        n, words = trial["trial"], sentence["words"]
-        if trial["presentation"] == "with_task":
-            return
-        if trial["presentation"] == "whole":
-            yield clock.press("reading", n, self._at_once(words, me, random), {"what": "sentence", **which})
-            return
-        yield clock.press("start", n, 300 + 400 * random.random(), which)
-        for word in range(len(words)):
-            mean = self._log_rt(trial, sentence, word) + me
-            rt = math.exp(random.gauss(mean, self.effects.residual_sd))
-            yield clock.press("word", n, rt, {"word": word, **which})
 
-    def _at_once(self, words: Sequence[str], me: float, random: Random) -> float:
-        """Draw the time of a text that is read at once: that of its words."""
-        return sum(math.exp(random.gauss(self.effects.log_rt + me, self.effects.residual_sd)) for _ in words)
+@dataclass(frozen=True)
+class Did:
+    """What a robot did on a screen: the first or the last one shown of its step; whether it may be `told` already, and whether
+    the machine is told with it (`visits`).
+    """
 
-    def _answer(self, task: str, trial: Json, procedure: Json, me: float, random: Random) -> Json:
-        """Draw the answer to a task, with the prompt under which it is recorded."""
-        if task == "question":
-            return {"prompt": "question", "response": self._comprehended(trial, random)}
-        expected = self._expected(trial, random)
-        if task == "choice":
-            conditions = [sentence["condition"] for sentence in trial["sentences"]]
-            latent = {condition: self._latent(trial, condition, random.gauss(0, 1)) for condition in conditions}
-            response = max(conditions, key=lambda one: (one == expected, latent[one]))
-            side = sides(self.language, procedure["choice"]["arrangement"])[conditions.index(response)]
-            return {"prompt": procedure["choice"]["name"], "response": response, "side": side}
-        rating = procedure["rating"]
-        drawn = _on_scale(rating, self._latent(trial, trial["condition"], me + random.gauss(0, 1)))
-        return {"prompt": rating["name"], "response": drawn if expected is None else _number(expected)}
+    placed: Placed
+    n: int
+    screen: Any
+    act: Act
+    first: bool
+    last: bool
+    told: bool
+    visits: bool
 
-    def _comprehended(self, trial: Json, random: Random) -> str:
-        right = self.answers.get((trial["item"], trial["condition"]))
-        wrong = [choice for choice in trial["question"]["choices"] if choice != right]
-        if right is not None and random.random() < self.effects.comprehension:
-            return right
-        return str(random.choice(wrong))
 
-    def _expected(self, trial: Json, random: Random) -> str | None:
-        """Draw an expected response to an attention item; None where nothing is expected, or the robot does not attend."""
-        expected = self.expected.get(trial["item"])
-        return random.choice(expected) if expected and random.random() < self.effects.attention else None
+def _on_page(screen: Any, random: Random) -> Act:
+    """Leave a page of the study: read it and go on, or fill it in."""
+    if isinstance(screen, Form):
+        return Act((20_000 * random.random(),), {one.name: _about(one, random) for one in screen.fields})
+    return Act((2000 + 1000 * random.random(),))
 
-    def _log_rt(self, trial: Json, sentence: Json, word: int) -> float:
+
+def _outcome(screen: Any, act: Act) -> str:
+    """Return how a screen ends by what a robot does on it."""
+    if isinstance(screen, Text):
+        return screen.buttons[0].outcome if screen.buttons else "continued"
+    if isinstance(screen, WordPairs):
+        return "wrong" if act.wrong and not screen.redo else "read"
+    if screen.kind in ("words", "whole"):
+        return "read"
+    if screen.kind == "form":
+        return "answered"
+    if screen.deadline is not None and act.ms[0] > screen.deadline:
+        return "timeout"
+    if screen.tell and screen.right:
+        return judged(screen, {"outcome": "answered", "answer": act.answer})
+    return "answered"
+
+
+def _events_of(did: Did, clock: "_Clock") -> list[Json]:
+    """Return the events of a screen, as a player would make them."""
+    screen, act, place = did.screen, did.act, (did.placed.number, did.n)
+    outcome = _outcome(screen, act)
+    if isinstance(screen, (Words, WordPairs)):
+        words = clock.pairs(screen, act, place) if isinstance(screen, WordPairs) else clock.words(screen, act, place)
+        ended = Ended(outcome, None, None, None, None, None, None)  # type: ignore[arg-type]
+        return [*words, clock.event("outcome", *place, _plain(ended))]
+    late = outcome == "timeout"
+    shown, press = clock.shown(screen.deadline if late else act.ms[0])
+    side = next((one.side for one in getattr(screen, "answers", ()) if one.value == act.answer), None)
+    first = None if act.first is None else min(shown.request + act.first, clock.now)
+    answer = None if late else act.answer
+    pasted = 0 if isinstance(screen, Entry) else None
+    ended = Ended(outcome, answer, None if late else side, shown, None if late else press, first, pasted)  # type: ignore[arg-type]
+    return [clock.event("outcome", *place, _plain(ended))]
+
+
+@dataclass(frozen=True)
+class _Reader:
+    """A robot in the middle of a trial."""
+
+    robot: Robot
+    file: VersionFile
+    trial: Trial
+    position: int
+    me: tuple[float, float]
+    random: Random
+
+    @property
+    def knows(self) -> float:
+        return self.robot.effects.comprehension
+
+    @property
+    def attends(self) -> float:
+        return self.robot.effects.attention
+
+    @property
+    def slips(self) -> float:
+        return self.robot.effects.slips
+
+    def reading_times(self, sentence: int) -> list[float]:
+        """Draw the reading time of each word of one of the trial's sentences, ms."""
+        sd = self.robot.effects.residual_sd
+        shown = self.trial.shown[sentence][1].shown()
+        return [
+            math.exp(self.random.gauss(self._log_rt(sentence, word, text) + self.me[0], sd))
+            for word, text in enumerate(shown)
+        ]
+
+    def at_once(self, text: str) -> float:
+        """Draw the time of a text that is read at once, ms: that of its words."""
+        effects = self.robot.effects
+        return sum(math.exp(self.random.gauss(effects.log_rt + self.me[0], effects.residual_sd)) for _ in text.split())
+
+    def latent(self, condition: str) -> float:
+        """Draw where a sentence lies on the latent scale, on which the mean of grammatical ones is 0.7."""
+        effects, own = self.robot.effects, 0.0 if len(self.trial.shown) > 1 else self.me[1]
+        latent = 0.7 - effects.rating * self._violation(condition) + own + self.random.gauss(0, 1)
+        return latent + self._item("rating") * effects.rating_item_sd
+
+    def _log_rt(self, sentence: int, word: int, text: str) -> float:
         """Expected log reading time of a word for the average robot."""
-        effects, text = self.effects, sentence["words"][word]
-        violation = self._violation(trial, sentence["condition"])
-        mean = effects.log_rt + self._item(trial, "rt") * effects.item_sd + effects.trial * math.log(trial["trial"] + 1)
-        mean += effects.length * word_length(text) + effects.zipf * (zipf(text, self.language) or 0)
-        region = self.critical.get((trial["item"], sentence["condition"]), frozenset())
+        effects = self.robot.effects
+        condition, of = self.trial.shown[sentence]
+        violation = self._violation(condition)
+        mean = effects.log_rt + self._item("rt") * effects.item_sd + effects.trial * math.log(self.position + 1)
+        mean += effects.length * word_length(text) + effects.zipf * (zipf(text, self.file.language) or 0)
+        region = [one.index for one in of.words_of(CRITICAL)]
         if word in region:
             mean += effects.critical * violation
         elif region and word == max(region) + 1:
             mean += effects.spillover * violation
         return mean
 
-    def _latent(self, trial: Json, condition: str, noise: float) -> float:
-        """Where a sentence lies on the latent scale, on which the mean of grammatical ones is 0.7."""
-        latent = 0.7 - self.effects.rating * self._violation(trial, condition) + noise
-        return latent + self._item(trial, "rating") * self.effects.rating_item_sd
-
-    def _violation(self, trial: Json, condition: str) -> float:
+    def _violation(self, condition: str) -> float:
         """0 for a grammatical sentence, the phenomenon's scale for an ungrammatical one."""
         if condition != UNGRAMMATICAL:
             return 0.0
-        return self.effects.scale.get(self.phenomena.get(trial["item"], ""), 1.0)
+        of = {paradigm.id: paradigm.phenomenon for paradigm in self.file.paradigms}
+        return self.robot.effects.scale.get(of.get(self.trial.item.paradigm, ""), 1.0)
 
-    def _item(self, trial: Json, what: str) -> float:
+    def _item(self, what: str) -> float:
         """An item's standard-normal deviation, the same for every robot of this seed."""
-        return Random(f"{self.seed}-item-{trial['item']}-{what}").gauss(0, 1)
+        return Random(f"{self.robot.seed}-item-{self.trial.item.id}-{what}").gauss(0, 1)
 
 
-def _on_scale(rating: Json, latent: float) -> int:
-    """The latent rating on a scale whose points are equal steps over -2 to 2; yes is above 0."""
-    if rating["kind"] == "yes_no":
-        return int(latent > 0)
-    if rating["kind"] == "slider":
-        return min(100, max(0, round((latent + 2) / 4 * 100)))
-    points = rating["points"]
-    return min(points, max(1, math.ceil((latent + 2) / 4 * points)))
-
-
-def _number(expected: str) -> int:
-    """The number of an expected response: yes is 1, no is 0, of a range the first."""
-    return int({"yes": "1", "no": "0"}.get(expected, expected).partition("-")[0])
-
-
-def _about(asked: Json, random: Random) -> str | int:
+def _about(asked: study.FieldSection, random: Random) -> str | int:
     """Draw an answer to a question about the participant."""
-    if asked["kind"] == "choice":
-        return str(random.choice(asked["choices"]))
-    if asked["kind"] == "text":
+    if asked.kind == "choice":
+        return str(random.choice(asked.choices))
+    if asked.kind == "text":
         return "robot"
-    low, high = asked["low"] or 0, 99 if asked["high"] is None else asked["high"]
+    low, high = asked.low or 0, 99 if asked.high is None else asked.high
     return random.randint(low, high)
 
 
 def robot(versions: Iterable[VersionFile], *, seed: int, effects: Effects | None = None) -> Robot:
     """Return a robot that knows what these versions show and expect, with the stated or the standard effects."""
-    versions = list(versions)
-    trials = [trial for file in versions for trial in file.version.trials]
-    critical = {
-        (trial.item.id, condition): frozenset(word.index for word in sentence.words_of(CRITICAL))
-        for trial in trials
-        for condition, sentence in trial.shown
-    }
-    of_paradigm = {paradigm.id: paradigm.phenomenon for file in versions for paradigm in file.paradigms}
-    phenomena = {trial.item.id: of_paradigm.get(trial.item.paradigm, "") for trial in trials}
-    answers = {(trial.item.id, trial.condition): answer for trial in trials if (answer := trial.answer()) is not None}
-    expected = {trial.item.id: trial.expected for trial in trials if trial.expected}
-    language = versions[0].procedure.language
-    return Robot(effects or Effects(), seed, language, critical, phenomena, answers, expected)
+    return Robot(effects or Effects(), seed, {file.sha256: file for file in versions})
+
+
+_VISIT: Json = dataclasses.asdict(
+    Visit(
+        time_origin=0,
+        device="robot",
+        refresh_hz=60.0,
+        timer_ms=0.005,
+        width=None,
+        height=None,
+        pixel_ratio=None,
+        isolated=None,
+        keyboard=True,
+        monitor=None,
+        full_screen=None,
+        font=None,
+        software={},
+    )
+)
+
+
+def _plain(ended: WordEnded | Ended) -> Json:
+    """Return a value as its event holds it; `dataclasses.asdict` would copy every part, which took half of a simulation."""
+    made = dict(vars(ended))
+    for name in ("display", "press"):
+        made[name] = None if made[name] is None else dict(vars(made[name]))
+    return made
 
 
 class _Clock:
@@ -226,21 +299,51 @@ class _Clock:
     def __init__(self, visit: int, seq: int) -> None:
         self.visit, self.seq, self.now = visit, seq, 1000.0
 
-    def pass_time(self, ms: float) -> None:
-        self.now += ms
-
-    def event(self, kind: str, trial: int | None, value: Json) -> Json:
-        event = {"seq": self.seq, "visit": self.visit, "t": self.now, "kind": kind, "trial": trial, "value": value}
+    def event(self, kind: str, step: int | None, screen: int | None, value: Json) -> Json:
+        made = {"seq": self.seq, "visit": self.visit, "t": self.now, "kind": kind}
         self.seq += 1
-        return event
+        return {**made, "step": step, "screen": screen, "value": value}
 
-    def press(self, kind: str, trial: int, rt: float, value: Json) -> Json:
-        """A press `rt` ms after the last one, of a display painted on the frame after that one."""
+    def shown(self, ms: float) -> tuple[Display, Press]:
+        """A display painted on the frame after the last press, and ended `ms` after that press."""
         request = self.now
         frame = (request // FRAME + 1) * FRAME
-        self.pass_time(max(rt, frame - request + 1))
-        times = {"request": request, "frame": frame, "frame2": frame + FRAME, "handler": self.now, "repeats": 0}
-        return self.event(kind, trial, {**times, **value})
+        self.now += max(ms, frame - request + 1)
+        return Display(request, frame, frame + FRAME), Press("key", self.now, 0, None, True)
+
+    def words(self, screen: Words, act: Act, place: tuple[int, int]) -> Iterator[Json]:
+        """The displays of a sentence, each ended by a press, or by time where there is a pace."""
+        for n, ms in enumerate(act.ms, start=-1):
+            timed = screen.pace is not None and n >= 0
+            if screen.pace is not None and timed:
+                request = self.now
+                frame = (request // FRAME + 1) * FRAME
+                self.now = frame + max(1, round(screen.pace.word / FRAME)) * FRAME
+                shown, press = Display(request, frame, frame + FRAME), None
+            else:
+                shown, press = self.shown(ms)
+            ended = WordEnded(n, None, None, shown, press, None, None)
+            yield self.event("word", *place, _plain(ended))
+            if screen.pace is not None and timed:
+                self.now += round(screen.pace.pause / FRAME) * FRAME
+
+    def pairs(self, screen: WordPairs, act: Act, place: tuple[int, int]) -> Iterator[Json]:
+        """The pairs of a maze; a wrong choice ends it, or is followed by the right one."""
+        for n, ms in enumerate(act.ms, start=-1):
+            before = self.now
+            shown, press = self.shown(ms)
+            if n < 0:
+                yield self.event("word", *place, _plain(WordEnded(n, None, None, shown, press, None, None)))
+                continue
+            wrong, first = n in act.wrong, self.now
+            if wrong and screen.redo:
+                self.now += screen.delay + 300
+                press = dataclasses.replace(press, handler=self.now)
+            assert first > before
+            ended = WordEnded(n, None, None, shown, press, not wrong, first)
+            yield self.event("word", *place, _plain(ended))
+            if wrong and not screen.redo:
+                return
 
 
 class Transport(Protocol):
@@ -257,14 +360,14 @@ class Transport(Protocol):
 
 
 def take(machine: Robot, transport: Transport, name: str) -> str:
-    """Let a robot take a whole session, sending after each trial as the page does; return the completion code."""
+    """Let a robot take a whole session, sending after each step as the page does; return the completion code."""
     session = transport.begin(name)
     unsent: list[Json] = []
     count = session["next_seq"]
     for event in machine.events(session, name):
         unsent.append(event)
         count += 1
-        if event["kind"] in ("trial_end", "end"):
+        if event["kind"] in ("done", "end"):
             transport.send(session, unsent)
             unsent = []
     return transport.finish(session, count)
@@ -317,14 +420,15 @@ class FolderTransport:
         )
         self.opened += 1
         self.events = []
-        return payload(self.session, self.file, token="", visit=0, next_seq=0, done=())
+        stand = walked(self.session, self.file)
+        return payload(self.session, self.file, stand, token="", visit=0, next_seq=0)
 
     def send(self, session: Json, events: Sequence[Json]) -> None:
         self.events += [Event(**event) for event in events]
 
     def finish(self, session: Json, events: int) -> str:
         finished = dataclasses.replace(self.session, finished=self.session.started)
-        write_record(self.folder, Record(finished, tuple(self.events)), self.file)
+        write_record(self.folder, SessionRecord(finished, tuple(self.events)), self.file)
         return ""
 
 

@@ -1,21 +1,20 @@
-"""Sessions and events: who runs which version in which order, and what happened."""
+"""Sessions: who runs which version in which order, what a player gets, and the events that it leaves."""
 
+import dataclasses
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
-from itertools import pairwise
-from typing import Any
+from typing import Annotated, Any, Literal
 
-from gardenpath import study
-from gardenpath.stimuli import Sentence, Trial
-from gardenpath.stimuli.trials import PRACTICE, QUESTION
+from pydantic import Discriminator, Field, TypeAdapter, ValidationError
 
-from .procedures import direction
+from gardenpath.study.screens import EVENTS, Event, Json
+
+from .script import Placed, Walk, sequence, walk
 from .versions import VersionFile
 
-Json = dict[str, Any]
+__all__ = ["Event", "Json", "Session", "SessionRecord", "check_events", "event_types", "open_session", "payload"]
 
 
 @dataclass(frozen=True)
@@ -42,19 +41,7 @@ class Session:
 
 
 @dataclass(frozen=True)
-class Event:
-    """One thing that happened: numbered over the session, timed in ms on the clock of one visit."""
-
-    seq: int
-    visit: int
-    t: float
-    kind: str
-    trial: int | None
-    value: Json
-
-
-@dataclass(frozen=True)
-class Record:
+class SessionRecord:
     """A session with all its events, in order of seq."""
 
     session: Session
@@ -67,99 +54,81 @@ def open_session(file: VersionFile, slot: int, *, id: str, participant: str, sta
     return Session(id, participant, file.name, slot, order, file.sha256, file.procedure_sha256, started, None, source)
 
 
-def payload(session: Session, file: VersionFile, *, token: str, visit: int, next_seq: int, done: Iterable[int]) -> Json:
-    """Return what the page or a robot needs to run a session (docs/api.md)."""
-    import hashlib
+def steps_of(session: Session, file: VersionFile) -> tuple[Placed, ...]:
+    """Return the steps of a session, in order."""
+    return sequence(file.script, session.order)
 
-    procedure = file.procedure
-    consent = "\n\n".join(procedure.texts["consent"])
+
+def walked(session: Session, file: VersionFile, events: tuple[Event, ...] = ()) -> Walk:
+    """Return where a session stands after these events."""
+    return walk(steps_of(session, file), events)
+
+
+def payload(session: Session, file: VersionFile, stand: Walk, *, token: str, visit: int, next_seq: int) -> Json:
+    """Return what a player needs to run a session from where it stands (docs/api.md)."""
     return {
         "session": session.id,
         "token": token,
         "visit": visit,
         "next_seq": next_seq,
-        "done": sorted(done),
-        "study": {
-            "name": file.study,
-            "title": file.title,
-            "language": procedure.language,
-            "direction": direction(procedure.language),
-        },
-        "procedure": {
-            "rating": vars(procedure.rating) if procedure.rating else None,
-            "choice": vars(procedure.choice),
-            "demographics": [vars(asked) for asked in procedure.demographics],
-            "device": vars(procedure.device),
-        },
-        "texts": dict(procedure.texts),
-        "consent_sha256": hashlib.sha256(consent.encode()).hexdigest(),
-        "trials": list(trials_json(session, file)),
+        "done": sorted(stand.done),
+        "tallies": {block: list(tally) for block, tally in stand.tallies.items()},
+        "study": {"name": file.study, "title": file.title},
+        "version_sha256": file.sha256,
+        "order": list(session.order),
+        "script": file.shown,
     }
 
 
-def trials_json(session: Session, file: VersionFile) -> Iterator[Json]:
-    """Yield the trials as presented."""
-    pauses = file.version.pauses()
-    for n, position in enumerate(session.order):
-        trial = file.version.trials[position]
-        yield {
-            "trial": n,
-            "role": trial.role,
-            "item": trial.item.id,
-            "condition": trial.condition,
-            "presentation": file.procedure.presentation[trial.role],
-            "context": trial.item.context,
-            "sentences": [{"condition": name, **_words(sentence)} for name, sentence in trial.shown],
-            "tasks": list(trial.prompts),
-            "question": _question(trial),
-            "break_before": n in pauses,
-        }
-
-
-def _words(sentence: Sentence) -> Json:
-    """Return a sentence's words as shown, and what stands between them: a space, or nothing where the text has none."""
-    words = sentence.words()
-    between = [sentence.text[a.end : b.start] for a, b in pairwise(words)]
-    return {"words": sentence.shown(), "gaps": [" " if gap.strip() != gap else "" for gap in between]}
-
-
-def _question(trial: Trial) -> Json | None:
-    """Return the question of a trial that asks it; the right answer leaves the server for practice alone."""
-    question = trial.item.question
-    if question is None or QUESTION not in trial.prompts:
-        return None
-    answer = trial.answer() if trial.role == PRACTICE else None
-    return {"text": question.text, "choices": list(question.choices), "answer": answer}
+@cache
+def event_types() -> Mapping[str, type]:
+    """Return the type of each kind of event, as it is checked and as its schema is generated."""
+    number = Annotated[int, Field(ge=0)]
+    places: Mapping[str, tuple[Any, Any]] = {
+        "session": (None, None),
+        "step": (number, None),
+        "screen": (number, number),
+        "any": (number | None, number | None),
+    }
+    made = {}
+    for kind, (value, place) in EVENTS.items():
+        step, screen = places[place]
+        made[kind] = dataclasses.make_dataclass(
+            f"{value.__name__}Event",
+            [
+                ("seq", number),
+                ("visit", number),
+                ("t", float),
+                ("kind", Literal[kind]),
+                ("step", step),
+                ("screen", screen),
+                ("value", value),
+            ],
+            frozen=True,
+            namespace={
+                "__doc__": value.__doc__,
+                "__pydantic_config__": {"extra": "forbid", "strict": True, "allow_inf_nan": False},
+            },
+        )
+    return made
 
 
 @cache
-def event_schema() -> Mapping[str, Any]:
-    """Return the JSON schema of an event (experiment/events.schema.json)."""
-    text = (files("gardenpath.experiment") / "events.schema.json").read_text("utf-8")
-    schema: Mapping[str, Any] = json.loads(text)
-    return schema
-
-
-@cache
-def _validator(kind: str) -> Any:
-    """The schema as far as it speaks of one kind of event: asking of each event which kind it is takes most of the time."""
-    validator, schema = study.require("jsonschema", "online").Draft202012Validator, event_schema()
-    holds = [rule["then"] for rule in schema["allOf"] if validator(rule["if"]).is_valid({"kind": kind})]
-    return validator({**schema, "allOf": holds})
-
-
-def _kind(event: object) -> str:
-    kind = event.get("kind") if isinstance(event, dict) else None
-    return kind if isinstance(kind, str) and kind in event_schema()["properties"]["kind"]["enum"] else ""
+def _events() -> TypeAdapter[Any]:
+    union: Any = None
+    for made in event_types().values():
+        union = made if union is None else union | made
+    return TypeAdapter(list[Annotated[union, Discriminator("kind")]])
 
 
 def check_events(events: object) -> list[Event]:
-    """Return events checked against the schema; raises `ValueError` naming the first fault and its place."""
+    """Return events checked against their types; raises `ValueError` naming the first fault and its place."""
     if not isinstance(events, list):
         raise ValueError(f"events is {type(events).__name__}, expected a list")
-    for n, event in enumerate(events):
-        fault = next(_validator(_kind(event)).iter_errors(event), None)
-        if fault is not None:
-            place = "/".join(str(part) for part in ("events", n, *fault.absolute_path))
-            raise ValueError(f"{place}: {fault.message[:200]}")
+    try:
+        _events().validate_json(json.dumps(events))  # JSON: strict, yet an object is a value
+    except ValidationError as error:
+        fault = error.errors(include_url=False)[0]
+        place = "/".join(str(part) for part in ("events", *fault["loc"]) if part not in EVENTS)
+        raise ValueError(f"{place}: {fault['msg'][:200]}") from None
     return [Event(**event) for event in events]

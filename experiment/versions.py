@@ -1,50 +1,74 @@
-"""versions/E1-V1.json: a version with its texts and its procedure, all that a session needs."""
+"""versions/E1-V1.json: a version with its texts and the script of its sessions, all that a session needs."""
 
 import dataclasses
 import hashlib
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 from gardenpath import study
 from gardenpath.stimuli import Materials, Paradigm, Version, design, read
+from gardenpath.study.screens import Script
 
-from .procedures import Procedure, procedure
+from .script import script, untold
+from .tasks import Tasks, tasks_of
 
-SCHEMA = 1
+SCHEMA = 2
+# What a screen says that does not come from an item.
+BESIDE = ("hint", "lab_hint", "reminder", "fixation", "button", "missing", "error", "again")
 
 
 @dataclass(frozen=True)
 class VersionFile:
-    """What a version file holds; `sha256` names this exact content in every session that ran it."""
+    """What a version file holds; `sha256` names this exact content in every session that ran it.
+
+    `procedure` is what study.toml states, for the record: what is shown and asked stands in `script`.
+    """
 
     schema: int
     study: str
     title: str
+    procedure: dict[str, Any]
     paradigms: tuple[Paradigm, ...]
-    procedure: Procedure
     version: Version
+    script: Script
 
     @cached_property
     def text(self) -> str:
-        """The file's text: the same version and procedure give the same bytes."""
+        """The file's text: the same version and script give the same bytes."""
         return json.dumps(dataclasses.asdict(self), ensure_ascii=False, indent=1) + "\n"
 
-    @property
+    @cached_property
     def sha256(self) -> str:
         """SHA-256 of the file's bytes, in hexadecimal."""
         return hashlib.sha256(self.text.encode("utf-8")).hexdigest()
 
-    @property
+    @cached_property
     def procedure_sha256(self) -> str:
-        """SHA-256 of the procedure alone."""
-        return hashlib.sha256(json.dumps(dataclasses.asdict(self.procedure), ensure_ascii=False).encode()).hexdigest()
+        """SHA-256 of what is shown whatever the materials are: the procedure, the pages, what stands beside the sentences."""
+        around = dataclasses.asdict(dataclasses.replace(self.script, trials=(), interludes=()))
+        screens = [vars(screen) for step in self.script.trials for screen in step.screens]
+        beside = sorted({str(screen[name]) for screen in screens for name in BESIDE if name in screen})
+        stated = json.dumps([self.procedure, around, beside], ensure_ascii=False)
+        return hashlib.sha256(stated.encode()).hexdigest()
+
+    @cached_property
+    def shown(self) -> dict[str, Any]:
+        """The script as players get it: without the right answers that they do not need."""
+        return dataclasses.asdict(untold(self.script))
 
     @property
     def name(self) -> str:
         """Experiment and version, as in the file's name: E1-V1."""
         return f"{self.version.experiment}-{self.version.id}"
+
+    @property
+    def language(self) -> str:
+        """The language of the study."""
+        return self.script.language
 
     def write(self, folder: str | Path) -> Path:
         """Write `<folder>/E1-V1.json` and return its path."""
@@ -54,10 +78,11 @@ class VersionFile:
 
 
 def version_files(stated: study.Study) -> list[VersionFile]:
-    """Return the version files of a study: its materials dealt by its design, with its procedure."""
+    """Return the version files of a study: its materials dealt by its design, expanded to the screens of its procedure."""
+    tasks = tasks_of(stated)
     materials = read(*stated.paths())
-    steps = procedure(stated)
-    versions = design(stated, materials)
+    versions = design(stated, materials, asks=tasks.asks, needing=tasks.needing())
+    _check_needs(stated, tasks, versions)
     shown = min(len(version.trials) for version in versions) - len(stated.design.practice)
     if stated.procedure.breaks >= shown:
         raise study.DataError(
@@ -65,10 +90,34 @@ def version_files(stated: study.Study) -> list[VersionFile]:
         )
     for version in versions:
         _check_order(stated, version)
+    title, procedure = stated.title or stated.name, dataclasses.asdict(stated.procedure)
     return [
-        VersionFile(SCHEMA, stated.name, stated.title or stated.name, _shown(version, materials), steps, version)
+        VersionFile(
+            SCHEMA,
+            stated.name,
+            title,
+            procedure,
+            _paradigms(version, materials),
+            version,
+            script(stated, tasks, version),
+        )
         for version in versions
     ]
+
+
+def _check_needs(stated: study.Study, tasks: Tasks, versions: Sequence[Version]) -> None:
+    """Refuse a task that no trial can be asked, since nothing has what it needs."""
+    trials = [trial for version in versions for trial in version.trials]
+    lacking = {name: [n for n in needs if not any(t.has(n) for t in trials)] for name, needs in tasks.needing().items()}
+    asked = {name for names in tasks.asks.values() for name in names}
+    faults = [
+        f"{stated.path}: procedure asks {name} of sentences that have {' and '.join(lack)}, and none has; expected it among the "
+        "columns of the materials"
+        for name, lack in lacking.items()
+        if lack and name in asked
+    ]
+    if faults:
+        raise study.DataError(faults)
 
 
 def _check_order(stated: study.Study, version: Version) -> None:
@@ -79,7 +128,7 @@ def _check_order(stated: study.Study, version: Version) -> None:
         raise study.DataError(f"{stated.path}: ordering, version {version.experiment}-{version.id}: {error}") from None
 
 
-def _shown(version: Version, materials: Materials) -> tuple[Paradigm, ...]:
+def _paradigms(version: Version, materials: Materials) -> tuple[Paradigm, ...]:
     shown = {trial.item.paradigm for trial in version.trials}
     return tuple(paradigm for paradigm in materials.paradigms if paradigm.id in shown)
 
@@ -90,9 +139,11 @@ def parse_version(text: str, where: str) -> VersionFile:
         data = json.loads(text)
     except json.JSONDecodeError as error:
         raise study.DataError(f"{where}: not valid JSON: {error}; write it again with  gardenpath design") from None
-    if data.get("schema") != SCHEMA:
+    if not isinstance(data, dict) or data.get("schema") != SCHEMA:
+        stated = data.get("schema") if isinstance(data, dict) else None
         raise study.DataError(
-            f"{where}: schema is {data.get('schema')!r}, expected {SCHEMA}; write it again with  gardenpath design"
+            f"{where}: schema is {stated!r}, expected {SCHEMA}: it was written by another release of gardenpath; write it again "
+            "with  gardenpath design  (sessions that ran it are read by the release that wrote it)"
         )
     file = study.structure(VersionFile, data, where=where)
     # Sessions name the version that they ran by the hash of these bytes, whatever wrote them.

@@ -4,6 +4,7 @@ import difflib
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 
+from .alternatives import repeated_alternatives, same_alternatives, unlike_alternatives
 from .balance import unbalanced_conditions
 from .findings import Finding, Severity
 from .items import Item, Materials, Paradigm, Place
@@ -135,6 +136,19 @@ RULES: tuple[Rule, ...] = (
     Rule("invisible-character", "error", "models see characters that readers and authors do not", invisible_characters),
     Rule(
         "mixed-scripts", "error", "a letter of another alphabet makes another word that looks the same", mixed_scripts
+    ),
+    Rule("alternative-same", "error", "of two words that are the same neither is wrong", same_alternatives),
+    Rule(
+        "alternative-repeated",
+        "warning",
+        "a word that was wrong before is wrong again, and needs no reading",
+        repeated_alternatives,
+    ),
+    Rule(
+        "alternative-unlike",
+        "warning",
+        "a capital or a mark in one word alone tells which is right",
+        unlike_alternatives,
     ),
     Rule("unknown-word", "note", "a word that no corpus has is likely misspelt", unknown_words),
     Rule("frequency-list", "note", "without a list neither spelling nor frequency is checked", languages_without_list),

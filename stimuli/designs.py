@@ -11,7 +11,7 @@ from .formats import read, source
 from .items import Item, Materials, Paradigm, Question, Sentence
 from .orderings import Ordering
 from .questions import ask
-from .trials import ATTENTION, CHOICE, PRACTICE, QUESTION, RATING, Role, Trial, Version
+from .trials import ATTENTION, PRACTICE, Role, Trial, Version
 
 PAIR = "pair"  # a trial that shows both members
 SIDES = ("first", "second")
@@ -32,23 +32,39 @@ class Design(study.DesignSection):
     `between_participants` names factors of the paradigms of which a participant sees one level: each level has `versions`
     of its own. `fillers` and `catch` name paradigms that are no targets: all their items are shown in every version of every
     experiment, in the conditions of `filler_ratio` (fillers only) or all equally often. `practice` are sentences (or pairs) shown
-    first, as written, or sentences with a question; `attention` are instructions or nonsense among the rest. `questions` is the
-    share of targets and fillers followed by their question, the right answers in balance.
+    first, as written, or sentences with a question; `attention` are instructions or nonsense among the rest. `share` names tasks
+    that are asked of a share of targets and fillers, right answers in balance.
     """
 
-    def deal(self, materials: Materials, *, ordering: Ordering | None = None, seed: int) -> list[Version]:
-        """Return the versions of every experiment; raises `ValueError` with the arithmetic of what cannot be."""
+    def deal(
+        self,
+        materials: Materials,
+        *,
+        ordering: Ordering | None = None,
+        seed: int,
+        asks: Mapping[str, Sequence[str]] | None = None,
+        needing: Mapping[str, Sequence[str]] | None = None,
+    ) -> list[Version]:
+        """Return the versions of every experiment; raises `ValueError` with the arithmetic of what cannot be.
+
+        `asks` names the tasks that follow a sentence of each role; `needing` says of which fields or columns they are asked:
+        of items that have them all.
+        """
         if faults := _faults(self, materials):
             raise ValueError("\n".join(faults))
         targets = {p.id: self._chosen(p, materials) for p in self._targets(materials)}
         same = [*self._practice(materials), *self._attention(materials)]
+        asks, needing = asks or {}, needing or {}
         versions = []
         for e, dealt in enumerate(self._experiments(targets, seed), start=1):
             turns = itertools.product(self._parts(materials), range(self.versions))
             for n, ((levels, ratio), turn) in enumerate(turns, start=1):
                 trials = [*same, *self._dealt(materials, dealt, ratio, turn)]
                 place = f"E{e}", f"V{n}"
-                asked = ask(trials, self.questions, Random(f"{seed}-questions-{'-'.join(place)}"))
+                asked = tuple(_asked(trial, asks.get(trial.role, ()), needing) for trial in trials)
+                for name, share in self.share.items() if asks else ():
+                    random = Random(f"{seed}-share-{name}-{'-'.join(place)}")
+                    asked = ask(asked, name, share, random, questions="question" in needing.get(name, ()))
                 versions.append(Version(place[1], place[0], asked, ordering or Ordering(), seed, levels))
         return versions
 
@@ -112,11 +128,7 @@ class Design(study.DesignSection):
             first = cycle[(i + turn) % len(cycle)]
             names = [first, *(c for c in ratio if c != first)] if self.trial == PAIR else [first]
             shown = tuple((name, item.sentences[name]) for name in names)
-            yield Trial(role, item, shown, self._tasks, self._factors(paradigm, item, names))
-
-    @property
-    def _tasks(self) -> tuple[str, ...]:
-        return (CHOICE,) if self.trial == PAIR else (RATING,)
+            yield Trial(role, item, shown, factors=self._factors(paradigm, item, names))
 
     def _factors(self, paradigm: Paradigm, item: Item, names: Sequence[str]) -> dict[str, str]:
         """Return the phenomenon and the levels that all shown conditions share, of the paradigm's and the item's factors."""
@@ -131,14 +143,21 @@ class Design(study.DesignSection):
             if not isinstance(stated, study.PracticeSection):
                 yield self._written(PRACTICE, PRACTICE, n, stated, materials)
                 continue
-            question = Question(stated.question, {PRACTICE: stated.answer}, tuple(stated.choices))
             trial = self._written(PRACTICE, PRACTICE, n, stated.sentence, materials)
-            asked = replace(trial.item, question=question)
-            yield replace(trial, item=asked, prompts=(QUESTION, *trial.prompts))
+            sentence = trial.shown[0][1]
+            if stated.alternatives is not None:
+                sentence = replace(sentence, alternatives=tuple(stated.alternatives.split()))
+            question = None
+            if stated.question is not None and stated.answer is not None:
+                question = Question(stated.question, {PRACTICE: stated.answer}, tuple(stated.choices))
+            sentences = {PRACTICE: sentence}
+            item = replace(trial.item, sentences=sentences, question=question, extra=dict(stated.columns))
+            yield replace(trial, item=item, shown=tuple(sentences.items()))
 
     def _attention(self, materials: Materials) -> Iterator[Trial]:
         for n, stated in enumerate(self.attention, start=1):
-            yield self._written(ATTENTION, stated.kind, n, stated.sentence, materials, tuple(stated.responses))
+            expected = {name: tuple(given) for name, given in stated.responses.items()}
+            yield self._written(ATTENTION, stated.kind, n, stated.sentence, materials, expected)
 
     def _written(
         self,
@@ -147,14 +166,19 @@ class Design(study.DesignSection):
         number: int,
         texts: str | Sequence[str],
         materials: Materials,
-        expected: tuple[str, ...] = (),
+        expected: Mapping[str, tuple[str, ...]] | None = None,
     ) -> Trial:
         """Return a trial whose sentence, or pair of sentences, stands in the design itself."""
         written = {condition: texts} if isinstance(texts, str) else dict(zip(SIDES, texts, strict=True))
         sentences = {name: Sentence(*source.parse(text)) for name, text in written.items()}
         language = materials.items[0].language if materials.items else "en"
         item = Item(f"{role}-{number}", role, sentences, language)
-        return Trial(role, item, tuple(sentences.items()), self._tasks, expected=expected)
+        return Trial(role, item, tuple(sentences.items()), expected=expected or {})
+
+
+def _asked(trial: Trial, names: Sequence[str], needing: Mapping[str, Sequence[str]]) -> Trial:
+    """Return a trial with the tasks that follow it: what needs a field or a column of items is asked where it is there."""
+    return replace(trial, prompts=tuple(name for name in names if all(map(trial.has, needing.get(name, ())))))
 
 
 def _faults(design: Design, materials: Materials) -> list[str]:
@@ -199,8 +223,6 @@ def _written_faults(design: Design) -> Iterator[str]:
         count = 1 if isinstance(texts, str) else len(texts)
         if count != (len(SIDES) if pair else 1) or (not pair and not isinstance(texts, str)):
             yield f"{what} {n} has {count} sentence{'s' if count != 1 else ''}; expected {expected}"
-    if pair and design.questions:
-        yield "questions are asked about one sentence; a trial that shows a pair has two: leave questions out"
 
 
 def _share_faults(design: Design, paradigm: Paradigm) -> list[str]:
@@ -274,8 +296,17 @@ def _unknown(what: str, ratio: Ratio, paradigm: Paradigm) -> list[str]:
     ]
 
 
-def design(stated: study.Study, materials: Materials | None = None) -> list[Version]:
-    """Return the versions that a study.toml asks for, dealt from its materials (read from its files unless given)."""
+def design(
+    stated: study.Study,
+    materials: Materials | None = None,
+    *,
+    asks: Mapping[str, Sequence[str]] | None = None,
+    needing: Mapping[str, Sequence[str]] | None = None,
+) -> list[Version]:
+    """Return the versions that a study.toml asks for, dealt from its materials (read from its files unless given).
+
+    `asks` and `needing` are those of `Design.deal`; `experiment.version_files` takes them from the study's tasks.
+    """
     try:
         ordering = Ordering(**vars(stated.ordering), breaks=stated.procedure.breaks)
     except ValueError as error:
@@ -283,6 +314,6 @@ def design(stated: study.Study, materials: Materials | None = None) -> list[Vers
     plan = Design(**vars(stated.design))
     materials = materials or read(*stated.paths())
     try:
-        return plan.deal(materials, ordering=ordering, seed=stated.seed)
+        return plan.deal(materials, ordering=ordering, seed=stated.seed, asks=asks, needing=needing)
     except ValueError as error:
         raise study.DataError(f"{stated.path}: design: {fault}" for fault in str(error).split("\n")) from None

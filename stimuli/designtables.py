@@ -1,12 +1,12 @@
 """What a design comes to, as tables: its balance, the readers of each sentence, and its questions."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING
 
 from gardenpath import study
 
-from .trials import QUESTION, Trial, Version
+from .trials import Trial, Version
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -44,13 +44,14 @@ def exposures(versions: Sequence[Version], participants: int) -> "pd.DataFrame":
     return _table("exposures", rows)
 
 
-def questions_of(versions: Sequence[Version]) -> "pd.DataFrame":
-    """Return table `design_questions`: comprehension questions by version, condition and right answer."""
+def questions_of(versions: Sequence[Version], names: Collection[str]) -> "pd.DataFrame":
+    """Return table `design_questions`: the questions of these names by version, condition and right answer."""
     counts = Counter(
         (version.experiment, version.id, trial.role, trial.item.paradigm, trial.condition, trial.answer() or "")
         for version in versions
         for trial in version.trials
-        if QUESTION in trial.prompts
+        for name in trial.prompts
+        if name in names
     )
     return _table("design_questions", [(*key, n) for key, n in sorted(counts.items())])
 

@@ -2,7 +2,7 @@
 
 import itertools
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 CRITICAL = "critical"
@@ -36,7 +36,8 @@ class Word:
 class Sentence:
     """A text with its regions; words are whitespace words unless `segmentation` gives the author's spans.
 
-    `display` holds what a reader sees in place of each word, where that differs from the analysed text.
+    `display` holds what a reader sees in place of each word, where that differs from the analysed text; `alternatives` holds a word
+    beside each, which does not go on with the sentence (the distractors of Maze).
 
     >>> s = Sentence("No student has ever complained.", (Region("cue", 0, 2), Region("critical", 15, 19)))
     >>> [(w.text, w.region) for w in s.words()][:4]
@@ -47,6 +48,7 @@ class Sentence:
     regions: tuple[Region, ...] = ()
     segmentation: tuple[tuple[int, int], ...] | None = None
     display: tuple[str, ...] | None = None
+    alternatives: tuple[str, ...] | None = None
 
     def __post_init__(self) -> None:
         faults = [
@@ -56,12 +58,24 @@ class Sentence:
         ]
         if not self.text.strip():
             faults.append("the sentence is empty; expected text")
-        elif self.display is not None and len(self.display) != len(self.words()):
-            faults.append(
-                f"{len(self.display)} words to display, expected {len(self.words())}, one for each word of the sentence"
-            )
+        else:
+            faults += self._word_faults()
         if faults:
             raise ValueError("; ".join(faults))
+
+    def _word_faults(self) -> Iterator[str]:
+        """Yield what is wrong with what is said of each word."""
+        for what, given in (("words to display", self.display), ("alternatives", self.alternatives)):
+            if given is not None and len(given) != len(self.words()):
+                yield f"{len(given)} {what}, expected {len(self.words())}, one for each word of the sentence"
+                return
+        for n, (word, other) in enumerate(
+            zip(self.shown(), self.alternatives, strict=True) if self.alternatives else ()
+        ):
+            if not other.strip():
+                yield f"the alternative of word {n} ({word!r}) is empty; expected another word"
+            elif other == word:
+                yield f"the alternative of word {n} is {other!r}, the word itself; expected another word"
 
     def words(self) -> list[Word]:
         """Return the words in order; a word belongs to the smallest region that overlaps it."""

@@ -88,6 +88,10 @@ class Ordering(study.OrderingSection):
         """Return the positions before which a break comes, of so many trials."""
         return Blocks(self.breaks + 1).starts(places)[1:-1]
 
+    def starts(self, places: int) -> list[int]:
+        """Return the positions at which blocks begin, of so many trials."""
+        return Blocks(self.blocks).starts(places)[:-1]
+
     def over(self, trials: Sequence[Labels]) -> "Orders":
         """Return the valid orders of these trials, each given by its factors; raises `ValueError` for unknown factors."""
         starts = [] if self.across_breaks else self.pauses(len(trials))

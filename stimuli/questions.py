@@ -1,35 +1,37 @@
-"""Which trials are followed by their comprehension question: a stated share, with the right answers in balance."""
+"""Which trials are followed by a task that is not asked of all: a stated share, with the right answers in balance."""
 
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
 from random import Random
 
-from .trials import QUESTION, Trial
+from .trials import Trial
 
 ASKED = ("target", "filler")
 
 
-def ask(trials: Sequence[Trial], share: float, random: Random) -> tuple[Trial, ...]:
-    """Return the trials, `share` of the targets and fillers among them followed by their question.
+def ask(trials: Sequence[Trial], name: str, share: float, random: Random, *, questions: bool) -> tuple[Trial, ...]:
+    """Return the trials, the task `name` left to `share` of the targets and fillers that are to be asked it.
 
-    Each right answer is asked for equally often (but for a remainder), of roles and conditions about the same share, and which
-    trials it meets is drawn with `random`. Raises `ValueError` with the arithmetic where that cannot be.
+    Of roles and conditions it meets about the same share, and which trials is drawn with `random`; of `questions` each right answer
+    is asked for equally often (but for a remainder). Raises `ValueError` with the arithmetic where that cannot be.
     """
+    concerned = [i for i, trial in enumerate(trials) if trial.role in ASKED and name in trial.prompts]
     counted = [trial for trial in trials if trial.role in ASKED]
     wanted = round(share * len(counted))
-    if not wanted:
-        return tuple(trials)
     by_answer: dict[str, list[int]] = defaultdict(list)
-    for i, trial in enumerate(trials):
-        if trial.role in ASKED and (answer := trial.answer()) is not None:
+    for i in concerned:
+        answer = trials[i].answer() if questions else ""
+        if answer is not None:
             by_answer[answer].append(i)
     quotas = _quotas(wanted, sorted(by_answer), random)
-    if faults := _faults(share, wanted, len(counted), by_answer, quotas):
+    if wanted and (faults := _faults(name, share, wanted, len(counted), by_answer, quotas)):
         raise ValueError("; ".join(faults))
     chosen = {i for answer, n in quotas.items() for i in _spread(trials, by_answer[answer], random)[:n]}
+    left = {*concerned} - chosen
     return tuple(
-        replace(trial, prompts=(QUESTION, *trial.prompts)) if i in chosen else trial for i, trial in enumerate(trials)
+        replace(trial, prompts=tuple(one for one in trial.prompts if one != name)) if i in left else trial
+        for i, trial in enumerate(trials)
     )
 
 
@@ -41,16 +43,17 @@ def _quotas(wanted: int, answers: list[str], random: Random) -> dict[str, int]:
 
 
 def _faults(
-    share: float, wanted: int, counted: int, by_answer: dict[str, list[int]], quotas: dict[str, int]
+    name: str, share: float, wanted: int, counted: int, by_answer: dict[str, list[int]], quotas: dict[str, int]
 ) -> list[str]:
     there = sum(map(len, by_answer.values()))
-    asked = f"questions = {share:g} of {counted} trials asks for {wanted} questions"
+    key = f"share.{name}"
+    asked = f"{key} = {share:g} of {counted} trials asks {wanted} times"
     if there < wanted:
-        return [f"{asked}; {there} trials have one; use questions = {int(100 * there / counted) / 100:g} or less"]
+        return [f"{asked}; {there} trials can be asked; use {key} = {int(100 * there / counted) / 100:g} or less"]
     most = min(map(len, by_answer.values())) * len(by_answer)
     return [
         f"{asked}, {n} of them with the right answer {answer!r}; {len(by_answer[answer])} trials have that; "
-        f"use questions = {int(100 * most / counted) / 100:g} or less, or write more"
+        f"use {key} = {int(100 * most / counted) / 100:g} or less, or write more"
         for answer, n in sorted(quotas.items())
         if len(by_answer[answer]) < n
     ]

@@ -163,7 +163,7 @@ def initial_capitals(prepared: Prepared) -> Iterator[Fault]:
     def named(first: str) -> str:
         return "a capital" if first else "a small letter"
 
-    return _ends(prepared, _initial, "initial capital", named)
+    return _ends(prepared, initial, "initial capital", named)
 
 
 def _ends(
@@ -195,7 +195,7 @@ def _final(text: str) -> str:
     return last if last in FINAL else ""
 
 
-def _initial(text: str) -> str | None:
+def initial(text: str) -> str | None:
     """Return 'A' for a capital and '' for a small letter at the start; None where the script has no case."""
     first = text[0] if text[0].isalnum() else next((c for c in text if c.isalnum()), "")
     if not first.isalpha() or first.lower() == first.upper():

@@ -11,24 +11,23 @@ from .orderings import Drawn, Ordering, Orders
 Role = Literal["target", "filler", "catch", "practice", "attention"]
 PRACTICE: Final = "practice"
 ATTENTION: Final = "attention"
-RATING, QUESTION, CHOICE = "rating", "question", "choice"
 
 
 @dataclass(frozen=True)
 class Trial:
-    """One presentation: its role, the item, the (condition, sentence) shown, and the tasks that follow in this order.
+    """One presentation: its role, the item, the (condition, sentence) shown, and the names of the tasks that follow, in order.
 
     `shown` has two entries in a forced choice, the first one on the first side (left, or right where the language runs
     so). `factors` are the phenomenon and the levels of factors by which orders may be stated; `expected` are the responses
-    that count as right, where any do.
+    that show attention, by task.
     """
 
     role: Role
     item: Item
     shown: tuple[tuple[str, Sentence], ...]
-    prompts: tuple[str, ...] = (RATING,)
+    prompts: tuple[str, ...] = ()
     factors: Mapping[str, str] = field(default_factory=dict)
-    expected: tuple[str, ...] = ()
+    expected: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     def labels(self) -> dict[str, str]:
         """Return the factors by which orders are stated: role, paradigm, item, condition, and those of `factors`."""
@@ -39,6 +38,19 @@ class Trial:
     def condition(self) -> str:
         """The condition shown; in a forced choice both, joined by a plus sign in the order of their sides."""
         return "+".join(name for name, _ in self.shown)
+
+    def has(self, name: str) -> bool:
+        """Whether the item, or each sentence shown, has a field of this name, or the item a free column or a level of it."""
+        if name in ("context", "question", "notes"):
+            return getattr(self.item, name) is not None
+        if name in ("segmentation", "display", "alternatives"):
+            return all(getattr(sentence, name) is not None for _, sentence in self.shown)
+        return self.given(name) is not None
+
+    def given(self, column: str) -> str | None:
+        """Return what a free column of the item says in the condition shown, or the level of a factor of that name."""
+        extra = self.item.extra
+        return extra.get(f"{column} ({self.condition})") or extra.get(column) or self.factors.get(column)
 
     def answer(self) -> str | None:
         """Return the right answer to the item's comprehension question in the condition shown, None without one."""

@@ -40,13 +40,13 @@ class MaterialsSection:
 class AttentionSection:
     """An attention item, of the two kinds that platforms allow (Prolific: an explicit instruction, or nonsense).
 
-    `responses` are the answers that show attention.
+    `responses` are the answers that show attention, for each task that the sentence is followed by and that tells.
     """
 
     __pydantic_config__ = STRICT
     kind: str
     sentence: str | list[str]
-    responses: list[str]
+    responses: dict[str, list[str]]
 
     def __post_init__(self) -> None:
         _expect(
@@ -54,33 +54,42 @@ class AttentionSection:
             f"kind is {self.kind!r}; expected instruction (the sentence says what to answer) or nonsense (nobody who reads "
             "it would accept it): platforms allow no other attention check",
         )
-        _expect(bool(self.responses), "responses is empty; expected the answers that show attention")
+        _expect(
+            any(self.responses.values()),
+            "responses is empty; expected the answers that show attention, by task: { NAME = [...] }",
+        )
 
 
 @dataclass(frozen=True)
 class PracticeSection:
-    """A practice sentence with a comprehension question, its right answer, and the answers to choose from."""
+    """A practice sentence with what tasks need of it: a comprehension question, its right answer and the answers to choose from,
+    `alternatives` with spaces between, and the free `columns` of items.
+    """
 
     __pydantic_config__ = STRICT
     sentence: str
-    question: str
-    answer: str
+    question: str | None = None
+    answer: str | None = None
     choices: list[str] = field(default_factory=lambda: ["yes", "no"])
+    alternatives: str | None = None
+    columns: dict[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        both = (self.question is None) == (self.answer is None)
+        _expect(both, f"question is {self.question!r} and answer {self.answer!r}; expected both, or neither")
         _expect(
-            len({*self.choices}) == len(self.choices) > 1 and self.answer in self.choices,
+            self.question is None or (len({*self.choices}) == len(self.choices) > 1 and self.answer in self.choices),
             f"answer is {self.answer!r} and choices {self.choices}; expected two or more choices, the answer among them",
         )
 
 
 # Of an entry that may be of several kinds only the faults of the kind that it has are told.
-KINDS = {str: "a sentence", list: "a pair", dict: "a question"}
+KINDS = {str: "a sentence", list: "a pair", dict: "a table"}
 Practice = Annotated[
     Annotated[str, Tag("a sentence")]
     | Annotated[list[str], Tag("a pair")]
-    | Annotated[PracticeSection, Tag("a question")],
-    Discriminator(lambda entry: KINDS.get(type(entry), "a question" if is_dataclass(entry) else "a sentence")),
+    | Annotated[PracticeSection, Tag("a table")],
+    Discriminator(lambda entry: KINDS.get(type(entry), "a table" if is_dataclass(entry) else "a sentence")),
 ]
 
 
@@ -101,7 +110,7 @@ class DesignSection:
     filler_ratio: dict[str, int] = field(default_factory=dict)
     catch: list[str] = field(default_factory=list)
     attention: list[AttentionSection] = field(default_factory=list)
-    questions: float = 0
+    share: dict[str, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         _expect(
@@ -112,7 +121,8 @@ class DesignSection:
         _expect(self.items is None or self.items > 0, f"items is {self.items}; expected at least 1")
         _expect(self.experiments > 0, f"experiments is {self.experiments}; expected at least 1")
         _expect(self.trial in ("sentence", "pair"), f"trial is {self.trial!r}; expected 'sentence' or 'pair'")
-        _expect(0 <= self.questions <= 1, f"questions is {self.questions:g}; expected a share from 0 to 1")
+        for name, share in self.share.items():
+            _expect(0 <= share <= 1, f"share.{name} is {share:g}; expected a share from 0 to 1")
         both = sorted({*self.fillers} & {*self.catch})
         _expect(not both, f"{', '.join(both)} is among fillers and catch; expected one of them")
 
@@ -134,48 +144,7 @@ class OrderingSection:
     across_breaks: bool = True
 
 
-PRESENTATIONS = ("centred", "moving_window", "cumulative", "whole", "with_task")
 ROLES = ("target", "filler", "catch", "practice", "attention")
-
-
-@dataclass(frozen=True)
-class RatingSection:
-    """The rating after a sentence: 1 to `points` by key or button, a slider from 0 to 100, or yes (1) and no (0)."""
-
-    __pydantic_config__ = STRICT
-    prompt: str
-    low: str = ""
-    high: str = ""
-    points: int = 7
-    name: str = "acceptability"
-    kind: str = "keys"
-
-    def __post_init__(self) -> None:
-        _expect(
-            self.kind in ("keys", "slider", "yes_no"), f"kind is {self.kind!r}; expected 'keys', 'slider' or 'yes_no'"
-        )
-        _expect(2 <= self.points <= 9, f"points is {self.points}; expected 2 to 9, one number key for each")
-        labelled = self.kind == "yes_no" or bool(self.low and self.high)
-        _expect(labelled, f"low is {self.low!r} and high {self.high!r}; expected what the two ends mean")
-
-    @property
-    def range(self) -> range:
-        """The numbers with which one can answer."""
-        return {"keys": range(1, self.points + 1), "slider": range(101), "yes_no": range(2)}[self.kind]
-
-
-@dataclass(frozen=True)
-class ChoiceSection:
-    """The forced choice between the two sentences of a pair; without a prompt of its own it has the standard one."""
-
-    __pydantic_config__ = STRICT
-    prompt: str = ""
-    name: str = "preference"
-    arrangement: str = "side_by_side"
-
-    def __post_init__(self) -> None:
-        known = self.arrangement in ("side_by_side", "stacked")
-        _expect(known, f"arrangement is {self.arrangement!r}; expected 'side_by_side' or 'stacked'")
 
 
 @dataclass(frozen=True)
@@ -209,14 +178,62 @@ class DeviceSection:
 
 
 @dataclass(frozen=True)
-class ProcedureSection:
-    """What a participant does; arguments of `experiment.Procedure`. Texts left out come in the study's language."""
+class RoleSection:
+    """What is shown of the sentences of one role, and what is asked after them; what is left out is as for targets."""
 
     __pydantic_config__ = STRICT
-    rating: RatingSection | None = None
-    choice: ChoiceSection = field(default_factory=ChoiceSection)
-    presentation: str | dict[str, str] | None = None
+    show: str | None = None
+    ask: list[str] | None = None
+
+    def __post_init__(self) -> None:
+        twice = sorted({name for name in self.ask or () if (self.ask or []).count(name) > 1})
+        _expect(not twice, f"ask names {', '.join(twice)} twice; expected each task once")
+
+
+@dataclass(frozen=True)
+class PracticeRoleSection(RoleSection):
+    """The same of practice, which is repeated until `criterion` of what has a right answer was right, `rounds` times at most."""
+
+    __pydantic_config__ = STRICT
+    criterion: float | None = None
+    rounds: int = 2
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        fits = self.criterion is None or 0 < self.criterion <= 1
+        _expect(fits, f"criterion is {self.criterion}; expected a share above 0, 1 at most")
+        _expect(1 <= self.rounds <= 10, f"rounds is {self.rounds}; expected 1 to 10")
+
+
+@dataclass(frozen=True)
+class PageSection:
+    """A page of text before a block of trials, numbered from 1 (ordering.blocks)."""
+
+    __pydantic_config__ = STRICT
+    block: int
+    text: str
+
+    def __post_init__(self) -> None:
+        _expect(self.block > 0, f"block is {self.block}; expected 1 or more")
+        _expect(bool(self.text.strip()), "text is empty; expected what the page says")
+
+
+@dataclass(frozen=True)
+class ProcedureSection:
+    """What a participant does. `tasks` holds the settings of tasks by name, each with its kind; a role shows and asks by name.
+
+    Texts left out come in the study's language.
+    """
+
+    __pydantic_config__ = STRICT
+    tasks: dict[str, dict[str, Any]] = field(default_factory=dict)
+    target: RoleSection = field(default_factory=RoleSection)
+    filler: RoleSection = field(default_factory=RoleSection)
+    catch: RoleSection = field(default_factory=RoleSection)
+    practice: PracticeRoleSection = field(default_factory=PracticeRoleSection)
+    attention: RoleSection = field(default_factory=RoleSection)
     breaks: int = 0
+    pages: list[PageSection] = field(default_factory=list)
     demographics: list[FieldSection] = field(default_factory=list)
     device: DeviceSection = field(default_factory=DeviceSection)
     consent: str | None = None
@@ -224,19 +241,20 @@ class ProcedureSection:
     debriefing: str | None = None
 
     def __post_init__(self) -> None:
-        for role, value in self.presentations().items():
-            _expect(role in ROLES, f"presentation names {role!r}; expected {', '.join(ROLES)}")
-            _expect(value in PRESENTATIONS, f"presentation is {value!r}; expected {', '.join(PRESENTATIONS)}")
         _expect(self.breaks >= 0, f"breaks is {self.breaks}; expected 0 or more")
         names = [asked.name for asked in self.demographics]
         _expect(len({*names}) == len(names), f"demographics are named {', '.join(names)}; expected each name once")
+        for name, table in self.tasks.items():
+            _expect(
+                isinstance(table.get("kind"), str), f"tasks.{name} has no kind; expected the kind of task that it is"
+            )
 
-    def presentations(self) -> dict[str, str]:
-        """Return the presentation stated for each role; roles of which nothing is stated are absent."""
-        given = self.presentation
-        if given is None:
-            return {}
-        return dict.fromkeys(ROLES, given) if isinstance(given, str) else dict(given)
+    def role(self, name: str) -> RoleSection:
+        """Return what is shown and asked of a role, with what it leaves out as for targets."""
+        own: RoleSection = getattr(self, name)
+        return RoleSection(
+            self.target.show if own.show is None else own.show, self.target.ask if own.ask is None else own.ask
+        )
 
 
 @dataclass(frozen=True)
@@ -306,10 +324,12 @@ class ExcludeSection:
     accuracy: float = 0.8
     questions: int = 20
     out_of_band: float = 0.2
+    maze_accuracy: float = 0.8
+    after_error: int | None = None
     flags: list[str] = field(default_factory=lambda: ["interrupted", "seen_before"])
 
     def __post_init__(self) -> None:
-        for name in ("attention", "catch", "accuracy", "out_of_band"):
+        for name in ("attention", "catch", "accuracy", "out_of_band", "maze_accuracy"):
             share = getattr(self, name)
             _expect(0 <= share <= 1, f"{name} is {share:g}; expected a share from 0 to 1")
         longest = float("inf") if self.max_minutes is None else self.max_minutes
@@ -317,7 +337,8 @@ class ExcludeSection:
             0 <= self.min_minutes < longest,
             f"min_minutes is {self.min_minutes:g} and max_minutes {longest:g}; expected 0 <= min_minutes < max_minutes",
         )
-        _expect(self.aborted is None or self.aborted >= 0, f"aborted is {self.aborted}; expected 0 or more")
+        for name, most in (("aborted", self.aborted), ("after_error", self.after_error)):
+            _expect(most is None or most >= 0, f"{name} is {most}; expected 0 or more")
         empty = [name for name, answers in self.demographics.items() if not answers]
         _expect(not empty, f"demographics accepts no answer to {', '.join(empty)}; expected at least one")
 
@@ -387,21 +408,26 @@ class Study:
     seed: int
     materials: MaterialsSection
     design: DesignSection
-    procedure: ProcedureSection
-    online: OnlineSection
+    procedure: ProcedureSection = field(default_factory=ProcedureSection)
+    online: OnlineSection | None = None
     title: str = ""
     ordering: OrderingSection = field(default_factory=OrderingSection)
     analysis: AnalysisSection = field(default_factory=AnalysisSection)
     path: Path = Path("study.toml")
 
-    def __post_init__(self) -> None:
-        rated = self.procedure.rating is not None or self.design.trial == "pair"
-        _expect(rated, "procedure.rating is missing; expected prompt, low and high: each sentence is rated")
-
     @property
     def folder(self) -> Path:
         """The folder from which the study's paths start."""
         return self.path.parent
+
+    @property
+    def served(self) -> OnlineSection:
+        """The section `online`, which serving and exporting need; raises `DataError` where there is none."""
+        if self.online is None:
+            raise DataError(
+                f"{self.path}: section [online] is missing; expected it with completion_code, to serve or export"
+            )
+        return self.online
 
     def paths(self) -> list[Path]:
         """Return the material files, resolved against the study's folder."""
@@ -423,7 +449,31 @@ def load(path: str | Path) -> Study:
     except tomllib.TOMLDecodeError as error:
         raise DataError(f"{path}: not valid TOML: {error}{_line_of(path, str(error))}") from None
     stated.pop("path", None)
+    if renamed := list(_renamed(stated)):
+        raise DataError(f"{path}: {fault}" for fault in renamed)
     return structure(Study, {**stated, "path": path}, where=str(path))
+
+
+# Keys that were, and what says the same now.
+RENAMED = {
+    "procedure.rating": '[procedure.tasks.NAME] with kind = "rating" and scale = "keys", "slider" or "yes_no", asked by '
+    '[procedure.target] ask = ["NAME"]',
+    "procedure.choice": '[procedure.tasks.NAME] with kind = "choice", asked by [procedure.target] ask = ["NAME"]',
+    "procedure.presentation": '[procedure.target] show = "centred", and likewise for each role that differs',
+    "design.questions": '[design.share] NAME = 0.5, for a task [procedure.tasks.NAME] with kind = "question"',
+}
+
+
+def _renamed(stated: Mapping[str, Any]) -> Iterator[str]:
+    """Yield what is wrong with keys of an earlier form."""
+    for old, new in RENAMED.items():
+        section, key = old.split(".")
+        if isinstance(stated.get(section), dict) and key in stated[section]:
+            yield f"key {old!r} is no more; expected {new}"
+    design = stated.get("design")
+    for n, item in enumerate(design.get("attention", []) if isinstance(design, dict) else []):
+        if isinstance(item, dict) and isinstance(item.get("responses"), list):
+            yield f"design.attention.{n}.responses is a list; expected the answers of each task: {{ NAME = {item['responses']} }}"
 
 
 def _line_of(path: Path, message: str) -> str:

@@ -1,6 +1,14 @@
-"""What tests share: the example study in a folder of its own, its versions, and the real data where they are."""
+"""What tests share: the example study in a folder of its own, its versions, its results, and the real data where they are."""
 
+import json
+import os
+import re
+import shlex
 import shutil
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -36,6 +44,72 @@ def example() -> study.Study:
 def versions(example: study.Study) -> list[experiment.VersionFile]:
     """The nine version files of the example study: three experiments of three versions."""
     return experiment.version_files(example)
+
+
+def blocks(page: Path, language: str) -> list[str]:
+    """The fenced blocks of a page in a language."""
+    return re.findall(rf"^```{language}\n(.*?)^```", page.read_text(), flags=re.MULTILINE | re.DOTALL)
+
+
+def commands(page: Path) -> list[str]:
+    """Every `gardenpath` line of a page; what sets the machine up (make, pip, cd) is run by the test run itself."""
+    lines = "".join(blocks(page, "sh")).replace("\\\n", " ").splitlines()
+    return [line for line in lines if line.startswith("gardenpath ")]
+
+
+@dataclass(frozen=True)
+class Ran:
+    """A command that was run: its exit code, and what it printed and said."""
+
+    line: str
+    code: int
+    printed: str
+    said: str
+
+
+def run_line(line: str, folder: Path) -> Ran:
+    """Run a command as it is typed in a folder."""
+    environment = {**os.environ, "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
+    words = shlex.split(line, comments=True)
+    done = subprocess.run(words, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+    return Ran(line, done.returncode, done.stdout, done.stderr)
+
+
+@dataclass(frozen=True)
+class Demo:
+    """The example study, from materials to report: its folder, and the commands that were run in it."""
+
+    folder: Path
+    ran: list[Ran]
+
+    def printed(self, command: str) -> str:
+        """What a command printed."""
+        return next(one.printed for one in self.ran if one.line.split()[1] == command)
+
+
+@pytest.fixture(scope="session")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> Demo:
+    """The example study as the commands of README make it, once a test run: to be read, and not changed.
+
+    Of several processes that run the tests the first that asks runs the commands; the others wait for it.
+    """
+    pytest.importorskip("torch", reason="the extra lm is not installed")
+    base = tmp_path_factory.getbasetemp()
+    place = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "demo"
+    folder, record = place / "examples" / "minimal-pairs", place / "ran.json"
+    try:
+        place.mkdir()
+    except FileExistsError:
+        end = time.monotonic() + 1800
+        while not record.exists():
+            assert time.monotonic() < end, f"another process has not finished {place} within half an hour"
+            time.sleep(0.2)
+        return Demo(folder, [Ran(**one) for one in json.loads(record.read_text())])
+    shutil.copytree(ROOT / "examples", place / "examples")
+    ran = [run_line(line, folder) for line in commands(ROOT / "README.md")]
+    (place / "part").write_text(json.dumps([vars(one) for one in ran]))
+    (place / "part").rename(record)
+    return Demo(folder, ran)
 
 
 @pytest.fixture(scope="session")

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from ..items import Place
+from ..items import Item, Place
 from .rows import Rows
 
 LONGEST = 20  # lines that a quoted cell may run over; a quote that is never closed ends there and is a fault
@@ -82,6 +82,26 @@ def table(lines: Sequence[Mapping[str, str]], first: Sequence[str], separator: s
     writer.writeheader()
     writer.writerows(lines)
     return stream.getvalue()
+
+
+def free(cells: Mapping[str, Mapping[str, str]]) -> dict[str, str]:
+    """Return an item's free columns from those of each condition: by name where all agree, else by name and condition.
+
+    >>> free({"a": {"source": "corpus", "norm": "3"}, "b": {"source": "corpus", "norm": "4"}})
+    {'source': 'corpus', 'norm (a)': '3', 'norm (b)': '4'}
+    """
+    found: dict[str, str] = {}
+    for name in next(iter(cells.values()), {}):
+        if len({own[name] for own in cells.values()}) == 1:
+            found[name] = next(iter(cells.values()))[name]
+        else:
+            found |= {f"{name} ({condition})": own[name] for condition, own in cells.items()}
+    return {name: cell for name, cell in found.items() if cell}
+
+
+def of_another(column: str, item: Item, condition: str) -> bool:
+    """Whether a free column of an item is that of another condition."""
+    return any(column.endswith(f" ({other})") for other in item.sentences if other != condition)
 
 
 def json_lines(rows: Rows, text: str, file: str) -> Iterator[tuple[Place, dict[str, Any]]]:

@@ -39,6 +39,7 @@ class SentenceRecord:
     regions: tuple[tuple[str, int, int], ...] = ()
     segmentation: tuple[tuple[int, int], ...] | None = None
     display: tuple[str, ...] | None = None
+    alternatives: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True)
@@ -116,6 +117,7 @@ def _add_item(rows: Rows, place: Place, record: ItemRecord) -> None:
                 sentence.display,
                 record.notes,
                 record.extra,
+                alternatives=sentence.alternatives,
             )
         )
     return None
@@ -138,6 +140,7 @@ def _item_record(item: Any) -> dict[str, Any]:
                 "regions": [[r.name, r.start, r.end] for r in sentence.regions],
                 "segmentation": sentence.segmentation,
                 "display": sentence.display,
+                "alternatives": sentence.alternatives,
             }
         )
         for condition, sentence in item.sentences.items()

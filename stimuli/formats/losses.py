@@ -59,7 +59,7 @@ def _fields(same: list[tuple[Item, Item]]) -> list[str]:
             if other is None:
                 sentences["text"] += 1
                 continue
-            for name in ("text", "regions", "segmentation", "display"):
+            for name in ("text", "regions", "segmentation", "display", "alternatives"):
                 sentences[name] += getattr(sentence, name) != getattr(other, name)
         for name in ("context", "question", "notes"):
             items[name] += getattr(before, name) != getattr(after, name)

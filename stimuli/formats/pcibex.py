@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
 from ..items import GRAMMATICAL, UNGRAMMATICAL, Item, Materials, Paradigm, Place
-from .cells import header, records, table
+from .cells import free, header, of_another, records, table
 from .losses import losses
 from .members import factors, kinds, stem
 from .rows import Row, Rows
@@ -120,7 +120,7 @@ def _add(
         if len(cells) == 1 and (what != "question" or choices):
             shared[what] = cells.pop()
             own |= {columns[w] for w in (what, "answer" if what == "question" else what) if w in columns}
-    extra = _extra(list(records.values()), list(records), own)
+    extra = free({c: {k: v for k, v in record.items() if k not in own} for c, record in records.items()})
     if "item" in columns:
         number = extra.pop(columns["item"], "")
         extra |= {"Item": number} if number else {}
@@ -143,20 +143,6 @@ def _add(
                 extra=extra,
             )
         )
-
-
-def _extra(records: Sequence[Mapping[str, str]], conditions: Sequence[str], own: set[str]) -> dict[str, str]:
-    """Return the columns that are not ours: under their name where the rows agree, else under name and condition."""
-    extra = {}
-    for column in records[0]:
-        cells = [record[column] for record in records]
-        if column in own:
-            continue
-        if len(set(cells)) == 1:
-            extra[column] = cells[0]
-        else:
-            extra |= {f"{column} ({c})": cell for c, cell in zip(conditions, cells, strict=True)}
-    return {column: cell for column, cell in extra.items() if cell}
 
 
 def write(materials: Materials) -> str:
@@ -188,13 +174,9 @@ def _line(item: Item, condition: str, phenomenon: str) -> dict[str, str]:
     taken = {name.lower() for name in line}
     for key, text in item.extra.items():
         column = key.removesuffix(f" ({condition})")
-        if column.lower() not in taken and not _of_another(column, item, condition):
+        if column.lower() not in taken and not of_another(column, item, condition):
             line[column] = text
     return line
-
-
-def _of_another(column: str, item: Item, condition: str) -> bool:
-    return any(column.endswith(f" ({other})") for other in item.sentences if other != condition)
 
 
 def loses(materials: Materials) -> list[str]:

@@ -27,6 +27,7 @@ class Row:
     display: tuple[str, ...] | None = None
     notes: str | None = None
     extra: Mapping[str, str] = field(default_factory=dict)
+    alternatives: tuple[str, ...] | None = None
     waivers: Mapping[str, str] = field(default_factory=dict)  # of the row's paradigm
     factors: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # of the row's paradigm
 
@@ -115,7 +116,7 @@ def _item(members: Mapping[str, Row], paradigms: Mapping[str, Paradigm], rows: R
         if row is None:
             continue
         try:
-            sentences[condition] = Sentence(row.text, row.regions, row.segmentation, row.display)
+            sentences[condition] = Sentence(row.text, row.regions, row.segmentation, row.display, row.alternatives)
         except ValueError as error:
             rows.fault(row.place, str(error), row.paradigm, row.item, condition)
     if len(sentences) < len(conditions):

@@ -5,25 +5,32 @@
     npi_no,npi_licensing,npi-01,ungrammatical,{The} student in the class has [ever] complained about it.
 
 `[ever]` is the critical region, `{No}` the cue, `[name|text]` any other region; regions may nest; a backslash
-makes the next character ordinary. Comma, semicolon or tab separates, whichever the header uses. Two columns say something
-of the whole paradigm, on any row of it: `factors`, where its conditions are not grammatical and ungrammatical, gives the levels
-of each factor, and a condition is one level of each, joined by dots (`extraction: subject, object | phrase: name, noun`, with
-conditions subject.name, subject.noun ...); `waive` names rules of `check` that it may break, each with the reason
-(`word-count: the object is dropped | balance: by design`).
+makes the next character ordinary. Comma, semicolon or tab separates, whichever the header uses. A column of any other name is
+kept with the item, under `name (condition)` where its conditions differ in it: a factor of items, or what a task needs to know
+(`lexicality`); a name that is nearly one of ours is taken for a slip. Two columns say something of the whole paradigm, on any row
+of it: `factors`, where its conditions are not grammatical and ungrammatical, gives the levels of each factor, and a condition is
+one level of each, joined by dots (`extraction: subject, object | phrase: name, noun`, with conditions subject.name, subject.noun
+...); `waive` names rules of `check` that it may break, each with the reason (`word-count: the object is dropped | balance: by
+design`).
 """
 
 import csv
+import difflib
 import io
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from ..items import CRITICAL, CUE, MINIMAL_PAIR, Item, Materials, Place, Region, Sentence
+from .cells import free, of_another
 from .rows import Row, Rows
 
 NAME = "source"
 SUFFIX = ".csv"
 REQUIRED = ("paradigm", "phenomenon", "item", "condition", "sentence")
-OPTIONAL = ("language", "context", "question", "answer", "display", "notes", "factors", "waive")
+OPTIONAL = ("language", "context", "question", "answer", "display", "alternatives", "notes", "factors", "waive")
 SPECIAL = "[]{}|\\"
+NEAR = 0.75  # how much of a name may be a slip
 
 
 def recognises(text: str) -> bool:
@@ -50,7 +57,16 @@ def read(text: str, file: str) -> Rows:
         place, line = Place(file, line), reader.line_num + 1
         if any(cell.strip() for cell in cells):
             _add(rows, place, header, cells)
+    rows.rows = _with_free_columns(rows.rows)
     return rows
+
+
+def _with_free_columns(rows: Sequence[Row]) -> list[Row]:
+    """Return the rows with what the free columns say of their item in all its conditions."""
+    cells: dict[str, dict[str, Mapping[str, str]]] = defaultdict(dict)
+    for row in rows:
+        cells[row.item][row.condition] = row.extra
+    return [replace(row, extra=free(cells[row.item])) if row.extra else row for row in rows]
 
 
 def _add(rows: Rows, place: Place, header: Sequence[str], cells: Sequence[str]) -> None:
@@ -85,13 +101,20 @@ def _add(rows: Rows, place: Place, header: Sequence[str], cells: Sequence[str]) 
             context=row.get("context") or None,
             question=row.get("question") or None,
             answer=row.get("answer") or None,
-            display=tuple(row["display"].split()) if row.get("display") else None,
+            display=_each(row.get("display", "")),
+            alternatives=_each(row.get("alternatives", "")),
             notes=row.get("notes") or None,
+            extra={name: cell for name, cell in row.items() if name not in REQUIRED + OPTIONAL},
             waivers=waivers,
             factors=factors,
         )
     )
     return None
+
+
+def _each(cell: str) -> tuple[str, ...] | None:
+    """Return what a cell says of each word, with spaces between."""
+    return tuple(cell.split()) or None
 
 
 def _factors(cell: str) -> dict[str, tuple[str, ...]]:
@@ -173,12 +196,13 @@ def write(materials: Materials) -> str:
             needed = [item.paradigm, phenomena[item.paradigm], item.id, condition, mark(sentence)]
             # What is said of a paradigm stands on its first row.
             of_paradigm = {"factors": factors.pop(item.paradigm, ""), "waive": waive.pop(item.paradigm, "")}
-            rows.append((needed, {**_optional(item, condition), **of_paradigm}))
-    optional = [name for name in OPTIONAL if any(extra[name] for _, extra in rows)]
+            rows.append((needed, {**_optional(item, condition), **of_paradigm, **_free(item, condition)}))
+    names = dict.fromkeys([*OPTIONAL, *(name for _, extra in rows for name in extra)])
+    optional = [name for name in names if any(extra.get(name) for _, extra in rows)]
     stream = io.StringIO(newline="")
     writer = csv.writer(stream, lineterminator="\n")
     writer.writerow([*REQUIRED, *optional])
-    writer.writerows([*needed, *(extra[name] for name in optional)] for needed, extra in rows)
+    writer.writerows([*needed, *(extra.get(name, "") for name in optional)] for needed, extra in rows)
     return stream.getvalue()
 
 
@@ -199,8 +223,23 @@ def _optional(item: Item, condition: str) -> dict[str, str]:
         "question": question.text if question else "",
         "answer": question.answers[condition] if question else "",
         "display": " ".join(item.sentences[condition].display or ()),
+        "alternatives": " ".join(item.sentences[condition].alternatives or ()),
         "notes": item.notes or "",
     }
+
+
+def _free(item: Item, condition: str) -> dict[str, str]:
+    """Return the cells of the free columns of an item in a condition, but of names that would not be read again."""
+    own = {k.removesuffix(f" ({condition})"): v for k, v in item.extra.items() if not of_another(k, item, condition)}
+    return {name: cell for name, cell in own.items() if name == name.strip() and not _name_fault(name)}
+
+
+def _lost(item: Item) -> list[str]:
+    """Return which of the extra fields of an item a file would not give back."""
+    cells = {condition: _free(item, condition) for condition in item.sentences}
+    names = dict.fromkeys(name for own in cells.values() for name in own)
+    again = free({c: {name: own.get(name, "").strip() for name in names} for c, own in cells.items()})
+    return [key for key, cell in item.extra.items() if again.get(key) != cell]
 
 
 def mark(sentence: Sentence) -> str:
@@ -231,7 +270,8 @@ def loses(materials: Materials) -> list[str]:
         f"references or predictions of paradigm {p.id}" for p in materials.paradigms if p.references or p.predictions
     ]
     lost += [f"waivers of paradigm {p.id}" for p in materials.paradigms if not _holds(p.waivers)]
-    lost += [f"extra fields of item {item.id}: {', '.join(item.extra)}" for item in materials.items if item.extra]
+    fields = {item.id: _lost(item) for item in materials.items if item.extra}
+    lost += [f"extra fields of item {item}: {', '.join(names)}" for item, names in fields.items() if names]
     lost += [
         f"choices of the question of item {i.id}"
         for i in materials.items
@@ -242,6 +282,13 @@ def loses(materials: Materials) -> list[str]:
         for item in materials.items
         for condition, sentence in item.sentences.items()
         if sentence.segmentation
+    ]
+    lost += [
+        f"{name} of item {item.id} ({condition}): there are spaces within words"
+        for item in materials.items
+        for condition, sentence in item.sentences.items()
+        for name in ("display", "alternatives")
+        if (given := getattr(sentence, name)) is not None and _each(" ".join(given)) != given
     ]
     return lost
 
@@ -278,4 +325,16 @@ def _header_faults(header: Sequence[str]) -> list[str]:
         for name in dict.fromkeys(header)
         if header.count(name) > 1
     ]
-    return faults + [f"column {name!r} is not known; {expected}" for name in header if name not in REQUIRED + OPTIONAL]
+    return faults + [fault for name in header if name not in REQUIRED + OPTIONAL and (fault := _name_fault(name))]
+
+
+def _name_fault(name: str) -> str | None:
+    """Return why no free column can have this name, None where one can."""
+    if not name or "\n" in name:
+        return f"column {name!r} is not known; expected a name of one line, or no such column"
+    near = difflib.get_close_matches(name.lower(), REQUIRED + OPTIONAL, n=1, cutoff=NEAR)
+    if near:
+        return (
+            f"column {name!r} is not known; did you mean {near[0]!r}? (A free column needs a name further from ours.)"
+        )
+    return None

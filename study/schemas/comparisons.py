@@ -131,6 +131,7 @@ wilson_high   float    upper end
             MODEL
             + """
 measure       string   measure of the sentence
+prompt        string   prompt of the ratings
 level         string   sentences, grammatical, ungrammatical, pairs (differences), paradigms, phenomena (means of these), relative
 method        string   pearson or spearman
 n             int      points
@@ -144,6 +145,6 @@ of_ceiling    float?   r / ceiling
 note          string?  what a reader has to know
 """
         ),
-        ("model", "protocol", "measure", "level", "method"),
+        ("model", "protocol", "measure", "prompt", "level", "method"),
     ),
 )

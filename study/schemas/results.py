@@ -6,12 +6,13 @@ EFFECT = (
     """
 measure       string   z (rating) or log_rt
 region        string   sentence (z); critical, critical+1 or critical+2 (log_rt)
+prompt        string?  prompt of the ratings; empty of reading times
 random        string   intercepts: (1|participant) + (1|item); slopes: the effect varies over participants and items too
 """
     + COEFFICIENTS
     + """
-p_bh          float?   p adjusted over the models of one measure, region and random (doi 10.1111/j.2517-6161.1995.tb02031.x)
-p_bh_all      float?   p adjusted over all regions of one measure and random together
+p_bh          float?   p adjusted over the models of one measure, region, prompt and random (doi 10.1111/j.2517-6161.1995.tb02031.x)
+p_bh_all      float?   p adjusted over all regions, or all prompts, of one measure and random together
 mde           float?   minimum detectable effect: (t quantile .975 + t quantile .80) * se; found in 80 % of repetitions
 """
 )
@@ -46,18 +47,9 @@ participant   string   who: a label or keyed hash, never a platform's raw id
 sessions      int      sessions that count
 minutes       float?   their duration in total, from assignment to end
 aborted       int      trials broken off by a reload and begun again
-ratings       int      ratings of targets and fillers
-mean_rating   float?   mean of these, as given
-grammatical   int      ratings of grammatical targets
-ungrammatical int      ratings of ungrammatical targets
-u             float?   Mann-Whitney U of the former against the latter
-auc           float?   u / (grammatical * ungrammatical): share of pairs of sentences rated as they should be, ties half
-u_p           float?   two-sided p; exact without ties, else normal with correction for ties and continuity
-flagged       bool?    no difference at .05, or one the wrong way round; circular with the effect, so never by itself a ground
-catch         float?   share of pairs of catch sentences rated as they should be, ties half
 attention_items int    attention items answered
 attention     float?   share of these answered as asked
-questions     int      comprehension questions answered
+questions     int      comprehension questions answered, of all prompts
 accuracy      float?   share of these answered right
 accuracy_low  float?   lower end of its 95 % Wilson interval
 accuracy_high float?   upper end
@@ -67,17 +59,42 @@ excluded      string?  rule by which the participant was left out; empty for tho
         ("participant",),
     ),
     Table(
+        "participant_prompts",
+        "a participant's answers to a prompt",
+        columns("""
+participant   string   who: a label or keyed hash, never a platform's raw id
+task          string   kind: rating, question, choice ...
+prompt        string   name of the task as the study names it
+answers       int      answers given, practice left out
+unanswered    int      times that no answer came, practice left out
+mean_rating   float?   mean rating of targets and fillers, as given
+grammatical   int      ratings of grammatical targets
+ungrammatical int      ratings of ungrammatical targets
+u             float?   Mann-Whitney U of the former against the latter
+auc           float?   u / (grammatical * ungrammatical): share of pairs of sentences rated as they should be, ties half
+u_p           float?   two-sided p; exact without ties, else normal with correction for ties and continuity
+flagged       bool?    no difference at .05, or one the wrong way round; circular with the effect, so never by itself a ground
+catch         float?   share of pairs of catch sentences rated as they should be, ties half
+judged        int      answers that were right or wrong, practice left out; none of ratings
+accuracy      float?   share of these that were right
+accuracy_low  float?   lower end of its 95 % Wilson interval
+accuracy_high float?   upper end
+"""),
+        ("participant", "task", "prompt"),
+    ),
+    Table(
         "rating_scores",
         "a rating, standardised",
         columns(
             PLACE
             + """
 phenomenon    string   phenomenon of the paradigm
+prompt        string   name of the rating as the study names it
 rating        float    rating as given
-z             float?   standardised within participant over target and filler trials (ddof 1); empty for a constant rater
+z             float?   standardised within participant and prompt over target and filler trials (ddof 1); empty for a constant rater
 """
         ),
-        ("session", "trial"),
+        ("session", "trial", "prompt"),
     ),
     Table(
         "region_times",
@@ -103,24 +120,25 @@ phenomenon    string   phenomenon
 condition     string   condition
 region        string   critical, critical+1 or critical+2 (rt); sentence (rating and z)
 measure       string   rating, z, or rt (ms)
+prompt        string?  prompt of the ratings; empty of reading times
 participants  int      participants
 n             int      observations
 mean          float    mean of the participants' means
 se            float?   standard error of that mean over participants
 """),
-        ("phenomenon", "condition", "region", "measure"),
+        ("phenomenon", "condition", "region", "measure", "prompt"),
     ),
     Table(
         "phenomenon_models",
         "a fixed effect of one phenomenon's model",
         columns("\nphenomenon    string   phenomenon\n" + EFFECT + BESIDE),
-        ("phenomenon", "measure", "region", "random", "term"),
+        ("phenomenon", "measure", "region", "prompt", "random", "term"),
     ),
     Table(
         "paradigm_models",
         "a fixed effect of one paradigm's model",
         columns("\nphenomenon    string   phenomenon\nparadigm      string   paradigm\n" + EFFECT),
-        ("paradigm", "measure", "region", "random", "term"),
+        ("paradigm", "measure", "region", "prompt", "random", "term"),
     ),
     Table(
         "factorial_models",
@@ -130,6 +148,7 @@ se            float?   standard error of that mean over participants
 model         string   name: as declared in study.toml; the paradigm's where none is declared
 measure       string   response: z, rating, log_rt or rt
 region        string   region of the reading times; sentence for ratings
+prompt        string?  prompt of the ratings; 'all' of a model that has it among its predictors; empty of reading times
 random        string   declared; of models that nobody declared: intercepts, or slopes as far as the design and the data allow
 """
             + COEFFICIENTS
@@ -141,7 +160,7 @@ ms_low        float?   lower end of its 95 % interval, by the delta method; empt
 ms_high       float?   upper end
 """
         ),
-        ("model", "measure", "region", "random", "term"),
+        ("model", "measure", "region", "prompt", "random", "term"),
     ),
     Table(
         "families",
@@ -150,16 +169,17 @@ ms_high       float?   upper end
 level         string   phenomenon or paradigm: what has one model each
 measure       string   z (rating) or log_rt
 region        string   sentence (z); critical, critical+1 or critical+2 (log_rt)
+prompt        string?  prompt of the ratings; empty of reading times
 random        string   intercepts or slopes
 models        int      models of the family
 fitted        int      of these, fitted
 singular      int      of these, singular
 uncorrected   int      p < .05
 found         int      p < .05 after correction within the family
-found_all     int      p < .05 after correction over all regions together
+found_all     int      p < .05 after correction over all regions, or all prompts, together
 autocorrelation float? lag-1 correlation of least-squares residuals over the trials of a session, all phenomena together
 """),
-        ("level", "measure", "region", "random"),
+        ("level", "measure", "region", "prompt", "random"),
     ),
     Table(
         "sensitivity",
@@ -170,7 +190,8 @@ measure       string   z (rating) or log_rt
 region        string   sentence (z) or critical (log_rt)
 cutoff        string   which reading times of words count
 transform     string   z or rating; log, ms, log per word (of their mean), -1000/ms
-people        string   all, or not flagged (see participants)
+people        string   all, or not flagged (see participant_prompts)
+prompt        string?  prompt of the ratings; of reading times, that by whose ratings people are flagged, empty where all are in
 declared      bool     whether this is the declared choice
 estimate      float?   grammatical minus ungrammatical, in units of the transform; empty where note says why
 se            float?   standard error
@@ -188,7 +209,7 @@ singular      bool     whether a variance was estimated as zero
 formula       string   model as fitted; y is the transformed time of the region
 note          string?  what a reader has to know of this fit, in a sentence
 """),
-        ("phenomenon", "measure", "cutoff", "transform", "people"),
+        ("phenomenon", "measure", "cutoff", "transform", "people", "prompt"),
     ),
     Table(
         "power",
@@ -226,6 +247,7 @@ se            float?   standard error of that mean over participants
         columns("""
 experiment    string   experiment of the design
 version       string   version of the experiment
+prompt        string   prompt of the ratings
 phenomenon    string   phenomenon
 paradigm      string   paradigm
 condition     string   condition; 'all' for the sentences of all conditions
@@ -243,12 +265,13 @@ split_half    float?   mean correlation over sentences of the means of two rando
 spearman_brown float?  reliability of all raters: 2 r / (1 + r)
 ceiling       float?   its square root; empty where the reliability is negative
 """),
-        ("experiment", "version", "paradigm", "condition"),
+        ("experiment", "version", "prompt", "paradigm", "condition"),
     ),
     Table(
         "noise_ceilings",
         "a level at which models are held against mean ratings",
         columns("""
+prompt        string   prompt of the ratings
 level         string   sentences, grammatical, ungrammatical, pairs (differences within), paradigms, phenomena (means of these)
 n             int      units of that level
 splits        int      random halves of the raters, within their version
@@ -256,24 +279,26 @@ split_half    float?   mean correlation of the mean z of both halves
 reliability   float?   2 r / (1 + r), after Spearman and Brown
 ceiling       float?   its square root: what a perfect model would correlate with these ratings
 """),
-        ("level",),
+        ("prompt", "level"),
     ),
     Table(
         "rating_counts",
         "a rating given to a paradigm's sentences in a condition",
         columns("""
+prompt        string   prompt of the ratings
 phenomenon    string   phenomenon
 paradigm      string   paradigm
 condition     string   condition
 rating        float    rating as given
 n             int      times it was given
 """),
-        ("paradigm", "condition", "rating"),
+        ("prompt", "paradigm", "condition", "rating"),
     ),
     Table(
         "choice_agreement",
         "a paradigm in forced choice",
         columns("""
+prompt        string   prompt of the choices
 phenomenon    string   phenomenon; 'all' in the row over all paradigms
 paradigm      string   paradigm; 'all' for all together
 pairs         int      pairs
@@ -284,7 +309,7 @@ majority      float    share of pairs whose majority chose the grammatical membe
 ties          int      pairs without a majority
 kept          bool     whether majority is at least 4 of 5, BLiMP's rule (doi 10.1162/tacl_a_00321)
 """),
-        ("paradigm",),
+        ("prompt", "paradigm"),
     ),
     Table(
         "chosen_models",
@@ -294,17 +319,19 @@ kept          bool     whether majority is at least 4 of 5, BLiMP's rule (doi 10
 phenomenon    string   phenomenon
 measure       string   z (rating) or log_rt
 region        string   region of the reading times; sentence for ratings
+prompt        string?  prompt of the ratings; empty of reading times
 policy        string   declared, maximal or parsimonious
 """
             + COEFFICIENTS
         ),
-        ("phenomenon", "measure", "region", "term"),
+        ("phenomenon", "measure", "region", "prompt", "term"),
     ),
     Table("model_steps", "a fit on the way to a model, in the order made", columns(STEPS), ("model", "step")),
     Table(
         "ordinal_models",
         "a fixed effect of a cumulative-link mixed model",
         columns("""
+prompt        string?  prompt of the ratings; empty of a model that was asked for by its formula
 phenomenon    string?  phenomenon; empty of a model that was asked for by its formula
 paradigm      string?  paradigm; empty of a phenomenon's model
 formula       string   model as fitted
@@ -323,7 +350,7 @@ converged     bool     whether the optimizer reached its criterion
 sd            string?  standard deviations of the random effects, latent scale
 note          string?  what R warned of
 """),
-        ("phenomenon", "paradigm", "formula", "term"),
+        ("prompt", "phenomenon", "paradigm", "formula", "term"),
     ),
     Table(
         "marginal_contrasts",

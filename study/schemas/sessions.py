@@ -12,8 +12,12 @@ TABLES = (
 word          int      position in the sentence, from 0
 text          string?  word as shown; empty where the source holds no text
 region        string?  innermost region that holds the word
-rt            float?   reading time, ms from the key press that brought the word to the one that ended it
+line          int?     line on which the word stood, from 0
+rt            float?   reading time, ms from the key press that brought the word to the one that ended it; Maze: to the right word
+rt_first      float?   Maze: ms to the first choice, right or wrong
 rt_onset      float?   ms from the frame that painted the word to the key press that ended it
+duration      float?   ms the word was shown, frame to frame, where it was shown for a time
+correct       bool?    Maze: whether the first choice was right
 flags         string?  interruptions and repeats, separated by spaces
 """
         ),
@@ -25,12 +29,14 @@ flags         string?  interruptions and repeats, separated by spaces
         columns(
             PLACE
             + """
-task          string   rating, question, choice, or reading of a text that was shown at once
-prompt        string   name of the prompt; of a reading: sentence (of a pair 1 or 2) or context
+task          string   kind: rating, question, choice, completion, lexical_decision ...; reading: of a text that was shown at once
+prompt        string   name of the task as the study names it; of a reading: sentence (of a pair 1 or 2) or context
 side          string?  side of the chosen sentence in a forced choice: left, right, upper or lower
-response      string   answer as given; a rating is a number (yes is 1, no is 0), a choice the condition chosen
+response      string?  answer as given; a rating is a number (yes is 1, no is 0), a choice the condition chosen; empty: none came
 correct       bool?    whether the answer was right, where there is a right one
+outcome       string?  how the screen ended: right, wrong, answered, timeout ...; empty where the source does not say
 rt            float?   ms from the prompt to the answer
+rt_first      float?   ms from the prompt to the first key of a typed answer
 """
         ),
         ("session", "trial", "task", "prompt"),

@@ -1,7 +1,9 @@
 """Seeded tables of a small study with known effects, and the minimum of everything around them."""
 
+import functools
 import importlib.util
 import os
+import re
 import shutil
 import subprocess
 from collections.abc import Callable
@@ -12,6 +14,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from gardenpath.analysis import align, analyse, rprocess
 from gardenpath.study import TABLES, check
 
 CONDITIONS = ("grammatical", "ungrammatical")
@@ -33,11 +36,28 @@ class Effects:
 
 
 @pytest.fixture
-def rscript(tmp_path: Path) -> Callable[..., pd.DataFrame]:
-    """Run R code with data frames of the given names in it, and return what its data frame `result` becomes."""
+def run_r() -> Callable[[Path], None]:
+    """Run a file of R code in its folder; where R is absent, or a package that the code loads, the test is skipped."""
     program = shutil.which("Rscript")
     if program is None:
         pytest.skip("R is not installed (Rscript); it is the independent source of this test")
+
+    def run(code: Path) -> None:
+        # One thread, as in the process that the engine keeps: R's numbers depend on how many there are. In English: its words
+        # say which package it has not.
+        alone = {**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "LANGUAGE": "en"}
+        call = [program, "--vanilla", code.name]
+        done = subprocess.run(call, cwd=code.parent, capture_output=True, text=True, env=alone)
+        if lacking := re.search(r"there is no package called .([\w.]+)", done.stderr):
+            pytest.skip(f"R lacks {lacking.group(1)}")
+        assert done.returncode == 0, done.stderr
+
+    return run
+
+
+@pytest.fixture
+def rscript(tmp_path: Path, run_r: Callable[[Path], None]) -> Callable[..., pd.DataFrame]:
+    """Run R code with data frames of the given names in it, and return what its data frame `result` becomes."""
 
     def run(code: str, **frames: pd.DataFrame) -> pd.DataFrame:
         lines = []
@@ -46,24 +66,31 @@ def rscript(tmp_path: Path) -> Callable[..., pd.DataFrame]:
             lines.append(f'{name} <- read.csv("{name}.csv", stringsAsFactors = FALSE)')
         lines += [code, "options(digits = 17)", 'write.csv(result, "result.csv", row.names = FALSE)']
         (tmp_path / "run.R").write_text("\n".join(lines), encoding="utf-8")
-        # One thread, as in the process that the engine keeps: R's numbers depend on how many there are.
-        alone = {**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
-        done = subprocess.run([program, "--vanilla", "run.R"], cwd=tmp_path, capture_output=True, text=True, env=alone)
-        if "there is no package called" in done.stderr:
-            pytest.skip(f"R lacks a package: {done.stderr.strip().splitlines()[-1]}")
-        assert done.returncode == 0, done.stderr
+        run_r(tmp_path / "run.R")
         return pd.read_csv(tmp_path / "result.csv")
 
     return run
 
 
-@pytest.fixture(scope="session")
-def pymer4() -> None:
-    """Skip the tests of R through pymer4 where one of the two is absent."""
+@functools.cache
+def absent_from_r(*packages: str) -> list[str]:
+    """Return which of these packages R does not have."""
+    code = "cat(Filter(function(name) !nzchar(system.file(package = name)), commandArgs(TRUE)))"
+    return subprocess.run(
+        ["Rscript", "--vanilla", "-e", code, *packages], capture_output=True, text=True, check=True
+    ).stdout.split()
+
+
+@pytest.fixture
+def pymer4(request: pytest.FixtureRequest) -> None:
+    """Skip a test of R through pymer4 where one of the two is absent, or a package of R: the engine's, or one that mark r names."""
     absent = [name for name in ("pymer4", "rpy2") if importlib.util.find_spec(name) is None]
-    absent += ["R"] if shutil.which("R") is None else []
+    absent += [name for name in ("R", "Rscript") if shutil.which(name) is None]
     if absent:
         pytest.skip(f"{', '.join(absent)}: not here; they come with R and the extra 'r'")
+    named = [name for mark in request.node.iter_markers("r") for name in mark.args]
+    if lacking := absent_from_r(*rprocess.NEEDED, *named):
+        pytest.skip(f"R lacks {', '.join(lacking)}")
 
 
 @pytest.fixture(scope="session")
@@ -75,6 +102,58 @@ def simulate() -> Callable[..., dict[str, pd.DataFrame]]:
 def tables(simulate: Callable[..., dict[str, pd.DataFrame]]) -> dict[str, pd.DataFrame]:
     """One study of 24 readers that tests may share, but not change."""
     return simulate()
+
+
+@pytest.fixture(scope="session")
+def analysed(tables: dict[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
+    """What `analyse` makes of `tables`, to be read and not changed."""
+    return analyse(*(tables[name] for name in ("readings", "responses", "sessions", "items")))
+
+
+@pytest.fixture(scope="session")
+def analysed_maximally(tables: dict[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
+    """The same with random effects by the policy maximal."""
+    return analyse(*(tables[name] for name in ("readings", "responses", "sessions", "items")), policy="maximal")
+
+
+@pytest.fixture(scope="session")
+def aligned_whole(tables: dict[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
+    """What `align` makes of `tables`, to be read and not changed."""
+    return align(*(tables[name] for name in ("readings", "sessions", "surprisal", "words")))
+
+
+@pytest.fixture(scope="session")
+def two_scales(tables: dict[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
+    """The study of `tables` with two scales and two kinds of questions; tests may share it, but not change it."""
+    return with_second_scale(tables)
+
+
+def with_second_scale(tables: dict[str, pd.DataFrame], seed: int = 5) -> dict[str, pd.DataFrame]:
+    """Return the study with a rating of plausibility after that of acceptability, and questions about the noun or the verb.
+
+    Plausibility is given by a slider from 0 to 100 and differs in islands alone, and the other way round in the null effect.
+    Some answers to each prompt do not come in time.
+    """
+    rng = np.random.default_rng(seed)
+    rated = tables["responses"]
+    sign = rated["condition"].map({"grammatical": 0.5, "ungrammatical": -0.5})
+    effect = rated["item"].str.rpartition("-")[0].map({"agreement": 0.0, "islands": 30.0, "null effect": -12.0})
+    person, item = (
+        rated[name].map({value: rng.normal(0, spread) for value in sorted(rated[name].unique())})
+        for name, spread in (("participant", 8), ("item", 6))
+    )
+    slid = (50 + effect * sign + person + item + rng.normal(0, 14, len(rated))).round().clip(0, 100)
+    parts = [rated, rated.assign(prompt="plausibility", response=slid.astype(int).astype(str), rt=1700.0)]
+    for number, prompt in enumerate(("noun", "verb")):
+        asked = rated[rated["trial"] % 4 == number]
+        right = rng.random(len(asked)) < (0.9, 0.6)[number]
+        said = asked.assign(task="question", prompt=prompt, response="yes", correct=right, rt=2500.0)
+        parts.append(said.assign(outcome=np.where(right, "right", "wrong")))
+    responses = pd.concat(parts, ignore_index=True)
+    late = pd.Series(rng.random(len(responses)) < 0.05)
+    for column, value in (("response", None), ("correct", None), ("outcome", "timeout"), ("rt", None)):
+        responses[column] = responses[column].mask(late, value)
+    return {**tables, "responses": check(responses, "responses")}
 
 
 def simulated(
@@ -151,8 +230,8 @@ def _one_session(number, participants, sentences, words, quality, effects, rng, 
     read["rt"] = np.exp(log_rt).round(1)
     if number == 1:
         read.loc[read["region"].eq("critical") & read["trial"].eq(2), "rt"] = 9000.0
-    keep = [*place, "trial", "role", "paradigm", "item", "condition", "word", "text", "region", "rt"]
-    parts["readings"].append(read[keep].assign(rt_onset=np.nan, flags=None))
+    unknown = dict.fromkeys(("line", "rt_first", "rt_onset", "duration", "correct", "flags"))
+    parts["readings"].append(read.assign(**unknown)[TABLES["readings"].names])
     latent = trials["phenomenon"].map(PHENOMENA) * trials["condition"].map({"grammatical": 0.5, "ungrammatical": -0.5})
     rating = (4 + latent + trials["item"].map(quality) + strict + rng.normal(0, 0.9, len(trials))).round().clip(1, 7)
     answers = trials[[*place, "trial", "role", "paradigm", "item", "condition"]].assign(
@@ -161,7 +240,9 @@ def _one_session(number, participants, sentences, words, quality, effects, rng, 
         side=None,
         response=rating.astype(int).astype(str),
         correct=None,
+        outcome="answered",
         rt=900.0,
+        rt_first=None,
     )
     parts["responses"].append(answers)
     parts["sessions"].append(

@@ -15,16 +15,14 @@ GIVEN = ("readings", "responses", "sessions", "items")
 Tables = dict[str, pd.DataFrame]
 
 
-def test_the_default_policy_adds_no_table(tables: Tables) -> None:
-    found = analyse(*(tables[name] for name in GIVEN))
-    assert not {"chosen_models", "model_steps"} & set(found)
+def test_the_default_policy_adds_no_table(analysed: Tables) -> None:
+    assert not {"chosen_models", "model_steps"} & set(analysed)
 
 
-def test_a_policy_adds_a_model_of_each_phenomenon_and_its_steps(tables: Tables) -> None:
-    found = analyse(*(tables[name] for name in GIVEN), policy="maximal")
-    models, steps = found["chosen_models"], found["model_steps"]
+def test_a_policy_adds_a_model_of_each_phenomenon_and_its_steps(analysed_maximally: Tables) -> None:
+    models, steps = analysed_maximally["chosen_models"], analysed_maximally["model_steps"]
     effects = models[models["term"] == "grammaticality"]
-    compared = found["phenomenon_models"].query("term == 'grammaticality' and random == 'intercepts'")
+    compared = analysed_maximally["phenomenon_models"].query("term == 'grammaticality' and random == 'intercepts'")
     assert len(effects) == len(compared)
     assert steps.groupby("model")["kept"].sum().eq(1).all()
     kept = steps[steps["kept"]].set_index("model")["formula"]

@@ -59,7 +59,7 @@ def test_a_cross_check_compares_the_model_that_is_given(steep: pd.DataFrame) -> 
         assert models["note"].str.contains("Cross-checked with lme4").all(), policy
 
 
-@pytest.mark.r
+@pytest.mark.r("mgcv")
 @pytest.mark.usefixtures("pymer4")
 def test_curves_are_those_of_mgcv(steep: pd.DataFrame, rscript: Callable[..., pd.DataFrame]) -> None:
     found = curves(steep, lags=1)
@@ -94,7 +94,7 @@ def test_curves_are_those_of_mgcv(steep: pd.DataFrame, rscript: Callable[..., pd
     assert "surprisal (bits)" in drawn
 
 
-@pytest.mark.r
+@pytest.mark.r("mgcv")
 @pytest.mark.usefixtures("pymer4")
 def test_a_study_states_policy_and_curves_of_align(
     tables: dict[str, pd.DataFrame], tmp_path: Path, study_folder: Path

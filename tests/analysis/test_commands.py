@@ -1,6 +1,7 @@
 """gardenpath analyse, align and report, from files to files."""
 
 import json
+import shutil
 from pathlib import Path
 
 import pandas as pd
@@ -21,7 +22,10 @@ files = ["items.csv"]
 [design]
 ratio = { grammatical = 1, ungrammatical = 1 }
 versions = 2
-[procedure.rating]
+[procedure.target]
+ask = ["acceptability"]
+[procedure.tasks.acceptability]
+kind = "rating"
 prompt = "How good?"
 low = "bad"
 high = "good"
@@ -34,13 +38,33 @@ min_rt = 200.0
 
 @pytest.fixture
 def study(tables: dict[str, pd.DataFrame], tmp_path: Path) -> Path:
+    return stated(tables, tmp_path)
+
+
+@pytest.fixture(scope="module")
+def analysed_study(tables: dict[str, pd.DataFrame], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The study after `analyse`, to be copied."""
+    folder = stated(tables, tmp_path_factory.mktemp("study"))
+    told = run("analyse", folder / "tables", "-o", folder / "results")
+    assert told.exit_code == 0, told.output
+    return folder
+
+
+@pytest.fixture
+def analysed(analysed_study: Path, tmp_path: Path) -> Path:
+    """A study after `analyse`."""
+    return Path(shutil.copytree(analysed_study, tmp_path / "study"))
+
+
+def stated(tables: dict[str, pd.DataFrame], folder: Path) -> Path:
+    """Return the folder with the tables of a study, its scores, and its study.toml."""
     for name in ("items", "words", "readings", "responses", "sessions"):
-        write(tables[name], name, tmp_path / "tables", command="gardenpath collect", seed=11)
-    write(tables["surprisal"], "surprisal", tmp_path / "scores", command="gardenpath score")
-    write(tables["pairs"], "pairs", tmp_path / "results", command="gardenpath evaluate")
-    write(accuracy(tables["pairs"]), "accuracy", tmp_path / "results", command="gardenpath evaluate")
-    (tmp_path / "study.toml").write_text(STUDY, encoding="utf-8")
-    return tmp_path
+        write(tables[name], name, folder / "tables", command="gardenpath collect", seed=11)
+    write(tables["surprisal"], "surprisal", folder / "scores", command="gardenpath score")
+    write(tables["pairs"], "pairs", folder / "results", command="gardenpath evaluate")
+    write(accuracy(tables["pairs"]), "accuracy", folder / "results", command="gardenpath evaluate")
+    (folder / "study.toml").write_text(STUDY, encoding="utf-8")
+    return folder
 
 
 def run(*arguments: object) -> Result:
@@ -71,39 +95,38 @@ def test_a_study_goes_from_tables_to_a_report(study: Path) -> None:
 def test_settings_come_from_the_study_unless_given(study: Path) -> None:
     for number, given in enumerate([[], ["--min-rt", "150"]]):
         out = study / str(number)
-        assert run("analyse", study / "tables", "--study", study / "study.toml", *given, "-o", out).exit_code == 0
+        words = ["analyse", study / "tables", "--study", study / "study.toml", *given, "-o", out, "--no-figures"]
+        assert run(*words).exit_code == 0
         rules = read(out, "exclusions")["rule"]
         assert rules.str.contains(f"less than {(200, 150)[number]} or more than 3000 ms").any()
 
 
-def test_sidecars_name_the_inputs_and_the_settings(study: Path) -> None:
-    run("analyse", study / "tables", "-o", study / "results")
-    meta = json.loads((study / "results" / "condition_means.csv.meta.json").read_text("utf-8"))
+def test_sidecars_name_the_inputs_and_the_settings(analysed: Path) -> None:
+    meta = json.loads((analysed / "results" / "condition_means.csv.meta.json").read_text("utf-8"))
     assert sorted(meta["inputs"]) == ["items.csv", "readings.csv", "responses.csv", "sessions.csv", "words.csv"]
     assert (meta["min_rt"], meta["max_rt"], meta["engine"]) == (100.0, 3000.0, "glmm")
 
 
-def test_nothing_is_overwritten_without_force(study: Path) -> None:
-    assert run("analyse", study / "tables", "-o", study / "r").exit_code == 0
-    again = run("analyse", study / "tables", "-o", study / "r", "--parquet")
+def test_nothing_is_overwritten_without_force(analysed: Path) -> None:
+    again = run("analyse", analysed / "tables", "-o", analysed / "results", "--parquet")
     assert isinstance(again.exception, FileExistsError)
-    assert run("analyse", study / "tables", "-o", study / "r", "--force").exit_code == 0
-    assert run("report", study / "study.toml", "-o", study / "r.html").exit_code == 0
-    assert isinstance(run("report", study / "study.toml", "-o", study / "r.html").exception, FileExistsError)
+    assert run("analyse", analysed / "tables", "-o", analysed / "results", "--force", "--no-figures").exit_code == 0
+    words = ["report", analysed / "study.toml", "-o", analysed / "r.html", "--no-figures"]
+    assert run(*words).exit_code == 0
+    assert isinstance(run(*words).exception, FileExistsError)
 
 
-def test_parquet_gives_the_same_tables(study: Path) -> None:
+def test_parquet_gives_the_same_tables(analysed: Path) -> None:
     pytest.importorskip("pyarrow")
-    run("analyse", study / "tables", "-o", study / "c")
-    run("analyse", study / "tables", "-o", study / "p", "--parquet")
-    pd.testing.assert_frame_equal(read(study / "c", "condition_means"), read(study / "p", "condition_means"))
+    run("analyse", analysed / "tables", "-o", analysed / "p", "--parquet", "--no-figures")
+    one, other = (read(analysed / name, "condition_means") for name in ("results", "p"))
+    pd.testing.assert_frame_equal(one, other)
 
 
-def test_the_same_study_gives_the_same_report(study: Path) -> None:
-    run("analyse", study / "tables", "-o", study / "results")
+def test_the_same_study_gives_the_same_report(analysed: Path) -> None:
     for name in ("a", "b"):
-        run("report", study / "study.toml", "-o", study / f"{name}.html")
-    assert (study / "a.html").read_bytes() == (study / "b.html").read_bytes()
+        run("report", analysed / "study.toml", "-o", analysed / f"{name}.html")
+    assert (analysed / "a.html").read_bytes() == (analysed / "b.html").read_bytes()
 
 
 def test_a_command_that_was_not_run_is_absent_in_one_line(study: Path) -> None:
@@ -149,16 +172,15 @@ def test_a_study_without_any_table_cannot_be_reported(study: Path, tmp_path: Pat
     assert "run  gardenpath collect  first" in str(told.exception)
 
 
-def test_figures_and_text_to_paste_lie_beside_the_tables(study: Path) -> None:
-    assert run("analyse", study / "tables", "-o", study / "r").exit_code == 0
-    names = {path.name for path in (study / "r" / "figures").iterdir()}
+def test_figures_and_text_to_paste_lie_beside_the_tables(analysed: Path) -> None:
+    names = {path.name for path in (analysed / "results" / "figures").iterdir()}
     assert {"ratings.svg", "ratings.png", "reading_curves.svg", "specifications.png"} <= names
-    text = (study / "r" / "results.md").read_text("utf-8")
+    text = (analysed / "results" / "results.md").read_text("utf-8")
     assert text.startswith("## Methods")
     assert "## Reading times" in text
-    assert run("analyse", study / "tables", "-o", study / "s", "--no-figures").exit_code == 0
-    assert not (study / "s" / "figures").exists()
-    assert (study / "s" / "results.md").read_text("utf-8") == text
+    assert run("analyse", analysed / "tables", "-o", analysed / "s", "--no-figures").exit_code == 0
+    assert not (analysed / "s" / "figures").exists()
+    assert (analysed / "s" / "results.md").read_text("utf-8") == text
 
 
 def test_rules_of_exclusion_come_from_the_study_and_answers_from_its_table(study: Path) -> None:

@@ -234,7 +234,7 @@ def test_models_and_people_correlate_over_paradigms() -> None:
 
 
 def test_people_are_as_often_right_as_they_chose_or_rated_the_grammatical_member_higher() -> None:
-    choices = pd.DataFrame({"paradigm": ["all", "chosen"], "individual": [0.9, 0.75]})
+    choices = pd.DataFrame({"prompt": "better", "paradigm": ["all", "chosen"], "individual": [0.9, 0.75]})
     rated = [
         ("chosen", "c1", 1.0, -1.0),
         ("rated", "i1", 1.0, -1.0),
@@ -248,9 +248,19 @@ def test_people_are_as_often_right_as_they_chose_or_rated_the_grammatical_member
         for off in (-0.1, 0.1)
     ]
     rows += [("rated", "i4", "grammatical", 1.0, "target"), ("filled", "i5", "grammatical", 1.0, "filler")]
-    ratings = pd.DataFrame(rows, columns=["paradigm", "item", "condition", "z", "role"])
+    ratings = pd.DataFrame(rows, columns=["paradigm", "item", "condition", "z", "role"]).assign(prompt="good")
     found = people_accuracies(choices, ratings).set_index("paradigm")["accuracy"].to_dict()
     assert found == {"chosen": 0.75, "rated": 0.5}
+    # Under a second prompt all pairs are rated the other way round: each prompt then stands by itself.
+    both = pd.concat([ratings, ratings.assign(prompt="likely", z=-ratings["z"])])
+    several = people_accuracies(choices, both)
+    assert several.to_numpy().tolist() == [
+        ["people (better)", "chosen", 0.75],
+        ["people (good)", "chosen", 1.0],
+        ["people (good)", "rated", 0.5],
+        ["people (likely)", "chosen", 0.0],
+        ["people (likely)", "rated", 0.5],
+    ]
     table = compared(pairs({f"p{k}": "+" * (k + 1) + "-" * (5 - k) for k in range(4)}), None, people_of(4))
     assert table["accuracy_correlations"][["a", "b", "paradigms"]].to_numpy().tolist() == [["people", "a (causal)", 4]]
     assert "model_comparisons" not in table

@@ -24,13 +24,14 @@ def models(tables: Tables) -> pd.DataFrame:
 
 def test_benjamini_hochberg_is_over_the_phenomena_of_one_measure_and_region_and_over_all_regions_beside() -> None:
     p = {
-        ("z", "sentence"): [0.01, 0.04, 0.03, 0.005],
-        ("log_rt", "critical"): [0.04, 0.5],
-        ("log_rt", "critical+1"): [0.01],
+        ("z", "sentence", "p"): [0.01, 0.04, 0.03, 0.005],
+        ("log_rt", "critical", None): [0.04, 0.5],
+        ("log_rt", "critical+1", None): [0.01],
     }
     rows = [(*key, "intercepts", "grammaticality", value) for key, values in p.items() for value in values]
-    rows += [("z", "sentence", "intercepts", "intercept", 0.001), ("z", "sentence", "slopes", "grammaticality", 0.5)]
-    table = adjusted(pd.DataFrame(rows, columns=["measure", "region", "random", "term", "p"]))
+    of_z = ("z", "sentence", "p")
+    rows += [(*of_z, "intercepts", "intercept", 0.001), (*of_z, "slopes", "grammaticality", 0.5)]
+    table = adjusted(pd.DataFrame(rows, columns=["measure", "region", "prompt", "random", "term", "p"]))
     # z by hand: .005*4/1, .01*4/2, .03*4/3, .04*4/4 = .02 .02 .04 .04; critical: .04*2/1 and .5*2/2; +1 alone: .01
     np.testing.assert_allclose(table["p_bh"], [0.02, 0.04, 0.04, 0.02, 0.08, 0.5, 0.01, np.nan, 0.5])
     # all of log_rt: .01*3/1, .04*3/2, .5
@@ -39,9 +40,8 @@ def test_benjamini_hochberg_is_over_the_phenomena_of_one_measure_and_region_and_
 
 def test_benjamini_hochberg_is_that_of_r(rscript: RScript) -> None:
     p = np.random.default_rng(3).uniform(size=22) ** 3
-    table = pd.DataFrame(
-        {"measure": "z", "region": "sentence", "random": "intercepts", "term": "grammaticality", "p": p}
-    )
+    place = {"measure": "z", "region": "sentence", "prompt": "sense", "random": "intercepts", "term": "grammaticality"}
+    table = pd.DataFrame({**place, "p": p})
     theirs = rscript("result <- data.frame(p = p.adjust(tests$p, 'BH'))", tests=table)
     np.testing.assert_allclose(adjusted(table)["p_bh"], theirs["p"], rtol=1e-10)
 
@@ -176,7 +176,7 @@ def test_milliseconds_are_the_delta_method_on_the_covariances_of_lme4(tables: Ta
 def test_residual_autocorrelation_is_that_of_least_squares_residuals_in_trial_order(tables: Tables) -> None:
     times = region_times(tables["readings"], tables["items"])
     scores = rating_scores(tables["responses"].head(0), tables["items"])
-    rows = entering(scores, times, tables["items"])["log_rt", "critical"]
+    rows = entering(scores, times, tables["items"])["log_rt", "critical", None]
     cell = rows["phenomenon"] + rows["condition"]
     design = pd.get_dummies(pd.DataFrame({"p": rows["participant"], "i": rows["item"], "c": cell}), dtype=float)
     x = np.column_stack([np.ones(len(rows)), rows["log_trial"], design.to_numpy()])
@@ -204,14 +204,13 @@ def test_autocorrelated_residuals_are_seen() -> None:
     assert autocorrelation(frame, "z") == pytest.approx(0.55, abs=0.06)  # below .6: 60 trials have a mean of their own
 
 
-def test_paradigm_models_are_a_family_of_their_own(tables: Tables) -> None:
-    found = analyse(*(tables[name] for name in ("readings", "responses", "sessions", "items")))
-    rows = found["families"].set_index(["level", "region", "random"])
+def test_paradigm_models_are_a_family_of_their_own(analysed: Tables) -> None:
+    rows = analysed["families"].set_index(["level", "region", "random"])
     assert rows["models"].eq(3).all()
     assert set(rows.index.get_level_values("level")) == {"phenomenon", "paradigm"}
-    tests = found["paradigm_models"].query("term == 'grammaticality' and region == 'critical'")
+    tests = analysed["paradigm_models"].query("term == 'grammaticality' and region == 'critical'")
     assert rows.loc[("paradigm", "critical", "intercepts"), "found"] == (tests["p_bh"] < 0.05).sum()
-    ratings = found["paradigm_models"].query("term == 'grammaticality' and measure == 'z'")
+    ratings = analysed["paradigm_models"].query("term == 'grammaticality' and measure == 'z'")
     assert ratings.groupby("random").size().to_dict() == {"intercepts": 3, "slopes": 3}, "both forms, side by side"
 
 

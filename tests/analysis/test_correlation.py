@@ -27,7 +27,7 @@ def ratings() -> pd.DataFrame:
                 rows.append(
                     row | {"condition": condition, "phenomenon": f"f{k % 12}", "paradigm": f"f{k % 12}-1", "z": z}
                 )
-    frame = pd.DataFrame(rows).assign(experiment="E1", version="V1", role="target", rating=4.0)
+    frame = pd.DataFrame(rows).assign(experiment="E1", version="V1", role="target", prompt="acceptability", rating=4.0)
     return check(frame[TABLES["rating_scores"].names], "rating_scores")
 
 
@@ -143,7 +143,7 @@ def test_intervals_draw_items_with_both_their_sentences(ratings: pd.DataFrame, s
 
 
 def test_a_ceiling_is_what_the_correlation_is_held_against(ratings: pd.DataFrame, scores: pd.DataFrame) -> None:
-    ceilings = pd.DataFrame({"level": ["sentences", "pairs"], "ceiling": [0.8, np.nan]})
+    ceilings = pd.DataFrame({"prompt": "acceptability", "level": ["sentences", "pairs"], "ceiling": [0.8, np.nan]})
     table = rating_correlations(scores, ratings, measures=["slor"], ceilings=ceilings, draws=10).query(
         "method == 'pearson'"
     )

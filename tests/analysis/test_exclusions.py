@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from gardenpath.analysis import left_in, participants
+from gardenpath.analysis import left_in, participant_prompts, participants
 from gardenpath.analysis.ledger import Ledger
 from gardenpath.study import TABLES, DataError, ExcludeSection, check
 
@@ -42,7 +42,8 @@ def answered(rows: list[tuple[str, str, str, str, str, bool | None]]) -> pd.Data
     paradigm = frame["role"].map({"catch": "catch"}).fillna("npi")
     frame = frame.assign(
         session="s-" + frame["participant"], experiment="E1", version="V1", paradigm=paradigm,
-        item=paradigm + (frame["trial"] % 6).astype(str), prompt="p", side=None, rt=1.0,
+        item=paradigm + (frame["trial"] % 6).astype(str), prompt="p", side=None, outcome=None, rt=1.0,
+        rt_first=None,
     )  # fmt: skip
     return check(frame[TABLES["responses"].names], "responses")
 
@@ -52,7 +53,8 @@ def read(rows: list[tuple[str, int, float, str | None]]) -> pd.DataFrame:
     frame = pd.DataFrame(rows, columns=["participant", "trial", "rt", "flags"])
     frame = frame.assign(
         session="s-" + frame["participant"], experiment="E1", version="V1", role="target", paradigm="npi",
-        item=[f"npi{t % 6}" for t in frame["trial"]], condition="grammatical", word=0, text="w", region="critical", rt_onset=None,
+        item=[f"npi{t % 6}" for t in frame["trial"]], condition="grammatical", word=0, text="w", region="critical", line=None,
+        rt_first=None, rt_onset=None, duration=None, correct=None,
     )  # fmt: skip
     return check(frame[TABLES["readings"].names], "readings")
 
@@ -70,7 +72,7 @@ def out(
     """Return the rule by which each participant went."""
     names = sorted(set(responses["participant"]) | set(() if readings is None else readings["participant"]))
     sessions = more.pop("sessions", sat(*names))
-    _, left, people = left_in(
+    _, left, people, _ = left_in(
         read([]) if readings is None else readings, responses, sessions, ITEMS, exclude=rules, **more
     )
     gone = people.dropna(subset="excluded")
@@ -155,7 +157,7 @@ def test_a_session_goes_by_its_rule_and_is_counted(
 ) -> None:
     ledger = Ledger()
     responses = answered(ratings("a", "76", "12") + ratings("b", "76", "12"))
-    _, left, people = left_in(
+    _, left, people, _ = left_in(
         read([]), responses, sat("a", "b", **changes), ITEMS, exclude=ExcludeSection(**rules), ledger=ledger
     )
     assert set(left["participant"]) == set(people["participant"]) == {"a"}
@@ -168,10 +170,10 @@ def test_a_session_goes_by_its_rule_and_is_counted(
 def test_flagged_words_cost_their_trials_reading_times_only() -> None:
     rows = [("a", 0, 300.0, None), ("a", 1, 300.0, "interrupted"), ("a", 2, 300.0, "repeats seen_before")]
     responses = answered(ratings("a", "76", "12"))
-    kept, left, _ = left_in(read(rows), responses, sat("a"), ITEMS)
+    kept, left, *_ = left_in(read(rows), responses, sat("a"), ITEMS)
     assert kept["trial"].to_list() == [0]
     assert len(left) == 4
-    kept, _, _ = left_in(read(rows), responses, sat("a"), ITEMS, exclude=ExcludeSection(flags=["repeats"]))
+    kept, *_ = left_in(read(rows), responses, sat("a"), ITEMS, exclude=ExcludeSection(flags=["repeats"]))
     assert kept["trial"].to_list() == [0, 1]
 
 
@@ -196,7 +198,7 @@ def test_the_flag_is_wilcox_test_of_r(rscript: RScript, ties: bool) -> None:
     good, bad = (side.round() if ties else side.round(6) for side in (good, bad))
     rows = [("a", "target", "grammatical", "rating", str(v), None) for v in good]
     rows += [("a", "target", "ungrammatical", "rating", str(v), None) for v in bad]
-    ours = participants(read([]), answered(rows), sat("a"), ITEMS).iloc[0]
+    ours = participant_prompts(answered(rows), ITEMS).iloc[0]
     sides = pd.DataFrame({"side": ["good"] * 12 + ["bad"] * 9, "value": np.concatenate([good, bad])})
     code = """
     w <- suppressWarnings(wilcox.test(rows$value[rows$side == 'good'], rows$value[rows$side == 'bad']))
@@ -212,8 +214,8 @@ def test_the_flag_is_wilcox_test_of_r(rscript: RScript, ties: bool) -> None:
 def test_the_flag_marks_who_does_not_tell_conditions_apart_or_the_wrong_way_round_and_excludes_nobody() -> None:
     rows = ratings("well", "777777666666", "111111222222") + ratings("upside", "111111222222", "777777666666")
     rows += ratings("same", "4" * 12, "4" * 12) + ratings("one", "7", "")
-    _, _, people = left_in(read([]), answered(rows), sat("one", "same", "upside", "well"), ITEMS)
-    flags = dict(zip(people["participant"], people["flagged"], strict=True))
+    _, _, people, prompts = left_in(read([]), answered(rows), sat("one", "same", "upside", "well"), ITEMS)
+    flags = dict(zip(prompts["participant"], prompts["flagged"], strict=True))
     assert {name: None if pd.isna(flag) else bool(flag) for name, flag in flags.items()} == {
         "well": False, "upside": True, "same": True, "one": None,
     }  # fmt: skip
@@ -222,7 +224,7 @@ def test_the_flag_marks_who_does_not_tell_conditions_apart_or_the_wrong_way_roun
 
 def test_accuracy_has_its_wilson_interval() -> None:
     rows = [("a", "filler", "grammatical", "question", "yes", n < 8) for n in range(10)]
-    person = participants(read([]), answered(rows), sat("a"), ITEMS).iloc[0]
+    person = participants(read([]), answered(rows), sat("a")).iloc[0]
     # Wilson for 8 of 10, by hand: (8 + 1.92073) / (10 + 3.84146) -+ 1.95996 / 13.84146 * sqrt(1.6 + 0.96036)
     assert person[["questions", "accuracy"]].to_list() == [10, 0.8]
     assert person["accuracy_low"] == pytest.approx(0.71674 - 0.22657, abs=2e-4)

@@ -47,7 +47,8 @@ def measured(noise: float = 0.2, people: int = 20, items: int = 16) -> tuple[pd.
             rows.append({**place, "condition": f"{extraction}.{noun}", "phenomenon": "relatives", "y": y})
     frame = pd.DataFrame(rows)
     times = frame.assign(region="critical", word=3, words=1, log_rt=frame["y"], rt=np.exp(frame["y"]))
-    return frame.assign(rating=frame["y"].round(), z=frame["y"] - 6).drop(columns="y"), times.drop(columns="y")
+    scores = frame.assign(prompt="acceptability", rating=frame["y"].round(), z=frame["y"] - 6)
+    return scores.drop(columns="y"), times.drop(columns="y")
 
 
 def test_without_noise_the_coefficients_are_differences_of_cell_means() -> None:

@@ -23,7 +23,10 @@ def rated(rows: list[tuple[str, int, str, str, str]]) -> pd.DataFrame:
     frame = pd.DataFrame(rows, columns=["participant", "trial", "role", "condition", "response"])
     frame = frame.assign(**PLACE, session=frame["participant"], item=[f"i{t % 4}" for t in frame["trial"]])
     return check(
-        frame.assign(task="rating", prompt="p", side=None, correct=None, rt=1.0)[COLUMNS["responses"]], "responses"
+        frame.assign(task="rating", prompt="p", side=None, correct=None, outcome="answered", rt=1.0, rt_first=None)[
+            COLUMNS["responses"]
+        ],
+        "responses",
     )
 
 
@@ -31,7 +34,8 @@ def read(rows: list[tuple[str, int, int, str | None, float | None]], role: str =
     """Return readings from (participant, trial, word, region, rt)."""
     frame = pd.DataFrame(rows, columns=["participant", "trial", "word", "region", "rt"])
     frame = frame.assign(**PLACE, session=frame["participant"], role=role, condition="grammatical", text="w")
-    frame = frame.assign(item=[f"i{t % 4}" for t in frame["trial"]], rt_onset=None, flags=None)
+    frame = frame.assign(item=[f"i{t % 4}" for t in frame["trial"]], flags=None)
+    frame = frame.assign(**dict.fromkeys(("line", "rt_first", "rt_onset", "duration", "correct")))
     return check(frame[COLUMNS["readings"]], "readings")
 
 

@@ -84,5 +84,5 @@ def test_sentences_say_what_was_withheld(tables: Tables) -> None:
     assert duels(pd.DataFrame([row | {"n": 0, "note": "No pair was given to both models."}])) == [
         "a (causal) against b (causal), lp: No pair was given to both models."
     ]
-    empty = pd.DataFrame(columns=["delta", "method", "model", "protocol", "measure"])
+    empty = pd.DataFrame(columns=["delta", "method", "model", "protocol", "measure", "prompt"])
     assert gains(empty) == rivals(empty) == likenesses(empty) == []

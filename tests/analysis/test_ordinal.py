@@ -13,7 +13,7 @@ from gardenpath.analysis.reporting.fitwording import ordinal
 from gardenpath.study import TABLES
 
 Tables = dict[str, pd.DataFrame]
-pytestmark = [pytest.mark.r, pytest.mark.usefixtures("pymer4")]
+pytestmark = [pytest.mark.r("ordinal"), pytest.mark.usefixtures("pymer4")]
 
 
 def rows_of(tables: Tables) -> pd.DataFrame:
@@ -21,7 +21,7 @@ def rows_of(tables: Tables) -> pd.DataFrame:
     scores = rating_scores(tables["responses"], tables["items"]).query("phenomenon == 'islands'")
     scores = scores[scores["participant"].isin(sorted(scores["participant"].unique())[:12])]
     times = pd.DataFrame(columns=TABLES["region_times"].names)
-    return entering(scores, times, tables["items"])["z", "sentence"]
+    return entering(scores, times, tables["items"])["z", "sentence", "acceptability"]
 
 
 def test_each_phenomenon_and_each_paradigm_has_the_model_of_clmm(

@@ -114,7 +114,7 @@ def test_split_halves_are_the_mean_over_halves_of_the_correlation_of_sentence_me
     rows = [(f"r{r}", f"i{i}", ratings[i, r]) for r in range(4) for i in range(7)]
     frame = pd.DataFrame(rows, columns=["participant", "item", "rating"]).assign(
         session="s", experiment="E1", version="V1", trial=range(28), role="target", paradigm="p", condition="grammatical",
-        phenomenon="f", z=0.0,
+        phenomenon="f", prompt="acceptability", z=0.0,
     )  # fmt: skip
     halves = [(0, 1), (0, 2), (0, 3)]
     each = [
@@ -137,7 +137,7 @@ def test_the_ceiling_is_what_the_truth_correlates_with_the_means_of_people() -> 
         (f"r{r}", f"i{i // 2}", ("grammatical", "ungrammatical")[i % 2], y[i, r]) for i in range(300) for r in range(20)
     ]
     frame = pd.DataFrame(rows, columns=["participant", "item", "condition", "z"]).assign(
-        experiment="E1", version="V1", role="target", paradigm="p", phenomenon="f", rating=0.0
+        experiment="E1", version="V1", role="target", paradigm="p", phenomenon="f", prompt="acceptability", rating=0.0
     )
     table = noise_ceilings(frame, splits=50).set_index("level")
     assert table.loc["sentences", "ceiling"] == pytest.approx(np.corrcoef(truth, y.mean(axis=1))[0, 1], abs=0.02)
@@ -172,7 +172,7 @@ def chosen(rows: list[tuple[str, str, str, str]]) -> pd.DataFrame:
     frame["trial"] = frame.groupby("participant").cumcount()
     frame = frame.assign(
         session=frame["participant"], experiment="E1", version="V1", role="target", condition="grammatical", task="choice",
-        prompt="preference", side="left", correct=None, rt=1.0,
+        prompt="preference", side="left", correct=None, outcome="answered", rt=1.0, rt_first=None,
     )  # fmt: skip
     return check(frame[TABLES["responses"].names], "responses")
 

@@ -10,9 +10,9 @@ Tables = dict[str, pd.DataFrame]
 GIVEN = ("readings", "responses", "sessions", "items")
 
 
-@pytest.fixture(scope="module")
-def found(tables: Tables) -> Tables:
-    return analyse(*(tables[name] for name in GIVEN))
+@pytest.fixture
+def found(analysed: Tables) -> Tables:
+    return analysed
 
 
 def test_each_table_is_as_declared(found: Tables) -> None:

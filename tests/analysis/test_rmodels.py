@@ -9,7 +9,7 @@ import pytest
 from gardenpath.analysis import cumulative, marginal_contrasts, smooths
 from gardenpath.study import DataError
 
-pytestmark = [pytest.mark.r, pytest.mark.usefixtures("pymer4")]
+pytestmark = [pytest.mark.r("ordinal", "mgcv"), pytest.mark.usefixtures("pymer4")]
 
 RScript = Callable[..., pd.DataFrame]
 

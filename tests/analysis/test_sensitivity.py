@@ -12,7 +12,7 @@ Tables = dict[str, pd.DataFrame]
 @pytest.fixture(scope="module")
 def grid(tables: Tables) -> pd.DataFrame:
     scores = rating_scores(tables["responses"], tables["items"])
-    return sensitivity_grid(scores, tables["readings"], tables["items"], flagged={"P04", "P05"})
+    return sensitivity_grid(scores, tables["readings"], tables["items"], flagged={"acceptability": {"P04", "P05"}})
 
 
 def row(grid: pd.DataFrame, cutoff: str = "100 to 3000 ms", transform: str = "log", people: str = "all") -> pd.Series:

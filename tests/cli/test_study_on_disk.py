@@ -9,6 +9,8 @@ from click.testing import CliRunner
 from gardenpath import study
 from gardenpath.cli.main import cli
 
+from ..conftest import Demo
+
 
 def run(*words: str) -> str:
     done = CliRunner().invoke(cli, words, catch_exceptions=False)
@@ -16,16 +18,13 @@ def run(*words: str) -> str:
     return done.stdout
 
 
-def test_simulated_sessions_become_tables_and_results(study_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(study_folder)
-    assert "24 grammatical" in run("design", "study.toml")
-    run("simulate", "study.toml", "--participants", "6", "--seed", "4", "-o", "data")
-    run("collect", "data", "-o", "tables")
-    assert len(study.read("tables", "responses")) == 6 * 39
-    run("analyse", "tables", "--study", "study.toml", "-o", "results")
-    assert {"z", "log_rt"} == set(study.read("results", "phenomenon_models")["measure"])
-    run("report", "study.toml", "-o", "report.html")
-    page = Path("report.html").read_text()
+@pytest.mark.lm
+@pytest.mark.slow
+def test_simulated_sessions_become_tables_and_results(demo: Demo) -> None:
+    assert "24 grammatical" in demo.printed("design")
+    assert len(study.read(demo.folder / "tables", "responses")) == 54 * 39
+    assert {"z", "log_rt"} == set(study.read(demo.folder / "results", "phenomenon_models")["measure"])
+    page = (demo.folder / "report.html").read_text()
     assert "simulated" in page
     assert "http://" not in page.replace("http://www.w3.org", "")
 

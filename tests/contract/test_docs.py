@@ -2,12 +2,8 @@
 
 import doctest
 import importlib
-import os
 import re
-import shlex
 import shutil
-import subprocess
-import sys
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -15,14 +11,13 @@ from typing import Any
 import pytest
 
 from gardenpath import study
+from gardenpath.experiment.tasks import tasks_of
+
+from ..conftest import blocks, commands, run_line
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 PACKAGES = ("study", "stimuli", "experiment", "lmscore", "analysis")
-
-
-def blocks(page: Path, language: str) -> list[str]:
-    return re.findall(rf"^```{language}\n(.*?)^```", page.read_text(), flags=re.MULTILINE | re.DOTALL)
 
 
 @pytest.fixture
@@ -44,30 +39,29 @@ def test_python_blocks_run_in_order(page: Path, workplace: Path) -> None:
 
 @pytest.mark.lm
 @pytest.mark.slow
-@pytest.mark.parametrize("page", [p for p in PAGES if blocks(p, "sh")], ids=lambda p: p.name)
-def test_command_blocks_run_in_order(page: Path, workplace: Path) -> None:
-    """Every `gardenpath` line; what sets the machine up (make, pip, cd) is run by the test run itself."""
+@pytest.mark.parametrize("page", [p for p in PAGES if commands(p)], ids=lambda p: p.name)
+def test_command_blocks_run_in_order(page: Path, workplace: Path, request: pytest.FixtureRequest) -> None:
+    """Those of README are the demo, which other tests read too."""
     folder = workplace / "examples" / "minimal-pairs"
-    environment = {**os.environ, "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
-    for block in blocks(page, "sh"):
-        for line in block.replace("\\\n", " ").splitlines():
-            words = shlex.split(line, comments=True)
-            if words and words[0] == "gardenpath":
-                done = subprocess.run(words, cwd=folder, env=environment, capture_output=True, text=True)
-                assert done.returncode == 0, f"{line}\n{done.stdout}{done.stderr}"
+    readme = page.name == "README.md"
+    ran = request.getfixturevalue("demo").ran if readme else [run_line(line, folder) for line in commands(page)]
+    assert [one.line for one in ran] == commands(page)
+    for one in ran:
+        assert one.code == 0, f"{one.line}\n{one.printed}{one.said}"
 
 
 def test_the_parts_of_study_toml_shown_in_docs_are_taken(workplace: Path) -> None:
     """Put into the example study, as a reader would."""
     stated = tomllib.loads((workplace / "examples" / "minimal-pairs" / "study.toml").read_text())
     shown = blocks(ROOT / "docs" / "study-toml.md", "toml")
-    assert len(shown) == 4
+    assert len(shown) == 5
     for block in shown:
         for section, keys in tomllib.loads(block).items():
             stated[section] = stated.get(section, {}) | keys
     plan = study.structure(study.Study, stated, where="docs/study-toml.md")
-    assert [item.responses for item in plan.design.attention] == [["2"], ["1", "2", "3"]]
-    assert len(plan.design.practice) == 2
+    assert tasks_of(plan).asks["filler"] == ["acceptability"]
+    assert [item.responses["acceptability"] for item in plan.design.attention] == [["2"], ["1", "2", "3"]]
+    assert len(plan.design.practice) == 3
     assert [model.name for model in plan.analysis.models] == ["embedded verb", "ease"]
     assert [field.name for field in plan.procedure.demographics] == ["age", "hand"]
 

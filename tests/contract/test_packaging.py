@@ -1,7 +1,14 @@
 """What is installed is what stands in the folders, and the dependencies stay few."""
 
+import shutil
+import subprocess
+import sys
+import tarfile
 import tomllib
+import zipfile
 from pathlib import Path
+
+import pytest
 
 ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
@@ -12,7 +19,7 @@ BUDGET = {
     "lm": 4,
     "quantized": 2,
     "benchmark": 3,
-    "online": 5,
+    "online": 4,
     "lab": 1,
     "r": 10,
     "parquet": 1,
@@ -30,6 +37,41 @@ def test_every_package_folder_is_listed() -> None:
         if "node_modules" not in path.parts
     }
     assert set(PROJECT["tool"]["setuptools"]["packages"]) == folders
+
+
+WEB = "experiment/players/web"
+# What the page is built from, and the example that the demo does not run.
+STAYS = ("examples/relative-clauses/", *(f"{WEB}/{name}" for name in ("src/", "tests/", "index.html", "build.mjs", "package", "tsconfig.json", "jspsych-LICENSE.txt")))  # fmt: skip
+
+
+def built(call: str, source: Path, out: Path) -> tuple[Path, str]:
+    """Let setuptools build from a folder; return the file that it made, and all that it said."""
+    code = f"from setuptools import build_meta; print('made', build_meta.{call}({str(out)!r}))"
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=source, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    )
+    assert done.returncode == 0, done.stdout
+    return out / done.stdout.rpartition("made ")[2].strip(), done.stdout
+
+
+def test_a_wheel_by_way_of_its_sources_holds_what_stands_in_the_folders(tmp_path: Path) -> None:
+    pytest.importorskip("setuptools", minversion="77", reason="setuptools 77 is not installed")
+    ignored = shutil.ignore_patterns("node_modules", "build", "__pycache__", ".*_cache")
+    for top in TOP:
+        shutil.copytree(ROOT / top, tmp_path / "from" / top, ignore=ignored)
+    for name in ("pyproject.toml", "README.md", "LICENSE"):
+        shutil.copy(ROOT / name, tmp_path / "from")
+    wanted = {path.relative_to(tmp_path / "from").as_posix() for top in TOP for path in (tmp_path / "from" / top).rglob("*") if path.is_file()}  # fmt: skip
+    sources, said = built("build_sdist", tmp_path / "from", tmp_path)
+    with tarfile.open(sources) as packed:
+        packed.extractall(tmp_path / "unpacked", filter="data")
+    (unpacked,) = (tmp_path / "unpacked").iterdir()
+    wheel, said_again = built("build_wheel", unpacked, tmp_path)
+    # What setuptools says of a folder that could be imported, has files to install, and is not listed.
+    assert "would be ignored" not in said + said_again
+    inside = {name.removeprefix("gardenpath/") for name in zipfile.ZipFile(wheel).namelist() if ".dist-info/" not in name}  # fmt: skip
+    assert inside == {name for name in wanted if not name.startswith(STAYS)}
+    assert any(name.endswith(".css") for name in inside)
 
 
 def test_no_python_file_lies_at_the_root() -> None:

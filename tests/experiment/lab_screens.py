@@ -5,7 +5,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from gardenpath.experiment.lab.displays import (
+from gardenpath.experiment.players.lab.displays import (
+    Asked,
     Blank,
     Click,
     Display,
@@ -14,11 +15,11 @@ from gardenpath.experiment.lab.displays import (
     Key,
     Page,
     Painted,
-    Slider,
-    Task,
+    Pair,
     Typed,
     Word,
 )
+from gardenpath.study.screens import Answers, Slider
 
 FRAME = 1000 / 60
 Misdeed = Callable[["Reader"], None]
@@ -29,6 +30,7 @@ class Reader:
     """Answers what is shown, each key `pace` ms after the frame; `misdeeds` are done once, at the display of that number."""
 
     pace: float = 200.0
+    refresh: float | None = 60.0
     misdeeds: dict[int, Misdeed] = field(default_factory=dict)
     digit: int = 5
     typed: str = "31"
@@ -60,13 +62,24 @@ class Reader:
     def wait(self, patience: float | None = None) -> Input | None:
         assert self.painted is not None
         self.painted.frame2 = self.painted.frame + FRAME
-        if not self.queue and patience is not None:
-            self.clock += patience
-            return None
-        if not self.queue:
-            assert not self.answered, f"nothing happens on {self.displays[-1]}"
+        if not self.queue and not self.answered:
             self.answered = True
             self.answer(self.displays[-1])
+        if patience is not None and (not self.queue or self.queue[0].t > self.clock + patience):
+            self.clock += patience
+            return None
+        assert self.queue, f"nothing happens on {self.displays[-1]}"
+        return self._given()
+
+    def stand(self, frames: int) -> Input | None:
+        assert self.painted is not None
+        end = self.painted.frame + (frames - 0.5) * FRAME
+        if self.queue and self.queue[0].t < end:
+            return self._given()
+        self.clock = end
+        return None
+
+    def _given(self) -> Input:
         given = self.queue.popleft()
         self.clock = max(self.clock, given.t)
         if isinstance(given, Key) and given.down:
@@ -111,16 +124,18 @@ class Reader:
     def answer(self, display: Display) -> None:
         match display:
             case Page(answers=(first, *_)):
-                self.press(first.keys[0])
+                self.press(_code(first.keys[0]))
             case Page():
                 self.press("Space")
-            case Task(arrangement="points"):
-                self.press(f"Digit{self.digit}")
-            case Task():
-                self.press(display.answers[0].keys[0])
-            case Slider():
+            case Asked(screen=Slider()):
                 self.press("ArrowRight")
                 self.press("Space")
+            case Asked(screen=Answers(arrangement="points")):
+                self.press(f"Digit{self.digit}")
+            case Asked(screen=Answers() as screen):
+                self.press(_code(screen.answers[0].keys[0]))
+            case Pair():
+                self.press("KeyJ" if display.left.startswith("~") else "KeyF")
             case Blank(choices=()):
                 self.write(self.typed)
                 self.press("Enter")
@@ -132,7 +147,7 @@ class Reader:
 
     def words(self) -> list[str]:
         """Every word shown in the middle of the screen, in order."""
-        return [one.text for one in self.displays if isinstance(one, Word) and not one.hint and one.text != "+"]
+        return [one.text for one in self.displays if isinstance(one, Word) and one.text and not (one.mark or one.hint)]
 
     def of(self, kind: type[Any]) -> list[Any]:
         return [one for one in self.displays if isinstance(one, kind)]
@@ -141,4 +156,9 @@ class Reader:
 def _same(display: Display, before: Display) -> bool:
     if isinstance(display, Blank):
         return isinstance(before, Blank) and before.label == display.label
-    return isinstance(display, Slider) and isinstance(before, Slider)
+    return isinstance(display, Asked) and isinstance(before, Asked) and isinstance(display.screen, Slider)
+
+
+def _code(key: str) -> str:
+    """Where the key of an answer stands."""
+    return f"Digit{key}" if key.isdigit() else key

@@ -2,16 +2,18 @@
 
 import sqlite3
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from json import loads
+from json import dumps, loads
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from gardenpath import experiment, study
+from gardenpath.experiment.browser import PAINTED
+from gardenpath.experiment.script import sequence
 
 from .conftest import serve
 
@@ -30,7 +32,8 @@ versions = 3
 practice = ["She slept well."]
 """
 RATING = """\
-[procedure.rating]
+[procedure.tasks.acceptability]
+kind = "rating"
 prompt = "How good does this sentence sound to you?"
 low = "very bad"
 high = "very good"
@@ -43,8 +46,15 @@ addEventListener('keyup', (e) => window.keys.push([`${e.code} up`, e.timeStamp, 
 """
 
 
-def stated(design: str = DESIGN, procedure: str = "breaks = 1\n", rating: str = RATING, language: str = "en") -> str:
-    """Return the text of a study.toml."""
+def stated(
+    design: str = DESIGN,
+    procedure: str = "breaks = 1\n",
+    tasks: str = RATING,
+    show: str = "centred",
+    ask: Sequence[str] = ("acceptability",),
+    language: str = "en",
+) -> str:
+    """Return the text of a study.toml; `procedure` and `tasks` stand before and after what is shown of targets and asked."""
     return f"""\
 name = "page"
 title = "Reading sentences"
@@ -56,7 +66,10 @@ files = ["items.csv"]
 {design}
 [procedure]
 {procedure}
-{rating}
+[procedure.target]
+show = "{show}"
+ask = {dumps(ask)}
+{tasks}
 [online]
 completion_code = "GARDEN-PATH-1"
 """
@@ -72,10 +85,19 @@ class Site:
     versions: list[experiment.VersionFile]
 
     def events(self) -> list[dict[str, Any]]:
+        """Return what is stored, by number; `trial` is the presented position of the trial that an event belongs to."""
         with sqlite3.connect(self.database) as connection:
-            rows = connection.execute("SELECT seq, visit, t, kind, trial, value FROM events ORDER BY seq").fetchall()
-        names = ("seq", "visit", "t", "kind", "trial", "value")
-        return [dict(zip(names, (*row[:5], loads(row[5])), strict=True)) for row in rows]
+            columns = 'session, version_sha256, "order", seq, visit, t, kind, step, screen, value'
+            query = f"SELECT {columns} FROM events JOIN sessions ON session = id ORDER BY seq"
+            rows = connection.execute(query).fetchall()
+        names = ("seq", "visit", "t", "kind", "step", "screen", "value")
+        files = {file.sha256: file for file in self.versions}
+        placed = {session: sequence(files[sha256].script, loads(order)) for session, sha256, order, *_ in rows}
+        return [
+            dict(zip(names, (*row[:6], loads(row[6])), strict=True))
+            | {"trial": None if row[4] is None else placed[session][row[4]].position}
+            for session, _, _, *row in rows
+        ]
 
     def sessions(self) -> int:
         with sqlite3.connect(self.database) as connection:
@@ -125,18 +147,21 @@ class Reader:
     answers: list[int] = field(default_factory=list)
     sentences: list[list[str]] = field(default_factory=list)
 
-    def state(self) -> tuple[str, str]:
-        """What is shown, the uppermost, and its number."""
+    def state(self) -> tuple[str, str, str]:
+        """What is shown, the uppermost: its kind, its name, and its number."""
         found: list[str] = self.page.evaluate(
             """() => {
               const shown = [...document.querySelectorAll("[data-screen]")].pop();
-              return shown ? [shown.dataset.screen, shown.dataset.step] : ["", ""];
+              return shown ? [shown.dataset.screen, shown.dataset.name ?? "", shown.dataset.step] : ["", "", ""];
             }"""
         )
-        return found[0], found[1]
+        return found[0], found[1], found[2]
 
     def screen(self) -> str:
         return self.state()[0]
+
+    def name(self) -> str:
+        return self.state()[1]
 
     def until(self, holds: Callable[[], bool]) -> None:
         end = time.monotonic() + 15
@@ -145,34 +170,34 @@ class Reader:
             self.page.wait_for_timeout(5)
 
     def at(self, *screens: str) -> str:
-        """Wait for one of these screens."""
-        self.until(lambda: self.screen() in screens)
-        return self.screen()
+        """Wait for one of these kinds or names; return which."""
+        self.until(lambda: bool({*self.state()[:2]} & {*screens}))
+        return next(one for one in self.state()[:2] if one in screens)
 
     def press(self, key: str) -> None:
-        self.page.wait_for_timeout(30)  # past the next frame: an earlier press would not count
+        self.page.evaluate(PAINTED)  # an earlier press would not count
         self.page.keyboard.press(key, delay=25)
 
     def go(self, key: str = "Space") -> None:
         """Press a key and wait until the page shows something else."""
         before = self.state()
         self.press(key)
-        self.until(lambda: self.state() not in (before, ("", "")))
+        self.until(lambda: self.state() not in (before, ("", "", "")))
 
     def consent(self) -> None:
         if self.at("device", "consent") == "device":
             self.go()
         self.page.locator("button.first").click()
-        self.until(lambda: self.screen() not in ("consent", ""))
+        self.until(lambda: self.state()[:2] not in (("text", "consent"), ("", "")))
 
     def begin(self) -> None:
         self.consent()
         self.skip_text()
 
     def skip_text(self) -> str:
-        """Leave pages of text and breaks; return what comes then."""
+        """Leave pages of text; return what comes then."""
         self.until(lambda: self.screen() != "")
-        while self.screen() in ("text", "break"):
+        while self.screen() == "text":
             self.go()
         return self.screen()
 
@@ -180,10 +205,10 @@ class Reader:
         return str(self.page.locator(".word").text_content())
 
     def read(self, between: Callable[[int], None] = lambda word: None) -> None:
-        """Read one sentence in the middle of the screen, from the fixation mark to the task."""
-        self.at("start")
+        """Read one sentence, from the fixation mark in the middle of the screen to the task, or all of it at once."""
+        whole = self.at("start", "whole") == "whole"
+        words = str(self.page.locator(".stimulus").text_content()).split() if whole else []
         self.go()
-        words: list[str] = []
         while self.screen() == "word":
             words.append(self.word())
             between(len(words) - 1)
@@ -191,7 +216,7 @@ class Reader:
         self.sentences.append(words)
 
     def rate(self, answer: int) -> None:
-        self.at("rating")
+        self.at("acceptability")
         self.go(str(answer))
         self.answers.append(answer)
 

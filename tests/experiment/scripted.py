@@ -1,26 +1,57 @@
 """What a scripted participant does in a place of a study, and what of it a platform's file has to give back."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from gardenpath import experiment, study
-from gardenpath.experiment.exports import Place
-from gardenpath.experiment.imports import Answer, Presented, ReadWord
+from gardenpath.experiment.platforms.exporting import Place
+from gardenpath.experiment.platforms.importing import Answer, Presented, ReadWord
+from gardenpath.experiment.script import Placed
+from gardenpath.study.screens import After, Answers, Entry, Slider, Text, Whole, Words
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES = ("minimal-pairs", "relative-clauses")
 PRACTICE = 'practice = [{ sentence = "She, too, slept.", question = "Did she?", answer = "yes" }]\n'
 PAIRS = 'trial = "pair"\nratio = { grammatical = 1, ungrammatical = 1 }\nversions = 2\n'
+SCALE = 'kind = "rating"\nprompt = "How good, in %?"\nlow = "very bad"\nhigh = "very good"\n'
+# A text that PCIbex, CSV and Python would each trip over.
+TYPED = 'a "lamp", 100% of it'
+
+
+def asks(*names: str, show: str = "centred", tables: str = "", **scales: str) -> str:
+    """Return the procedure of a study that shows sentences in one way and asks these tasks; `scales` are ratings by name."""
+    roles = "".join(
+        f'[procedure.{role}]\nshow = "{show}"\nask = {json.dumps(names)}\n' for role in ("target", "practice")
+    )
+    made = "".join(f"[procedure.tasks.{name}]\n{SCALE}{more}\n" for name, more in scales.items())
+    return roles + made + tables
+
+
+RATED = asks("question", "good", good="")
+STUDIES = {
+    "centred with ratings and questions": {"procedure": RATED},
+    "a moving window and a slider": {
+        "procedure": asks("question", "good", show="moving_window", good='scale = "slider"')
+    },
+    "whole sentences, yes or no": {"procedure": asks("question", "good", show="whole", good='scale = "yes_no"')},
+    "with the task": {"procedure": asks("question", "good", show="with_task", good="")},
+    "questions alone": {"procedure": asks("question", show="cumulative")},
+    "two scales one after the other": {"procedure": asks("good", "sure", good="points = 5", sure='scale = "slider"')},
+    "no task": {"procedure": asks()},
+    "speeded": {"procedure": asks("good", "question", good='scale = "yes_no"\ndeadline = 900')},
+    "pairs read first": {"procedure": asks("choice"), "design": PAIRS},
+    "pairs with the task": {"procedure": asks("choice", show="with_task"), "design": PAIRS},
+}
 
 
 def files_of(folder: Path) -> list[experiment.VersionFile]:
     return experiment.version_files(study.load(folder))
 
 
-def odd(folder: Path, procedure: str = "", design: str = "") -> Path:
+def odd(folder: Path, procedure: str = RATED, design: str = "", language: str = "en") -> Path:
     """Write a study of four items with contexts, questions, and words that trip over commas, quotes and percent signs."""
     records: list[dict[str, Any]] = [{"record": "paradigm", "id": "agreement", "phenomenon": "agreement"}]
     for n, noun in enumerate(["key", 'so-called "road",', "100%", "a@b"]):
@@ -30,19 +61,62 @@ def odd(folder: Path, procedure: str = "", design: str = "") -> Path:
         }
         choices = ["yes, it was", "no"] if n % 2 else ["a key", 'a "lamp"', "a door"]
         question = {"text": f"Was it {noun}?", "answers": dict.fromkeys(sentences, choices[0]), "choices": choices}
-        texts = {"id": f"a-{n}", "paradigm": "agreement", "language": "en", "sentences": sentences}
+        texts = {"id": f"a-{n}", "paradigm": "agreement", "language": language, "sentences": sentences}
         records.append(
             {"record": "item", **texts, "question": question, "context": f"It was late, {n} %.\n\nVery late."}
         )
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "items.jsonl").write_text("".join(json.dumps(record) + "\n" for record in records), "utf-8")
-    design = design or "ratio = { grammatical = 1, ungrammatical = 1 }\nversions = 2\nquestions = 1.0\n" + PRACTICE
+    asked = "share = { question = 1.0 }\n" if '"question"' in procedure else ""
+    design = design or "ratio = { grammatical = 1, ungrammatical = 1 }\nversions = 2\n" + asked + PRACTICE
     (folder / "study.toml").write_text(
-        'name = "odd"\nlanguage = "en"\nseed = 4\n[materials]\nfiles = ["items.jsonl"]\n'
-        f'[design]\n{design}[online]\ncompletion_code = "C"\n[procedure]\n{procedure}',
+        f'name = "odd"\nlanguage = "{language}"\nseed = 4\n[materials]\nfiles = ["items.jsonl"]\n'
+        f'[design]\n{design}[online]\ncompletion_code = "C"\n{procedure}',
         "utf-8",
     )
     return folder
+
+
+def changed(files: Sequence[experiment.VersionFile], change: Any) -> list[experiment.VersionFile]:
+    """Return version files whose trials have other screens than a task of ours makes: `change` takes and returns a trial's."""
+    made = []
+    for file in files:
+        trials = tuple(replace(step, screens=tuple(change(list(step.screens)))) for step in file.script.trials)
+        made.append(replace(file, script=replace(file.script, trials=trials)))
+    return made
+
+
+def typed(screens: list[Any]) -> list[Any]:
+    """Return a trial's screens with a typed answer after them, and one that is asked after wrong answers alone."""
+    entry = Entry(name="then", task="completion", prompt="And then?", button="Go on", missing="Please type.")
+    asked = next((n for n, screen in enumerate(screens) if isinstance(screen, Answers) and screen.tell), None)
+    why = replace(entry, name="why", prompt="Why?", when=After(asked, ("wrong",))) if asked is not None else None
+    return [*screens, entry, *([why] if why else [])]
+
+
+def led(outcomes: tuple[str, ...], *, judged: bool) -> Any:
+    """Return a change by which a text is typed after some ends of the rating alone, of which one answer may be the right one."""
+
+    def change(screens: list[Any]) -> list[Any]:
+        n = next(n for n, screen in enumerate(screens) if screen.name == "good")
+        right = (screens[n].answers[0].value,) if judged else ()
+        asked = replace(screens[n], right=right, tell=judged)
+        entry = Entry(
+            name="why", task="completion", prompt="Why?", button="Go on", missing="?", when=After(n, outcomes)
+        )  # type: ignore[arg-type]
+        return [*screens[:n], asked, entry]
+
+    return change
+
+
+LED = [
+    *(
+        (outcomes, True)
+        for outcomes in (("right",), ("wrong",), ("timeout",), ("right", "wrong"), ("wrong", "timeout"))
+    ),
+    *((outcomes, True) for outcomes in (("right", "timeout"), ("right", "wrong", "timeout"), ("answered",))),
+    *((outcomes, False) for outcomes in (("answered",), ("timeout",), ("answered", "timeout"), ("right",))),
+]
 
 
 def rt(trial: int, word: int) -> float:
@@ -55,57 +129,83 @@ def since(trial: int, nth: int) -> float:
     return 500.0 + trial + 10 * nth
 
 
-def rating(trial: int, file: experiment.VersionFile) -> int:
-    scale = file.procedure.rating
-    assert scale is not None
-    return scale.range[(trial * 3 + 1) % len(scale.range)]
+def is_late(trial: int, screen: Any) -> bool:
+    """Whether the script lets a screen's deadline pass."""
+    return screen.deadline is not None and trial % 3 == 1
 
 
-def choice(trial: int, choices: list[str]) -> str:
-    return choices[trial % len(choices)]
+def said(trial: int, screen: Any) -> Any:
+    """Return the scripted answer to a screen: of a scale a number, of others a value, or a text."""
+    if isinstance(screen, Entry):
+        return f"{trial}: {TYPED}"
+    if isinstance(screen, Slider):
+        return screen.least + (trial * 3 + 1) % (screen.most - screen.least + 1)
+    return screen.answers[(trial * 3 + 1) % len(screen.answers)].value
 
 
-def expected(place: Place, *, times: bool = True, sides: tuple[str, str] = ("upper", "lower")) -> list[Presented]:
-    """Return what a file of this place has to give back, without where it stands."""
-    return [one for trial in place.trials() for one in _trial(trial, place.file, times, sides)]
+def outcome(trial: int, screen: Any) -> str:
+    """Return how the script ends a screen that asks."""
+    if is_late(trial, screen):
+        return "timeout"
+    return ("right" if said(trial, screen) in screen.right else "wrong") if screen.right else "answered"
 
 
-def _trial(
-    trial: dict[str, Any], file: experiment.VersionFile, times: bool, sides: tuple[str, str]
-) -> Iterator[Presented]:
-    n, pair = trial["trial"], len(trial["sentences"]) > 1
-    shared: dict[str, Any] = {"trial": n, "item": trial["item"], "role": trial["role"], "where": ""}
-    answers, words = [], []
-    if trial["context"]:
-        answers.append(Answer("reading", "context", "read", since(n, len(answers)) if times else None))
-    for nth, sentence in enumerate(trial["sentences"]):
-        name = f"sentence {nth + 1}" if pair else "sentence"
-        if trial["presentation"] == "whole":
-            answers.append(Answer("reading", name, "read", since(n, len(answers)) if times else None))
-        elif trial["presentation"] != "with_task":
-            words.append(tuple(ReadWord(w, rt(n, i)) for i, w in enumerate(sentence["words"])))
-    for task in trial["tasks"]:
-        answers.append(_answer(task, trial, file, since(n, len(answers)) if times else None, sides))
+def trials_of(place: Place) -> list[Placed]:
+    """Return the trials of a place as platforms other than our own page show them."""
+    return [placed for placed in place.between() if placed.step.trial is not None]
+
+
+def shown_in(placed: Placed) -> Iterator[Any]:
+    """Yield the screens of a trial that the script comes to see."""
+    ends: dict[int, str] = {}
+    for n, screen in enumerate(placed.step.screens):
+        if screen.when is None or ends.get(screen.when.screen) in screen.when.outcomes:
+            if hasattr(screen, "deadline"):
+                assert placed.position is not None
+                ends[n] = outcome(placed.position, screen)
+            yield screen
+
+
+def expected(place: Place, *, stacked: bool = False) -> list[Presented]:
+    """Return what a file of this place has to give back, without where it stands; `stacked`: pairs are shown one above the other."""
+    return [one for placed in trials_of(place) for one in _trial(placed, place.file, stacked)]
+
+
+def _trial(placed: Placed, file: experiment.VersionFile, stacked: bool) -> Iterator[Presented]:
+    trial, n = file.version.trials[placed.step.trial or 0], placed.position or 0
+    pair = len(trial.shown) > 1
+    shared: dict[str, Any] = {"trial": n, "item": trial.item.id, "role": trial.role, "where": ""}
+    answers: list[Answer] = []
+    words: list[tuple[ReadWord, ...]] = []
+    for screen in shown_in(placed):
+        time = since(n, len(answers))
+        if isinstance(screen, Words):
+            words.append(tuple(ReadWord(word, rt(n, i)) for i, word in enumerate(screen.words)))
+        elif isinstance(screen, Whole):
+            numbered = f"sentence {(screen.sentence or 0) + 1}" if pair else "sentence"
+            name = "context" if screen.sentence is None else numbered
+            answers.append(Answer("reading", name, "read", time, outcome="read"))
+        elif not isinstance(screen, Text):
+            answers.append(_answer(n, screen, time, stacked))
     if pair and words:
         for nth, of in enumerate(words):
-            yield Presented(condition=trial["sentences"][nth]["condition"], words=of, **shared)
+            yield Presented(condition=trial.shown[nth][0], words=of, **shared)
         words = []
-    yield Presented(condition=trial["condition"], words=words[0] if words else (), answers=tuple(answers), **shared)
+    yield Presented(condition=trial.condition, words=words[0] if words else (), answers=tuple(answers), **shared)
 
 
-def _answer(
-    task: str, trial: dict[str, Any], file: experiment.VersionFile, time: float | None, sides: tuple[str, str]
-) -> Answer:
-    n, procedure = trial["trial"], file.procedure
-    if task == "question":
-        return Answer(task, "question", choice(n, trial["question"]["choices"]), time)
-    if task == "choice":
-        return Answer(task, procedure.choice.name, trial["sentences"][n % 2]["condition"], time, sides[n % 2])
-    assert procedure.rating is not None
-    return Answer(task, procedure.rating.name, float(rating(n, file)), time)
+def _answer(n: int, screen: Any, time: float, stacked: bool) -> Answer:
+    if is_late(n, screen):
+        return Answer(screen.task, screen.name, None, outcome="timeout")
+    value, side = said(n, screen), None
+    if isinstance(screen, Answers):
+        values = [one.value for one in screen.answers]
+        side = screen.answers[values.index(value)].side
+        if stacked and screen.arrangement == "pair":
+            side = ("upper", "lower")[values.index(value)]
+    return Answer(screen.task, screen.name, str(value), time, side)
 
 
 def bare(presented: Presented) -> Presented:
-    """Return a trial as a file gave it back, ratings as numbers and without where it stands, to be compared."""
-    answers = tuple(replace(a, response=float(a.response)) if a.task == "rating" else a for a in presented.answers)
-    return replace(presented, where="", answers=answers)
+    """Return a trial as a file gave it back without where it stands, to be compared."""
+    return replace(presented, where="")

@@ -9,9 +9,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from gardenpath import experiment, study
-from gardenpath.experiment import server
+from gardenpath.experiment.server import routes
 
 from .conftest import BOTH, Running, new_database, serve
+from .made_events import MACHINE
+from .made_events import event as made_event
 
 HOSTILE = (
     "../../etc/passwd",
@@ -104,14 +106,7 @@ def test_hostile_texts_are_refused_or_stay_texts(running: Running, opened: dict[
     preview = {"preview": {"version": text, "trial": 0, "key": text}}
     answers.append(client.post("api/sessions", content=json.dumps(preview).encode()))
     token = {"Authorization": f"Bearer {opened['token']}"}
-    event = {
-        "seq": 0,
-        "visit": 0,
-        "t": 1,
-        "kind": "visit",
-        "trial": None,
-        "value": {"time_origin": 0, "device": text, "refresh_hz": None},
-    }
+    event = vars(made_event(0, 1.0, "visit", **{**MACHINE, "device": text}))
     answers.append(
         client.put(
             f"api/sessions/{opened['session']}/events", content=json.dumps({"events": [event]}).encode(), headers=token
@@ -141,7 +136,7 @@ def test_no_path_leads_out_of_the_page(running: Running, path: str) -> None:
 NUMBERS = {
     "seq": [10**30, 200_000, -1, 0.5],
     "visit": [10**30, 10_000],
-    "trial": [10**30, 100_000, 39_000],
+    "step": [10**30, 100_000, 39_000],
     "t": [1e300, -1e300, 10**400],
 }
 
@@ -150,7 +145,7 @@ NUMBERS = {
 def test_numbers_that_no_session_has_are_refused(
     running: Running, opened: dict[str, Any], name: str, value: float
 ) -> None:
-    event = {"seq": 0, "visit": 0, "t": 1.0, "kind": "trial_end", "trial": 0, "value": {}, name: value}
+    event = {"seq": 0, "visit": 0, "t": 1.0, "kind": "begin", "step": 0, "screen": None, "value": {}, name: value}
     headers = {"Authorization": f"Bearer {opened['token']}"}
     path = f"{running.address}api/sessions/{opened['session']}/events"
     assert httpx2.put(path, content=json.dumps({"events": [event]}), headers=headers).status_code == 400
@@ -158,7 +153,7 @@ def test_numbers_that_no_session_has_are_refused(
 
 @pytest.mark.parametrize("number", ["NaN", "Infinity", "-Infinity", "1e999"])
 def test_what_is_no_number_is_refused(running: Running, opened: dict[str, Any], number: str) -> None:
-    event = '{"seq": 0, "visit": 0, "t": NUMBER, "kind": "end", "trial": null, "value": {}}'
+    event = '{"seq": 0, "visit": 0, "t": NUMBER, "kind": "end", "step": null, "screen": null, "value": {}}'
     raw = f'{{"events": [{event.replace("NUMBER", number)}]}}'
     headers = {"Authorization": f"Bearer {opened['token']}"}
     path = f"{running.address}api/sessions/{opened['session']}/events"
@@ -166,7 +161,7 @@ def test_what_is_no_number_is_refused(running: Running, opened: dict[str, Any], 
 
 
 def test_a_value_of_any_size_is_not_taken(running: Running, opened: dict[str, Any]) -> None:
-    event = {"seq": 0, "visit": 0, "t": 1.0, "kind": "end", "trial": None, "value": {"x": "y" * 20_001}}
+    event = vars(made_event(0, 1.0, "visit", **{**MACHINE, "device": "y" * 20_001}))
     headers = {"Authorization": f"Bearer {opened['token']}"}
     answer = httpx2.put(
         f"{running.address}api/sessions/{opened['session']}/events", json={"events": [event]}, headers=headers
@@ -199,7 +194,7 @@ def test_the_page_and_not_the_visitor_is_told_the_version(
 def test_who_asks_without_end_has_to_wait(
     example: study.Study, versions: list[experiment.VersionFile], tmp_path: Path
 ) -> None:
-    for running in serve(example, versions, tmp_path, site=server.Site(burst=5)):
+    for running in serve(example, versions, tmp_path, site=routes.Site(burst=5)):
         session = httpx2.post(f"{running.address}api/sessions", json={}).json()
         path = f"{running.address}api/sessions/{session['session']}/heartbeat"
         headers = {"Authorization": "Bearer guess"}
@@ -211,7 +206,7 @@ def test_who_asks_without_end_has_to_wait(
 def test_arrivals_from_one_address_are_slowed_down_where_a_proxy_tells_them_apart(
     example: study.Study, versions: list[experiment.VersionFile], tmp_path: Path
 ) -> None:
-    for running in serve(example, versions, tmp_path, site=server.Site(behind_proxy=True)):
+    for running in serve(example, versions, tmp_path, site=routes.Site(behind_proxy=True)):
         with httpx2.Client(base_url=running.address) as client:
             # A body that is none costs the server little and counts all the same.
             answers = {client.post("api/sessions", content=b"{").status_code for _ in range(400)}

@@ -13,12 +13,14 @@ from typing import Any
 import pytest
 
 from gardenpath import experiment, study
-from gardenpath.experiment import server
-from gardenpath.experiment.assignment import Filled, choose
-from gardenpath.experiment.platforms import Person
-from gardenpath.experiment.store import Arrival, Conflict, Opened, Refused, Store
+from gardenpath.experiment.recruitment import Person
+from gardenpath.experiment.server import routes
+from gardenpath.experiment.server.assignment import Filled, choose
+from gardenpath.experiment.server.store import Arrival, Conflict, Opened, Refused, Store
 
 from .conftest import BOTH, Clock, new_database
+from .made_events import done
+from .made_events import event as made_event
 
 Versions = list[experiment.VersionFile]
 
@@ -37,7 +39,7 @@ def opened(example: study.Study, versions: Versions, database_url: str, clock: C
 @contextmanager
 def store_with(example: study.Study, versions: Versions, url: str, clock: Clock, **online: Any) -> Iterator[Store]:
     stated = dataclasses.replace(example, online=dataclasses.replace(example.online, **online))
-    made = server.open_store(stated, versions, url, clock=clock)
+    made = routes.open_store(stated, versions, url, clock=clock)
     yield made
     made.engine.dispose()
 
@@ -47,11 +49,8 @@ def arrival(name: str | None = None, **more: Any) -> Arrival:
 
 
 def read(store: Store, session: Opened) -> int:
-    """Store events as short as the study takes them: each trial ends."""
-    events = [
-        experiment.Event(trial, session.visit, float(trial), "trial_end", trial, {})
-        for trial in range(len(session.session.order))
-    ]
+    """Store events as short as the study takes them: each step ends."""
+    events = [done(n, n) for n in range(len(session.stand.steps))]
     return store.append(session.session.id, session.token, events)
 
 
@@ -150,7 +149,7 @@ def test_a_place_is_released_when_its_lease_runs_out_and_renewed_by_every_sign_o
         first = store.open(arrival("anna"))
         for sign in (
             lambda: store.heartbeat(first.session.id, first.token, None),
-            lambda: store.append(first.session.id, first.token, [experiment.Event(0, 0, 1.0, "end", None, {})]),
+            lambda: store.append(first.session.id, first.token, [made_event(0, 1.0, "end")]),
         ):
             clock.pass_minutes(50)
             sign()
@@ -191,18 +190,18 @@ def test_one_session_a_person_and_a_second_one_where_the_study_has_more(
 
 def test_who_comes_back_goes_on_and_too_late_is_told_so(opened: Store, clock: Clock) -> None:
     first = opened.open(arrival("anna"))
-    opened.append(first.session.id, first.token, [experiment.Event(0, 0, 1.0, "trial_end", 0, {})])
+    opened.append(first.session.id, first.token, [done(0, 0)])
     clock.pass_minutes(23 * 60)
     again = opened.open(arrival("anna"))
     assert (again.session, again.token) == (first.session, first.token)
-    assert (again.visit, again.next_seq, again.done) == (1, 1, (0,))
+    assert (again.visit, again.next_seq, again.stand.done) == (1, 1, {0})
     clock.pass_minutes(24 * 60)
     with pytest.raises(Refused, match="longer than it may be resumed") as refused:
         opened.open(arrival("anna"))
     assert refused.value.reason == "expired"
-    finish_rest = [experiment.Event(n, 0, 1.0, "trial_end", n, {}) for n in range(1, len(first.session.order))]
+    finish_rest = [done(n, n) for n in range(1, len(first.stand.steps))]
     opened.append(first.session.id, first.token, finish_rest)  # what its page still holds is taken, and paid
-    assert opened.complete(first.session.id, first.token, len(first.session.order), "CODE")[0] == []
+    assert opened.complete(first.session.id, first.token, len(first.stand.steps), "CODE")[0] == []
 
 
 def test_a_browser_without_an_id_resumes_by_its_token_until_it_has_finished(opened: Store) -> None:
@@ -270,7 +269,7 @@ def test_previews_show_any_version_from_any_trial_and_take_no_place(
     with store_with(example, versions[:1], database_url, clock, quota=1) as store:
         for _ in range(3):
             shown = store.open(arrival(preview=(versions[0].name, 5)))
-            assert (shown.session.source, shown.done) == ("preview", (0, 1, 2, 3, 4))
+            assert (shown.session.source, shown.stand.at) == ("preview", (11, 0))
         assert store.complete(shown.session.id, shown.token, 0, "CODE")[0] == []
         assert store.open(arrival("anna")).session.slot == 0
         assert [record.session.source for record in store.records()] == ["server"]

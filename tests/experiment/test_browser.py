@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from gardenpath import experiment, study
+from gardenpath.experiment.sessions import open_session, payload, walked
 
 from .conftest import serve
 
@@ -35,16 +36,13 @@ def test_nine_pairs_of_four_blimp_paradigms_are_read_to_the_end(
     shown = {t.item.id: len(t.shown[0][1].words()) for t in version.trials}
     assert tables["readings"].groupby("item")["word"].count().to_dict() == shown
     assert (tables["readings"]["rt"] > 0).all()
-    script = [
-        e["value"]["response"] for e in robot.events(_payload(versions[0], tables), "reader") if e["kind"] == "response"
-    ]
+    did = robot.events(_payload(versions[0], tables), "reader")
+    script = [e["value"]["answer"] for e in did if e["kind"] == "outcome" and e["value"]["answer"] is not None]
     answers = tables["responses"].sort_values("trial")["response"].astype(int).tolist()
     assert answers == script, "each rating is the key that was pressed"
 
 
 def _payload(file: experiment.VersionFile, tables):  # type: ignore[no-untyped-def]
-    from gardenpath.experiment.sessions import open_session, payload
-
     slot = int(tables["sessions"]["slot"].iloc[0])
     session = open_session(file, slot, id="s", participant="reader", started="x", source="robot")
-    return payload(session, file, token="", visit=0, next_seq=0, done=())
+    return payload(session, file, walked(session, file), token="", visit=0, next_seq=0)

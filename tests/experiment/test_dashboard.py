@@ -14,14 +14,16 @@ import httpx2
 import pytest
 
 from gardenpath import experiment, study
-from gardenpath.experiment import server
-from gardenpath.experiment.dashboard import histogram, payments_csv
-from gardenpath.experiment.platforms import Person
+from gardenpath.experiment.recruitment import Person
+from gardenpath.experiment.server import routes
+from gardenpath.experiment.server.dashboard import histogram, payments_csv
+from gardenpath.experiment.server.store import Arrival, Opened, Store
 from gardenpath.experiment.sessions import payload
-from gardenpath.experiment.store import Arrival, Opened, Store
 from gardenpath.study import RewardSection
 
 from .conftest import Clock, Running, serve
+from .made_events import done, word
+from .made_events import event as made_event
 
 PASSWORD = "correct horse"
 
@@ -30,7 +32,7 @@ def watched(
     example: study.Study, versions: list[experiment.VersionFile], folder: Path, clock: Clock, **online: Any
 ) -> Iterator[Running]:
     stated = dataclasses.replace(example, online=dataclasses.replace(example.online, **online))
-    yield from serve(stated, versions[:3], folder, site=server.Site(password=PASSWORD), clock=clock)
+    yield from serve(stated, versions[:3], folder, site=routes.Site(password=PASSWORD), clock=clock)
 
 
 @pytest.fixture
@@ -57,12 +59,11 @@ def experimenter(visitor: httpx2.Client) -> httpx2.Client:
 def read(store: Store, opened: Opened, seed: int = 1, trials: int | None = None) -> None:
     """Send what a robot does; of so many trials where it stops early."""
     robot = experiment.robot([opened.file], seed=seed)
-    shown = payload(
-        opened.session, opened.file, token="", visit=opened.visit, next_seq=opened.next_seq, done=opened.done
-    )
+    shown = payload(opened.session, opened.file, opened.stand, token="", visit=opened.visit, next_seq=opened.next_seq)
     events = [experiment.Event(**event) for event in robot.events(shown, opened.session.id)]
     if trials is not None:
-        last = next(event.seq for event in events if event.kind == "trial_end" and event.trial == trials - 1)
+        step = next(placed.number for placed in opened.stand.steps if placed.position == trials - 1)
+        last = next(event.seq for event in events if event.kind == "done" and event.step == step)
         events = events[: last + 1]
     store.append(opened.session.id, opened.token, events)
 
@@ -186,7 +187,7 @@ def test_preview_links_open_their_version(experimenter: httpx2.Client, board: Ru
     for version, key in links:
         asked = {"preview": {"version": version, "trial": 2, "key": key}}
         shown = httpx2.post(f"{board.address}api/sessions", json=asked).json()
-        assert (shown["done"], shown["online"]["test"]) == ([0, 1], True)
+        assert (shown["done"], shown["online"]["test"]) == ([*range(7)], True)
     wrong = {"preview": {"version": links[0][0], "trial": 0, "key": "0" * 32}}
     assert httpx2.post(f"{board.address}api/sessions", json=wrong).status_code == 403
     assert board.store.counts() == (0, 0)
@@ -222,15 +223,10 @@ def test_flags_tell_what_to_look_at(experimenter: httpx2.Client, board: Running)
     store = board.store
     opened = store.open(Arrival("anna", source="robot"))
     opened = store.open(Arrival("anna"))
-    away = [
-        experiment.Event(n, 1, float(n), "interruption", None, {"reason": "blur" if n % 2 else "focus"})
-        for n in range(12)
-    ]
-    fast = [
-        experiment.Event(12 + n, 1, 100.0 + 50 * n, kind, 0, {"request": 0, "frame": 0, "handler": 0, "word": n - 1})
-        for n, kind in enumerate(["start", "word", "word"])
-    ]
-    ends = [experiment.Event(15 + n, 1, 1e4, "trial_end", n, {}) for n in range(len(opened.session.order))]
+    away = [made_event(n, float(n), "interruption", reason="blur" if n % 2 else "focus") for n in range(12)]
+    first = next(placed.number for placed in opened.stand.steps if placed.position == 0)
+    fast = [word(12 + n, 100.0 + 50 * n, first, n - 1) for n in range(3)]
+    ends = [done(15 + n, n, 1e4) for n in range(len(opened.stand.steps))]
     store.append(opened.session.id, opened.token, [*away, *fast, *ends])
     assert store.complete(opened.session.id, opened.token, 15 + len(ends), "C")[0] == []
     text = text_of(experimenter.get("dashboard").text)

@@ -16,18 +16,19 @@ import pytest
 
 from gardenpath import experiment, study
 from gardenpath.experiment.browser import take_page
-from gardenpath.experiment.imports.native import records
+from gardenpath.experiment.platforms.native import records
 from gardenpath.experiment.robots import FolderTransport
-from gardenpath.experiment.sessions import check_events
+from gardenpath.experiment.sessions import check_events, steps_of
 
-from .pages import ITEMS, Reader, browser, opened, served, stated  # noqa: F401
+from .pages import ITEMS, RATING, Reader, browser, opened, served, stated  # noqa: F401
 from .test_tasks import STUDIES, _items
 
 pytestmark = pytest.mark.browser
 
 # What a hook in save.js would do, seen from outside: the data as they were handed over, each time.
 HOOK = "window.saved = []; window.gardenpathSave = async (json, sat) => { window.saved.push([json, sat]); };"
-TIMES = ("rt", "rt_onset", "started", "finished", "session", "source", "refresh_hz", "participant")
+# Lines are the window's: at home the robot has none.
+TIMES = ("rt", "rt_onset", "rt_first", "line", "started", "finished", "session", "source", "refresh_hz", "participant")
 
 
 def _study(folder: Path, text: str, items: str = ITEMS) -> study.Study:
@@ -44,11 +45,11 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path / "out"
 
 
-def _address(folder: Path, search: str) -> str:
+def address(folder: Path, search: str) -> str:
     return f"{(folder / 'index.html').as_uri()}?{search}"
 
 
-def _tables(text: str, folder: Path, platform: str = "jspsych") -> dict[str, pd.DataFrame]:
+def tables_from(text: str, folder: Path, platform: str = "jspsych") -> dict[str, pd.DataFrame]:
     """The tables of a data file as the platform gives it to download, from the export alone."""
     data = folder.parent / "data.json"
     if platform == "jatos":
@@ -82,7 +83,7 @@ def test_a_session_from_a_file_without_a_network_makes_the_tables_of_a_native_ru
     tmp_path: Path,
     browser: Any,  # noqa: F811
 ) -> None:
-    with opened(browser, _address(folder, "place=0&participant=P1"), offline=True) as reader:
+    with opened(browser, address(folder, "place=0&participant=P1"), offline=True) as reader:
         reader.begin()
         reader.trials(4)
         reader.at("message")
@@ -94,7 +95,7 @@ def test_a_session_from_a_file_without_a_network_makes_the_tables_of_a_native_ru
         fetched = reader.page.evaluate("performance.getEntriesByType('resource').map((one) => one.name)")
         answers = reader.answers
     assert [name for name in fetched if not name.startswith(("file:", "data:"))] == []
-    tables = _tables(text, folder)
+    tables = tables_from(text, folder)
 
     (tmp_path / "home").mkdir()
     with served(tmp_path / "home", stated()) as site, opened(browser, f"{site.address}?participant=P1") as reader:
@@ -109,14 +110,16 @@ def test_a_session_from_a_file_without_a_network_makes_the_tables_of_a_native_ru
 
     pressed = [t for code, t, _, _ in keys if not code.endswith(" up")]
     [record] = records(json.loads(text), "data")
+    file = next(f for f in experiment.read_versions(folder / "versions") if f.sha256 == record.session.version_sha256)
+    steps = steps_of(record.session, file)
     for trial, group in tables["readings"].groupby("trial"):
-        ends = [e.t for e in record.events if e.trial == trial and e.kind in ("start", "word")]
+        ends = [e.t for e in record.events if e.kind == "word" and steps[e.step].position == trial]
         assert list(group["rt"]) == [after - before for before, after in pairwise(ends)]
         assert {*ends} <= {*pressed}, "each time is the time of a key press, unrounded"
 
 
 def test_the_data_are_jspsychs_own_with_our_session_and_events_beside_them(folder: Path, browser: Any) -> None:  # noqa: F811
-    with opened(browser, _address(folder, "place=4&participant=P1"), (HOOK,)) as reader:
+    with opened(browser, address(folder, "place=4&participant=P1"), (HOOK,)) as reader:
         reader.begin()
         reader.trials(4)
         assert reader.code() == "GARDEN-PATH-1"
@@ -126,12 +129,12 @@ def test_the_data_are_jspsychs_own_with_our_session_and_events_beside_them(folde
         sentences = reader.sentences
     rows = json.loads(text)
     check_events([event for row in rows for event in row["gardenpath_events"]])
-    for name, found in _tables(table, folder).items():
-        pd.testing.assert_frame_equal(found, _tables(text, folder)[name])
+    for name, found in tables_from(table, folder).items():
+        pd.testing.assert_frame_equal(found, tables_from(text, folder)[name])
     assert json.loads(there) == rows, "the file that is offered holds the same"
     assert [row["seq"] for row in rows] == [row["trial_index"] for row in rows] == list(range(len(rows)))
     assert all({"trial_type", "time_elapsed", "plugin_version", "participant", "version"} <= row.keys() for row in rows)
-    read = [row for row in rows if row["trial_type"] == "gardenpath-self-paced-reading"]
+    read = [row for row in rows if row["trial_type"] == "gardenpath-words"]
     assert [row["words"] for row in read] == sentences
     assert [row["trial"] for row in read] == [0, 1, 2, 3]
     assert [row["role"] for row in read] == ["practice", *["target"] * 3]
@@ -156,12 +159,12 @@ def test_a_robot_does_in_an_export_what_it_does_at_home(tmp_path: Path, browser:
     robot = experiment.robot(files, seed=3)
     home = FolderTransport(tmp_path / "home", files)
     script = home.begin("anna")  # the first version in its first order: place 0
-    with opened(browser, _address(tmp_path / "out", "place=0&participant=anna&source=robot"), (HOOK,)) as reader:
+    with opened(browser, address(tmp_path / "out", "place=0&participant=anna&source=robot"), (HOOK,)) as reader:
         assert take_page(robot, reader.page, script, "anna", pace=20) == "GARDEN-PATH-1"
         [[text, _]] = reader.page.evaluate("window.saved")
     experiment.take(robot, FolderTransport(tmp_path / "home", files), "anna")
     expected = _without_times(experiment.collect(tmp_path / "home"))
-    found = _without_times(_tables(text, tmp_path / "out"))
+    found = _without_times(tables_from(text, tmp_path / "out"))
     for table in ("readings", "responses", "items", "conditions", "words"):
         assert found[table] == expected[table]
 
@@ -170,7 +173,7 @@ def test_what_the_hook_refuses_is_tried_again_and_the_code_waits_for_it(folder: 
     refuses = HOOK.replace(
         "window.saved.push", "if (window.saved.length < 2) { window.saved.push(0); throw 503; } window.saved.push"
     )
-    with opened(browser, _address(folder, "place=0"), (refuses,)) as reader:
+    with opened(browser, address(folder, "place=0"), (refuses,)) as reader:
         reader.begin()
         reader.trials(4)
         reader.at("message")
@@ -179,24 +182,24 @@ def test_what_the_hook_refuses_is_tried_again_and_the_code_waits_for_it(folder: 
         tries = reader.page.evaluate("window.saved")
     assert tries[:2] == [0, 0]
     assert len(tries) == 3
-    assert _tables(tries[2][0], folder)["sessions"]["complete"].tolist() == [True]
+    assert tables_from(tries[2][0], folder)["sessions"]["complete"].tolist() == [True]
 
 
 def test_a_file_is_offered_after_two_minutes_and_the_page_goes_on_trying(folder: Path, browser: Any) -> None:  # noqa: F811
     refuses = HOOK.replace("window.saved.push", "if (!window.open_again) throw 503; window.saved.push")
     sooner = "const later = setTimeout; window.setTimeout = (f, ms, ...more) => later(f, ms === 120_000 ? 100 : ms, ...more);"
-    with opened(browser, _address(folder, "place=0"), (refuses, sooner)) as reader:
+    with opened(browser, address(folder, "place=0"), (refuses, sooner)) as reader:
         reader.begin()
         reader.trials(4)
         reader.page.get_by_text("could not be sent").wait_for()
         assert not reader.page.locator(".code").count()
-        assert _tables(_saved(reader.page), folder)["sessions"]["complete"].tolist() == [True]
+        assert tables_from(_saved(reader.page), folder)["sessions"]["complete"].tolist() == [True]
         reader.page.evaluate("window.open_again = true")
         assert reader.code() == "GARDEN-PATH-1"
 
 
 def test_a_reload_goes_on_at_the_next_sentence_and_loses_nothing(folder: Path, browser: Any) -> None:  # noqa: F811
-    with opened(browser, _address(folder, "participant=P1"), (HOOK,)) as reader:
+    with opened(browser, address(folder, "participant=P1"), (HOOK,)) as reader:
         reader.begin()
         reader.trials(2)
         reader.skip_text()
@@ -212,15 +215,36 @@ def test_a_reload_goes_on_at_the_next_sentence_and_loses_nothing(folder: Path, b
     assert [row["visit"] for row in rows] == sorted(row["visit"] for row in rows)
     assert len({row["gardenpath_session"]["id"] for row in rows}) == 1
     assert {row["place_by"] for row in rows} == {"random"}
-    tables = _tables(text, folder)
+    tables = tables_from(text, folder)
     assert tables["sessions"][["complete", "trials", "aborted"]].to_numpy().tolist() == [[True, 4, 1]]
     flags = tables["readings"].groupby("trial")["flags"].first().fillna("")
     assert ["seen_before" in flag for flag in flags] == [False, False, True, False]
 
 
+def test_a_page_that_was_read_is_not_shown_again_after_a_reload(tmp_path: Path, browser: Any) -> None:  # noqa: F811
+    said = '[[procedure.pages]]\nblock = 2\ntext = "Now come others."\n'
+    text = stated(procedure=said, tasks=RATING + "[ordering]\nblocks = 3\n")
+    experiment.export(_study(tmp_path, text), "jspsych", tmp_path / "out", 1)
+    with opened(browser, address(tmp_path / "out", "participant=P1"), (HOOK,)) as reader:
+        reader.begin()
+        reader.trials(2)
+        reader.at("page")
+        reader.go()
+        reader.at("start")
+        reader.page.reload()
+        reader.until(lambda: reader.screen() != "")
+        assert reader.screen() == "start"
+        reader.trials(2)
+        assert reader.code() == "GARDEN-PATH-1"
+        [[saved, _]] = reader.page.evaluate("window.saved")
+    [record] = records(json.loads(saved), "data")
+    done = [event.step for event in record.events if event.kind == "done"]
+    assert done == list(range(len(done)))
+
+
 def test_the_counter_of_a_lab_gives_the_place(folder: Path, browser: Any) -> None:  # noqa: F811
     counter = "window.gardenpathPlace = async () => 7;"
-    with opened(browser, _address(folder, "participant=P1"), (HOOK, counter)) as reader:
+    with opened(browser, address(folder, "participant=P1"), (HOOK, counter)) as reader:
         reader.begin()
         reader.trials(4)
         reader.code()
@@ -231,13 +255,13 @@ def test_the_counter_of_a_lab_gives_the_place(folder: Path, browser: Any) -> Non
 
 
 def test_who_does_not_agree_or_withdraws_leaves_nothing(folder: Path, browser: Any) -> None:  # noqa: F811
-    with opened(browser, _address(folder, "participant=P1"), (HOOK,)) as reader:
+    with opened(browser, address(folder, "participant=P1"), (HOOK,)) as reader:
         if reader.at("device", "consent") == "device":
             reader.go()
         reader.page.locator("button.second").click()
         reader.at("message")
         assert "did not agree" in reader.page.locator("#stage").inner_text()
-        reader.page.goto(_address(folder, "participant=P2"))
+        reader.page.goto(address(folder, "participant=P2"))
         reader.consent()
         reader.page.locator("button.quiet").click()
         reader.at("withdraw")
@@ -258,27 +282,27 @@ def test_who_does_not_agree_or_withdraws_leaves_nothing(folder: Path, browser: A
 
 
 def test_a_second_tab_waits_until_the_first_is_closed(folder: Path, browser: Any) -> None:  # noqa: F811
-    with opened(browser, _address(folder, "participant=P1")) as reader:
+    with opened(browser, address(folder, "participant=P1")) as reader:
         reader.begin()
         second = reader.page.context.new_page()
-        second.goto(_address(folder, "participant=P1"))
+        second.goto(address(folder, "participant=P1"))
         second.get_by_text("open in another tab").wait_for()
         reader.page.close()
         second.locator("[data-screen]:not([data-screen=message])").wait_for()
 
 
 def test_a_place_that_is_no_number_is_said_to_be_none(folder: Path, browser: Any) -> None:  # noqa: F811
-    with opened(browser, _address(folder, "place=E1-V1")) as reader:
+    with opened(browser, address(folder, "place=E1-V1")) as reader:
         reader.at("message")
         assert "expected a whole number" in reader.page.locator("#stage").inner_text()
 
 
 @pytest.mark.slow
 def test_jspsychs_simulation_goes_through_the_study_and_is_marked_as_a_robots(folder: Path, browser: Any) -> None:  # noqa: F811
-    with opened(browser, _address(folder, "place=0&simulate=visual"), (HOOK,)) as reader:
+    with opened(browser, address(folder, "place=0&simulate=visual"), (HOOK,)) as reader:
         reader.page.locator(".code").wait_for(timeout=120_000)
         [[text, _]] = reader.page.evaluate("window.saved")
-    tables = _tables(text, folder)
+    tables = tables_from(text, folder)
     assert tables["sessions"][["source", "complete"]].to_numpy().tolist() == [["robot", True]]
     assert tables["readings"]["rt"].between(100, 5000).mean() > 0.9
 
@@ -375,14 +399,22 @@ def _running(jatos: Jatos) -> Iterator[Jatos]:
     thread.join()
 
 
+@contextmanager
+def in_jatos(folder: Path) -> Iterator[Jatos]:
+    """Run an export in JATOS."""
+    (packed,) = folder.glob("*.jzip")
+    with zipfile.ZipFile(packed) as archive:
+        assets = {name.partition("/")[2]: archive.read(name) for name in archive.namelist() if "/" in name}
+    stand_in = (Path(__file__).parent / "jatos_stand_in.js").read_bytes()
+    with _running(Jatos({**assets, "jatos.js": stand_in})) as running:
+        yield running
+
+
 @pytest.fixture
 def jatos(tmp_path: Path) -> Iterator[Jatos]:
     """The small study in JATOS."""
     experiment.export(_study(tmp_path, stated()), "jatos", tmp_path / "out", 2)
-    with zipfile.ZipFile(tmp_path / "out" / "page.jzip") as archive:
-        assets = {name.removeprefix("page/"): archive.read(name) for name in archive.namelist() if "/" in name}
-    stand_in = (Path(__file__).parent / "jatos_stand_in.js").read_bytes()
-    with _running(Jatos({**assets, "jatos.js": stand_in})) as running:
+    with in_jatos(tmp_path / "out") as running:
         yield running
 
 
@@ -415,11 +447,11 @@ def test_in_jatos_a_line_a_trial_is_appended_and_the_whole_submitted_at_the_end(
     assert jatos.places() == [[0, 1]]
     lines = [json.loads(line) for line in jatos.data["run-1"].splitlines()]
     assert [row["seq"] for row in lines] == list(range(len(lines)))
-    partial = _tables(early, tmp_path / "out", "jatos")
+    partial = tables_from(early, tmp_path / "out", "jatos")
     assert partial["readings"]["trial"].max() >= 1, "the first sentences are there before the end"
     assert partial["sessions"]["complete"].tolist() == [False]
 
-    tables = _tables(jatos.data["run-1"], tmp_path / "out", "jatos")
+    tables = tables_from(jatos.data["run-1"], tmp_path / "out", "jatos")
     assert tables["sessions"][["source", "participant", "complete"]].to_numpy().tolist() == [["jatos", "5f", True]]
     words = tables["readings"].sort_values(["trial", "word"]).groupby("trial")["text"]
     assert [list(read) for _, read in words] == reader.sentences
@@ -450,7 +482,7 @@ def test_whatever_jatos_loses_arrives_in_the_end(
     with opened(browser, _run(jatos, "run-1")) as reader:
         _whole(reader)
     assert {status for _, status in jatos.requests} - {200}, "the faults did happen"
-    tables = _tables(jatos.data["run-1"], tmp_path / "out", "jatos")
+    tables = tables_from(jatos.data["run-1"], tmp_path / "out", "jatos")
     assert tables["sessions"]["complete"].tolist() == [True]
     words = tables["readings"].sort_values(["trial", "word"]).groupby("trial")["text"]
     assert [list(read) for _, read in words] == reader.sentences
@@ -473,7 +505,7 @@ def test_a_run_that_was_offline_and_reloaded_appends_what_was_left(
         reader.trials(1)  # and the run is left before its end
         reader.skip_text()
         reader.until(lambda: '"trial":2' in jatos.data["run-1"])
-    tables = _tables(jatos.data["run-1"], tmp_path / "out", "jatos")
+    tables = tables_from(jatos.data["run-1"], tmp_path / "out", "jatos")
     words = tables["readings"].sort_values(["trial", "word"]).groupby("trial")["text"]
     assert [list(read) for _, read in words][:3] == reader.sentences[:3]
     assert tables["sessions"]["complete"].tolist() == [False]

@@ -19,11 +19,12 @@ from click.testing import CliRunner
 
 from gardenpath import experiment, study
 from gardenpath.cli.main import cli
-from gardenpath.experiment.collection import tables_of
-from gardenpath.experiment.exports import Place, places
-from gardenpath.experiment.exports.page import exported
+from gardenpath.experiment.event_tables import tables_of
 from gardenpath.experiment.folders import read_files, read_records, write_record
-from gardenpath.experiment.imports.native import records
+from gardenpath.experiment.platforms.exporting import Place, places
+from gardenpath.experiment.platforms.native import records
+from gardenpath.experiment.platforms.page import exported
+from gardenpath.experiment.script import Placed
 
 from .pages import ITEMS, stated
 
@@ -71,14 +72,14 @@ def test_fewer_orders_leave_no_places_of_an_export_before(small: study.Study, tm
 def test_an_export_that_is_broken_off_leaves_nothing(
     small: study.Study, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    drawn = Place.trials
+    drawn = Place.steps
 
-    def interrupted(place: Place) -> list[dict[str, Any]]:
+    def interrupted(place: Place) -> tuple[Placed, ...]:
         if place.slot == 2:
             raise KeyboardInterrupt
         return drawn(place)
 
-    monkeypatch.setattr(Place, "trials", interrupted)
+    monkeypatch.setattr(Place, "steps", interrupted)
     with pytest.raises(KeyboardInterrupt):
         experiment.export(small, "psychopy", tmp_path / "new" / "out", 3)
     assert list((tmp_path / "new").iterdir()) == []
@@ -125,9 +126,12 @@ def test_each_place_runs_the_order_that_the_server_would_draw(small: study.Study
         "E1-V1",
     ]
     for place, (version, slot, order) in zip(drawn, held["places"], strict=True):
-        trials, breaks = held["versions"][version]["trials"], held["versions"][version]["breaks"]
-        shown = [{**trials[at], "trial": n, "break_before": n in breaks} for n, at in enumerate(order)]
-        assert shown == json.loads(json.dumps(place.trials()))
+        script = held["versions"][version]["script"]
+        before = {one["before"]: one["steps"] for one in script["interludes"]}
+        shown = [step for n, at in enumerate(order) for step in (*before.get(n, ()), script["trials"][at])]
+        assert [*script["front"], *shown, *script["end"]] == [
+            json.loads(json.dumps(asdict(placed.step))) for placed in place.steps()
+        ]
         assert slot == place.slot
 
 
@@ -356,9 +360,13 @@ def test_rows_that_were_changed_are_named_all_at_once(home: Path) -> None:
     rows = list(_rows(home))
     rows[0] = {**rows[0], "gardenpath_session": {**rows[0]["gardenpath_session"], "slot": "first"}}
     rows[1] = {**rows[1], "gardenpath_events": '[{"seq": 1,'}
+    rows[2] = {
+        **rows[2],
+        "gardenpath_events": [{"seq": 2, "visit": 0, "t": 1.0, "kind": "task", "trial": 0, "value": {}}],
+    }
     with pytest.raises(study.DataError) as caught:
         records(rows, "data.json")
-    assert ["data.json, row 1" in caught.value.faults[0], "data.json, row 2" in caught.value.faults[1]] == [True, True]
+    assert [f"data.json, row {n}" in fault for n, fault in enumerate(caught.value.faults, start=1)] == [True] * 3
 
 
 def test_a_record_survives_the_way_out_and_back(home: Path, tmp_path: Path) -> None:

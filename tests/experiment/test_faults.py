@@ -17,8 +17,8 @@ import httpx2
 import pytest
 
 from gardenpath import experiment, study
-from gardenpath.experiment import server
-from gardenpath.experiment.store import Store
+from gardenpath.experiment.server import routes
+from gardenpath.experiment.server.store import Store
 
 from .conftest import BOTH, new_database
 
@@ -35,7 +35,7 @@ class Server:
     """`gardenpath serve` as a process of its own, on a port that stays the same."""
 
     def __init__(self, folder: Path, url: str) -> None:
-        with server.listen("127.0.0.1", 0) as free:
+        with routes.listen("127.0.0.1", 0) as free:
             self.port = free.getsockname()[1]
         command = [sys.executable, "-m", "gardenpath.cli.main", "serve", str(folder / "study.toml")]
         self.words = [*command, "--port", str(self.port), "--database", url]
@@ -124,7 +124,7 @@ def take(machine: experiment.Robot, port: int, name: str) -> list[Json]:
     batch: list[Json] = []
     for n, event in enumerate(done):
         batch.append(event)
-        if event["kind"] in ("trial_end", "end"):
+        if event["kind"] in ("done", "end"):
             waiting.append(batch)
             batch = []
             chance.shuffle(waiting)
@@ -165,12 +165,12 @@ def test_what_is_stored_is_what_the_robots_did_byte_for_byte(study_folder: Path,
 
     with killed_now_and_then(study_folder, database_url, finished) as port, ThreadPoolExecutor(AT_ONCE) as pool:
         list(pool.map(robot, range(ROBOTS)))
-    key = server.known_key(study_folder / "data" / "participant.key")
+    key = routes.known_key(study_folder / "data" / "participant.key")
     store = Store(database_url, create=False)
     records = {record.session.participant: record for record in store.records()}
     assert len(records) == len(done) == ROBOTS
     for name, events in done.items():
-        record = records[server.hash_participant(name, key)]
+        record = records[routes.hash_participant(name, key)]
         assert record.session.finished is not None
         assert as_bytes([vars(event) for event in record.events]) == as_bytes(events)
     assert {payment["status"] for payment in store.payments()} == {"completed"}

@@ -14,16 +14,36 @@ from typing import Any
 import pytest
 
 from gardenpath import experiment, study
-from gardenpath.experiment.exports import Place, gorilla, places
-from gardenpath.experiment.imports import Answer, Sitting, read_mapping
-from gardenpath.experiment.imports import gorilla as results
-from gardenpath.experiment.imports.sources import Source
+from gardenpath.experiment.platforms.features import refuse
+from gardenpath.experiment.platforms.gorilla import export as gorilla
+from gardenpath.experiment.platforms.gorilla import results
+from gardenpath.experiment.platforms.importing import Answer, Sitting, read_mapping
+from gardenpath.experiment.platforms.outline import Outline
+from gardenpath.experiment.platforms.places import Place, places
+from gardenpath.experiment.platforms.sources import Source
+from gardenpath.study.screens import Slider, Whole, Words
 
-from .scripted import EXAMPLES, PAIRS, ROOT, bare, choice, expected, files_of, odd, rating, rt, since
+from .scripted import (
+    EXAMPLES,
+    ROOT,
+    STUDIES,
+    asks,
+    bare,
+    changed,
+    expected,
+    files_of,
+    is_late,
+    odd,
+    rt,
+    said,
+    shown_in,
+    since,
+    trials_of,
+    typed,
+)
 
 FIXTURES = Path(__file__).parent / "fixtures" / "gorilla"
 ONLINE = study.OnlineSection("CODE")
-RATING = '[procedure.rating]\nprompt = "How good, in %?"\nlow = "very bad"\nhigh = "very good"\n'
 LEADING = {
     "Event Index": "", "UTC Timestamp": "", "UTC Date and Time": "01/03/2026 11:30:05", "Local Timezone": "1",
     "Experiment ID": "7001", "Experiment Version": "3", "Tree Node Key": "task-ab12", "Repeat Key": "",
@@ -32,8 +52,8 @@ LEADING = {
 }  # fmt: skip
 
 
-def exported(folder: Path, out: Path, orders: int = 2) -> list[Place]:
-    files = files_of(folder)
+def exported(folder: Path, out: Path, orders: int = 2, change: Any = None) -> list[Place]:
+    files = files_of(folder) if change is None else changed(files_of(folder), change)
     found = places(files, orders)
     gorilla.write(files, found, out, ONLINE)
     return found
@@ -69,61 +89,39 @@ def _events(row: dict[str, str], place: Place, first_at_once: bool) -> Iterator[
     if row["display"] == "text":
         yield {"Screen": "text", "Response Type": "action", "Response": "advance"}
         return
-    trial = place.trials()[int(row["position"])]
-    n, nth = trial["trial"], 0
-    # A display is named by its presentation and its screens; a sentence of a pair has a number.
-    names = (
-        row["display"]
-        .removeprefix(trial["presentation"])
-        .replace("sentence 1", "sentence_1")
-        .replace("sentence 2", "sentence_2")
-    )
-    for screen in (name.replace("_", " ") for name in names.split()):
-        yield {"Screen": screen, "Response Type": "info", "Response": "screen shown"}
-        if screen.startswith("sentence") and trial["presentation"] != "whole":
-            words = row["words_2" if screen.endswith("2") else "words"].split("|")
-            clock, times = 400.0, [rt(n, word) for word in range(len(words))]
+    placed = next(placed for placed in trials_of(place) if placed.position == int(row["position"]))
+    screens = dict(Outline.of([place.file]).named(placed.step))
+    n, nth = int(row["position"]), 0
+    # A display is named by its screens, and where words are read by how these are shown.
+    for name in (part.partition("-")[0] for part in row["display"].split()):
+        screen = screens[name]
+        assert screen in list(shown_in(placed))
+        yield {"Screen": name, "Response Type": "info", "Response": "screen shown"}
+        if isinstance(screen, Words):
+            clock, times = 400.0, [rt(n, word) for word in range(len(row[f"{name}_words"].split("|")))]
+            press = {"Screen": name, "Response Type": "response", "Response": " "}
             if not first_at_once:
-                yield {
-                    "Screen": screen,
-                    "Response Type": "response",
-                    "Response": " ",
-                    "Clock Time": clock,
-                    "Reaction Time": clock,
-                }
+                yield {**press, "Clock Time": clock, "Reaction Time": clock}
             for time in times:
                 clock += time
-                yield {
-                    "Screen": screen,
-                    "Response Type": "response",
-                    "Response": " ",
-                    "Clock Time": clock,
-                    "Reaction Time": time,
-                }
+                yield {**press, "Clock Time": clock, "Reaction Time": time}
             continue
-        response = {
-            "question": lambda: choice(n, trial["question"]["choices"]),
-            "rating": lambda: rating(n, place.file),
-        }
-        response["choice"] = lambda: ("first", "second")[n % 2]
-        kind = "continue" if screen not in response else "response"
-        said = response.get(screen, lambda: "")()
-        if screen == "rating":
-            yield {
-                "Screen": screen,
-                "Response Type": "response",
-                "Response": said,
-                "Reaction Time": 1,
-                "Clock Time": 1,
-            }  # changed
-        yield {
-            "Screen": screen,
-            "Response Type": kind,
-            "Response": said,
-            "Reaction Time": since(n, nth),
-            "Clock Time": since(n, nth),
-        }
+        time = {"Reaction Time": since(n, nth), "Clock Time": since(n, nth)}
         nth += 1
+        if isinstance(screen, Whole):
+            yield {"Screen": name, "Response Type": "continue", "Response": "", **time}
+        elif is_late(n, screen):
+            yield {"Screen": name, "Response Type": "timelimit_screen", "Response": "", "Clock Time": screen.deadline}
+        else:
+            if isinstance(screen, Slider):  # changed before going on
+                yield {
+                    "Screen": name,
+                    "Response Type": "response",
+                    "Response": "1",
+                    "Reaction Time": 1,
+                    "Clock Time": 1,
+                }
+            yield {"Screen": name, "Response Type": "response", "Response": said(n, screen), **time}
 
 
 def read(text: str, tmp_path: Path, mapping: str = "", name: str = "data.csv") -> list[Sitting]:
@@ -131,16 +129,6 @@ def read(text: str, tmp_path: Path, mapping: str = "", name: str = "data.csv") -
         (tmp_path / "map.toml").write_text(mapping, "utf-8")
     stated = read_mapping(tmp_path / "map.toml") if mapping else None
     return results.read(Source(name, text.encode()), stated)
-
-
-STUDIES = {
-    "centred with ratings and questions": {"procedure": RATING},
-    "a moving window and a slider": {"procedure": 'presentation = "moving_window"\n' + RATING + 'kind = "slider"\n'},
-    "whole sentences, yes or no": {"procedure": 'presentation = "whole"\n' + RATING + 'kind = "yes_no"\n'},
-    "with the task": {"procedure": 'presentation = "with_task"\n' + RATING},
-    "pairs read first": {"procedure": 'presentation = "centred"\n', "design": PAIRS},
-    "pairs with the task": {"procedure": "", "design": PAIRS},
-}
 
 
 @pytest.mark.parametrize("name", EXAMPLES)
@@ -161,7 +149,43 @@ def test_an_example_comes_back_as_the_script_was(name: str, tmp_path: Path) -> N
 def test_every_presentation_and_task_comes_back(stated: dict[str, str], tmp_path: Path) -> None:
     place = exported(odd(tmp_path / "study", **stated), tmp_path)[1]
     (sitting,) = read(written(place, tmp_path), tmp_path)
-    assert [bare(p) for p in sitting.presented] == expected(place, sides=("left", "right"))
+    assert [bare(p) for p in sitting.presented] == expected(place)
+
+
+def test_typed_answers_come_back(tmp_path: Path) -> None:
+    def entry(screens: list[Any]) -> list[Any]:
+        return [screen for screen in typed(screens) if screen.name != "why"]
+
+    place = exported(odd(tmp_path / "study"), tmp_path, change=entry)[0]
+    (sitting,) = read(written(place, tmp_path), tmp_path)
+    assert [bare(p) for p in sitting.presented] == expected(place)
+
+
+def test_what_is_asked_after_some_answers_alone_is_refused(tmp_path: Path) -> None:
+    files = changed(files_of(odd(tmp_path / "study")), typed)
+    with pytest.raises(
+        study.DataError, match=r"gorilla cannot run screens that are asked after some answers alone: screen why"
+    ):
+        refuse(files, gorilla.PLAYS, gorilla.NAME)
+
+
+def test_the_recipe_says_what_stands_on_each_screen(tmp_path: Path) -> None:
+    exported(
+        odd(
+            tmp_path / "study",
+            asks("question", "good", "sure", show="with_task", good="deadline = 900", sure='scale = "slider"'),
+        ),
+        tmp_path,
+    )
+    recipe = (tmp_path / "README.md").read_text("utf-8")
+    assert "`context_1`: Text, bound to `context_1`; Space To Continue" in recipe
+    assert (
+        "Text, bound to `ask_1_above`; Text, bound to `ask_1_prompt`; for each of `ask_1_label_1`, `ask_1_label_2`"
+        in recipe
+    )
+    assert "Rating Scale from 1 to 7, its ends bound to `ask_2_low` and `ask_2_high`" in recipe
+    assert "Time Limit (Screen), bound to `ask_2_deadline`" in recipe
+    assert "`ask_3`: Text, bound to `ask_3_above`; Text, bound to `ask_3_prompt`; Slider from 0 to 100" in recipe
 
 
 def test_the_first_word_may_have_stood_there_at_once(tmp_path: Path) -> None:
@@ -172,22 +196,28 @@ def test_the_first_word_may_have_stood_there_at_once(tmp_path: Path) -> None:
 
 
 def test_spreadsheets_keep_the_order_and_the_recipe_names_what_they_name(tmp_path: Path) -> None:
-    found = exported(odd(tmp_path / "study", RATING), tmp_path, 3)
+    found = exported(odd(tmp_path / "study"), tmp_path, 3)
     assert len(list((tmp_path / "spreadsheets").glob("*.csv"))) == len(found) == 6
     recipe = (tmp_path / "README.md").read_text("utf-8")
     for place in found:
         rows = sheet(place, tmp_path)
         assert {row["randomise_blocks"] + row["randomise_trials"] for row in rows} == {""}
-        assert [row["item"] for row in rows if row["item"]] == [trial["item"] for trial in place.trials()]
+        assert [row["item"] for row in rows if row["item"]] == [
+            place.file.version.trials[n].item.id for n in place.order
+        ]
         for row in rows:
             assert f"   - `{row['display']}`\n" in recipe
     assert "6 spreadsheets: each version in\n3 orders" in recipe
 
 
 def test_what_gorilla_cannot_do_is_said(tmp_path: Path) -> None:
-    lost = " ".join(gorilla.loses(files_of(odd(tmp_path / "study", RATING))))
+    lost = " ".join(gorilla.loses(files_of(odd(tmp_path / "study"))))
     assert "built by hand" in lost
-    assert "practice question was right is not told" in lost
+    assert "the answer to a question was right is not told" in lost
+    assert "Deadlines are set by hand" not in lost
+    assert "Deadlines are set by hand" in " ".join(
+        gorilla.loses(files_of(odd(tmp_path / "late", **STUDIES["speeded"])))
+    )
     items = (tmp_path / "study" / "items.jsonl").read_text("utf-8").replace("a@b", "a|b")
     (tmp_path / "study" / "items.jsonl").write_text(items, "utf-8")
     assert "separated by |" in " ".join(gorilla.loses(files_of(tmp_path / "study")))
@@ -275,7 +305,7 @@ def test_presses_that_do_not_fit_the_words_are_left_out_and_said(
 ) -> None:
     place = exported(ROOT / "examples" / "minimal-pairs", tmp_path, 1)[0]
     lines = written(place, tmp_path).split("\n")
-    presses = [n for n, line in enumerate(lines) if ",sentence,response," in line]
+    presses = [n for n, line in enumerate(lines) if ",sentence_1,response," in line]
     assert len(presses) > 10
     with caplog.at_level(logging.WARNING, "gardenpath"):
         (sitting,) = read("\n".join(line for n, line in enumerate(lines) if n not in presses[:3]), tmp_path)

@@ -77,7 +77,7 @@ def test_a_run_that_was_broken_off_is_kept_as_not_complete(tmp_path: Path, caplo
 
 
 def test_a_prolific_id_in_the_rows_names_the_person_before_the_worker_does(tmp_path: Path) -> None:
-    from gardenpath.experiment.keys import hash_participant, participant_key
+    from gardenpath.experiment.pseudonyms import hash_participant, participant_key
 
     rows = [{**row, "PROLIFIC_PID": "5f3c"} for row in ROWS]
     files = {"study_result_1/comp_result_1/data.txt": appended(rows), "metadata.json": metadata(result(1))}

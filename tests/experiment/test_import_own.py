@@ -14,7 +14,7 @@ import pytest
 
 from gardenpath import experiment, study
 from gardenpath.experiment.folders import read_records
-from gardenpath.experiment.keys import hash_participant, participant_key
+from gardenpath.experiment.pseudonyms import hash_participant, participant_key
 
 
 @pytest.fixture

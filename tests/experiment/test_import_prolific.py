@@ -10,7 +10,7 @@ from click.testing import CliRunner
 
 from gardenpath import experiment, study
 from gardenpath.cli.main import cli
-from gardenpath.experiment.keys import hash_participant, participant_key
+from gardenpath.experiment.pseudonyms import hash_participant, participant_key
 
 FIXTURES = Path(__file__).parent / "fixtures"
 EXPORT = FIXTURES / "prolific" / "export.csv"

@@ -8,10 +8,11 @@ import pytest
 
 from gardenpath import experiment, study
 from gardenpath.cli import collect as command
-from gardenpath.experiment.imports import PLATFORMS, Answer, Presented, ReadWord, Sitting
-from gardenpath.experiment.imports.mapping import AnswerRule, ColumnMapping
-from gardenpath.experiment.imports.materials import Shown, read_shown
-from gardenpath.experiment.imports.tables import tabulate
+from gardenpath.experiment.event_tables import materials_of
+from gardenpath.experiment.platforms.importing import PLATFORMS, Answer, Presented, ReadWord, Sitting
+from gardenpath.experiment.platforms.mapping import AnswerRule, ColumnMapping
+from gardenpath.experiment.platforms.materials import Shown, read_shown
+from gardenpath.experiment.platforms.tabulate import tabulate
 
 FIXTURES = Path(__file__).parent / "fixtures"
 ITEMS = FIXTURES / "qualtrics" / "items.csv"
@@ -86,7 +87,7 @@ def test_materials_that_nothing_agrees_with_are_an_error(items: Shown) -> None:
 
 def test_the_versions_hash_names_roles_and_right_answers(versions: list[experiment.VersionFile]) -> None:
     file = versions[0]
-    shown = Shown("versions", experiment.collection.materials_of([file]), {file.sha256: file})
+    shown = Shown("versions", materials_of([file]), {file.sha256: file})
     trial = next(t for t in file.version.trials if t.role == "practice")
     condition, sentence = trial.shown[0]
     ran = read_as(sentence.text, condition, trial.item.id)
@@ -96,7 +97,7 @@ def test_the_versions_hash_names_roles_and_right_answers(versions: list[experime
 
 
 def test_an_unknown_version_is_refused_and_named(versions: list[experiment.VersionFile]) -> None:
-    shown = Shown("versions", experiment.collection.materials_of(versions), {f.sha256: f for f in versions})
+    shown = Shown("versions", materials_of(versions), {f.sha256: f for f in versions})
     with pytest.raises(
         study.DataError, match=r"data.json: ran E1-V1 0{12}; versions has E1-V1 [0-9a-f]{12}.*give the versions"
     ):
@@ -203,6 +204,59 @@ def test_a_native_run_written_as_a_long_table_comes_back_as_it_was(study_folder:
     rated = native["responses"].query("task == 'rating' and session in @found.session and trial in @found.trial")
     pairs = [t.set_index(place)["response"].sort_index() for t in (tables["responses"], rated)]
     pd.testing.assert_series_equal(*pairs)
+
+
+MAZE = """\
+who,trial,item,cond,pos,word,line,ms,first,right,asked,answer,ended,key,took
+1,0,1,a,0,The,0,812,812,1,,,,,
+1,0,1,a,1,cat,0,2250,640,0,,,,,
+1,0,1,a,2,slept.,1,700,,1,,,,,
+1,0,1,a,,,,,,,ending,on the mat,answered,930,4100
+1,0,1,a,,,,,,,sense,,timeout,,
+1,0,1,a,,,,,,,again,,,,
+"""
+
+
+def test_columns_of_other_tasks_come_from_a_plain_table_and_an_answer_out_of_time_is_an_empty_one(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "maze.csv").write_text(MAZE)
+    words = {"participant": "who", "trial": "trial", "item": "item", "condition": "cond", "word": "pos", "text": "word"}
+    words |= {"line": "line", "rt": "ms", "rt_first": "first", "correct": "right"}
+    answers = {"prompt": "asked", "response": "answer", "outcome": "ended", "rt": "took", "rt_first": "key"}
+    rules = [AnswerRule(answers, task, where={"asked": asked}) for task, asked in
+             (("completion", "ending"), ("rating", "sense"), ("rating", "again"))]  # fmt: skip
+    stated = ColumnMapping(words, units={"rt_first": "s"}, answers=tuple(rules))
+    tables = experiment.collect(tmp_path / "maze.csv", platform="table", mapping=stated)
+    readings = tables["readings"]
+    assert readings["line"].tolist() == [0, 0, 1]
+    assert readings["correct"].tolist() == [True, False, True]
+    assert readings["rt"].tolist() == [812, 2250, 700]
+    assert readings["rt_first"].fillna(0).tolist() == [812_000, 640_000, 0], "in seconds, as the mapping says"
+    typed, late = (row for _, row in tables["responses"].iterrows())
+    assert (typed["task"], typed["prompt"], typed["response"], typed["outcome"]) == (
+        "completion", "ending", "on the mat", "answered",
+    )  # fmt: skip
+    assert (typed["rt"], typed["rt_first"]) == (4100, 930_000)
+    assert (late["prompt"], late["outcome"]) == ("sense", "timeout")
+    assert pd.isna(late["response"])
+
+
+def test_a_word_that_was_neither_right_nor_wrong_is_named(tmp_path: Path) -> None:
+    (tmp_path / "maze.csv").write_text(MAZE.replace("2250,640,0", "2250,640,x"))
+    words = {"participant": "who", "item": "item", "condition": "cond", "word": "pos", "rt": "ms", "correct": "right"}
+    stated = ColumnMapping(words, answers=(AnswerRule({"response": "answer"}, where={"pos": ""}),))
+    with pytest.raises(study.DataError, match=r"maze.csv, line 3: correct is 'x'; expected true or false, yes or no"):
+        experiment.collect(tmp_path / "maze.csv", platform="table", mapping=stated)
+
+
+def test_an_answer_that_is_right_or_wrong_says_how_its_screen_ended() -> None:
+    said = (Answer("question", "q", "yes", correct=True), Answer("question", "r", "no", correct=False))
+    asked = Presented(
+        0, "1", "a", "f", answers=(*said, Answer("rating", "s", 5), Answer("reading", "sentence", "read"))
+    )
+    found = tabulate([sitting(asked)], None, str)["responses"]
+    assert found["outcome"].fillna("").tolist() == ["right", "wrong", "answered", ""]
 
 
 def test_a_fault_of_every_line_is_told_three_times_with_how_many_more(tmp_path: Path) -> None:

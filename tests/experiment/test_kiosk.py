@@ -3,10 +3,8 @@
 import json
 import re
 import sqlite3
-import tomllib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +12,8 @@ import httpx2
 import pytest
 
 from gardenpath import experiment, study
-from gardenpath.experiment import procedures, server
+from gardenpath.experiment.server import routes
+from gardenpath.experiment.standard_texts import direction, languages, standard_texts
 
 from .conftest import serve
 from .pages import ITEMS, Reader, Site, browser, opened, stated  # noqa: F401
@@ -34,7 +33,7 @@ def kiosk(folder: Path, text: str) -> Iterator[Site]:
     (folder / "study.toml").write_text(text)
     read = study.load(folder / "study.toml")
     versions = experiment.version_files(read)
-    site = server.Site(password="pass word", kiosk=SECONDS)
+    site = routes.Site(password="pass word", kiosk=SECONDS)
     for running in serve(read, versions, folder / "data", site=site):
         yield Site(running.address, folder / "data" / "study.sqlite", folder / "data", versions)
 
@@ -119,7 +118,7 @@ def test_two_participants_one_after_the_other_leave_nothing_in_the_browser(site:
         assert _stored(reader.page) == NOTHING
         assert reader.page.locator("#code").input_value() == ""
     assert _column(site, "SELECT source FROM sessions") == ["lab", "lab"]
-    hashes = {server.hash_participant(code, b"key") for code in ("P01", "P02")}
+    hashes = {routes.hash_participant(code, b"key") for code in ("P01", "P02")}
     assert set(_column(site, "SELECT participant FROM sessions")) == hashes
     assert set(_column(site, "SELECT id FROM payments")) == {"P01", "P02"}
     assert set(_column(site, "SELECT version FROM sessions")) == {"E1-V1", "E1-V2"}, (
@@ -152,7 +151,8 @@ def test_a_reload_asks_for_the_code_and_goes_on_at_the_next_sentence(site: Site,
     reader.at("over")
     assert site.sessions() == 2
     assert len(set(_column(site, "SELECT visit FROM events"))) == 2
-    assert _column(site, "SELECT trial FROM events WHERE kind = 'trial_end' ORDER BY seq") == [0, 1, 2, 3]
+    done = [event["trial"] for event in site.events() if event["kind"] == "done" and event["trial"] is not None]
+    assert done == [0, 1, 2, 3]
     assert _stored(reader.page) == NOTHING
 
 
@@ -245,7 +245,7 @@ def test_what_one_session_left_unsent_survives_the_next_and_is_sent_with_its_cod
     assert _stored(reader.page) == NOTHING
     assert not reader.page.get_by_text("have not reached the server yet").count()
     tables = experiment.collect(site.folder)
-    responses = tables["responses"].set_index("participant").loc[server.hash_participant("P01", b"key")]
+    responses = tables["responses"].set_index("participant").loc[routes.hash_participant("P01", b"key")]
     assert list(responses.sort_values("trial")["response"].astype(int)) == first
 
 
@@ -350,20 +350,19 @@ def test_the_start_screen_closes_a_dashboard_left_open_in_the_browser(site: Site
     page.locator("input[name=password]").wait_for()
 
 
-@pytest.mark.parametrize("language", procedures.languages())
+@pytest.mark.parametrize("language", languages())
 def test_the_start_screen_speaks_the_language_of_the_study(
     language: str,
     tmp_path: Path,
     browser: Any,  # noqa: F811
 ) -> None:
-    folder = files("gardenpath.experiment.texts") / "endings"
-    texts = tomllib.loads((folder / f"{language}.toml").read_text("utf-8"))
+    texts = standard_texts("endings", language)
     with kiosk(tmp_path, stated(language=language)) as site, opened(browser, site.address) as reader:
         reader.at("kiosk")
         assert reader.page.locator("label").text_content() == texts["kiosk_code"]
         assert reader.page.locator("button").text_content() == texts["kiosk_start"]
         assert reader.page.locator("html").get_attribute("lang") == language
-        assert reader.page.locator("html").get_attribute("dir") == procedures.direction(language)
+        assert reader.page.locator("html").get_attribute("dir") == direction(language)
 
 
 def test_a_study_whose_title_is_markup_shows_it_as_text(tmp_path: Path, browser: Any) -> None:  # noqa: F811

@@ -4,10 +4,11 @@ import json
 import logging
 import multiprocessing
 import shlex
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import asdict, replace
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 from pathlib import Path
@@ -18,19 +19,26 @@ import pytest
 from gardenpath import experiment, study
 from gardenpath.cli import lab
 from gardenpath.experiment import sessions
-from gardenpath.experiment.lab import layout, places, sittings, writing
-from gardenpath.experiment.lab.displays import Blank, Lines, Page, Slider, Task, Whole, Word, answers
-from gardenpath.experiment.lab.forms import digits, field_fault
-from gardenpath.experiment.lab.journal import Journal
-from gardenpath.experiment.lab.steps import steps
-from gardenpath.experiment.lab.texts import lab_texts
-from gardenpath.experiment.procedures import languages, standard_texts
+from gardenpath.experiment.answers import answers, points
+from gardenpath.experiment.players.lab import layout, places, sittings, writing
+from gardenpath.experiment.players.lab.displays import Asked, Blank, Display, Key, Lines, Page, Pair, Typed, Word
+from gardenpath.experiment.players.lab.journal import Journal
+from gardenpath.experiment.records import record_of
+from gardenpath.experiment.script import Placed, sequence
+from gardenpath.experiment.standard_texts import LAB, languages, standard_texts
+from gardenpath.study import screens
+from gardenpath.study.screens import SKIP, After, Answers, Entry, Exit, Pace, Passage, Slider, Step, Whole, WordPairs
 
-from .lab_screens import Reader
+from .conftest import needs_font
+from .lab_screens import FRAME, Reader
 from .pages import DESIGN, ITEMS, RATING, stated
 
 NOW = datetime(2026, 3, 1, 9, tzinfo=UTC)
-VISIT = {"time_origin": 1.7e12, "device": "a test", "refresh_hz": 60.0}
+VISIT = asdict(
+    screens.Visit(1.7e12, "a test", 60.0, None, None, None, None, None, True, None, None, None, {"gardenpath": "0"})
+)
+SLIDER = RATING + 'scale = "slider"\n'
+ENGLISH = standard_texts("session", "en")
 
 
 def made(folder: Path, text: str, items: str = ITEMS) -> list[experiment.VersionFile]:
@@ -55,13 +63,33 @@ def take(
     """Begin a session, or go on with one."""
     place = sittings.unfinished(folder, participant)
     if place is None:
-        return sittings.begin(folder, files, participant, lambda payload: reader)
-    return sittings.go_on(folder, place, lambda payload: reader)
+        return sittings.begin(folder, files, participant, lambda file: reader)
+    return sittings.go_on(folder, place, lambda file: reader)
 
 
 def events(folder: Path, session: str) -> list[sessions.Event]:
     lines = (folder / session / "events.jsonl").read_text().splitlines()
     return sessions.check_events([json.loads(line) for line in lines])
+
+
+def placed(folder: Path, outcome: sittings.Outcome) -> tuple[Placed, ...]:
+    file = next(
+        record for record in places.read_files(folder).values() if record.sha256 == outcome.session.version_sha256
+    )
+    return sequence(file.script, outcome.session.order)
+
+
+def outcomes(folder: Path, outcome: sittings.Outcome, kind: str = "") -> list[Any]:
+    """The values of a session's outcomes, of screens of a kind in its trials where one is given."""
+    steps = placed(folder, outcome)
+    return [
+        event.value
+        for event in events(folder, outcome.session.id)
+        if event.kind == "outcome"
+        and event.step is not None
+        and event.screen is not None
+        and (not kind or steps[event.step].step.screens[event.screen].kind == kind)
+    ]
 
 
 def nth(reader: Machine, kind: type[Any], n: int = 0) -> int:
@@ -79,15 +107,20 @@ def test_a_session_gives_the_events_of_the_schema_and_the_same_tables_as_a_robot
     assert outcome.how == "finished"
     ours = events(tmp_path / "data", outcome.session.id)
     assert [event.seq for event in ours] == list(range(len(ours)))
-    assert [event.kind for event in ours[:2]] == ["visit", "consent"]
-    given = sessions.payload(outcome.session, files[0], token="", visit=0, next_seq=0, done=())
+    assert [(event.kind, event.step) for event in ours[:4]] == [
+        ("visit", None),
+        ("begin", 0),
+        ("outcome", 0),
+        ("done", 0),
+    ]
+    given = sessions.payload(
+        outcome.session, files[0], sessions.walked(outcome.session, files[0]), token="", visit=0, next_seq=0
+    )
     theirs = list(experiment.robot(files, seed=1).events(given, "r"))
-    alike = [event for event in ours if event.value.get("page") != "practice_over"]  # a page that robots do not read
-    assert [(e.kind, e.trial) for e in alike] == [(e["kind"], e["trial"]) for e in theirs]
-    for mine, its in zip(alike, theirs, strict=True):
-        if mine.kind in ("word", "start"):
-            assert set(mine.value) >= {"request", "frame", "frame2", "handler"}
-            assert mine.value.get("word") == its["value"].get("word")
+    assert [(e.kind, e.step, e.screen) for e in ours] == [(e["kind"], e["step"], e["screen"]) for e in theirs]
+    for mine, its in zip(ours, theirs, strict=True):
+        assert mine.value.get("word") == its["value"].get("word")
+        assert mine.value.get("outcome") == its["value"].get("outcome")
     tables = experiment.collect(tmp_path / "data")
     assert tables["sessions"]["complete"].tolist() == [True]
     assert tables["sessions"]["source"].tolist() == ["lab"]
@@ -99,13 +132,14 @@ def test_a_session_gives_the_events_of_the_schema_and_the_same_tables_as_a_robot
 
 def test_a_reading_time_goes_from_press_to_press_and_its_onset_from_the_frame(tmp_path: Path) -> None:
     outcome = take(tmp_path / "data", made(tmp_path, stated()), reader := Machine(pace=300))
-    words = [e for e in events(tmp_path / "data", outcome.session.id) if e.kind in ("start", "word")]
+    words = [e for e in events(tmp_path / "data", outcome.session.id) if e.kind == "word"]
     for before, after in pairwise(words):
-        if after.kind == "word":
-            assert after.value["request"] >= before.t
-            assert after.value["frame"] - after.value["request"] <= 1000 / 60 + 1e-3
-            assert after.value["released"] is not None
-            assert before.t < after.value["released"] < after.t
+        if after.value["word"] >= 0:
+            shown, press = after.value["display"], after.value["press"]
+            assert shown["request"] >= before.t
+            assert shown["frame"] - shown["request"] <= FRAME + 1e-3
+            assert before.t < press["released"] < after.t
+            assert press["by"] == "key"
     assert len(words) == sum(isinstance(one, Word) for one in reader.displays)
 
 
@@ -144,25 +178,23 @@ def test_a_key_held_through_the_sentence_ends_one_word(tmp_path: Path) -> None:
 
     outcome = take(tmp_path / "data", files, reader := Machine(misdeeds={at: hold}))
     assert reader.words() == plain.words()
-    words = [e for e in events(tmp_path / "data", outcome.session.id) if e.kind == "word"]
+    words = [e for e in events(tmp_path / "data", outcome.session.id) if e.kind == "word" and e.value["word"] >= 0]
     assert words[2].t - words[1].t > 900, "the next word waited until the key was let go and pressed again"
 
 
 def test_a_press_that_ends_a_sentence_does_not_rate_it(tmp_path: Path) -> None:
-    text = stated(rating=RATING.replace('low = "very bad"', 'kind = "slider"\nlow = "very bad"'))
-    outcome = take(tmp_path / "data", made(tmp_path, text), Machine())
-    rated = [e for e in events(tmp_path / "data", outcome.session.id) if e.kind == "response"]
-    assert [e.value["response"] for e in rated] == [51] * 4, "the slider was moved before it was left"
+    outcome = take(tmp_path / "data", made(tmp_path, stated(tasks=SLIDER)), Machine())
+    rated = outcomes(tmp_path / "data", outcome, "slider")
+    assert [value["answer"] for value in rated] == [51] * 4, "the slider was moved before it was left"
 
 
 def test_a_slider_moves_on_while_its_key_is_held(tmp_path: Path) -> None:
-    text = stated(rating=RATING.replace('low = "very bad"', 'kind = "slider"\nlow = "very bad"'))
-    files = made(tmp_path, text)
+    files = made(tmp_path, stated(tasks=SLIDER))
     take(tmp_path / "plain", files, plain := Machine())
 
     class Holder(Machine):
         def answer(self, display: Any) -> None:
-            if isinstance(display, Slider):
+            if isinstance(display, Asked):
                 self.down("ArrowLeft")
             else:
                 super().answer(display)
@@ -174,9 +206,8 @@ def test_a_slider_moves_on_while_its_key_is_held(tmp_path: Path) -> None:
             return super().wait(patience)
 
     outcome = take(tmp_path / "data", files, Holder())
-    rated = [e for e in events(tmp_path / "data", outcome.session.id) if e.kind == "response"]
-    assert [e.value["response"] for e in rated] == [20] * 4
-    assert len(plain.of(Slider)) < 10
+    assert [value["answer"] for value in outcomes(tmp_path / "data", outcome, "slider")] == [20] * 4
+    assert len(plain.of(Asked)) < 10
 
 
 def test_leaving_the_window_covers_the_sentence_and_flags_the_word(tmp_path: Path) -> None:
@@ -185,11 +216,23 @@ def test_leaving_the_window_covers_the_sentence_and_flags_the_word(tmp_path: Pat
     outcome = take(tmp_path / "data", files, reader := Machine(misdeeds={nth(plain, Word, 3): lambda r: r.leave()}))
     recorded = events(tmp_path / "data", outcome.session.id)
     assert [e.value["reason"] for e in recorded if e.kind == "interruption"] == ["blur", "focus"]
-    covers = [one for one in reader.of(Page) if one.paragraphs == (standard_texts("en")["interrupted"],)]
+    covers = [one for one in reader.of(Page) if one.paragraphs == (ENGLISH["interrupted"],)]
     assert len(covers) == 1
     readings = experiment.collect(tmp_path / "data")["readings"]
     assert readings.loc[readings["flags"].str.contains("interrupted"), "word"].tolist() == [2]
     assert readings["text"].tolist() == plain.words()
+
+
+def test_who_leaves_again_before_coming_back_presses_the_space_bar_once(tmp_path: Path) -> None:
+    files = made(tmp_path, stated())
+    take(tmp_path / "plain", files, plain := Machine())
+    twice = {nth(plain, Word, 3): lambda r: (r.leave(), r.leave())}
+    outcome = take(tmp_path / "data", files, reader := Machine(misdeeds=twice))
+    recorded = events(tmp_path / "data", outcome.session.id)
+    assert [e.value["reason"] for e in recorded if e.kind == "interruption"] == ["blur", "focus"] * 2
+    assert [e.value["code"] for e in recorded if e.kind == "press"] == ["Space"]
+    assert sum(one.paragraphs == (ENGLISH["interrupted"],) for one in reader.of(Page)) == 1
+    assert len(experiment.collect(tmp_path / "data")["readings"]) == len(plain.words())
 
 
 def test_escape_asks_first_and_who_goes_on_goes_on(tmp_path: Path) -> None:
@@ -205,7 +248,7 @@ def test_escape_asks_first_and_who_goes_on_goes_on(tmp_path: Path) -> None:
 def test_the_last_page_is_left_by_escape_as_well_and_nothing_follows_the_end(tmp_path: Path) -> None:
     class Leaver(Machine):
         def answer(self, display: Any) -> None:
-            if isinstance(display, Page) and lab_texts("en", standard_texts("en"))["finished"] in display.paragraphs:
+            if isinstance(display, Page) and ENGLISH[LAB]["finished"] in display.paragraphs:
                 self.leave()
                 self.press("Escape")
             else:
@@ -220,9 +263,7 @@ class Stopper(Machine):
     """Says yes when asked whether to stop."""
 
     def answer(self, display: Any) -> None:
-        asked = isinstance(display, Page) and display.paragraphs == (
-            lab_texts("en", standard_texts("en"))["stop_question"],
-        )
+        asked = isinstance(display, Page) and display.paragraphs == (ENGLISH[LAB]["stop_question"],)
         self.press("KeyJ" if asked else "Space") if asked else super().answer(display)
 
 
@@ -241,7 +282,8 @@ def test_who_stops_by_escape_keeps_the_session_and_may_go_on(tmp_path: Path) -> 
     recorded = events(data, stopped.session.id)
     assert [e.seq for e in recorded] == list(range(len(recorded)))
     assert [e.visit for e in recorded if e.kind == "visit"] == [0, 1]
-    assert sum(e.kind == "consent" for e in recorded) == 1, "consent is asked once"
+    done = [e.step for e in recorded if e.kind == "done"]
+    assert done == list(range(len(done))), "each step is done once, consent and pages too"
     tables = experiment.collect(data)
     assert tables["sessions"]["complete"].tolist() == [True]
     assert tables["sessions"]["aborted"].tolist() == [1]
@@ -306,45 +348,58 @@ def test_a_window_that_cannot_be_opened_takes_no_place(tmp_path: Path) -> None:
 
 def test_every_task_is_answered_by_key_and_by_mouse(tmp_path: Path) -> None:
     design = DESIGN.replace('practice = ["She slept well."]', 'trial = "pair"')
-    pair = stated(design, rating="", procedure="[procedure.choice]\narrangement = 'stacked'\n")
+    choice = '[procedure.tasks.better]\nkind = "choice"\narrangement = "stacked"\n'
+    pair = stated(design, tasks=choice, show="with_task", ask=["better"])
     outcome = take(tmp_path / "data", made(tmp_path, pair), Machine())
-    chosen = [e.value for e in events(tmp_path / "data", outcome.session.id) if e.kind == "response"]
-    assert {(value["side"], value["by"]) for value in chosen if value["task"] == "choice"} == {("upper", "key")}
+    chosen = outcomes(tmp_path / "data", outcome, "answers")
+    assert {(value["side"], value["press"]["by"]) for value in chosen} == {("upper", "key")}
 
     class Clicker(Machine):
         def answer(self, display: Any) -> None:
-            self.click(1) if isinstance(display, Task) else super().answer(display)
+            self.click(1) if isinstance(display, Asked) else super().answer(display)
 
-    yes_no = stated(rating='[procedure.rating]\nkind = "yes_no"\nprompt = "Good?"\n')
-    outcome = take(tmp_path / "other", made(tmp_path, yes_no), Clicker())
-    rated = [e.value for e in events(tmp_path / "other", outcome.session.id) if e.kind == "response"]
-    assert {(value["response"], value["by"]) for value in rated} == {(0, "button")}
+    yes_no = RATING.replace("low =", 'scale = "yes_no"\nlow =')
+    outcome = take(tmp_path / "other", made(tmp_path, stated(tasks=yes_no)), Clicker())
+    rated = outcomes(tmp_path / "other", outcome, "answers")
+    assert {(value["answer"], value["side"], value["press"]["by"]) for value in rated} == {(0, "right", "button")}
+
+
+def test_a_digit_is_met_by_the_top_row_and_by_the_keypad(tmp_path: Path) -> None:
+    class Keypad(Machine):
+        def answer(self, display: Any) -> None:
+            self.press(f"Numpad{self.digit}") if isinstance(display, Asked) else super().answer(display)
+
+    outcome = take(tmp_path / "data", made(tmp_path, stated()), Keypad(digit=3))
+    assert [value["answer"] for value in outcomes(tmp_path / "data", outcome, "answers")] == [3] * 4
 
 
 @pytest.mark.parametrize(
     ("presentation", "kind"),
-    [("moving_window", Lines), ("cumulative", Lines), ("whole", Whole), ("with_task", Task), ("centred", Word)],
+    [("moving_window", Lines), ("cumulative", Lines), ("whole", Whole), ("with_task", Asked), ("centred", Word)],
 )
 def test_each_presentation_shows_the_sentence(tmp_path: Path, presentation: str, kind: type[Any]) -> None:
-    text = stated(procedure=f'presentation = "{presentation}"\n')
+    text = stated(show=presentation)
     outcome = take(tmp_path / "data", made(tmp_path, text), reader := Machine())
     assert outcome.how == "finished"
     shown = reader.of(kind)
     assert shown
     if kind is Lines:
         assert {one.cumulative for one in shown} == {presentation == "cumulative"}
-        words = [e.value for e in events(tmp_path / "data", outcome.session.id) if e.kind == "word"]
+        recorded = [e.value for e in events(tmp_path / "data", outcome.session.id) if e.kind == "word"]
+        words = [value for value in recorded if value["word"] >= 0]
         assert all(value["line"] == value["word"] // 3 and value["column"] == value["word"] % 3 for value in words)
-    if kind is Task:
-        assert all(one.sentence for one in shown)
+    if kind is Asked:
+        assert all(one.screen.above.text for one in shown)
 
 
 def test_a_practice_question_is_answered_and_the_answer_told(tmp_path: Path) -> None:
     practice = 'practice = [{ sentence = "She slept well.", question = "Who slept?", choices = ["she", "he"], answer = "he" }]\n'
-    text = stated(DESIGN.replace('practice = ["She slept well."]\n', practice))
-    take(tmp_path / "data", made(tmp_path, text), reader := Machine())
-    told = standard_texts("en")["wrong"].replace("{answer}", "he")
+    text = stated(DESIGN.replace('practice = ["She slept well."]\n', practice), ask=["question", "acceptability"])
+    outcome = take(tmp_path / "data", made(tmp_path, text), reader := Machine())
+    told = ENGLISH["wrong"].replace("{answer}", "he")
     assert any(one.paragraphs == (told,) for one in reader.of(Page))
+    assert not any(one.paragraphs == (ENGLISH["right"],) for one in reader.of(Page))
+    assert "wrong" in [value["outcome"] for value in outcomes(tmp_path / "data", outcome, "answers")]
 
 
 def test_the_participant_is_asked_until_the_answer_is_one(tmp_path: Path) -> None:
@@ -362,7 +417,7 @@ label = "Which hand do you write with?"
 kind = "choice"
 choices = ["left", "right"]
 """
-    files = made(tmp_path, stated(rating=RATING + fields))
+    files = made(tmp_path, stated(tasks=RATING + fields))
 
     class Young(Machine):
         def show(self, display: Any) -> Any:
@@ -375,31 +430,428 @@ choices = ["left", "right"]
             return painted
 
     outcome = take(tmp_path / "data", files, reader := Young(typed="12"))
-    answered = next(e for e in events(tmp_path / "data", outcome.session.id) if e.kind == "demographics")
-    assert answered.value == {"answers": {"age": 31, "hand": "left"}}
+    answered = outcomes(tmp_path / "data", outcome)[-1]
+    assert (answered["outcome"], answered["answer"]) == ("answered", {"age": 31, "hand": "left"})
     faults = {one.fault for one in reader.of(Blank)}
-    assert standard_texts("en")["not_a_number"].replace("{low}", "18").replace("{high}", "99") in faults
+    assert ENGLISH["not_a_number"].replace("{low}", "18").replace("{high}", "99") in faults
 
 
-def test_digits_of_every_script_are_numbers_and_faults_are_named() -> None:
-    assert digits("۲۵ 2５") == "25 25"
-    field = {"needed": True, "kind": "number", "low": None, "high": None}
-    texts = {"needed": "needed", "not_a_number": "{low}-{high}"}
-    assert [field_fault(field, given, texts) for given in ("", "12", "1000", "x")] == ["needed", "", "0-999", "0-999"]
+@pytest.mark.parametrize(("key", "expected"), [("Digit2", "right"), ("Digit3", None), ("ShiftLeft", None)])
+def test_a_choice_in_the_form_is_made_by_number_without_shift(tmp_path: Path, key: str, expected: str | None) -> None:
+    field = '[[procedure.demographics]]\nname = "hand"\nlabel = "Hand?"\nkind = "choice"\nchoices = ["left", "right"]\n'
+
+    class Typist(Machine):
+        def answer(self, display: Any) -> None:
+            if isinstance(display, Blank):
+                self.down(key)
+                self.press("Digit2" if key == "ShiftLeft" else "KeyX", after=20)
+                self.up(key)
+                self.press("Enter")
+            else:
+                super().answer(display)
+
+    outcome = take(tmp_path / "data", made(tmp_path, stated(tasks=RATING + field)), Typist())
+    answered = outcomes(tmp_path / "data", outcome)[-1]
+    assert answered["answer"] == ({} if expected is None else {"hand": expected})
 
 
-def test_steps_of_a_resumed_session_leave_out_what_is_done(tmp_path: Path) -> None:
-    file = made(tmp_path, stated())[0]
-    session = sessions.open_session(file, 0, id="s", participant="P", started="", source="lab")
-    first = sessions.payload(session, file, token="", visit=0, next_seq=0, done=())
-    assert [step.kind for step in steps(first)][:3] == ["device", "consent", "instructions"]
-    resumed = sessions.payload(session, file, token="", visit=1, next_seq=9, done=(0, 1))
-    assert [(s.kind, s.trial and s.trial["trial"]) for s in steps(resumed) if s.kind != "break"] == [
-        ("trial", 2),
-        ("trial", 3),
+def test_a_resumed_session_goes_on_with_the_step_that_was_not_ended(tmp_path: Path) -> None:
+    files, data = made(tmp_path, stated()), tmp_path / "data"
+
+    def interrupt(reader: Reader) -> None:
+        raise KeyboardInterrupt
+
+    outcome = take(data, files, Machine(misdeeds={3: interrupt}))
+    assert outcome.how == "interrupted"
+    take(data, files, reader := Machine())
+    first, second = (one.paragraphs for one in reader.of(Page)[:2])
+    steps = placed(data, outcome)
+    assert [step.step.name for step in steps[:5]] == ["device", "consent", *["instructions"] * 3]
+    shown = [
+        screen.paragraphs if screen.lab is None else screen.lab for screen in (steps[n].step.screens[0] for n in (3, 4))
     ]
-    again = sessions.payload(session, file, token="", visit=1, next_seq=9, done=())
-    assert [step.kind for step in steps(again)] == [step.kind for step in steps(first)], "nothing was read yet"
+    assert [first, second] == shown, "the first page of instructions was read"
+    recorded = events(data, outcome.session.id)
+    assert [e.step for e in recorded if e.kind == "done"] == list(range(len(steps)))
+    assert [e.visit for e in recorded if e.kind == "visit"] == [0, 1]
+
+
+# ------------------------------------------------------------------------------------------- kinds that no task has here
+
+
+def changed(folder: Path, change: Callable[[Any], Any], language: str = "en") -> list[experiment.VersionFile]:
+    """Versions with another screen for each one of the trials."""
+
+    def of(step: Step) -> Step:
+        return replace(step, screens=tuple(map(change, step.screens)))
+
+    files = made(folder, stated(procedure="", language=language))
+    return [replace(file, script=replace(file.script, trials=tuple(map(of, file.script.trials)))) for file in files]
+
+
+def in_trials(folder: Path, outcome: sittings.Outcome, kind: str) -> list[list[sessions.Event]]:
+    """The events of a kind of each trial, in the order in which they were presented."""
+    steps = placed(folder, outcome)
+    recorded = [event for event in events(folder, outcome.session.id) if event.kind == kind]
+    trials = [step.number for step in steps if step.position is not None]
+    return [[event for event in recorded if event.step == number] for number in trials]
+
+
+def recorded_of(folder: Path, outcome: sittings.Outcome, kind: str) -> list[screens.Record]:
+    """The records of the screens of a kind, trial by trial."""
+    recorded = events(folder, outcome.session.id)
+    return [
+        record_of(screen, [event for event in recorded if (event.step, event.screen) == (step.number, n)])
+        for step in placed(folder, outcome)
+        for n, screen in enumerate(step.step.screens)
+        if screen.kind == kind
+    ]
+
+
+def paced(screen: Any) -> Any:
+    """Words that stand 208.3 ms (12.5 frames, which are 13), and nothing for 60 ms (4 frames) after each."""
+    timed = {"pace": Pace(208.35, 60), "exits": (Exit("interrupted", SKIP),)}
+    return replace(screen, **timed) if screen.kind == "words" else screen
+
+
+def test_timed_words_stand_as_many_frames_as_planned(tmp_path: Path) -> None:
+    files, data = changed(tmp_path, paced), tmp_path / "data"
+    outcome = take(data, files, reader := Machine())
+    for words in in_trials(data, outcome, "word"):
+        start, *timed = words
+        assert start.value["press"]["by"] == "key"
+        for n, event in enumerate(timed):
+            shown = event.value["display"]
+            assert (event.value["word"], event.value["press"]) == (n, None)
+            assert event.t - shown["frame"] == pytest.approx(13 * FRAME, abs=0.01)
+        for before, after in pairwise(timed):
+            assert after.value["display"]["frame"] - before.t == pytest.approx(4 * FRAME, abs=0.01)
+    read = [event for events_ in in_trials(data, outcome, "outcome") for event in events_ if event.screen == 0]
+    assert [(e.value["outcome"], e.value["display"], e.value["press"]) for e in read] == [("read", None, None)] * 4
+    assert [e.t for e in read] == [events_[-1].t for events_ in in_trials(data, outcome, "word")]
+    timed_words = [word for record in recorded_of(data, outcome, "words") for word in record.words]
+    assert [word.duration for word in timed_words] == pytest.approx([13 * FRAME] * len(timed_words), abs=0.01)
+    assert {word.rt for word in timed_words} == {None}
+    assert reader.words() == experiment.collect(data)["readings"]["text"].tolist()
+
+
+@pytest.mark.parametrize("show", ["centred", "moving_window", "cumulative"])
+def test_between_timed_words_nothing_stands_and_without_a_pause_only_after_the_last(tmp_path: Path, show: str) -> None:
+    def change(screen: Any) -> Any:
+        return replace(paced(screen), arrangement=show, pace=Pace(100)) if screen.kind == "words" else screen
+
+    outcome = take(tmp_path / "data", changed(tmp_path, change), reader := Machine())
+    first = next(n for n, one in enumerate(reader.displays) if isinstance(one, (Word, Lines)))
+    words = reader.displays[first + 1 : first + 5]  # She slept well.
+    if show == "centred":
+        assert [one.text for one in words if isinstance(one, Word)] == ["She", "slept", "well.", ""]
+    else:
+        assert [one.shown for one in words if isinstance(one, Lines)] == [0, 1, 2, -1]
+    for events_ in in_trials(tmp_path / "data", outcome, "word"):
+        for before, after in pairwise(events_[1:]):
+            assert after.value["display"]["frame"] == before.t, "one follows the other on the next frame"
+
+
+def test_presses_do_not_hasten_timed_words(tmp_path: Path) -> None:
+    files, data = changed(tmp_path, paced), tmp_path / "data"
+    take(tmp_path / "plain", files, plain := Machine())
+    at = nth(plain, Word, 3)
+    outcome = take(data, files, Machine(misdeeds={at: lambda r: r.press("Space", after=20)}))
+    assert [e.value for e in in_trials(data, outcome, "press")[0]] == [{"reason": "other", "code": "Space"}]
+    words = in_trials(data, outcome, "word")[0]
+    assert [e.t - e.value["display"]["frame"] for e in words[1:]] == pytest.approx([13 * FRAME] * 3, abs=0.01)
+
+
+@pytest.mark.parametrize("how", ["left", "escape"])
+def test_who_leaves_while_words_run_does_not_see_them_again(tmp_path: Path, how: str) -> None:
+    files, data = changed(tmp_path, paced), tmp_path / "data"
+    take(tmp_path / "plain", files, plain := Machine())
+    second = [n for n, one in enumerate(plain.displays) if isinstance(one, Word) and one.mark][1]
+    leave = {"left": lambda r: r.leave(), "escape": lambda r: r.press("Escape", after=50)}[how]
+    outcome = take(data, files, reader := Machine(misdeeds={second + 3: leave}))
+    assert outcome.how == "finished"
+    ends = [[e.value["outcome"] for e in events_] for events_ in in_trials(data, outcome, "outcome")]
+    assert ends == [["read", "answered"], ["interrupted"], ["read", "answered"], ["read", "answered"]]
+    assert [e.value["word"] for e in in_trials(data, outcome, "word")[1]] == [-1, 0]
+    reasons = [e.value["reason"] for e in in_trials(data, outcome, "interruption")[1]]
+    assert reasons == (["blur", "focus"] if how == "left" else ["escape"])
+    assert len(reader.words()) < len(plain.words())
+    assert len(in_trials(data, outcome, "done")[1]) == 1, "the trial is over"
+
+
+def maze(*, redo: bool) -> Callable[[Any], Any]:
+    """Word pairs for each sentence, the words in turn at the left and at the right."""
+
+    def change(screen: Any) -> Any:
+        if screen.kind != "words":
+            return screen
+        sides = ("left", "right")
+        return WordPairs(
+            name="maze",
+            task="centred",  # its rows are those of words
+            pairs=tuple(screens.Pair(word, f"~{word}", sides[n % 2]) for n, word in enumerate(screen.words)),  # type: ignore[arg-type]
+            hint="Choose",
+            redo=redo,
+            delay=600 if redo else 0,
+            error="That was not the next word.",
+            again="Now the other one.",
+            exits=() if redo else (Exit("wrong", SKIP),),
+        )
+
+    return change
+
+
+def test_a_maze_is_read_by_the_keys_of_both_sides(tmp_path: Path) -> None:
+    files, data = changed(tmp_path, maze(redo=False)), tmp_path / "data"
+    both = {"left": ("KeyF", "ArrowLeft", "KeyE"), "right": ("KeyJ", "ArrowRight", "KeyI")}
+
+    class Varied(Machine):
+        def answer(self, display: Any) -> None:
+            if isinstance(display, Pair):
+                self.press(both["right" if display.left.startswith("~") else "left"][len(self.displays) % 3])
+            else:
+                super().answer(display)
+
+    outcome = take(data, files, reader := Varied())
+    for words in in_trials(data, outcome, "word"):
+        assert [e.value["word"] for e in words] == list(range(-1, len(words) - 1))
+        assert {(e.value["correct"], e.value["first"] == e.t) for e in words[1:]} == {(True, True)}
+        assert (words[0].value["correct"], words[0].value["first"]) == (None, None)
+    assert {key.code for key in reader.presses} >= {key for keys in both.values() for key in keys}
+    assert {value["outcome"] for value in outcomes(data, outcome, "word_pairs")} == {"read"}
+    assert {word.correct for record in recorded_of(data, outcome, "word_pairs") for word in record.words} == {True}
+    starts = [one for one in reader.of(Word) if one.hint == "Choose"]
+    assert len(starts) == 4, "a start mark before each"
+
+
+def test_a_wrong_word_is_corrected_once_the_keys_are_alive_again(tmp_path: Path) -> None:
+    files, data = changed(tmp_path, maze(redo=True)), tmp_path / "data"
+    take(tmp_path / "plain", files, plain := Machine())
+    at = nth(plain, Pair, 3 + 1)  # the second word of the second trial stands at the right
+    wrong = {at: lambda r: r.press("KeyF", after=300)}
+    outcome = take(data, files, reader := Machine(misdeeds=wrong))
+    said = [one.hint for one in reader.displays[at : at + 3] if isinstance(one, Pair)]
+    assert said == ["", "That was not the next word.", "Now the other one."]
+    words, presses = in_trials(data, outcome, "word")[1], in_trials(data, outcome, "press")[1]
+    assert [e.value["correct"] for e in words] == [None, True, False, *[True] * (len(words) - 3)]
+    taken = words[2].value
+    [first] = [key.t for key in reader.presses if key.code == "KeyF" and taken["display"]["frame"] < key.t < words[2].t]
+    assert taken["first"] == pytest.approx(first, abs=0.01)
+    assert words[2].t > taken["first"] + 600
+    assert [e.value for e in presses] == [{"reason": "early", "code": "KeyJ"}], "while the keys were dead"
+    assert [e.value["outcome"] for e in in_trials(data, outcome, "outcome")[1]] == ["read", "answered"]
+
+
+def test_a_wrong_word_ends_the_sentence_where_it_is_not_to_be_corrected(tmp_path: Path) -> None:
+    files, data = changed(tmp_path, maze(redo=False)), tmp_path / "data"
+    take(tmp_path / "plain", files, plain := Machine())
+    wrong = {nth(plain, Pair, 3 + 1): lambda r: r.press("KeyE", after=300)}
+    outcome = take(data, files, Machine(misdeeds=wrong))
+    ends = [[e.value["outcome"] for e in events_] for events_ in in_trials(data, outcome, "outcome")]
+    assert ends == [["read", "answered"], ["wrong"], ["read", "answered"], ["read", "answered"]]
+    assert [e.value["correct"] for e in in_trials(data, outcome, "word")[1]] == [None, True, False]
+
+
+def completion(screen: Any) -> Any:
+    if screen.kind != "answers":
+        return screen
+    ask = {"prompt": "How does it go on?", "button": "Continue", "missing": "Please type a few words.", "longest": 12}
+    return Entry(name="end", task="rating", above=Passage("The key to the"), **ask)
+
+
+def test_a_typed_answer_is_what_was_typed_and_when_it_began(tmp_path: Path) -> None:
+    began: list[float] = []
+
+    class Typist(Machine):
+        def show(self, display: Any) -> Any:
+            painted = super().show(display)
+            if isinstance(display, Blank) and display.fault:
+                self.write("a door")
+                self.press("Enter", after=500)
+            return painted
+
+        def answer(self, display: Any) -> None:
+            if not isinstance(display, Blank):
+                return super().answer(display)
+            if len(self.of(Asked)) + len([one for one in self.of(Blank) if one.fault]) == 0:
+                return self.press("Enter")  # nothing was typed: asked again
+            self.write("é" * 20)
+            began.append(next(one.t for one in self.queue if isinstance(one, Typed)))
+            return self.press("Enter", after=300)
+
+    files, data = changed(tmp_path, completion), tmp_path / "data"
+    outcome = take(data, files, reader := Typist())
+    typed = outcomes(data, outcome, "entry")
+    assert [value["answer"] for value in typed] == ["a door", *["é" * 12] * 3]
+    assert [(value["outcome"], value["pasted"], value["press"]["by"]) for value in typed] == [
+        ("answered", 0, "key")
+    ] * 4
+    assert {one.fault for one in reader.of(Blank)} == {"", "Please type a few words."}
+    assert {one.above for one in reader.of(Blank)} == {"The key to the"}
+    assert not [e for events_ in in_trials(data, outcome, "press") for e in events_], "what is typed is no stray press"
+    assert experiment.collect(data)["responses"]["response"].tolist() == ["a door", *["é" * 12] * 3]
+    records = recorded_of(data, outcome, "entry")
+    assert [value["first"] for value in typed[1:]] == pytest.approx(began, abs=0.01)
+    assert all((record.rt or 0) > (record.rt_first or 0) for record in records)
+
+
+def test_the_first_key_of_a_typed_answer_has_the_time_of_its_hardware(tmp_path: Path) -> None:
+    sent: list[float] = []
+
+    class Typist(Machine):
+        def answer(self, display: Any) -> None:
+            if not isinstance(display, Blank):
+                return super().answer(display)
+            self.press("ShiftLeft", held=20)
+            t = self._next(100)
+            sent.append(t)
+            self.queue.append(Key("KeyA", t, t + 0.5, typed="A"))
+            self.queue.append(Typed("A", t + 12))  # the system says so at the next frame
+            self.up("KeyA")
+            return self.press("Enter", after=300)
+
+    outcome = take(tmp_path / "data", changed(tmp_path, completion), Typist())
+    typed = outcomes(tmp_path / "data", outcome, "entry")
+    assert {value["answer"] for value in typed} == {"A"}
+    assert [value["first"] for value in typed] == pytest.approx(sent, abs=0.01)
+
+
+@pytest.mark.parametrize("language", ["ja", "zh"])
+def test_what_the_window_cannot_compose_is_refused_before_a_place_is_taken(tmp_path: Path, language: str) -> None:
+    file = changed(tmp_path, completion, language)[0]
+    path = file.write(tmp_path / "versions")
+    expected = rf"E1-V1\.json: end asks for typed text in '{language}'.*\n?.*gardenpath serve --kiosk"
+    with pytest.raises(study.DataError, match=expected):
+        sittings.files_of(path)
+    assert sittings.files_of(changed(tmp_path, completion, "tr")[0].write(tmp_path / "other"))
+    assert sittings.files_of(made(tmp_path, stated(language=language))[0].write(tmp_path / "plain")), "nothing is typed"
+
+
+@pytest.mark.parametrize(("ms", "ended"), [(400.0, "answered"), (700.0, "timeout")])
+@pytest.mark.parametrize("kind", ["answers", "slider", "entry"])
+def test_an_answer_after_the_deadline_is_none(tmp_path: Path, ms: float, ended: str, kind: str) -> None:
+    ask: dict[str, Any] = {"name": "asked", "task": "rating", "prompt": "How good?", "deadline": 500.0}
+    of = {
+        "answers": Answers(**ask, answers=points(7), arrangement="points"),
+        "slider": Slider(**ask, low="bad", high="good"),
+        "entry": Entry(**ask, button="Continue", missing="Please type."),
+    }[kind]
+
+    class Slow(Machine):
+        def answer(self, display: Any) -> None:
+            if isinstance(display, (Asked, Blank)):
+                {
+                    "answers": lambda: None,
+                    "slider": lambda: self.press("End", after=90),
+                    "entry": lambda: self.write("x"),
+                }[kind]()
+                key = {"answers": "Digit4", "slider": "Space", "entry": "Enter"}[kind]
+                self.press(key, after=(self.painted.frame if self.painted else 0) + ms - self._next(0))
+            else:
+                super().answer(display)
+
+    files, data = changed(tmp_path, lambda screen: of if screen.kind == "answers" else screen), tmp_path / "data"
+    outcome = take(data, files, Slow())
+    given = [event for events_ in in_trials(data, outcome, "outcome") for event in events_ if event.screen == 1]
+    answer = {"answers": 4, "slider": 100, "entry": "x"}[kind] if ended == "answered" else None
+    assert [(e.value["outcome"], e.value["answer"]) for e in given] == [(ended, answer)] * 4
+    assert {(e.value["press"] is None, e.value["side"]) for e in given} == {(ended == "timeout", None)}
+    waited = [e.t - e.value["display"]["frame"] for e in given]
+    assert waited == pytest.approx([min(ms, 500.0)] * 4, abs=0.01)
+
+
+def test_feedback_and_what_is_skipped_follow_the_outcome(tmp_path: Path) -> None:
+    told = screens.Text(name="feedback", when=After(1, ("timeout", "wrong")), paragraphs=("Faster, please.",))
+
+    def with_feedback(step: Step) -> Step:
+        asked_ = replace(step.screens[1], deadline=500.0, right=(5,), tell=True)
+        return replace(step, screens=(step.screens[0], asked_, told))
+
+    class Varied(Machine):
+        def answer(self, display: Any) -> None:
+            if isinstance(display, Asked):
+                n = len(self.of(Asked)) % 4
+                self.press("Digit4" if n == 1 else "Digit5", after=900 if n == 2 else 200)
+            else:
+                super().answer(display)
+
+    file = made(tmp_path, stated(procedure=""))[0]
+    file = replace(file, script=replace(file.script, trials=tuple(map(with_feedback, file.script.trials))))
+    outcome = take(tmp_path / "data", [file], reader := Varied())
+    ends = [[e.value["outcome"] for e in events_] for events_ in in_trials(tmp_path / "data", outcome, "outcome")]
+    assert ends == [
+        ["read", "wrong", "continued"],
+        ["read", "timeout", "continued"],
+        ["read", "right"],
+        ["read", "right"],
+    ]
+    assert sum(one.paragraphs == ("Faster, please.",) for one in reader.of(Page)) == 2
+    assert next(one for one in reader.of(Page) if one.paragraphs == ("Faster, please.",)).hint == ENGLISH["continue"]
+
+
+SCREENER = Answers(
+    name="screener",
+    prompt="Did you learn English before you were five?",
+    answers=answers(["yes", "no"], ["yes", "no"], "ltr"),
+    right=("yes",),
+    tell=True,
+    exits=(Exit("wrong", "screened_out"),),
+)
+
+
+def screened(folder: Path, at: int) -> list[experiment.VersionFile]:
+    """Versions with a question before everybody, as the step of this number."""
+    file = made(folder, stated())[0]
+    front = (*file.script.front[:at], Step("screener", (SCREENER,)), *file.script.front[at:])
+    consent = next(n for n, step in enumerate(front) if step.name == "consent")
+    return [replace(file, script=replace(file.script, front=front, consent=consent))]
+
+
+@pytest.mark.parametrize("at", [1, 2])
+def test_who_is_screened_out_leaves_with_that_ending_and_without_data(tmp_path: Path, at: int) -> None:
+    class Other(Machine):
+        def answer(self, display: Any) -> None:
+            self.press("KeyJ") if isinstance(display, Asked) else super().answer(display)
+
+    files, data = screened(tmp_path, at), tmp_path / "data"
+    outcome = take(data, files, reader := Other())
+    assert outcome.how == "screened_out"
+    assert reader.of(Page)[-1].paragraphs == (ENGLISH[LAB]["stopped_here"],)
+    assert not list(data.glob("s-*"))
+    assert places.of_participant(data, "P01") == []
+
+
+def test_what_is_asked_before_consent_is_told_after_it_at_its_time(tmp_path: Path) -> None:
+    outcome = take(tmp_path / "data", screened(tmp_path, at=1), Machine())
+    recorded = events(tmp_path / "data", outcome.session.id)
+    assert [(e.kind, e.step) for e in recorded[:10]] == [
+        ("visit", None),
+        *((kind, number) for number in (0, 1, 2) for kind in ("begin", "outcome", "done")),
+    ]
+    times = [e.t for e in recorded[:10]]
+    assert times == sorted(times)
+    assert recorded[5].value["outcome"] == "right"
+
+
+def test_frames_that_come_late_while_a_sentence_is_read_are_counted_and_others_not(tmp_path: Path) -> None:
+    class Busy(Machine):
+        def dropped(self) -> int | None:
+            late, self.late = self.late, 0
+            return late
+
+        def show(self, display: Any) -> Any:
+            self.late += 100 if isinstance(display, (Page, Asked)) else 1
+            return super().show(display)
+
+        late = 0
+
+    files = changed(tmp_path, lambda screen: screen)
+    outcome = take(tmp_path / "data", files, Busy())
+    done = [e for e in events(tmp_path / "data", outcome.session.id) if e.kind == "done"]
+    words = in_trials(tmp_path / "data", outcome, "word")
+    counted = [e.value["dropped_frames"] for e in done if e.value["dropped_frames"] is not None]
+    assert counted == [len(words_) for words_ in words]
+    assert len(done) > len(counted), "of pages nothing is said"
 
 
 # ------------------------------------------------------------------------------------------------- the journal
@@ -407,9 +859,9 @@ def test_steps_of_a_resumed_session_leave_out_what_is_done(tmp_path: Path) -> No
 
 def test_a_process_killed_at_a_key_has_lost_nothing_that_was_recorded(tmp_path: Path) -> None:
     program = (
-        "import os, signal, sys\nfrom pathlib import Path\nfrom gardenpath.experiment.lab.journal import Journal\n"
+        "import os, signal, sys\nfrom pathlib import Path\nfrom gardenpath.experiment.players.lab.journal import Journal\n"
         "journal = Journal(Path(sys.argv[1]))\n"
-        "for n in range(500):\n    journal.record('press', 1.0 * n, 0, {'reason': 'other', 'code': 'KeyX'})\n"
+        "for n in range(500):\n    journal.record('press', 1.0 * n, 5, 0, {'reason': 'other', 'code': 'KeyX'})\n"
         "os.kill(os.getpid(), signal.SIGKILL)\n"
     )
     path = tmp_path / "events.jsonl"
@@ -429,14 +881,14 @@ def test_half_a_line_is_cut_off_and_said_when_going_on_and_when_collecting(
     path.parent.mkdir()
     journal = Journal(path)
     for n in range(3):
-        journal.record("press", float(n), 0, {"reason": "other", "code": "\u2028"})
+        journal.record("press", float(n), 5, 0, {"reason": "other", "code": "\u2028"})
     journal.close()
     whole = path.read_bytes()
     path.write_bytes(whole[: -cut - 1])
     caplog.set_level(logging.WARNING, "gardenpath")
     journal = Journal(path)
     assert [event.seq for event in journal.left] == [0, 1]
-    journal.record("press", 9.0, 0, {"reason": "other", "code": "KeyX"})
+    journal.record("press", 9.0, 5, 0, {"reason": "other", "code": "KeyX"})
     journal.close()
     assert [json.loads(line)["seq"] for line in path.read_text().split("\n")[:-1]] == [0, 1, 2]
     assert "cut short" in caplog.text
@@ -633,8 +1085,7 @@ def test_machines_with_first_slots_of_their_own_show_different_orders(
 
 @pytest.mark.parametrize("language", languages())
 def test_every_language_has_the_texts_of_the_lab(language: str) -> None:
-    english = lab_texts("en", standard_texts("en"))
-    texts = lab_texts(language, standard_texts(language))
+    english, texts = (standard_texts("session", one)[LAB] for one in ("en", language))
     assert texts.keys() == english.keys()
     assert len(texts["consent"]) == len(english["consent"])
     assert "Esc" in texts["consent"][2]
@@ -644,36 +1095,43 @@ def test_every_language_has_the_texts_of_the_lab(language: str) -> None:
 def test_nobody_in_the_lab_is_told_of_a_page_or_to_have_a_computer(tmp_path: Path, language: str) -> None:
     files = made(tmp_path, stated(language=language))
     take(tmp_path / "data", files, reader := Machine())
-    page, lab_ = standard_texts(language), lab_texts(language, standard_texts(language))
+    page = standard_texts("session", language)
     read = ["\n\n".join(one.paragraphs) for one in reader.of(Page)]
-    assert read[0] == lab_["device"] != page["device"]
-    ready = [text for text in read if lab_["ready"] in text]
+    assert read[0] == page[LAB]["device"] != page["device"]
+    assert read[1] == "\n\n".join(page[LAB]["consent"])
+    ready = [text for text in read if page[LAB]["ready"] in text]
     assert len(ready) == 1
-    assert page["instructions"]["practice"] in ready[0]
-    assert not [text for text in read if page["instructions"]["ready"] in text]
+    assert page["practice"] in ready[0]
+    assert not [text for text in read if page["ready"] in text]
+    assert not [text for text in read if page["no_keyboard"] in text]
 
 
 def test_a_consent_of_the_study_is_shown_as_it_stands(tmp_path: Path) -> None:
     files = made(tmp_path, stated(procedure='consent = "Our own.\\n\\nAnd more."\n'))
-    outcome = take(tmp_path / "data", files, reader := Machine())
+    take(tmp_path / "data", files, reader := Machine())
     assert any(
         one.paragraphs == ("Our own.", "And more.") and one.heading == "Reading sentences" for one in reader.of(Page)
     )
-    consent = next(e for e in events(tmp_path / "data", outcome.session.id) if e.kind == "consent")
-    given = sessions.payload(outcome.session, files[0], token="", visit=0, next_seq=0, done=())
-    assert consent.value["sha256"] == given["consent_sha256"]
 
 
 def room(direction: str = "ltr", width: float = 1000, height: float = 700) -> layout.Room:
-    return layout.room(width, height, direction, ["word"], lambda text, size: 0.6 * size * len(text))
+    return layout.room(width, height, direction, ["word"], lambda text, size: 0.6 * size * len(text), ["a" * 25])
+
+
+def asked(prompt: str, given: tuple[screens.Answer, ...], arrangement: Any = "pair", above: str = "") -> Asked:
+    of = screens.Nothing() if not above else Passage(above)
+    ends = {"low": "very bad " * 9, "high": "very good " * 9} if arrangement == "points" else {}
+    return Asked(Answers(name="a", prompt=prompt, answers=given, arrangement=arrangement, above=of, **ends), 0.5)
 
 
 def test_what_is_shown_stays_on_the_screen() -> None:
-    texts = lab_texts("en", standard_texts("en"))
     shown = [
-        Page(tuple(texts["consent"]), "A title", answers(["yes " * 20, "no"], [1, 0], ("left", "right"))),
+        Page(tuple(ENGLISH[LAB]["consent"]), "A title", answers(["yes " * 20, "no"], [1, 0], "ltr")),
         Page(("word " * 600,)),
-        Task("Which?", answers(["long sentence " * 12, "short"], ["a", "b"], ("left", "right"))),
+        asked("Which?", answers(["long sentence " * 12, "short"], ["a", "b"], "ltr")),
+        asked("How good?", points(9), "points", above="word " * 80),
+        Blank("", "", "How does it go on? " * 5, "typed " * 40, "hint", above="The key to the " * 10, progress=0.5),
+        Pair("a" * 25, "b" * 3, "That was not the next word. " * 6),
         Blank("About you", "", "Where?", "", "hint", tuple(f"country {n}" for n in range(25))),
     ]
     for display in shown:
@@ -691,6 +1149,20 @@ def test_the_longest_word_fits_and_sets_one_size_for_all() -> None:
     assert sizes == {narrow.word_size}
 
 
+def test_two_words_stand_apart_on_their_halves_of_the_screen_always_in_the_same_places() -> None:
+    paired = ["a", "x" * 50]
+    narrow = layout.room(800, 600, "rtl", ["word"], lambda text, size: 0.6 * size * len(text), paired)
+    middles = set()
+    for left, right in (("x" * 50, "x" * 50), ("a", "x" * 50)):
+        texts = [mark for mark in layout.marks(Pair(left, right), narrow) if isinstance(mark, layout.Text)]
+        assert [mark.text for mark in texts] == [left, right], "sides are those of the keyboard in every language"
+        for mark, sign in zip(texts, (-1, 1), strict=True):
+            ends = sorted(sign * mark.x + half * narrow.measure(mark.text, mark.size) / 2 for half in (-1, 1))
+            assert 0 < ends[0] < ends[1] < 400
+        middles.add(tuple(mark.x for mark in texts))
+    assert len(middles) == 1
+
+
 def test_a_word_that_would_make_all_words_illegible_is_refused() -> None:
     with pytest.raises(ValueError, match=r"'x{30}\.\.\.' has 200 characters: .* 6\.1 px high"):
         layout.room(800, 600, "ltr", ["a", "x" * 200], lambda text, size: 0.6 * size * len(text))
@@ -699,10 +1171,10 @@ def test_a_word_that_would_make_all_words_illegible_is_refused() -> None:
 @pytest.mark.parametrize("direction", ["ltr", "rtl"])
 def test_no_text_reaches_beyond_the_box_or_the_screen_that_holds_it(direction: str) -> None:
     here, word = room(direction), "x" * 300
-    shown = [
-        Whole(f"A {word} sentence"),
-        Page((word,), word, answers([word, "no"], [1, 0], ("left", "right"))),
-        Task(word, answers([f"A {word}", "short"], ["a", "b"], ("left", "right")), sentence=word),
+    shown: list[Display] = [
+        Whole(name="whole", text=f"A {word} sentence"),
+        Page((word,), word, answers([word, "no"], [1, 0], direction)),
+        asked(word, answers([f"A {word}", "short"], ["a", "b"], direction), above=word),
         Blank("About you", "", "Where?", "somewhere " * 20, "hint"),
         Blank("About you", "", "Where?", "", "hint", tuple(f"a long choice {n} " * 5 for n in range(12))),
     ]
@@ -764,6 +1236,7 @@ def ink(face: writing.Typeface, text: str, size: float = 60) -> Any:
 
 
 def test_words_stand_on_one_line_in_the_middle_whatever_their_letters() -> None:
+    needs_font("en", "nÁgx")
     face = writing.typeface(["nÁgx"], "en", "ltr")
     base = []
     for text in ("nnn", "nÁn", "ngn"):
@@ -782,6 +1255,7 @@ def test_vowel_marks_are_drawn_and_letters_joined() -> None:
     if not features.check("raqm"):
         pytest.skip("FriBiDi is not installed")
     for language, plain, marked in (("ar", "كتبت", "كُتِبَتْ"), ("he", "שלום", "שָׁלוֹם")):
+        needs_font(language, plain + marked)
         face = writing.typeface([plain, marked], language, "rtl")
         assert face.shaped
         assert face.width(plain, 60) == pytest.approx(face.width(marked, 60), abs=1)
@@ -801,6 +1275,7 @@ def test_without_fribidi_plain_arabic_and_hebrew_are_drawn_and_marks_refused(mon
     assert writing.visual("הספר.", "rtl") == ".רפסה"
     assert writing.visual("הספר 12 abc", "rtl") == "abc 12 רפסה"
     monkeypatch.setattr("PIL.features.check", lambda name: False)
+    needs_font("he", "בית הספר")
     face = writing.typeface(["בית הספר"], "he", "rtl")
     assert not face.shaped
     assert face.width("בית", 40) > 0
@@ -815,8 +1290,26 @@ def test_lines_are_broken_before_they_are_turned_round() -> None:
 
 
 def test_a_font_without_the_characters_is_refused() -> None:
+    needs_font("en", "a")
     assert writing.font_for(["a"], "en") in writing._fonts()
     with pytest.raises(ValueError, match="there is no such font"):
         writing.font_for(["a"], "en", "No Such Font")
     with pytest.raises(ValueError, match="lacks characters of the study"):
         writing.font_for(["\U0001323e"], "en")
+
+
+@pytest.mark.parametrize(("language", "text"), [("en", "word"), ("ar", "كتبت"), ("he", "שלום"), ("zh", "我们")])
+def test_a_font_is_found_where_fontconfig_knows_one(language: str, text: str) -> None:
+    """What `needs_font` skips for is a font that is not there, never one that is not found."""
+    if shutil.which("fc-list") is None:
+        pytest.skip("fontconfig is not installed (no fc-list)")
+
+    def listed(pattern: str) -> set[str]:
+        return set(
+            subprocess.run(["fc-list", pattern, "file"], capture_output=True, text=True, check=True).stdout.splitlines()
+        )
+
+    upright = f":lang={language}:slant=0:weight=80"  # of usual weight
+    if not listed(upright) - listed(":variable=true"):
+        pytest.skip(f"no font for language {language} (fc-list {upright})")
+    assert writing.font_for([text], language)

@@ -1,21 +1,42 @@
 """gardenpath lab in a real PsychoPy window on a screen of Xvfb, with keys that xdotool holds and lets go."""
 
 import json
+import math
 import os
 import statistics
 import subprocess
 import sys
+from collections import deque
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from gardenpath import experiment, study
 from gardenpath.experiment import sessions
-from gardenpath.experiment.lab import window
+from gardenpath.experiment.answers import answers, points
+from gardenpath.experiment.players.lab import window
+from gardenpath.experiment.players.lab.displays import Painted
+from gardenpath.study.screens import (
+    SKIP,
+    After,
+    Answers,
+    Entry,
+    Exit,
+    Pace,
+    Pair,
+    Passage,
+    Slider,
+    Text,
+    Whole,
+    WordPairs,
+)
 
+from .conftest import needs_font
 from .lab_robot import PATIENCE, Participant, Screen, gardenpath, plan, timed, xvfb
 from .pages import DESIGN, RATING, stated
 
@@ -39,7 +60,7 @@ def screen() -> Iterator[Screen]:
 def folder(tmp_path: Path) -> Path:
     (tmp_path / "items.csv").write_text(SENTENCES)
     design = DESIGN.replace("grammatical = 2", "grammatical = 1").replace("versions = 3", "versions = 2")
-    (tmp_path / "study.toml").write_text(stated(design, rating=RATING + FORM))
+    (tmp_path / "study.toml").write_text(stated(design, tasks=RATING + FORM))
     return tmp_path
 
 
@@ -70,18 +91,19 @@ def test_a_whole_session_records_every_key_at_the_time_it_was_sent(folder: Path,
     reader = begin(folder, screen)
     reader.await_change()
     words = 0
-    for kind, keys in plan(folder / "data"):
-        words += kind == "word"
-        for key in keys:
+    for part in plan(folder / "data"):
+        for n, key in enumerate(part.keys):
+            is_word = part.screen.kind == "words" and n > 0
+            words += is_word
             # A key that takes nobody on, a look at another window, a key that is held long, and one that is tapped.
-            if kind == "word" and words == 5:
+            if is_word and words == 5:
                 reader.await_change()
                 reader.send("x")
-            if kind == "word" and words == 6:
+            if is_word and words == 6:
                 reader.look_away()
                 reader.press("space")
-            held = 0.6 if kind == "word" and words == 7 else 0.0 if kind == "word" and words == 9 else 0.05
-            reader.press(key, held=held)
+            reader.press(key, held={7: 0.6, 9: 0.0}.get(words, 0.05) if is_word else 0.05)
+    reader.press("space")
     said = ended(reader)
     assert "P01, E1-V" in said
     assert "finished" in said
@@ -92,9 +114,10 @@ def test_a_whole_session_records_every_key_at_the_time_it_was_sent(folder: Path,
     assert visit["software"]["psychtoolbox"]
     assert visit["monitor"].startswith("screen 0 of 1, 1024 x 768 px")
     assert visit["full_screen"] is False
-    ends = [event.value for event in events if event.kind == "trial_end"]
-    assert ends == [{"dropped_frames": None if visit["refresh_hz"] is None else end["dropped_frames"]} for end in ends]
-    onsets = [event.value["frame"] - event.value["request"] for event in events if event.kind == "word"]
+    ends = [event.value["dropped_frames"] for event in events if event.kind == "done"]
+    assert ends == [None if visit["refresh_hz"] is None else end for end in ends]
+    shown = [event.value["display"] for event in events if event.kind == "word"]
+    onsets = [display["frame"] - display["request"] for display in shown]
     assert all(onset > 0 for onset in onsets)
     tables = _collected(folder)
     assert tables["sessions"]["complete"].tolist() == [True]
@@ -107,8 +130,8 @@ def test_a_whole_session_records_every_key_at_the_time_it_was_sent(folder: Path,
 def _check_keys(events: list[sessions.Event], reader: Participant) -> None:
     """Every key that was sent is recorded, none twice; intervals are the sender's within 10 ms at the median."""
     keys = timed(events)
-    # Not recorded: the first page, before consent; what is typed into the form; the last page, after the end.
-    sent = [one for n, one in enumerate(reader.sent) if n > 0 and n < len(reader.sent) - 1]
+    # Not recorded: what is typed into the form; the last page, after the end.
+    sent = reader.sent[:-1]
     typed = [n for n, (code, _) in enumerate(sent) if code == "Enter"][-1]
     sent = sent[: typed - 2] + sent[typed:]
     assert len(keys) == len(sent)
@@ -133,7 +156,7 @@ def _collected(folder: Path) -> dict[str, Any]:
 def test_a_session_killed_at_a_key_loses_at_most_that_key_and_goes_on(folder: Path, screen: Screen) -> None:
     reader = begin(folder, screen)
     reader.await_change()
-    keys = [key for _, keys in plan(folder / "data") for key in keys]
+    keys = [key for part in plan(folder / "data") for key in part.keys]
     until = keys.index("1") + 5  # into the second sentence
     for key in keys[:until]:
         reader.press(key)
@@ -141,7 +164,7 @@ def test_a_session_killed_at_a_key_loses_at_most_that_key_and_goes_on(folder: Pa
     reader.program.wait()
     reader.leave()
     before = recorded(folder)
-    assert len(timed(before)) >= until - 1 - 1, "the first page is not recorded, and the last key may be lost"
+    assert len(timed(before)) >= until - 1, "the last key may be lost"
     refused = gardenpath(
         "lab", folder / "study.toml", "--participant", "P01", "-o", folder / "data", screen=screen.name
     )
@@ -150,10 +173,9 @@ def test_a_session_killed_at_a_key_loses_at_most_that_key_and_goes_on(folder: Pa
     assert "give --resume to go on or --new to begin another" in errors
     reader = begin(folder, screen, "--resume")
     left = plan(folder / "data")
-    assert left[0][0] in ("start", "practice_over"), "consent and instructions lie behind"
-    for _, keys in left:
-        for key in keys:
-            reader.press(key)
+    assert left[0].screen.kind == "words", "consent and pages lie behind"
+    for key in [*(key for part in left for key in part.keys), "space"]:
+        reader.press(key)
     ended(reader)
     events = recorded(folder)
     assert events[: len(before)] == before
@@ -167,23 +189,102 @@ def test_a_session_killed_at_a_key_loses_at_most_that_key_and_goes_on(folder: Pa
     assert tables["readings"].loc[tables["readings"]["flags"] == "seen_before", "trial"].unique().tolist() == [1]
 
 
+def everything(file: experiment.VersionFile) -> experiment.VersionFile:
+    """A version whose practice trial has every kind of screen that a trial can have."""
+    first, *others = file.script.trials
+    words: Any = replace(first.screens[0], pace=Pace(250, 60), exits=(Exit("interrupted", SKIP),))  # type: ignore[call-arg]
+    pairs = tuple(Pair(word, f"un{word}", "right" if n % 2 else "left") for n, word in enumerate(words.words))
+    error: dict[str, Any] = {"redo": True, "delay": 500, "error": "That was not it.", "again": "Now the other one."}
+    ask: dict[str, Any] = {"prompt": "And now?", "task": "rating"}
+    right: dict[str, Any] = {"answers": answers(["yes", "no"], [1, 0], "ltr"), "right": (0,), "tell": True}
+    after = {name: After(5, (name,)) for name in ("right", "wrong")}
+    screens = (
+        Whole(name="context", task="whole", text="It was late."),
+        words,
+        WordPairs(name="maze", task="centred", pairs=pairs, hint="Choose", **error),
+        Entry(name="end", above=Passage("She slept"), button="Continue", missing="Please type.", **ask),
+        Slider(name="slider", low="bad", high="good", lab_hint="Move it", **ask),
+        Answers(name="told", deadline=30_000.0, **right, **ask),
+        *(Text(name=name, when=after[name], paragraphs=(f"That was {name}.",)) for name in after),  # type: ignore[index]
+        Answers(
+            name="pair",
+            arrangement="stacked_pair",
+            answers=answers(["A.", "B."], ["a", "b"], "ltr", stacked=True),
+            **ask,
+        ),
+        Answers(name="late", deadline=700.0, answers=points(7), arrangement="points", **ask),
+    )
+    return replace(file, script=replace(file.script, trials=(replace(first, screens=screens), *others)))
+
+
+@pytest.mark.lab
+@pytest.mark.slow
+def test_every_kind_of_screen_is_run_in_a_window(folder: Path, screen: Screen) -> None:
+    """The wrong word of a pair is taken once, a key is pressed while the keys are dead, and one answer is waited for in vain."""
+    path = everything(experiment.version_files(study.load(folder / "study.toml"))[0]).write(folder / "versions")
+    program = gardenpath(
+        "lab", path, "--participant", "P01", "-o", folder / "data", "--window", "1024x768", screen=screen.name
+    )
+    reader = Participant(screen, program)
+    reader.await_change()
+    for part in plan(folder / "data"):
+        if part.name == "late":
+            reader.await_change()
+            reader.do("sleep 1")  # by then the time is up
+            continue
+        for n, key in enumerate(part.keys):
+            if part.name == "maze" and n == 2:
+                reader.press("f")
+                reader.await_change()
+                reader.send("j")
+                reader.do("sleep 0.7")  # the keys are alive again
+            reader.press(key)
+        if part.screen.kind == "words" and part.screen.pace:
+            reader.do("sleep 1.3")
+    reader.press("space")
+    ended(reader)
+    events = recorded(folder)
+    trial = next(event.step for event in events if event.kind == "word")
+    own = [event for event in events if event.step == trial]
+    ends = [event.value for event in own if event.kind == "outcome"]
+    assert [(value["outcome"], value["answer"], value["side"]) for value in ends] == [
+        *[("read", None, None)] * 3, ("answered", "31", None), ("answered", 51, None), ("wrong", 1, "left"),
+        ("continued", None, None), ("answered", "a", "upper"), ("timeout", None, None),
+    ]  # fmt: skip
+    assert ends[3]["first"] < next(event.t for event in own if event.value.get("answer") == "31")
+    start, *timed_words = [event for event in own if event.kind == "word" and event.screen == 1]
+    stood = [event.t - event.value["display"]["frame"] for event in timed_words]
+    assert stood == pytest.approx([250] * 3, abs=40), "by the clock where there is no refresh to count"
+    assert (start.value["press"] is None, {event.value["press"] for event in timed_words}) == (False, {None})
+    chosen = [event for event in own if event.kind == "word" and event.screen == 2][1:]
+    assert [event.value["correct"] for event in chosen] == [True, False, True]
+    assert chosen[1].t - chosen[1].value["first"] > 500
+    early = [event.value for event in own if event.kind == "press"]
+    assert early == [{"reason": "early", "code": "KeyJ"}]
+    assert own[-1].t - own[-2].t < 200, "the time was up, and the trial over"
+    late = next(event for event in own if event.value.get("outcome") == "timeout")
+    assert late.t - late.value["display"]["frame"] == pytest.approx(700, abs=0.01)
+    pressed = [*timed([event for event in events if event.kind != "press"])]
+    typed_in = 2 + 2  # into the answer and into the form
+    moved = 1  # the slider; what was pressed too early and the first of the two choices have no press of their own
+    assert len(pressed) == len(reader.sent) - 1 - typed_in - moved - 2
+
+
 SHOWN = """
 import json, sys
 from pathlib import Path
 from PIL import ImageGrab
 from gardenpath import experiment, study
-from gardenpath.experiment import sessions
-from gardenpath.experiment.lab.displays import Lines, Word
-from gardenpath.experiment.lab.window import Window, check
+from gardenpath.experiment.players.lab.displays import Lines, Word
+from gardenpath.experiment.players.lab.window import Window, check
 
 check()
 for toml in sys.argv[1:]:
     folder = Path(toml).parent
     file = experiment.version_files(study.load(toml))[0]
-    session = sessions.open_session(file, 0, id="s", participant="P", started="", source="lab")
-    payload = sessions.payload(session, file, token="", visit=0, next_seq=0, done=())
-    window = Window(payload, size=(1024, 768))
-    words, gaps = (tuple(payload["trials"][0]["sentences"][0][name]) for name in ("words", "gaps"))
+    window = Window(file, size=(1024, 768))
+    sentence = file.script.trials[0].screens[0]
+    words, gaps = sentence.words, sentence.gaps
     displays = [Word(words[1]), Lines(words, gaps), Lines(words, gaps, shown=0), Lines(words, gaps, shown=len(words) - 1)]
     window.prepare(displays)
     times = []
@@ -228,12 +329,15 @@ def _written(folder: Path, language: str, words: list[str]) -> Path:
 
 @pytest.mark.lab
 @pytest.mark.slow
-def test_arabic_hebrew_and_chinese_stand_where_they_are_read(tmp_path: Path, screen: Screen) -> None:
-    from PIL import Image, ImageChops
+@pytest.mark.parametrize("language", WRITINGS)
+def test_arabic_hebrew_and_chinese_stand_where_they_are_read(language: str, tmp_path: Path, screen: Screen) -> None:
+    from PIL import Image, ImageChops, features
 
-    paths = [_written(tmp_path / language, language, words) for language, words in WRITINGS.items()]
+    needs_font(language, "".join(WRITINGS[language]))
+    if language == "ar" and not features.check("raqm"):
+        pytest.skip("FriBiDi is not installed, without which the marks of the standard texts in Arabic cannot be set")
     done = subprocess.run(
-        [sys.executable, "-c", SHOWN, *map(str, paths)],
+        [sys.executable, "-c", SHOWN, str(_written(tmp_path / language, language, WRITINGS[language]))],
         capture_output=True,
         text=True,
         env={**os.environ, "DISPLAY": screen.name},
@@ -241,16 +345,60 @@ def test_arabic_hebrew_and_chinese_stand_where_they_are_read(tmp_path: Path, scr
         timeout=2 * PATIENCE,
     )
     assert done.returncode == 0, done.stderr
-    assert len(done.stdout.splitlines()) == 3
-    for language in WRITINGS:
-        word, covered, first, last = (Image.open(tmp_path / language / f"{n}.png").convert("L") for n in range(4))
-        paper = Image.new("L", word.size, word.getpixel((0, 0)))
-        left, top, right, bottom = ImageChops.difference(word, paper).getbbox()
-        assert abs((left + right) / 2 - 512) <= 6, "a word stands in the middle"
-        assert abs((top + bottom) / 2 - 384) <= 20
-        uncovered = [ImageChops.difference(covered, one).getbbox() for one in (first, last)]
-        begins, ends = ((box[0] + box[2]) / 2 for box in uncovered)
-        assert (begins > ends) == (language in ("ar", "he")), "the first word stands where reading begins"
+    assert len(done.stdout.splitlines()) == 1
+    word, covered, first, last = (Image.open(tmp_path / language / f"{n}.png").convert("L") for n in range(4))
+    paper = Image.new("L", word.size, word.getpixel((0, 0)))
+    left, top, right, bottom = ImageChops.difference(word, paper).getbbox()
+    assert abs((left + right) / 2 - 512) <= 6, "a word stands in the middle"
+    assert abs((top + bottom) / 2 - 384) <= 20
+    uncovered = [ImageChops.difference(covered, one).getbbox() for one in (first, last)]
+    begins, ends = ((box[0] + box[2]) / 2 for box in uncovered)
+    assert (begins > ends) == (language in ("ar", "he")), "the first word stands where reading begins"
+
+
+TYPED = """
+import json, subprocess, sys, time
+from pathlib import Path
+from gardenpath import experiment, study
+from gardenpath.experiment.players.lab.displays import Key, Word
+from gardenpath.experiment.players.lab.window import Window, check
+
+check()
+file = experiment.version_files(study.load(sys.argv[1]))[0]
+window = Window(file, size=(1024, 768))
+window.show(Word("+"))
+found = {}
+for layout in ("fr", "ara", "us"):
+    subprocess.run(["setxkbmap", layout], check=True)
+    window.wait(300)
+    keys = "keydown 50 key 12 key 41 keyup 50 key 12 key 41 key 65 key 87 keydown 133 key 65 keyup 133".split()
+    subprocess.run(["xdotool", *keys], check=True)
+    given = [window.wait(300) for _ in range(40)]
+    found[layout] = [[one.code, one.typed] for one in given if isinstance(one, Key) and one.down]
+print(json.dumps(found))
+window.close()
+"""
+
+
+@pytest.mark.lab
+@pytest.mark.slow
+def test_a_key_says_where_it_stands_and_what_the_layout_types(folder: Path, screen: Screen) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", TYPED, str(folder / "study.toml")],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "DISPLAY": screen.name},
+        check=False,
+        timeout=PATIENCE,
+    )
+    assert done.returncode == 0, done.stderr
+    codes = ["ShiftLeft", "Digit3", "KeyF", "Digit3", "KeyF", "Space", "Numpad1", "MetaLeft", "Space"]
+    found = json.loads(done.stdout)
+    assert [[code for code, _ in keys] for keys in found.values()] == [codes] * 3
+    typed = {layout: [one for _, one in keys] for layout, keys in found.items()}
+    assert typed["us"] == ["", "#", "F", "3", "f", " ", "", "", " "], "the keypad has no NumLock here"
+    assert typed["fr"][:5] == ["", "3", "F", '"', "f"]
+    assert typed["ara"][4] == "ب"
 
 
 # ------------------------------------------------------------------------------------------------- what is missing
@@ -312,6 +460,35 @@ def test_a_refresh_rate_is_told_only_where_flips_wait_for_one() -> None:
     assert sum(window.missed(b - a, 1 / 59.94) for a, b in pairwise(one_late)) == 1
     assert window.refresh_rate([n / 3000 for n in range(60)]) is None, "no monitor is that fast"
     assert window.refresh_rate([sum(range(n % 7)) * 0.001 + n * 0.016 for n in range(60)]) is None
+
+
+@pytest.mark.parametrize(("refresh", "frames"), [(100.0, 1), (100.0, 13), (None, 13)])
+def test_a_display_stands_for_its_frames_by_flips_or_by_the_clock(refresh: float | None, frames: int) -> None:
+    class Still(window.Window):
+        """Its flips come every 25 ms, three of four refreshes too late; nothing ever happens on it."""
+
+        def __init__(self) -> None:
+            self.refresh, self.flipped, self.time = refresh, 0, 0.0
+            self._queue, self._last_flip = deque(), None
+            self._painted, self._flips = Painted(0.0, 0.0), 1
+            self._default_clock = SimpleNamespace(getTime=lambda: math.inf)
+
+        def now(self) -> float:
+            return self.time
+
+        def _collect(self) -> None:
+            pass
+
+        def _flip(self) -> float:
+            self.time += 25.0
+            self.flipped, self._flips = self.flipped + 1, self._flips + 1
+            return self.time
+
+    still = Still()
+    assert still.stand(frames) is None
+    assert still.flipped == (frames - 1 if refresh else 9), (
+        "what comes next is the flip after these; 13 of 60 Hz are 217 ms"
+    )
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from gardenpath import experiment, study
-from gardenpath.experiment import procedures
+from gardenpath.experiment.standard_texts import standard_texts
 
 from .conftest import serve
 from .pages import RATING, browser, opened, served, stated  # noqa: F401
@@ -50,8 +50,9 @@ def test_turblimp_is_read_to_the_end_in_turkish(
     file = sorted((real_data / "turblimp" / "data" / "base").glob("*.csv"))[0]
     text = stated(
         'ratio = { grammatical = 2, ungrammatical = 1 }\nversions = 3\nitems = 12\npractice = ["Kedi bütün gün uyudu."]\n',
-        procedure='presentation = { target = "moving_window", practice = "centred" }\nbreaks = 1\n',
-        rating=RATING.replace("How good does this sentence sound to you?", "Bu cümle size ne kadar iyi geliyor?")
+        procedure='breaks = 1\n[procedure.practice]\nshow = "centred"\n',
+        show="moving_window",
+        tasks=RATING.replace("How good does this sentence sound to you?", "Bu cümle size ne kadar iyi geliyor?")
         .replace("very bad", "çok kötü")
         .replace("very good", "çok iyi"),
         language="tr",
@@ -71,10 +72,9 @@ def test_turblimp_is_read_to_the_end_in_turkish(
 
 
 def test_a_right_to_left_study_begins_at_the_right(tmp_path: Path, browser: Any) -> None:  # noqa: F811
-    texts = procedures.standard_texts("he")
-    procedure = 'presentation = "moving_window"\n'
+    texts = standard_texts("session", "he")
     with (
-        served(tmp_path, stated(ONE, procedure=procedure, language="he"), HEBREW) as site,
+        served(tmp_path, stated(ONE, procedure="", show="moving_window", language="he"), HEBREW) as site,
         opened(browser, f"{site.address}?participant=P1") as reader,
     ):
         reader.at("device")
@@ -99,7 +99,7 @@ def test_a_right_to_left_study_begins_at_the_right(tmp_path: Path, browser: Any)
 
 
 def test_of_a_right_to_left_pair_the_first_stands_at_the_right(tmp_path: Path, browser: Any) -> None:  # noqa: F811
-    text = stated(ONE + 'trial = "pair"\n', procedure="", rating="", language="he")
+    text = stated(ONE + 'trial = "pair"\n', procedure="", tasks="", show="with_task", ask=["choice"], language="he")
     with served(tmp_path, text, HEBREW) as site:
         with opened(browser, f"{site.address}?participant=P1") as reader:
             reader.begin()
@@ -110,9 +110,12 @@ def test_of_a_right_to_left_pair_the_first_stands_at_the_right(tmp_path: Path, b
             reader.at("choice")
             reader.go("ArrowLeft")
             reader.code()
-        events = [e["value"] for e in site.events() if e["kind"] in ("trial", "response")]
-    firsts = [value["condition"].split("+") for value in events[::2]]
-    assert [(value["side"], value["response"]) for value in events[1::2]] == [
+        [row] = experiment.collect(site.folder)["sessions"].to_dict("records")
+        file = next(f for f in site.versions if f.name == f"{row['experiment']}-{row['version']}")
+        answers = [e["value"] for e in site.events() if e["kind"] == "outcome" and e["trial"] is not None]
+    trials = [file.version.trials[n] for n in file.version.order(row["slot"])]
+    firsts = [[condition for condition, _ in trial.shown] for trial in trials]
+    assert [(value["side"], value["answer"]) for value in answers] == [
         ("right", firsts[0][0]),
         ("left", firsts[1][1]),
     ]
@@ -124,8 +127,7 @@ def test_chinese_words_are_the_author_s_and_stand_without_spaces(
     browser: Any,  # noqa: F811
     presentation: str,
 ) -> None:
-    procedure = f'presentation = "{presentation}"\n'
-    with served(tmp_path, stated(ONE, procedure=procedure, language="zh"), CHINESE) as site:
+    with served(tmp_path, stated(ONE, procedure="", show=presentation, language="zh"), CHINESE) as site:
         with opened(browser, f"{site.address}?participant=P1") as reader:
             reader.begin()
             for _ in range(2):

@@ -35,25 +35,33 @@ def test_a_whole_session_is_in_the_database_with_reading_times_from_key_to_key(s
 
     events = site.events()
     assert [event["seq"] for event in events] == list(range(len(events)))
-    assert [event["kind"] for event in events[:2]] == ["visit", "consent"]
+    step = ["begin", "outcome", "done"]
+    assert [event["kind"] for event in events[:7]] == ["visit", *step, *step], "what came before consent follows on it"
+    assert [event["value"]["outcome"] for event in events[:7] if event["kind"] == "outcome"] == [
+        "continued",
+        "accepted",
+    ]
     assert events[-1]["kind"] == "end"
-    assert sum(event["kind"] == "break" for event in events) == 1
+    done = [event["step"] for event in events if event["kind"] == "done"]
+    assert done == list(range(len(done))), "each step once, pages and the break among them"
+    assert len(done) == 2 + 3 + 4 + 2, "front, instructions, sentences, the end of practice and a break"
     assert events[0]["value"]["isolated"] is True
     assert events[0]["value"]["keyboard"] is True
 
     keys = reader.page.evaluate("window.keys")
     assert all(trusted and not repeat for _, _, repeat, trusted in keys)
-    counted = [event["t"] for event in events if event["kind"] in ("start", "word", "response")]
+    counted = [event for event in events if event["kind"] in ("word", "outcome") and event["trial"] is not None]
+    assert {event["value"]["press"]["by"] for event in counted if event["value"]["press"]} == {"key"}
     pressed = [t for code, t, _, _ in keys if not code.endswith(" up")]
-    assert set(counted) <= set(pressed), "each time is the time of a key press, unrounded"
-    let_go = {event["value"]["released"] for event in events if event["kind"] in ("word", "response")}
+    assert {event["t"] for event in counted} <= {*pressed}, "each time is the time of a key press, unrounded"
+    let_go = {event["value"]["press"]["released"] for event in counted if event["value"]["press"]}
     assert let_go <= {t for code, t, _, _ in keys if code.endswith(" up")}, "and so is each release"
 
     tables = experiment.collect(site.folder)
     readings = tables["readings"].sort_values(["trial", "word"])
     assert [list(group["text"]) for _, group in readings.groupby("trial")] == reader.sentences
     for trial, group in readings.groupby("trial"):
-        ends = [e["t"] for e in events if e["trial"] == trial and e["kind"] in ("start", "word")]
+        ends = [e["t"] for e in events if e["trial"] == trial and e["kind"] == "word"]
         assert list(group["rt"]) == [after - before for before, after in pairwise(ends)]
         assert all(before in pressed for before in ends)
     assert (readings["flags"].fillna("") == "").all()
@@ -84,22 +92,23 @@ def test_a_held_space_bar_reads_one_word_and_answers_nothing(site: Site, reader:
         reader.go()
         reader.page.wait_for_timeout(30)
     keyboard.down("Space")
-    reader.at("rating")
+    reader.at("acceptability")
     reader.press("6")
-    assert reader.screen() == "rating", "the rating waits until the space bar is let go"
+    assert reader.name() == "acceptability", "the rating waits until the space bar is let go"
     keyboard.up("Space")
     reader.rate(5)
     reader.trials(2)
     reader.code()
     events = [event for event in site.events() if event["trial"] == 1]
     words = [event["value"] for event in events if event["kind"] == "word"]
-    assert [word["word"] for word in words] == list(range(len(words)))
-    assert sum(word.get("repeats", 0) for word in words) == 20
+    assert [word["word"] for word in words] == list(range(-1, len(words) - 1))
+    assert sum(word["press"]["repeats"] for word in words) == 20
     ignored = [(event["value"]["reason"], event["value"]["code"]) for event in events if event["kind"] == "press"]
     assert ("other", "Enter") in ignored
     assert ("modifier", "Space") in ignored
     assert ("held", "Digit6") in ignored
-    assert [event["value"]["response"] for event in events if event["kind"] == "response"] == [5]
+    ended = [(event["value"]["outcome"], event["value"]["answer"]) for event in events if event["kind"] == "outcome"]
+    assert ended == [("read", None), ("answered", 5)]
 
 
 def test_leaving_the_window_covers_the_sentence_and_coming_back_ends_no_word(site: Site, reader: Reader) -> None:

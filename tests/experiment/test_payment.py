@@ -9,10 +9,12 @@ import httpx2
 import pytest
 
 from gardenpath import experiment, study
-from gardenpath.experiment.platforms import Person, check_texts, ending, person, way_back
+from gardenpath.experiment.recruitment import Person, check_texts, ending, person, way_back
 from gardenpath.study import OnlineSection
 
 from .conftest import BOTH, Clock, Running, new_database, serve
+from .made_events import done
+from .made_events import event as made_event
 
 PROLIFIC = {"PROLIFIC_PID": "5f3c9a", "STUDY_ID": "66aa", "SESSION_ID": "77bb"}
 SONA = "https://uni.sona-systems.com/webstudy_credit.aspx?experiment_id=1&credit_token=x&survey_code={id}"
@@ -46,9 +48,12 @@ class Visitor:
         headers = {"Authorization": f"Bearer {self.payload['token']}"}
         return self.client.request(method, f"api/sessions/{self.payload['session']}/{what}", json=body, headers=headers)
 
-    def read(self, trials: int | None = None) -> int:
-        count = len(self.payload["trials"]) if trials is None else trials
-        events = [{"seq": n, "visit": 0, "t": n, "kind": "trial_end", "trial": n, "value": {}} for n in range(count)]
+    def read(self, steps: int | None = None) -> int:
+        """End so many steps, or all."""
+        script = self.payload["script"]
+        there = [*script["front"], *script["end"], *(one for more in script["interludes"] for one in more["steps"])]
+        count = len(there) + len(self.payload["order"]) if steps is None else steps
+        events = [vars(done(n, n)) for n in range(count)]
         assert self.call("events", {"events": events}, "PUT").status_code == 200
         return count
 
@@ -91,9 +96,7 @@ def test_refusal_and_an_unsuitable_device_leave_nothing_and_ask_to_return_the_su
     paying: Running, reason: str
 ) -> None:
     visitor = Visitor(paying, **PROLIFIC)
-    visitor.call(
-        "events", {"events": [{"seq": 0, "visit": 0, "t": 1, "kind": "end", "trial": None, "value": {}}]}, "PUT"
-    )
+    visitor.call("events", {"events": [vars(made_event(0, 1.0, "end"))]}, "PUT")
     answer = visitor.call("withdraw", {"reason": reason}).json()
     assert answer == {**visitor.payload["online"]["endings"][reason], "deleted": True}
     assert (answer["code"], answer["url"]) == (None, None)
@@ -112,7 +115,7 @@ def test_who_is_screened_out_gets_the_code_for_that_and_cannot_try_again(paying:
 
 def test_withdrawal_deletes_bars_the_way_back_and_asks_to_return_the_submission(paying: Running) -> None:
     visitor = Visitor(paying, **PROLIFIC)
-    visitor.read(3)
+    visitor.read(8)  # the pages before, and three trials
     answer = visitor.call("withdraw", {"reason": "refused"}).json()  # too late to have refused
     assert answer["text"][0] == "You have withdrawn. Thank you for the time you gave."
     assert "please return your submission" in answer["text"][1]

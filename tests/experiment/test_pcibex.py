@@ -16,22 +16,42 @@ from typing import Any
 import pytest
 
 from gardenpath import experiment, study
-from gardenpath.experiment.exports import Place, pcibex, places
-from gardenpath.experiment.imports import Answer, Sitting, read_mapping
-from gardenpath.experiment.imports import pcibex as results
-from gardenpath.experiment.imports.sources import Source
+from gardenpath.experiment.platforms.importing import Answer, Sitting, read_mapping
+from gardenpath.experiment.platforms.outline import Outline
+from gardenpath.experiment.platforms.pcibex import export as pcibex
+from gardenpath.experiment.platforms.pcibex import results
+from gardenpath.experiment.platforms.places import Place, places
+from gardenpath.experiment.platforms.sources import Source
 
-from .scripted import EXAMPLES, PAIRS, ROOT, bare, choice, expected, files_of, odd, rating, rt, since
+from .scripted import (
+    EXAMPLES,
+    LED,
+    RATED,
+    ROOT,
+    STUDIES,
+    asks,
+    bare,
+    changed,
+    expected,
+    files_of,
+    is_late,
+    led,
+    odd,
+    rt,
+    said,
+    since,
+    trials_of,
+    typed,
+)
 
 FIXTURES = Path(__file__).parent / "fixtures" / "pcibex"
 NODE = shutil.which("node")
 needs_node = pytest.mark.skipif(NODE is None, reason="node is not installed")
 ONLINE = study.OnlineSection("CODE", completion_url="https://app.prolific.com/submissions/complete?cc=CODE")
-RATING = '[procedure.rating]\nprompt = "How good, in %?"\nlow = "very bad"\nhigh = "very good"\n'
 
 
-def exported(folder: Path, out: Path, orders: int = 2) -> list[Place]:
-    files = files_of(folder)
+def exported(folder: Path, out: Path, orders: int = 2, change: Any = None) -> list[Place]:
+    files = files_of(folder) if change is None else changed(files_of(folder), change)
     found = places(files, orders)
     pcibex.write(files, found, out, ONLINE)
     return found
@@ -46,11 +66,28 @@ def program(out: Path, counter: int, address: str = "PROLIFIC_PID=p1") -> dict[s
     return told
 
 
+def flat(parts: Any) -> list[dict[str, Any]]:
+    """Return commands that stand in lists of lists."""
+    return [one for part in parts for one in flat(part)] if isinstance(parts, list) else [parts]
+
+
+def logs(command: dict[str, Any]) -> bool:
+    return any(name == "log" for name, *_ in command["calls"])
+
+
 class Penn:
     """Writes results as PennController's documentation says, of a participant who does what the script says."""
 
-    def __init__(self, place: Place, told: dict[str, Any], *, newer: bool) -> None:
-        self.place, self.told, self.newer = place, told, newer
+    def __init__(
+        self,
+        place: Place,
+        told: dict[str, Any],
+        *,
+        newer: bool,
+        late_presses: bool = False,
+    ) -> None:
+        self.place, self.told, self.newer, self.late_presses = place, told, newer, late_presses
+        self.outline = Outline.of([place.file])
         self.now = 1_700_000_000_000.0
         self.columns: list[str] = []
 
@@ -86,52 +123,81 @@ class Penn:
 
     def _events(self, trial: dict[str, Any]) -> list[list[tuple[str, Any]]]:
         shown = [self._event("_Trial_" if not self.newer else "trial", trial["label"], "Start")]
-        made: dict[str, list[dict[str, Any]]] = {}
-        for command in trial["commands"]:
-            made.setdefault(command["element"], []).append(command)
         position = dict(trial["log"]).get("trial")
-        nth = 0
-        for command in trial["commands"]:
-            done = [name for name, *_ in command["calls"]]
-            if command["how"] == "get" or "log" not in done:
-                continue
-            if command["element"] == "Controller":
-                shown += self._sentence(int(position), command)
-                continue
-            self.now += since(int(position or 0), nth)
-            if command["element"] == "Key" and command["name"] in ("read_break", "read_feedback"):
-                shown.append(self._event(command["name"], "Key", "PressedKey", " "))
-                continue
-            nth += position is not None
-            if command["element"] == "Key":
-                shown.append(self._event(command["name"], "Key", "Press" if self.newer else "PressedKey", " "))
-            elif command["element"] == "Scale":
-                shown.append(
-                    self._event(
-                        command["name"],
-                        "Scale",
-                        "Select" if self.newer else "Choice",
-                        self._chosen(command, int(position)),
-                    )
-                )
-            elif command["element"] == "Html":
-                shown.append(self._event(command["name"], "Html", "age", "31"))
+        if position is None:
+            shown += [
+                self._event(c["name"], "Html", "age", "31")
+                for c in trial["commands"]
+                if c["element"] == "Html" and logs(c)
+            ]
+            self.now += 3000
+        else:
+            shown += self._trial(int(position), trial["commands"])
         self.now += 3
         shown.append(self._event("_Trial_" if not self.newer else "trial", trial["label"], "End"))
         return [self._logged(event, trial["log"]) for event in shown]
 
-    def _chosen(self, command: dict[str, Any], position: int) -> str:
-        task = command["name"]
-        answers = command["args"]
-        if task == "question":
-            return choice(position, answers)
-        if task == "choice":
-            return str(answers[position % 2])
-        value = rating(position, self.place.file)
-        kind = self.place.file.procedure.rating.kind  # type: ignore[union-attr]
-        if kind == "yes_no":
-            return str(answers[1 - value])
-        return str(value + (kind == "slider" and self.newer))  # sliders begin at 1 in the newer releases
+    def _trial(self, position: int, commands: list[dict[str, Any]]) -> Iterator[list[tuple[str, Any]]]:
+        """Yield the events of a trial: what is shown after some answers alone is shown where these were given."""
+        placed = next(placed for placed in trials_of(self.place) if placed.position == position)
+        screens = dict(self.outline.named(placed.step))
+        self.chosen: dict[str, str] = {}
+        typed_in: list[list[tuple[str, Any]]] = []
+        nth, waiting = 0, list(commands)
+        while waiting:
+            command = waiting.pop(0)
+            name, calls = command["name"], {call[0]: call[1:] for call in command["calls"]}
+            if command["how"] == "get" and any(call.startswith("test.") for call in calls):
+                waiting = [*flat(calls.get("success" if self._holds(command) else "failure", [])), *waiting]
+            if command["how"] == "get" or not logs(command):
+                continue
+            screen, element = screens.get(name.removeprefix("done_").removeprefix("read_")), command["element"]
+            if element == "Controller":
+                yield from self._sentence(position, command)
+            elif element == "Key":
+                self.now += since(position, nth) if not name.startswith("read_page") else 700
+                nth += not name.startswith("read_page")
+                yield self._event(name, "Key", "Press" if self.newer else "PressedKey", " ")
+            elif element == "Timer":
+                yield self._event(name, "Timer", "Start", "Start")
+            elif element == "Scale":
+                if "slider" in calls:
+                    self.now += 200
+                elif is_late(position, screen):
+                    self.now += screen.deadline + 4
+                    yield self._event(f"time_{name}", "Timer", "End", "End")
+                    nth += 1
+                    if not self.late_presses:
+                        continue
+                    self.now += 30
+                else:
+                    self.now += since(position, nth)
+                    nth += 1
+                self.chosen[name] = self._label(position, screen)
+                yield self._event(name, "Scale", "Select" if self.newer else "Choice", self.chosen[name])
+            elif element == "TextInput":
+                typed_in.append(self._event(name, "TextInput", "Final", said(position, screen)))
+            elif element == "Button":
+                self.now += since(position, nth) - (200 if name.removeprefix("done_") in self.chosen else 0)
+                nth += 1
+                yield self._event(name, "Button", "Click" if self.newer else "PressedButton", "Click")
+        yield from typed_in
+
+    def _holds(self, command: dict[str, Any]) -> bool:
+        """Whether a test of a Scale holds, with what is joined to it."""
+        there = self.chosen.get(command["name"])
+        calls = {call[0]: call[1:] for call in command["calls"]}
+        labels = calls["test.selected"]
+        return (there in labels if labels else there is not None) or any(
+            self._holds(one) for one in calls.get("or", [])
+        )
+
+    def _label(self, position: int, screen: Any) -> str:
+        value = said(position, screen)
+        if screen.kind == "slider":
+            return str(value - screen.least + self.newer)  # sliders begin at 1 in the newer releases
+        nth = [one.value for one in screen.answers].index(value)
+        return str(nth + 1) if "pair" in screen.arrangement else str(screen.answers[nth].label)
 
     def _sentence(self, position: int, command: dict[str, Any]) -> list[list[tuple[str, Any]]]:
         words = command["args"][1]["s"]
@@ -200,16 +266,6 @@ def read(text: str, tmp_path: Path, mapping: str = "") -> list[Sitting]:
     return results.read(Source("results.csv", text.encode()), stated)
 
 
-STUDIES = {
-    "centred with ratings and questions": {"procedure": RATING},
-    "a moving window and a slider": {"procedure": 'presentation = "moving_window"\n' + RATING + 'kind = "slider"\n'},
-    "whole sentences, yes or no": {"procedure": 'presentation = "whole"\n' + RATING + 'kind = "yes_no"\n'},
-    "with the task": {"procedure": 'presentation = "with_task"\n' + RATING},
-    "pairs read first": {"procedure": 'presentation = "centred"\n', "design": PAIRS},
-    "pairs with the task": {"procedure": "", "design": PAIRS},
-}
-
-
 @needs_node
 @pytest.mark.parametrize("newer", [False, True], ids=["2021 layout", "2024 layout"])
 @pytest.mark.parametrize("name", EXAMPLES)
@@ -217,7 +273,7 @@ def test_an_example_comes_back_as_the_script_was(name: str, newer: bool, tmp_pat
     for counter, place in list(enumerate(exported(ROOT / "examples" / name, tmp_path)))[3::4]:
         robot = Penn(place, program(tmp_path, counter), newer=newer)
         (sitting,) = read(robot.text(), tmp_path)
-        assert [bare(p) for p in sitting.presented] == expected(place)
+        assert [bare(p) for p in sitting.presented] == expected(place, stacked=True)
         assert (sitting.version, sitting.version_sha256, sitting.slot) == (
             place.file.name,
             place.file.sha256,
@@ -234,7 +290,7 @@ def test_every_presentation_and_task_comes_back(stated: dict[str, str], newer: b
     found = exported(odd(tmp_path / "study", **stated), tmp_path)
     text = Penn(found[1], program(tmp_path, 1), newer=newer).text()
     (sitting,) = read(text, tmp_path)
-    assert [bare(p) for p in sitting.presented] == expected(found[1])
+    assert [bare(p) for p in sitting.presented] == expected(found[1], stacked=True)
     (tmp_path / "results.csv").write_text(text, "utf-8")
     tables = experiment.collect(
         tmp_path / "results.csv", platform="pcibex", materials=tmp_path / "study/study.toml", keep_ids=True
@@ -250,13 +306,13 @@ def test_main_js_is_javascript_that_shows_each_place_in_its_order(tmp_path: Path
     subprocess.run([str(NODE), "--check", str(tmp_path / "data_includes" / "main.js")], check=True)
     for counter in (0, 5, 11, 12):
         told = program(tmp_path, counter, "")
-        trials = [dict(trial["log"]) for trial in told["trials"] if trial["label"] == "trial"]
+        trials = [dict(trial["log"]) for trial in told["trials"] if trial["label"] == "trial" and trial["log"]]
         place = found[counter % 12]
         assert [(t["item"], t["condition"], t["slot"]) for t in trials] == [
-            (t["item"], t["condition"], str(place.slot)) for t in place.trials()
+            (t.item.id, t.condition, str(place.slot)) for t in (place.file.version.trials[n] for n in place.order)
         ]
         assert {t["participant"] for t in trials} == {""}
-    assert told["sequence"] == ["counter", "consent", "instructions", "trial", "SendResults", "completion"]
+    assert told["sequence"] == ["counter", "consent", "instructions", "trial", "SendResults", "ending"]
     assert told["counter"] == ["counter", "inc", 1]
 
 
@@ -266,7 +322,7 @@ def test_questions_about_the_participant_are_asked_and_come_back(tmp_path: Path)
     asked += (
         '[[procedure.demographics]]\nname = "hand"\nlabel = "Hand?"\nkind = "choice"\nchoices = ["left", "right"]\n'
     )
-    found = exported(odd(tmp_path / "study", RATING + asked), tmp_path)
+    found = exported(odd(tmp_path / "study", RATED + asked), tmp_path)
     told = program(tmp_path, 0)
     assert "about" in told["sequence"]
     form = (tmp_path / "chunk_includes" / "about.html").read_text("utf-8")
@@ -281,22 +337,71 @@ def test_what_pcibex_cannot_do_is_said(tmp_path: Path) -> None:
     def lost(procedure: str, design: str = "") -> str:
         return " ".join(pcibex.loses(files_of(odd(tmp_path / "study", procedure, design))))
 
-    assert "no cumulative reading" in lost('presentation = "cumulative"\n' + RATING)
-    assert "no cumulative reading" not in lost(RATING)
-    assert "slider starts in the middle" in lost(RATING + 'kind = "slider"\n')
-    assert "row of digits" in lost(RATING)
-    assert "row of digits" not in lost(RATING + 'kind = "yes_no"\n')
-    assert "one below the other" in lost("", PAIRS)
-    assert "held" in lost(RATING)
-    assert "held" not in lost('presentation = "whole"\n' + RATING)
+    assert "no cumulative reading" in lost(asks("good", show="cumulative", good=""))
+    assert "no cumulative reading" not in lost(RATED)
+    assert "slider starts in the middle" in lost(asks("good", good='scale = "slider"'))
+    assert "row of digits" in lost(RATED)
+    assert "row of digits" not in lost(asks("good", good='scale = "yes_no"'))
+    assert "one below the other" in lost(**STUDIES["pairs with the task"])
+    assert "held" in lost(RATED)
+    assert "held" not in lost(asks("good", show="whole", good=""))
+    assert "kept by a timer" in lost(**STUDIES["speeded"])
+    assert "The device is not checked" in lost(RATED)
+    assert "The device is not checked" not in lost(RATED + "[procedure.device]\nkeyboard = false\n")
 
 
 def test_reading_from_right_to_left_is_lost(tmp_path: Path) -> None:
-    folder = odd(tmp_path / "study", RATING)
-    stated = (folder / "study.toml").read_text("utf-8").replace('language = "en"', 'language = "he"')
-    (folder / "study.toml").write_text(stated, "utf-8")
-    (folder / "items.jsonl").write_text((folder / "items.jsonl").read_text("utf-8").replace('"en"', '"he"'), "utf-8")
+    folder = odd(tmp_path / "study", language="he")
     assert "from right to left is not supported" in " ".join(pcibex.loses(files_of(folder)))
+
+
+@needs_node
+@pytest.mark.parametrize("newer", [False, True], ids=["2021 layout", "2024 layout"])
+def test_typed_answers_and_what_is_asked_after_wrong_answers_alone_come_back(newer: bool, tmp_path: Path) -> None:
+    (place, *_) = exported(odd(tmp_path / "study"), tmp_path, change=typed)
+    (sitting,) = read(Penn(place, program(tmp_path, 0), newer=newer).text(), tmp_path)
+    assert [bare(p) for p in sitting.presented] == expected(place)
+    asked = [answer.prompt for presented in sitting.presented for answer in presented.answers]
+    assert asked.count("then") == len(trials_of(place)) > asked.count("why") > 0
+
+
+@needs_node
+@pytest.mark.parametrize(("outcomes", "judged"), LED)
+def test_a_screen_is_shown_after_those_ends_of_another_that_it_names(
+    outcomes: tuple[str, ...], judged: bool, tmp_path: Path
+) -> None:
+    folder = odd(tmp_path / "study", **STUDIES["speeded"])
+    (place, *_) = exported(folder, tmp_path, change=led(outcomes, judged=judged))
+    (sitting,) = read(Penn(place, program(tmp_path, 0), newer=True).text(), tmp_path)
+    assert [bare(p) for p in sitting.presented] == expected(place)
+
+
+@needs_node
+def test_an_answer_after_the_deadline_counts_as_none(tmp_path: Path) -> None:
+    place = exported(odd(tmp_path / "study", **STUDIES["speeded"]), tmp_path)[0]
+    (sitting,) = read(Penn(place, program(tmp_path, 0), newer=True, late_presses=True).text(), tmp_path)
+    ends = [[(a.response is None, a.outcome) for a in p.answers if a.prompt == "good"] for p in sitting.presented]
+    ends_expected = [
+        [(a.response is None, a.outcome) for a in p.answers if a.prompt == "good"] for p in expected(place)
+    ]
+    assert ends == ends_expected
+    assert [(True, "timeout")] in ends
+
+
+@needs_node
+def test_answers_stand_as_the_language_runs(tmp_path: Path) -> None:
+    """The first answer stands on the right in Hebrew: F is the key of the one on the left."""
+    place = exported(
+        odd(tmp_path / "study", asks("good", show="whole", good='scale = "yes_no"'), language="he"), tmp_path
+    )[0]
+    told = program(tmp_path, 0)
+    scale = next(
+        c for t in told["trials"] if t["log"] for c in t["commands"] if c["element"] == "Scale" and c["how"] == "new"
+    )
+    assert scale["args"] == ["very bad", "very good"]
+    assert ["keys", "F", "J"] in scale["calls"]
+    (sitting,) = read(Penn(place, told, newer=False).text(), tmp_path)
+    assert [bare(p) for p in sitting.presented] == expected(place)
 
 
 def fixture(name: str) -> str:
@@ -430,7 +535,7 @@ def test_a_session_without_a_trial_is_not_complete(tmp_path: Path) -> None:
 def test_a_session_that_was_not_finished_is_not_complete(tmp_path: Path) -> None:
     found = exported(ROOT / "examples" / "minimal-pairs", tmp_path, 1)
     told = program(tmp_path, 0)
-    told["trials"] = told["trials"][:20]
+    told["trials"] = told["trials"][:21]  # consent, instructions, and the page that ends practice
     (sitting,) = read(Penn(found[0], told, newer=True).text(), tmp_path)
     assert not sitting.complete
     assert len(sitting.presented) == 18

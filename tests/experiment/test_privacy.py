@@ -10,11 +10,13 @@ import pytest
 import sqlalchemy as sa
 
 from gardenpath import experiment, study
-from gardenpath.experiment import server
-from gardenpath.experiment.database import metadata
-from gardenpath.experiment.store import Store, sqlite_url
+from gardenpath.experiment.server import routes
+from gardenpath.experiment.server.database import metadata
+from gardenpath.experiment.server.store import Store, sqlite_url
 
 from .conftest import BOTH, Running, new_database
+from .made_events import MACHINE
+from .made_events import event as made_event
 from .test_payment import PROLIFIC, Visitor
 
 PERSON, SUBMISSION = "person-5f3c9a-prolific", "submission-77bb"
@@ -45,7 +47,7 @@ def test_raw_ids_stand_in_the_payments_alone_and_go_with_them(running: Running) 
     Visitor(running, **WHO).finish()
     assert tables_with(running, PERSON) == tables_with(running, SUBMISSION) == {"payments"}
     (record,) = running.store.records()
-    assert record.session.participant == server.hash_participant(PERSON, b"key")
+    assert record.session.participant == routes.hash_participant(PERSON, b"key")
     assert running.store.forget_payments() == 1
     assert tables_with(running, PERSON) == set()
     assert not on_disk(running, PERSON)
@@ -68,9 +70,8 @@ def test_no_address_and_no_user_agent_is_stored(running: Running) -> None:
 def test_who_withdraws_is_gone_from_the_files(running: Running) -> None:
     visitor = Visitor(running, **WHO)
     session = visitor.payload["session"]
-    value = {"time_origin": 0, "device": "Unmistakable on Linux", "refresh_hz": None}
-    event = {"seq": 0, "visit": 0, "t": 1, "kind": "visit", "trial": None, "value": value}
-    visitor.call("events", {"events": [event]}, "PUT")
+    event = made_event(0, 1.0, "visit", **{**MACHINE, "device": "Unmistakable on Linux"})
+    visitor.call("events", {"events": [vars(event)]}, "PUT")
     assert visitor.call("withdraw", {}).json()["deleted"]
     assert tables_with(running, session) == {"payments"}  # which says whom not to pay, until it is deleted
     running.store.forget_payments()
@@ -82,7 +83,7 @@ def test_who_withdraws_is_gone_from_the_files(running: Running) -> None:
 def test_forgetting_deletes_and_leaves_a_hash_that_bars_the_way(running: Running) -> None:
     Visitor(running, **WHO).finish()
     Visitor(running, **PROLIFIC)
-    hashed = server.hash_participant(PERSON, b"key")
+    hashed = routes.hash_participant(PERSON, b"key")
     assert running.store.forget(hashed) == 1
     assert tables_with(running, PERSON) == set()
     assert tables_with(running, hashed) == {"departed"}
@@ -91,19 +92,19 @@ def test_forgetting_deletes_and_leaves_a_hash_that_bars_the_way(running: Running
     assert Visitor(running, **WHO).payload["reason"] == "departed"
     assert len([*running.store.records()]) == 1
     with pytest.raises(KeyError, match="nobody of this name"):
-        running.store.forget(server.hash_participant("somebody else", b"key"))
+        running.store.forget(routes.hash_participant("somebody else", b"key"))
 
 
 def test_the_command_forgets_by_the_platforms_id_or_the_tables(study_folder: Path) -> None:
     stated = study.load(study_folder)
     url = f"sqlite:///{study_folder / 'data' / 'study.sqlite'}"
-    key = server.participant_key(study_folder / "data" / "participant.key")
-    opened = server.open_store(stated, experiment.version_files(stated), url)
-    from gardenpath.experiment.platforms import Person
-    from gardenpath.experiment.store import Arrival
+    key = routes.participant_key(study_folder / "data" / "participant.key")
+    opened = routes.open_store(stated, experiment.version_files(stated), url)
+    from gardenpath.experiment.recruitment import Person
+    from gardenpath.experiment.server.store import Arrival
 
     for name in ("anna", "bert", "cleo"):
-        opened.open(Arrival(server.hash_participant(name, key), Person(name, "link")))
+        opened.open(Arrival(routes.hash_participant(name, key), Person(name, "link")))
     anonymous = opened.open(Arrival()).session
 
     def forget(*words: str, **environment: str) -> subprocess.CompletedProcess[str]:
@@ -115,7 +116,7 @@ def test_the_command_forgets_by_the_platforms_id_or_the_tables(study_folder: Pat
 
     assert forget("anna", anonymous.participant).returncode == 0
     assert len([*opened.records()]) == 2
-    assert forget(server.hash_participant("bert", key)).stdout.endswith(
+    assert forget(routes.hash_participant("bert", key)).stdout.endswith(
         "1 session deleted; tables made before still hold them\n"
     )
     nobody = forget("nobody")
@@ -125,7 +126,7 @@ def test_the_command_forgets_by_the_platforms_id_or_the_tables(study_folder: Pat
     )
     assert forget("--payments").stdout == "1 payment deleted\n"
     assert forget().returncode == 2
-    assert [record.session.participant for record in opened.records()] == [server.hash_participant("cleo", key)]
+    assert [record.session.participant for record in opened.records()] == [routes.hash_participant("cleo", key)]
 
 
 def test_nobody_else_on_the_machine_can_read_the_files_of_the_database(tmp_path: Path) -> None:

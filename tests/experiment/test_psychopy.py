@@ -9,6 +9,7 @@ import io
 import json
 import logging
 import textwrap
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -16,16 +17,36 @@ from typing import Any
 import pytest
 
 from gardenpath import experiment, study
-from gardenpath.experiment.exports import Place, places, psychopy
-from gardenpath.experiment.imports import Answer, Sitting, read_mapping
-from gardenpath.experiment.imports import psychopy as results
-from gardenpath.experiment.imports.sources import Source
+from gardenpath.experiment.platforms.importing import Answer, Sitting, read_mapping
+from gardenpath.experiment.platforms.outline import Outline
+from gardenpath.experiment.platforms.places import Place, places
+from gardenpath.experiment.platforms.psychopy import export as psychopy
+from gardenpath.experiment.platforms.psychopy import results
+from gardenpath.experiment.platforms.sources import Source
+from gardenpath.experiment.script import Placed
+from gardenpath.study.screens import Answers, Entry, Slider, Text, Whole, Words
 
-from .scripted import EXAMPLES, PAIRS, ROOT, bare, choice, expected, files_of, odd, rating, rt, since
+from .scripted import (
+    EXAMPLES,
+    RATED,
+    ROOT,
+    STUDIES,
+    bare,
+    changed,
+    expected,
+    files_of,
+    is_late,
+    odd,
+    rt,
+    said,
+    shown_in,
+    since,
+    trials_of,
+    typed,
+)
 
 FIXTURES = Path(__file__).parent / "fixtures" / "psychopy"
 ONLINE = study.OnlineSection("CODE")
-RATING = '[procedure.rating]\nprompt = "How good, in %?"\nlow = "very bad"\nhigh = "very good"\n'
 INFO = {
     "participant": "p 1",
     "session": "001",
@@ -36,8 +57,8 @@ INFO = {
 INFO |= {"frameRate": "59.94", "expStart": "2026-03-01 12h30.05.123456 +0100"}
 
 
-def exported(folder: Path, out: Path, orders: int = 2) -> list[Place]:
-    files = files_of(folder)
+def exported(folder: Path, out: Path, orders: int = 2, change: Any = None) -> list[Place]:
+    files = files_of(folder) if change is None else changed(files_of(folder), change)
     found = places(files, orders)
     psychopy.write(files, found, out, ONLINE)
     return found
@@ -45,45 +66,43 @@ def exported(folder: Path, out: Path, orders: int = 2) -> list[Place]:
 
 def answered(place: Place) -> list[dict[str, Any]]:
     """Return what the routines of the recipe add to each trial, by the names of its components."""
-    return [_answered(trial, place) for trial in place.trials()]
+    outline = Outline.of([place.file])
+    return [_answered(placed, dict(outline.named(placed.step))) for placed in trials_of(place)]
 
 
-def _answered(trial: dict[str, Any], place: Place) -> dict[str, Any]:
-    n, nth, given, procedure = trial["trial"], 0, {}, place.file.procedure
-
-    def seconds() -> float:
-        nonlocal nth
-        nth += 1
-        return since(n, nth - 1) / 1000
-
-    if trial["context"]:
-        given["context_key.keys"], given["context_key.rt"] = "space", seconds()
-    for which, sentence in zip(("sentence_key", "sentence_2_key"), trial["sentences"], strict=False):
-        presses = [0.4]
-        if trial["presentation"] == "whole":
-            presses = [seconds()]
-        elif trial["presentation"] != "with_task":
-            for word in range(len(sentence["words"])):
+def _answered(placed: Placed, screens: dict[str, Any]) -> dict[str, Any]:
+    n, nth, given = placed.position or 0, 0, {}
+    seen = list(shown_in(placed))
+    for name, screen in screens.items():
+        if screen not in seen or isinstance(screen, Text):
+            continue
+        if isinstance(screen, Words):
+            presses = [0.4]
+            for word in range(len(screen.words)):
                 presses.append(presses[-1] + rt(n, word) / 1000)
-        if trial["presentation"] != "with_task":
-            given[f"{which}.keys"], given[f"{which}.rt"] = ["space"] * len(presses), presses
-    for task in trial["tasks"]:
-        if task == "question":
-            choices = trial["question"]["choices"]
-            key = choices.index(choice(n, choices))
-            given["question_key.keys"], given["question_key.rt"] = (
-                ("fj" if len(choices) == 2 else "123")[key],
-                seconds(),
-            )
-        elif task == "choice":
-            given["choice_key.keys"], given["choice_key.rt"] = "fj"[n % 2], seconds()
-        elif procedure.rating.kind == "slider":  # type: ignore[union-attr]
-            given["rating_slider.response"], given["rating_slider.rt"] = rating(n, place.file), seconds()
+            given[f"{name}_key.keys"], given[f"{name}_key.rt"] = ["space"] * len(presses), presses
+            continue
+        time, nth = since(n, nth) / 1000, nth + 1
+        if isinstance(screen, Whole):
+            given[f"{name}_key.keys"], given[f"{name}_key.rt"] = "space", time
+        elif isinstance(screen, Slider):
+            given[f"{name}_slider.response"], given[f"{name}_slider.rt"] = said(n, screen), time
+        elif isinstance(screen, Entry):
+            given[f"{name}_text.text"] = said(n, screen)
+        elif is_late(n, screen):
+            given[f"{name}_key.keys"] = "None"
         else:
-            yes_no = procedure.rating.kind == "yes_no"  # type: ignore[union-attr]
-            value = rating(n, place.file)
-            given["rating_key.keys"], given["rating_key.rt"] = "fj"[1 - value] if yes_no else f"num_{value}", seconds()
+            given[f"{name}_key.keys"], given[f"{name}_key.rt"] = _key(n, screen), time
     return given
+
+
+def _key(n: int, screen: Answers) -> str:
+    """Return the key of the scripted answer: of two F is the one on the left, or above."""
+    value = said(n, screen)
+    if screen.arrangement == "points":
+        return f"num_{value}"
+    values = [one.value for one in sorted(screen.answers, key=lambda one: one.side == "right")]
+    return ("fj" if len(values) == 2 else "123")[values.index(value)]
 
 
 def by_psychopy(conditions: Path, given: list[dict[str, Any]], out: Path) -> str:
@@ -126,16 +145,6 @@ def read(text: str, tmp_path: Path, mapping: str = "", name: str = "data.csv") -
     return results.read(Source(name, text.encode()), stated)
 
 
-STUDIES = {
-    "centred with ratings and questions": {"procedure": RATING},
-    "a moving window and a slider": {"procedure": 'presentation = "moving_window"\n' + RATING + 'kind = "slider"\n'},
-    "whole sentences, yes or no": {"procedure": 'presentation = "whole"\n' + RATING + 'kind = "yes_no"\n'},
-    "with the task": {"procedure": 'presentation = "with_task"\n' + RATING},
-    "pairs read first": {"procedure": 'presentation = "centred"\n', "design": PAIRS},
-    "pairs with the task": {"procedure": "", "design": PAIRS},
-}
-
-
 @pytest.mark.parametrize("online", [False, True], ids=["PsychoPy", "Pavlovia"])
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_an_example_comes_back_as_the_script_was(name: str, online: bool, tmp_path: Path) -> None:
@@ -147,7 +156,7 @@ def test_an_example_comes_back_as_the_script_was(name: str, online: bool, tmp_pa
             else by_psychopy(conditions, answered(place), tmp_path / "data.csv")
         )
         (sitting,) = read(text, tmp_path)
-        assert [bare(p) for p in sitting.presented] == expected(place, sides=("left", "right"))
+        assert [bare(p) for p in sitting.presented] == expected(place)
         assert (sitting.version, sitting.version_sha256, sitting.slot) == (
             place.file.name,
             place.file.sha256,
@@ -168,7 +177,21 @@ def test_every_presentation_and_task_comes_back(stated: dict[str, str], online: 
         else by_psychopy(conditions, answered(place), tmp_path / "data.csv")
     )
     (sitting,) = read(text, tmp_path)
-    assert [bare(p) for p in sitting.presented] == expected(place, sides=("left", "right"))
+    assert [bare(p) for p in sitting.presented] == expected(place)
+
+
+@pytest.mark.parametrize("online", [False, True], ids=["PsychoPy", "Pavlovia"])
+def test_typed_answers_and_what_is_asked_after_wrong_answers_alone_come_back(online: bool, tmp_path: Path) -> None:
+    place = exported(odd(tmp_path / "study"), tmp_path, change=typed)[0]
+    conditions = tmp_path / "conditions" / "place-0.csv"
+    given = answered(place)
+    text = by_pavlovia(conditions, given) if online else by_psychopy(conditions, given, tmp_path / "data.csv")
+    (sitting,) = read(text, tmp_path)
+    untimed = [
+        replace(p, answers=tuple(replace(a, rt=None) if a.task == "completion" else a for a in p.answers))
+        for p in expected(place)
+    ]
+    assert [bare(p) for p in sitting.presented] == untimed
 
 
 def test_an_export_is_collected_to_the_tables_of_the_study(tmp_path: Path) -> None:
@@ -194,10 +217,30 @@ def test_the_readme_holds_the_studys_own_texts(tmp_path: Path) -> None:
     place = exported(ROOT / "examples" / "relative-clauses", tmp_path, 3)[0]
     readme = (tmp_path / "README.md").read_text("utf-8")
     assert "12 places: each version in\n3 orders" in readme
-    assert place.file.procedure.texts["debriefing"] in readme
+    assert place.file.script.texts["debriefing"] in readme
     assert "*Num. groups* 12" in readme
-    assert "- `rating`: How easy was this sentence to understand? 1 to 7: 1 is very hard, 7 is very easy\n" in readme
-    assert "- `pause`: Time for a short break. Go on when you are ready. Press the space bar to continue" in readme
+    assert "`pause`, `sentence_1`, `ask_1`, `ask_2`, then `thanks`" in readme
+    assert "- `ask_1`: text `$ask_1_prompt`; texts `$ask_1_label_1` on the side `ask_1_side_1`" in readme
+    assert (
+        "- `ask_2`: text `$ask_2_prompt`; keyboard `ask_2_key`, allowed `'1','2','3','4','5','6','7'`; 1 is very hard, 7 is very easy\n"
+        in readme
+    )
+
+
+def test_pages_between_trials_and_after_answers_stand_in_the_conditions(tmp_path: Path) -> None:
+    exported(odd(tmp_path / "study", "[procedure]\nbreaks = 1\n" + RATED), tmp_path)
+    with (tmp_path / "conditions" / "place-0.csv").open(encoding="utf-8", newline="") as stream:
+        rows = list(csv.DictReader(stream))
+    assert [row["has_pause"] for row in rows] == ["0", "1", "0", "1", "0"]
+    assert rows[1]["pause_text"].startswith("That was the practice.")
+    assert rows[3]["pause_text"].startswith("Time for a short break.")
+    assert (rows[0]["page_1_after"], rows[0]["page_1_outcomes"], rows[0]["page_2_outcomes"]) == (
+        "ask_1",
+        "right",
+        "wrong",
+    )
+    assert rows[0]["ask_1_right_keys"] in ("f", "j")
+    assert (rows[1]["has_page_1"], rows[1]["ask_1_right_keys"]) == ("0", " ")
 
 
 SHOWN = {
@@ -205,7 +248,6 @@ SHOWN = {
     "moving_window": ["--- --- ------", "The --- ------", "--- cat ------", "--- --- slept."],
     "cumulative": ["--- --- ------", "The --- ------", "The cat ------", "The cat slept."],
     "whole": ["The cat slept."],
-    "with_task": [],
 }
 
 
@@ -218,10 +260,10 @@ def test_the_recipes_code_shows_a_word_a_press_and_then_ends_the_routine(present
     end = lines.index("", frame)
     key = SimpleNamespace(keys=[])
     names: dict[str, Any] = {
-        "words": "The cat slept.",
-        "sentence": "The cat slept.",
-        "presentation": presentation,
-        "sentence_key": key,
+        "sentence_1_words": "The cat slept.",
+        "sentence_1_text": "The cat slept.",
+        "sentence_1_reading": presentation,
+        "sentence_1_key": key,
     }
     exec(textwrap.dedent("\n".join(lines[begin:frame])), names)
     shown = []
@@ -236,7 +278,7 @@ def test_the_recipes_code_shows_a_word_a_press_and_then_ends_the_routine(present
 
 
 def test_what_psychopy_would_rewrite_is_said(tmp_path: Path) -> None:
-    folder = odd(tmp_path / "study", RATING)
+    folder = odd(tmp_path / "study")
     assert "makes numbers" not in " ".join(psychopy.loses(files_of(folder)))
     items = (folder / "items.jsonl").read_text("utf-8").replace('"a-1"', '"007"').replace('"no"', '"None"')
     (folder / "items.jsonl").write_text(items, "utf-8")
@@ -317,14 +359,14 @@ def test_a_file_that_is_cut_off_loses_its_last_line_and_says_so(
 def test_a_key_or_a_time_that_cannot_be_is_left_out_and_said(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     place = exported(ROOT / "examples" / "minimal-pairs", tmp_path, 1)[0]
     given = answered(place)
-    given[3]["rating_key.keys"] = "escape"
-    given[4]["sentence_key.rt"] = given[4]["sentence_key.rt"][:-1]
-    given[5]["rating_key.rt"] = "soon"
+    given[3]["ask_1_key.keys"] = "escape"
+    given[4]["sentence_1_key.rt"] = given[4]["sentence_1_key.rt"][:-1]
+    given[5]["ask_1_key.rt"] = "soon"
     (sitting,) = read(by_pavlovia(tmp_path / "conditions" / "place-0.csv", given), tmp_path)
     assert sitting.presented[3].answers == ()
     assert sitting.presented[4].words == ()
     assert sitting.presented[5].answers[0].rt is None
-    assert "a rating is given with the key escape; left out" in caplog.text
+    assert "acceptability is answered with the key escape; left out" in caplog.text
     assert "expected one more than words" in caplog.text
     assert "'soon' is no time" in caplog.text
 

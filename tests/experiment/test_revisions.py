@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from gardenpath import experiment, study
-from gardenpath.experiment import server
-from gardenpath.experiment.store import Arrival, Store
+from gardenpath.experiment.server import routes
+from gardenpath.experiment.server.store import Arrival, Store
 
 from .conftest import BOTH, new_database
 
@@ -22,7 +22,7 @@ def serve_again(folder: Path, url: str, old: str = "", new: str = "", file: str 
     assert old in path.read_text()
     path.write_text(path.read_text().replace(old, new))
     stated = study.load(folder)
-    return server.open_store(stated, experiment.version_files(stated), url)
+    return routes.open_store(stated, experiment.version_files(stated), url)
 
 
 def told(store: Store) -> list[tuple[int, list[str]]]:

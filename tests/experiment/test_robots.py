@@ -1,6 +1,6 @@
 """Robots answer every task as they were told to, in this process and over HTTP."""
 
-import dataclasses
+import re
 from pathlib import Path
 
 import pytest
@@ -15,12 +15,12 @@ ATTENTION = """
 [[design.attention]]
 kind = "instruction"
 sentence = "Please press 2 for this sentence."
-responses = ["2"]
+responses = { acceptability = ["2"] }
 
 [[design.attention]]
 kind = "nonsense"
 sentence = "I swim to the moon."
-responses = ["1-3"]
+responses = { acceptability = ["1-3"] }
 """
 
 
@@ -47,7 +47,7 @@ def test_questions_are_asked_on_half_of_the_trials_and_answered_with_the_stated_
         assert row.correct == (row.response == answers[row.item, row.condition])
     assert tables["responses"].query("task == 'rating'").groupby("session").size().eq(50).all()
     order = tables["responses"].query("trial == 10")
-    assert set(order["prompt"]) <= {"question", "acceptability"}
+    assert set(order["prompt"]) <= {"comprehension", "acceptability"}
 
 
 def test_the_same_robot_leaves_the_same_events_over_http(
@@ -80,7 +80,7 @@ def test_attention_items_are_answered_as_expected_by_who_attends(study_folder: P
             assert responses["correct"].mean() < 0.8
         else:
             assert responses["correct"].all()
-            assert set(responses["response"]) <= {"2", "1"}
+            assert set(responses["response"]) <= {"1", "2", "3"}
 
 
 def test_of_a_pair_the_sentence_higher_on_the_latent_scale_is_chosen(study_folder: Path, tmp_path: Path) -> None:
@@ -91,7 +91,7 @@ def test_of_a_pair_the_sentence_higher_on_the_latent_scale_is_chosen(study_folde
     _, _, after = rest.partition("]\n")
     text = head.replace("grammatical = 2", "grammatical = 1").replace("versions = 3", 'versions = 2\ntrial = "pair"')
     # Without a presentation of its own, a pair is not read before the choice.
-    text = text.replace("items = 9", "items = 8") + after.replace('presentation = "centred"\n', "")
+    text = text.replace("items = 9", "items = 8") + re.sub(r"\[procedure\.target\].*?\n\n", "", after, flags=re.S)
     path.write_text(text)
     versions = experiment.version_files(study.load(path))
     assert all(trial.prompts == ("choice",) for file in versions for trial in file.version.trials)
@@ -110,10 +110,9 @@ def test_of_a_pair_the_sentence_higher_on_the_latent_scale_is_chosen(study_folde
 
 @pytest.mark.parametrize(("kind", "values"), [("slider", range(101)), ("yes_no", range(2))])
 def test_ratings_lie_on_their_scale(study_folder: Path, tmp_path: Path, kind: str, values: range) -> None:
-    stated = study.load(study_folder)
-    assert stated.procedure.rating is not None
-    rating = dataclasses.replace(stated.procedure.rating, kind=kind)
-    stated = dataclasses.replace(stated, procedure=dataclasses.replace(stated.procedure, rating=rating))
+    path = study_folder / "study.toml"
+    path.write_text(path.read_text().replace("points = 7", f'scale = "{kind}"'))
+    stated = study.load(path)
     experiment.simulate(experiment.version_files(stated), tmp_path / "data", participants=6, seed=4)
     ratings = experiment.collect(tmp_path / "data")["responses"].query("role == 'target'")
     numbers = ratings["response"].astype(int)

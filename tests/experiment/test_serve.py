@@ -145,4 +145,6 @@ def test_data_of_who_withdraws_are_kept_only_where_a_consent_text_of_ones_own_ca
     consent = 'consent = "You may stop at any time; what you have answered until then is kept."\n'
     path.write_text(stated.replace("[procedure]\n", f"[procedure]\n{consent}"))
     with serving(study_folder) as (_, address):
-        assert consent.split('"')[1] in httpx2.post(f"{address}api/sessions", json={}).json()["texts"]["consent"]
+        script = httpx2.post(f"{address}api/sessions", json={}).json()["script"]
+        [page] = script["front"][script["consent"]]["screens"]
+        assert page["paragraphs"] == [consent.split('"')[1]]

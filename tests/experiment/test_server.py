@@ -10,9 +10,10 @@ import httpx2
 import pytest
 
 from gardenpath import experiment
-from gardenpath.experiment import server
+from gardenpath.experiment.server import routes
 
 from .conftest import BOTH, Running, new_database
+from .made_events import outcome
 
 
 @pytest.fixture(params=BOTH)
@@ -32,7 +33,7 @@ def opened(client: httpx2.Client, participant: str | None = None) -> tuple[str, 
 
 
 def end(seq: int, t: float = 1.0) -> dict[str, object]:
-    return {"seq": seq, "visit": 0, "t": t, "kind": "end", "trial": None, "value": {}}
+    return {"seq": seq, "visit": 0, "t": t, "kind": "end", "step": None, "screen": None, "value": {}}
 
 
 def test_robots_take_sessions_and_all_their_events_are_stored(
@@ -48,10 +49,10 @@ def test_robots_take_sessions_and_all_their_events_are_stored(
 
 
 def _payload(versions: list[experiment.VersionFile], session: experiment.Session) -> dict[str, object]:
-    from gardenpath.experiment.sessions import payload
+    from gardenpath.experiment.sessions import payload, walked
 
     file = next(file for file in versions if file.name == session.version)
-    return payload(session, file, token="", visit=0, next_seq=0, done=())
+    return payload(session, file, walked(session, file), token="", visit=0, next_seq=0)
 
 
 def test_arrivals_at_once_are_dealt_evenly_with_slots_of_their_own(running: Running) -> None:
@@ -93,16 +94,25 @@ def test_nobody_gets_the_code_without_reading(client: httpx2.Client) -> None:
     client.put(f"{path}/events", json={"events": [end(0)]}, headers=token)
     answer = client.post(f"{path}/complete", json={"events": 1}, headers=token)
     assert answer.status_code == 409
-    assert answer.json()["error"] == "39 trials have not ended, first trial 0; the code comes at the end"
+    assert answer.json()["error"] == "the session is at step 0 (device); the code comes at the end"
 
 
 def test_a_rating_that_the_scale_does_not_have_is_refused(client: httpx2.Client) -> None:
     path, token, _ = opened(client)
-    shown = {"request": 0, "frame": 1, "handler": 2, "task": "rating", "prompt": "acceptability", "response": 99}
-    event = {"seq": 0, "visit": 0, "t": 3.0, "kind": "response", "trial": 0, "value": shown}
+    event = vars(outcome(0, 3.0, 5, 1, "answered", 99))  # the first trial's rating
     answer = client.put(f"{path}/events", json={"events": [event]}, headers=token)
     assert answer.status_code == 400
-    assert answer.json()["error"] == "event 0: a rating of 99; expected a whole number from 1 to 7"
+    assert answer.json()["error"] == "event 0: an answer of 99 to acceptability; expected a whole number from 1 to 7"
+    for event, message in (
+        (vars(outcome(0, 3.0, 500, 0, "answered", 1)), "event 0: step 500; expected one from 0 to 45"),
+        (vars(outcome(0, 3.0, 5, 9, "answered", 1)), "event 0: screen 9; expected one from 0 to 1"),
+        (
+            vars(outcome(0, 3.0, 5, 1, "right", 1)),
+            "event 0: the outcome 'right' of a screen of kind answers; expected answered",
+        ),
+    ):
+        answer = client.put(f"{path}/events", json={"events": [event]}, headers=token)
+        assert (answer.status_code, answer.json()["error"]) == (400, message)
 
 
 def test_a_participant_who_comes_back_resumes_and_one_who_finished_is_refused(
@@ -163,4 +173,4 @@ def test_a_port_in_use_is_named() -> None:
         taken.listen()
         port = taken.getsockname()[1]
         with pytest.raises(ValueError, match=f"port {port} on 127.0.0.1: .* give another with --port"):
-            server.listen("127.0.0.1", port)
+            routes.listen("127.0.0.1", port)

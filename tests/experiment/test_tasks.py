@@ -8,16 +8,18 @@ from typing import Any
 import pytest
 
 from gardenpath import experiment
-from gardenpath.experiment.sessions import open_session, payload
+from gardenpath.experiment.sessions import open_session, payload, walked
 
 from .pages import DESIGN, RATING, Site, browser, opened, served, stated  # noqa: F401
 
 pytestmark = pytest.mark.browser
 
-SLIDER = RATING.replace("[procedure.rating]", '[procedure.rating]\nkind = "slider"')
-YES_NO = '[procedure.rating]\nkind = "yes_no"\nprompt = "Is this a good sentence?"\n'
+SLIDER = RATING + 'scale = "slider"\n'
+YES_NO = '[procedure.tasks.acceptability]\nkind = "rating"\nscale = "yes_no"\nprompt = "Is this a good sentence?"\n'
 PAIRS = 'trial = "pair"\nitems = 2\nratio = { grammatical = 1, ungrammatical = 1 }\nversions = 2\npractice = [["She slept.", "Slept she."]]\n'
-ASKED = DESIGN + "questions = 1.0\n"
+QUESTION = '[procedure.tasks.comprehension]\nkind = "question"\n'
+BOTH = ("comprehension", "acceptability")
+EASE = RATING.replace("acceptability", "ease").replace("good does this sentence sound", "easy was this sentence")
 AGE = '[[procedure.demographics]]\nname = "age"\nlabel = "How old are you?"\nkind = "number"\nlow = 18\nhigh = 99\n'
 HAND = '[[procedure.demographics]]\nname = "hand"\nlabel = "Which hand do you write with?"\nkind = "choice"\nchoices = ["left", "right"]\n'
 
@@ -47,18 +49,23 @@ def _items() -> str:
 
 
 STUDIES = {
-    "questions and ratings by key, centred": stated(ASKED),
-    "slider, moving window": stated(procedure='presentation = "moving_window"\n' + AGE + HAND, rating=SLIDER),
-    "yes or no, cumulative": stated(procedure='presentation = "cumulative"\n', rating=YES_NO),
-    "whole sentences, practice centred": stated(
-        procedure='presentation = { target = "whole", practice = "centred" }\n'
+    "questions and ratings by key, centred": stated(tasks=QUESTION + RATING, ask=BOTH),
+    "questions and no rating, with feedback": stated(
+        procedure="", tasks=QUESTION + 'feedback = "always"\n', ask=["comprehension"]
     ),
-    "sentence above the scale": stated(ASKED, procedure='presentation = "with_task"\n'),
-    "choice side by side": stated(PAIRS, procedure="", rating=""),
+    "slider, moving window": stated(procedure=AGE + HAND, tasks=SLIDER, show="moving_window"),
+    "yes or no, cumulative": stated(procedure="", tasks=YES_NO, show="cumulative"),
+    "whole sentences, practice centred": stated(
+        procedure='[procedure.practice]\nshow = "centred"\n', show="whole", tasks=RATING
+    ),
+    "sentence above the scale": stated(tasks=QUESTION + RATING, ask=BOTH, show="with_task"),
+    "two scales, one after the other": stated(tasks=RATING + EASE, ask=["acceptability", "ease"]),
+    "choice side by side": stated(PAIRS, procedure="", tasks="", show="with_task", ask=["choice"]),
     "choice between stacked sentences read before": stated(
         PAIRS,
-        procedure='presentation = "centred"\n[procedure.choice]\narrangement = "stacked"\nname = "better"\n',
-        rating="",
+        procedure="",
+        tasks='[procedure.tasks.better]\nkind = "choice"\narrangement = "stacked"\n',
+        ask=["better"],
     ),
 }
 
@@ -68,7 +75,7 @@ def _script(site: Site, robot: experiment.Robot, name: str, tables: dict[str, An
     [row] = tables["sessions"].to_dict("records")
     file = next(f for f in site.versions if f.name == f"{row['experiment']}-{row['version']}")
     session = open_session(file, row["slot"], id="s", participant=name, started="x", source="robot")
-    return list(robot.events(payload(session, file, token="", visit=0, next_seq=0, done=()), name))
+    return list(robot.events(payload(session, file, walked(session, file), token="", visit=0, next_seq=0), name))
 
 
 @pytest.mark.parametrize("name", STUDIES)
@@ -80,34 +87,40 @@ def test_a_robot_at_the_keyboard_does_what_it_meant_to_do(tmp_path: Path, chromi
         tables = experiment.collect(site.folder)
         script = _script(site, robot, "anna", tables)
         done = site.events()
-    kinds = ("start", "word", "reading", "response", "trial", "trial_end", "demographics")
-    assert [_what(e) for e in done if e["kind"] in kinds] == [_what(e) for e in script if e["kind"] in kinds]
+    assert [_what(e) for e in done if e["kind"] in STEPS] == [_what(e) for e in script if e["kind"] in STEPS]
     assert tables["sessions"]["complete"].tolist() == [True]
     assert tables["sessions"]["source"].tolist() == ["robot"]
-    answered = [e["value"] for e in script if e["kind"] == "response"]
-    responses = tables["responses"]
-    assert responses[responses["task"] != "reading"]["response"].tolist() == [str(v["response"]) for v in answered]
-    assert len(tables["readings"]) == sum(e["kind"] == "word" for e in script)
+    answered = [e["value"] for e in script if e["kind"] == "outcome" and e["value"]["answer"] is not None]
+    responses, asked = tables["responses"], [str(v["answer"]) for v in answered if not isinstance(v["answer"], dict)]
+    assert responses[responses["task"] != "reading"]["response"].tolist() == asked
+    assert len(tables["readings"]) == sum(e["kind"] == "word" and e["value"]["word"] >= 0 for e in script)
+
+
+STEPS = ("begin", "word", "outcome", "done")
 
 
 def _what(event: dict[str, Any]) -> tuple[Any, ...]:
     """Of an event all but its times and the device."""
     value = event["value"]
-    kept = ("role", "item", "condition", "word", "sentence", "what", "task", "prompt", "response", "side", "answers")
-    return event["kind"], event["trial"], {key: value[key] for key in kept if key in value}
+    return (
+        event["kind"],
+        event["step"],
+        event["screen"],
+        *(value.get(key) for key in ("word", "outcome", "answer", "side")),
+    )
 
 
 def test_a_question_is_right_or_wrong_a_rating_neither(tmp_path: Path, browser: Any) -> None:  # noqa: F811
-    with served(tmp_path, stated(ASKED), _items()) as site:
+    with served(tmp_path, stated(tasks=QUESTION + RATING, ask=BOTH), _items()) as site:
         with opened(browser, f"{site.address}?participant=P1") as reader:
             reader.begin()
             given = []
             for _ in range(4):
                 reader.skip_text()
-                if reader.screen() == "context":
+                if reader.name() == "context":
                     reader.go()
                 reader.read()
-                if reader.at("question", "rating") == "question":
+                if reader.at(*BOTH) == "comprehension":
                     labels = reader.page.locator(".answers button span").all_text_contents()
                     assert labels in (["yes", "no"], ["a key", "a lamp", "a door"]), "as they are written"
                     given.append(labels[1])
@@ -122,33 +135,34 @@ def test_a_question_is_right_or_wrong_a_rating_neither(tmp_path: Path, browser: 
     assert (asked["rt"] > 0).all()
     contexts = responses[responses["task"] == "reading"]
     assert contexts["prompt"].tolist() == ["context"] * 3
-    by = {e["value"]["task"]: e["value"]["by"] for e in site.events() if e["kind"] == "response"}
-    assert by == {"question": "button", "rating": "key"}
+    answered = [e["value"] for e in site.events() if e["kind"] == "outcome" and e["value"]["outcome"] == "answered"]
+    by = {isinstance(value["answer"], str): value["press"]["by"] for value in answered}
+    assert by == {True: "button", False: "key"}
 
 
 def test_practice_questions_have_feedback_and_ratings_none(tmp_path: Path, browser: Any) -> None:  # noqa: F811
     asked = '[{ sentence = "She slept well.", question = "Who slept well?", answer = "she", choices = ["she", "he"] }]'
     design = DESIGN.replace('["She slept well."]', asked)
     with (
-        served(tmp_path, stated(design)) as site,
+        served(tmp_path, stated(design, tasks=QUESTION + RATING, ask=BOTH)) as site,
         opened(browser, f"{site.address}?participant=P1") as reader,
     ):
         reader.begin()
         reader.read()
-        reader.at("question")
+        reader.at("comprehension")
         reader.go("2")
-        reader.at("text")
+        reader.at("feedback")
         assert "The right answer is: she" in reader.page.locator(".sheet").inner_text()
         reader.go()
         reader.rate(3)
-        assert reader.at("text") == "text"
+        reader.at("practice_over")
         assert "practice" in reader.page.locator(".sheet").inner_text(), "nothing is said of the rating"
         judged = experiment.collect(site.folder)["responses"].set_index("task")["correct"].dropna()
         assert judged.to_dict() == {"question": False}
 
 
 def test_a_moving_window_shows_one_word_in_its_place(tmp_path: Path, browser: Any) -> None:  # noqa: F811
-    with served(tmp_path, stated(procedure='presentation = "moving_window"\n')) as site:
+    with served(tmp_path, stated(show="moving_window")) as site:
         with opened(browser, f"{site.address}?participant=P1", viewport={"width": 820, "height": 600}) as reader:
             reader.page.evaluate("document.styleSheets[0].insertRule('.lines { max-width: 12rem !important }', 0)")
             reader.begin()
@@ -173,7 +187,7 @@ def test_a_moving_window_shows_one_word_in_its_place(tmp_path: Path, browser: An
         readings = experiment.collect(site.folder)["readings"]
     assert [list(group["text"]) for _, group in readings.groupby("trial")] == reader.sentences
     for trial in {e["trial"] for e in events} - {0}:
-        values = [e["value"] for e in events if e["trial"] == trial]
+        values = [e["value"] for e in events if e["trial"] == trial and e["value"]["word"] >= 0]
         lines, columns = [v["line"] for v in values], [v["column"] for v in values]
         assert max(lines) > 0, "a narrow window breaks the sentence"
         for (line, column), (after, next_column) in pairwise(zip(lines, columns, strict=True)):
@@ -181,7 +195,7 @@ def test_a_moving_window_shows_one_word_in_its_place(tmp_path: Path, browser: An
 
 
 def test_a_slider_must_be_moved_before_going_on(tmp_path: Path, browser: Any) -> None:  # noqa: F811
-    with served(tmp_path, stated(procedure="", rating=SLIDER)) as site:
+    with served(tmp_path, stated(procedure="", tasks=SLIDER)) as site:
         with opened(browser, f"{site.address}?participant=P1") as reader:
             reader.begin()
             for n in range(4):
@@ -200,7 +214,8 @@ def test_a_slider_must_be_moved_before_going_on(tmp_path: Path, browser: Any) ->
                 else:
                     reader.go()
             reader.code()
-        assert [e["value"]["response"] for e in site.events() if e["kind"] == "response"] == [53] * 4
+        answers = [e["value"]["answer"] for e in site.events() if e["kind"] == "outcome"]
+        assert [answer for answer in answers if answer is not None] == [53] * 4
 
 
 def test_a_choice_is_the_condition_chosen_and_the_side_where_it_stood(tmp_path: Path, browser: Any) -> None:  # noqa: F811

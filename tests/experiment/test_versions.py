@@ -21,7 +21,10 @@ def test_a_version_is_the_same_after_writing_and_reading(
 def test_another_schema_is_refused(versions: list[experiment.VersionFile], tmp_path: Path) -> None:
     path = versions[0].write(tmp_path)
     path.write_text(json.dumps({**json.loads(path.read_text()), "schema": 99}))
-    with pytest.raises(study.DataError, match="schema is 99, expected 1; write it again"):
+    with pytest.raises(
+        study.DataError,
+        match="schema is 99, expected 2: it was written by another release of gardenpath; write it again",
+    ):
         experiment.read_versions(tmp_path)
 
 
@@ -40,5 +43,5 @@ def test_a_language_without_texts_is_refused(study_folder: Path) -> None:
 def test_a_scale_without_keys_is_refused(study_folder: Path) -> None:
     path = study_folder / "study.toml"
     path.write_text(path.read_text().replace("points = 7", "points = 11"))
-    with pytest.raises(ValueError, match=r"procedure\.rating: points is 11; expected 2 to 9"):
+    with pytest.raises(ValueError, match=r"procedure\.tasks\.acceptability: points is 11; expected 2 to 9"):
         experiment.version_files(study.load(path))

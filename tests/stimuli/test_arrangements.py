@@ -29,9 +29,9 @@ def test_the_count_equals_enumeration(sizes: tuple[int, ...]) -> None:
     assert Arrangements(of).count() == valid
 
 
-@pytest.mark.parametrize("sizes", DESIGNS.values(), ids=DESIGNS.keys())
-def test_draws_are_uniform_over_the_valid_patterns(sizes: tuple[int, ...]) -> None:
+def test_draws_are_uniform_over_the_valid_patterns() -> None:
     """60,000 draws with a fixed seed lie within the sampling noise of uniform."""
+    sizes = DESIGNS["4211"]
     arrangements, random, of = Arrangements(labels(sizes)), Random(1), labels(sizes)
     drawn = Counter(tuple(of[i] for i in arrangements.sample(random)) for _ in range(60_000))
     valid = patterns(sizes)

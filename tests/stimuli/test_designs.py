@@ -4,6 +4,7 @@ import itertools
 import re
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -256,7 +257,7 @@ def test_a_pair_is_one_trial_with_its_sides_balanced_in_every_version_and_over_v
     versions = plan.deal(materials(3, 10), ordering=Ordering(max_run={"condition": 3}), seed=1)
     for version in versions:
         targets = [t for t in version.trials if t.role == "target"]
-        assert all({name for name, _ in t.shown} == set(RATIO) and t.prompts == ("choice",) for t in targets)
+        assert all({name for name, _ in t.shown} == set(RATIO) for t in targets)
         firsts = Counter((t.item.paradigm, t.shown[0][0]) for t in targets)
         assert set(firsts.values()) == {5}
         shown = [version.trials[i] for i in version.order(0)]
@@ -270,6 +271,12 @@ def test_a_pair_is_one_trial_with_its_sides_balanced_in_every_version_and_over_v
     assert set(table["side"]) == {1, 2}
 
 
+ASKS: dict[str, Any] = {
+    "asks": {"target": ("comprehension", "acceptability"), "practice": ("comprehension", "acceptability")},
+    "needing": {"comprehension": ("question",)},
+}
+
+
 def asking(yes: int, no: int) -> Materials:
     """Pairs with a question each; so many of the right answers are yes."""
     sentences = {"grammatical": Sentence("x"), "ungrammatical": Sentence("y")}
@@ -280,19 +287,27 @@ def asking(yes: int, no: int) -> Materials:
 
 
 def test_questions_are_asked_on_the_stated_share_with_the_right_answers_in_balance() -> None:
-    plan = Design({"grammatical": 1, "ungrammatical": 1}, versions=2, questions=0.4)
-    versions = plan.deal(asking(14, 6), seed=1)
+    plan = Design({"grammatical": 1, "ungrammatical": 1}, versions=2, share={"comprehension": 0.4})
+    versions = plan.deal(asking(14, 6), seed=1, **ASKS)
     for version in versions:
-        asked = [t for t in version.trials if "question" in t.prompts]
+        asked = [t for t in version.trials if "comprehension" in t.prompts]
         assert len(asked) == 8
         assert Counter(t.answer() for t in asked) == {"yes": 4, "no": 4}
         assert Counter((t.condition, t.answer()) for t in asked) == {
             (condition, answer): 2 for condition in RATIO for answer in ("yes", "no")
         }
-        assert all(t.prompts == ("question", "rating") for t in asked)
-    assert stimuli.questions_of(versions)["questions"].tolist() == [2] * 8
-    assert plan.deal(asking(14, 6), seed=1) == versions
-    assert plan.deal(asking(14, 6), seed=2) != versions
+        assert all(t.prompts == ("comprehension", "acceptability") for t in asked)
+    assert stimuli.questions_of(versions, ["comprehension"])["questions"].tolist() == [2] * 8
+    assert plan.deal(asking(14, 6), seed=1, **ASKS) == versions
+    assert plan.deal(asking(14, 6), seed=2, **ASKS) != versions
+
+
+def test_what_is_asked_of_a_share_and_needs_no_question_is_spread_over_conditions() -> None:
+    plan = Design({"grammatical": 1, "ungrammatical": 1}, versions=2, share={"acceptability": 0.5})
+    for version in plan.deal(materials(1, 20), seed=1, **ASKS):
+        asked = Counter(t.condition for t in version.trials if t.prompts == ("acceptability",))
+        assert asked == {"grammatical": 5, "ungrammatical": 5}
+        assert sum(t.prompts == () for t in version.trials) == 10
 
 
 @pytest.mark.parametrize(
@@ -302,36 +317,39 @@ def test_questions_are_asked_on_the_stated_share_with_the_right_answers_in_balan
             1.0,
             14,
             6,
-            "questions = 1 of 20 trials asks for 20 questions, 10 of them with the right answer 'no'; 6 trials have "
-            "that; use questions = 0.6 or less, or write more",
+            "share.comprehension = 1 of 20 trials asks 20 times, 10 of them with the right answer 'no'; 6 trials have "
+            "that; use share.comprehension = 0.6 or less, or write more",
         ),
-        (0.5, 0, 0, "questions = 0.5 of 20 trials asks for 10 questions; 0 trials have one"),
+        (0.5, 0, 0, "share.comprehension = 0.5 of 20 trials asks 10 times; 0 trials can be asked"),
     ],
 )
 def test_more_questions_than_balance_allows_are_refused(share: float, yes: int, no: int, message: str) -> None:
     read = asking(yes, no) if yes else materials(1, 20)
     with pytest.raises(ValueError) as caught:  # noqa: PT011
-        Design({"grammatical": 1, "ungrammatical": 1}, 2, questions=share).deal(read, seed=1)
+        Design({"grammatical": 1, "ungrammatical": 1}, 2, share={"comprehension": share}).deal(read, seed=1, **ASKS)
     assert message in str(caught.value)
 
 
 def test_catch_sentences_and_attention_items_are_in_every_version_among_the_rest() -> None:
     attention = [
-        study.AttentionSection("instruction", "Please press 2 here.", ["2"]),
-        study.AttentionSection("nonsense", "I swim to the moon every day.", ["1", "2", "3"]),
+        study.AttentionSection("instruction", "Please press 2 here.", {"acceptability": ["2"]}),
+        study.AttentionSection("nonsense", "I swim to the moon every day.", {"acceptability": ["1", "2", "3"]}),
     ]
     plan = Design(EQUAL, versions=4, catch=["fill"], attention=attention)
     for version in plan.deal(factorial(), ordering=Ordering("paradigm"), seed=1):
         roles = Counter(t.role for t in version.trials)
         assert roles == {"target": 8, "catch": 5, "attention": 2}
         told = [t for t in version.trials if t.role == "attention"]
-        assert [(t.condition, t.expected) for t in told] == [("instruction", ("2",)), ("nonsense", ("1", "2", "3"))]
+        assert [(t.condition, t.expected) for t in told] == [
+            ("instruction", {"acceptability": ("2",)}),
+            ("nonsense", {"acceptability": ("1", "2", "3")}),
+        ]
         assert sorted(version.order(0)) == list(range(15))
 
 
 def test_another_kind_of_attention_check_is_refused_with_the_kinds_that_platforms_allow() -> None:
     with pytest.raises(ValueError, match=r"kind is 'memory'; expected instruction .* or nonsense"):
-        study.AttentionSection("memory", "What was the second sentence about?", ["dog"])
+        study.AttentionSection("memory", "What was the second sentence about?", {"x": ["dog"]})
 
 
 def test_breaks_fall_between_equal_parts_after_the_practice() -> None:
@@ -357,10 +375,14 @@ def _practising(folder: Path, practice: str) -> study.Study:
 
 
 def test_a_practice_sentence_may_have_its_question(study_folder: Path) -> None:
-    for version in stimuli.design(_practising(study_folder, ASKED)):
+    for version in stimuli.design(_practising(study_folder, ASKED), **ASKS):
         plain, asked = (version.trials[i] for i in version.order(0)[:2])
-        assert (plain.prompts, plain.item.question) == (("rating",), None)
-        assert (asked.role, asked.prompts, asked.answer()) == ("practice", ("question", "rating"), "the boy")
+        assert (plain.prompts, plain.item.question) == (("acceptability",), None)
+        assert (asked.role, asked.prompts, asked.answer()) == (
+            "practice",
+            ("comprehension", "acceptability"),
+            "the boy",
+        )
         assert asked.item.question is not None
         assert (asked.item.question.text, asked.item.question.choices) == ("Who slept?", ("she", "the boy"))
 

@@ -109,19 +109,15 @@ def test_counts_and_feasibility_equal_enumeration(rules: dict[str, Any], sizes: 
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "rules", [RULES[k] for k in ("runs", "gap", "blocks that part neighbours", "breaks that part neighbours")]
-)
-@pytest.mark.parametrize("sizes", [(3, 2, 2)], ids=str)
-@pytest.mark.parametrize("way", ["as drawn", "over states"])
-def test_draws_are_uniform_over_the_valid_orders(rules: dict[str, Any], sizes: tuple[int, ...], way: str) -> None:
+@pytest.mark.parametrize("way", ["rejection", "states"])
+def test_draws_are_uniform_over_the_valid_orders(way: str) -> None:
     """60,000 draws with a fixed seed, by a chi-square test; counting over states has to be as uniform as rejection."""
-    things = trials(*sizes)
+    rules = {"no_adjacent": "paradigm", "max_run": {"condition": 2}, "breaks": 1, "across_breaks": False}
+    things = trials(3, 2, 2)
     valid = set(enumerated(rules, things))
-    if not valid:
-        return
     orders, random = Ordering(**rules).over(things), Random(7)
-    draw = (lambda: orders.draw(random).order) if way == "as drawn" else (lambda: tuple(orders._states.sample(random)))
+    assert orders.draw(random).method == "rejection"
+    draw = (lambda: orders.draw(random).order) if way == "rejection" else (lambda: tuple(orders._states.sample(random)))
     drawn = Counter(draw() for _ in range(60_000))
     assert set(drawn) <= valid
     expected = 60_000 / len(valid)
@@ -233,12 +229,12 @@ def test_a_rule_on_a_factor_leaves_the_trials_without_it_free() -> None:
 def test_the_design_of_blimp_nl_with_breaks_that_part_neighbours_is_drawn_exactly() -> None:
     rules = {"no_adjacent": "paradigm", "breaks": 2, "across_breaks": False}
     orders = Ordering(**rules).over(blimp_nl())  # type: ignore[arg-type]
-    drawn = [orders.sample(seed=1, slot=slot) for slot in range(200)]
+    drawn = [orders.sample(seed=1, slot=slot) for slot in range(60)]
     assert {d.method for d in drawn} == {"rejection"}
     shown = [[orders.trials[i] for i in d.order] for d in drawn]
     assert all(obeys(rules, order) for order in shown)
     parted = sum(order[place - 1]["paradigm"] == order[place]["paradigm"] for order in shown for place in (36, 72))
-    assert 0 < parted < 100, "some breaks part alike sentences, and few do by chance: 8 of 107"
+    assert 0 < parted < 30, "some breaks part alike sentences, and few do by chance: 8 of 107"
 
 
 def test_an_imported_order_is_checked_in_words() -> None:

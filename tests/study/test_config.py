@@ -41,7 +41,6 @@ def test_every_wrong_key_is_named_at_once_with_the_nearest_known_one(study_folde
     [
         ('["items.csv"]', "[]", "materials: files is empty; expected at least one file"),
         ("versions = 3", "versions = 0", "design: versions is 0; expected at least 1"),
-        ("points = 7", "points = 12", "procedure.rating: points is 12; expected 2 to 9"),
         ("breaks = 1", "breaks = -1", "procedure: breaks is -1; expected 0 or more"),
         ("min_rt = 100.0", "min_rt = 5000.0", "analysis: min_rt is 5000 and max_rt 3000"),
         ("ratio = { grammatical = 2,", "ratio = { grammatical = 0,", "design: ratio is"),

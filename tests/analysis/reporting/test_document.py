@@ -7,7 +7,7 @@ from html.parser import HTMLParser
 import pandas as pd
 import pytest
 
-from gardenpath.analysis import accuracy, align, analyse, report
+from gardenpath.analysis import accuracy, align, report
 from gardenpath.analysis.reporting.document import whole
 from gardenpath.analysis.reporting.page import Page
 from gardenpath.study import TABLES, DataError, check
@@ -16,10 +16,8 @@ Tables = dict[str, pd.DataFrame]
 
 
 @pytest.fixture(scope="module")
-def everything(tables: Tables) -> Tables:
-    found = analyse(*(tables[name] for name in ("readings", "responses", "sessions", "items")))
-    found |= align(*(tables[name] for name in ("readings", "sessions", "surprisal", "words")))
-    return tables | found | {"accuracy": accuracy(tables["pairs"])}
+def everything(tables: Tables, analysed: Tables, aligned_whole: Tables) -> Tables:
+    return tables | analysed | aligned_whole | {"accuracy": accuracy(tables["pairs"])}
 
 
 @pytest.fixture(scope="module")
@@ -219,9 +217,10 @@ def test_code_and_figures_of_the_page_are_given_as_files_too(everything: Tables)
     assert {"lag-profile", "gains", "costs", "accuracy-0"} <= set(made.figures)
 
 
-def test_a_chosen_model_stands_beside_the_declared_one_with_its_steps(tables: Tables) -> None:
-    found = analyse(*(tables[name] for name in ("readings", "responses", "sessions", "items")), policy="maximal")
-    page = report(tables | found, title="t")
+def test_a_chosen_model_stands_beside_the_declared_one_with_its_steps(
+    tables: Tables, analysed_maximally: Tables
+) -> None:
+    page = report(tables | analysed_maximally, title="t")
     assert "Random effects by the policy maximal: " in page
     assert (
         page.index("<h2>Ratings") < page.index("Every fit on the way to these models") < page.index("<h2>Reading times")

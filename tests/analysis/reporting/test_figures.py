@@ -12,8 +12,6 @@ import pytest
 from gardenpath.analysis import (
     accuracy,
     accuracy_figure,
-    align,
-    analyse,
     coefficient_figure,
     condition_figure,
     surprisal_figure,
@@ -26,10 +24,8 @@ Tables = dict[str, pd.DataFrame]
 
 
 @pytest.fixture(scope="module")
-def results(tables: Tables) -> Tables:
-    found = analyse(*(tables[name] for name in ("readings", "responses", "sessions", "items")))
-    found |= align(*(tables[name] for name in ("readings", "sessions", "surprisal", "words")))
-    return found | {"accuracy": accuracy(tables["pairs"])}
+def results(tables: Tables, analysed: Tables, aligned_whole: Tables) -> Tables:
+    return analysed | aligned_whole | {"accuracy": accuracy(tables["pairs"])}
 
 
 DRAW: dict[str, Callable[[Tables], object]] = {

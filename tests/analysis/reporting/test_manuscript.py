@@ -9,12 +9,11 @@ from gardenpath.analysis.reporting.references import REFERENCES, cited
 from gardenpath.study import ExcludeSection
 
 Tables = dict[str, pd.DataFrame]
-GIVEN = ("readings", "responses", "sessions", "items")
 
 
-@pytest.fixture(scope="module")
-def found(tables: Tables) -> Tables:
-    return analyse(*(tables[name] for name in GIVEN))
+@pytest.fixture
+def found(analysed: Tables) -> Tables:
+    return analysed
 
 
 def test_methods_state_counts_rules_models_and_versions(found: Tables) -> None:

@@ -80,7 +80,7 @@ def test_predictors_that_hang_together_are_named() -> None:
 
 
 CHOSEN = {
-    "phenomenon": "npi", "measure": "z", "region": "sentence", "policy": "maximal", "term": "grammaticality", "estimate": 0.5,
+    "phenomenon": "npi", "measure": "z", "region": "sentence", "prompt": "sense", "policy": "maximal", "term": "grammaticality", "estimate": 0.5,
     "se": 0.1, "df": 20.0, "t": 5.0, "p": 0.0001, "ci_low": 0.3, "ci_high": 0.7, "singular": False,
     "formula": "z ~ grammaticality + (1|item)", "note": "Cross-checked with lme4: estimates differ by at most 1e-06 SE.",
 }  # fmt: skip
@@ -98,6 +98,10 @@ def test_a_policy_tells_its_steps_what_stayed_singular_and_what_was_checked() ->
     assert "; 1 remained singular." in singular[0]
     failed = fitwording.chosen(pd.DataFrame([CHOSEN | {"estimate": NAN, "note": "Not fitted: y."}]), steps)
     assert failed[1] == "npi: Not fitted: y."
+    steps = pd.DataFrame({"model": ["z sentence npi (form)", "z sentence npi (sense)", "z sentence npi"]})
+    several = fitwording.chosen(pd.DataFrame([CHOSEN, CHOSEN | {"prompt": "form"}]), steps)
+    assert "2 of 2 models were fitted in 2 steps" in several[0]
+    assert [sentence.partition(":")[0] for sentence in several[1:]] == ["npi (sense)", "npi (form)"]
 
 
 def test_other_models_are_told_on_their_own_scale() -> None:

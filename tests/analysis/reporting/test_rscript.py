@@ -1,7 +1,6 @@
 """The R code of a report refits every mixed model of it from the written tables, and comes out where the tables do."""
 
-import shutil
-import subprocess
+from collections.abc import Callable
 from pathlib import Path
 
 import pandas as pd
@@ -15,27 +14,25 @@ Tables = dict[str, pd.DataFrame]
 GIVEN = ("readings", "responses", "sessions", "items")
 
 
-@pytest.fixture(scope="module")
-def everything(tables: Tables) -> Tables:
+@pytest.fixture(scope="module", params=["tables", "two_scales"])
+def everything(request: pytest.FixtureRequest) -> Tables:
+    """A study of one scale, and of two."""
+    tables: Tables = request.getfixturevalue(request.param)
     found = analyse(*(tables[name] for name in GIVEN), policy="maximal")
     read = (tables[name] for name in ("readings", "sessions", "surprisal", "words"))
     return tables | found | align(*read, lags=1, folds=2)
 
 
 @pytest.mark.r
-def test_every_model_comes_out_in_r_as_in_its_table(everything: Tables, tmp_path: Path) -> None:
-    program = shutil.which("Rscript")
-    if program is None:
-        pytest.skip("R is not installed (Rscript)")
+def test_every_model_comes_out_in_r_as_in_its_table(
+    everything: Tables, tmp_path: Path, run_r: Callable[[Path], None]
+) -> None:
     for name in ("rating_scores", "region_times", "aligned", *MODELS):
         write(everything[name], name, tmp_path / "results", command="test")
     files = {name: f"results/{name}.csv" for name in everything}
     kept = 'write.csv(found, "found.csv", row.names = FALSE)\n'
     (tmp_path / "report.R").write_text(script(everything, files) + kept, encoding="utf-8")
-    done = subprocess.run([program, "--vanilla", "report.R"], cwd=tmp_path, capture_output=True, text=True)
-    if "there is no package called" in done.stderr:
-        pytest.skip(done.stderr.strip().splitlines()[-1])
-    assert done.returncode == 0, done.stderr
+    run_r(tmp_path / "report.R")
     found = pd.read_csv(tmp_path / "found.csv")
     fitted = {name: everything[name].dropna(subset="estimate") for name in MODELS}
     for name, keys in MODELS.items():
@@ -51,9 +48,9 @@ def test_every_model_comes_out_in_r_as_in_its_table(everything: Tables, tmp_path
 
 
 MODELS = {
-    "phenomenon_models": ["phenomenon", "measure", "region", "random"],
-    "paradigm_models": ["phenomenon", "paradigm", "measure", "region", "random"],
-    "chosen_models": ["phenomenon", "measure", "region"],
+    "phenomenon_models": ["phenomenon", "measure", "region", "prompt", "random"],
+    "paradigm_models": ["phenomenon", "paradigm", "measure", "region", "prompt", "random"],
+    "chosen_models": ["phenomenon", "measure", "region", "prompt"],
     "alignment_models": ["model", "protocol"],
     "lag_profile": ["model", "protocol"],
     "alignment_test": ["model", "protocol"],

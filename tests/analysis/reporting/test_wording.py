@@ -8,7 +8,8 @@ from gardenpath.analysis.reporting import wording
 
 ROW = {
     "phenomenon": "npi", "measure": "z", "term": "grammaticality", "estimate": 0.5, "se": 0.1, "df": 51.2, "t": 5.0,
-    "p": 0.00001, "ci_low": 0.3, "ci_high": 0.7, "p_bh": 0.00002, "p_bh_all": 0.00003, "region": "sentence", "random": "intercepts", "mde": 0.28, "note": None, "model": "m", "protocol": "causal",
+    "p": 0.00001, "ci_low": 0.3, "ci_high": 0.7, "p_bh": 0.00002, "p_bh_all": 0.00003, "region": "sentence", "prompt": None,
+    "random": "intercepts", "mde": 0.28, "note": None, "model": "m", "protocol": "causal",
 }  # fmt: skip
 
 
@@ -113,12 +114,31 @@ def test_other_choices_are_told_with_their_range_signs_and_intervals() -> None:
 def test_exclusions_are_told_with_their_counts_and_the_flag_is_no_ground() -> None:
     ledger = pd.DataFrame([("all", "sessions", "session not complete", 10, 2), ("grammatical", "rating_scores", "x", 9, 1)],
                           columns=["condition", "table", "rule", "before", "excluded"])  # fmt: skip
-    people = pd.DataFrame({"excluded": ["slept", None, None], "flagged": [None, True, False]})
-    assert wording.exclusions(ledger, people) == [
+    people = pd.DataFrame({"excluded": ["slept", None, None]})
+    prompts = pd.DataFrame({"prompt": "sense", "flagged": [None, True, False]})
+    assert wording.exclusions(ledger, people, prompts) == [
         "2 of 10 sessions left out: session not complete.",
         "1 of 3 participants left out: slept.",
         "The ratings of 1 of 2 participants do not tell grammatical from ungrammatical sentences apart (Mann-Whitney, p ≥ .05). "
         "They stay: such a rule is circular with the effect.",
     ]
-    nobody = wording.exclusions(ledger.assign(excluded=0), people.head(0))
+    nobody = wording.exclusions(ledger.assign(excluded=0), people.head(0), prompts.head(0))
     assert nobody == ["No session, participant, rating or critical region was left out."]
+
+
+def test_answers_that_did_not_come_are_told_by_prompt_and_so_are_those_who_are_flagged_by_one() -> None:
+    lines = [("responses: a", "no answer in time (a)", 90, 3), ("responses: b", "no answer (b)", 80, 1)]
+    lines += [("responses", "not a rating", 86, 20), ("responses", "no answer in time (a)", 170, 3)]
+    ledger = pd.DataFrame(lines, columns=["table", "rule", "before", "excluded"]).assign(condition="all")
+    prompts = pd.DataFrame(
+        {"prompt": ["how_good", "how_likely"] * 3, "flagged": [True, False, True, True, False, None]}
+    )
+    told = wording.exclusions(ledger, pd.DataFrame({"excluded": [None]}), prompts)
+    assert told[:2] == [
+        "3 of 90 answers left out: no answer in time (a).",
+        "1 of 80 answers left out: no answer (b).",
+    ]
+    assert [sentence[:51] for sentence in told[2:]] == [
+        "The ratings (how good) of 2 of 3 participants do no",
+        "The ratings (how likely) of 1 of 2 participants do ",
+    ]

@@ -1,0 +1,88 @@
+"""`collect`: the same tables of data of our own, from a database or a folder, and of what other platforms gave to download."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from gardenpath import study
+
+from .event_tables import tables_of
+from .folders import read_files, read_records
+from .sessions import SessionRecord
+from .versions import VersionFile
+
+if TYPE_CHECKING:
+    from .platforms.importing import ColumnMapping
+
+SQLITE = b"SQLite format 3\0"
+
+
+def collect(
+    data: str | Path,
+    *,
+    previews: bool = False,
+    platform: str | None = None,
+    mapping: "str | Path | ColumnMapping | None" = None,
+    materials: str | Path | None = None,
+    prolific: str | Path | None = None,
+    key: str | Path | None = None,
+    keep_ids: bool = False,
+) -> dict[str, pd.DataFrame]:
+    """Return the tables items, conditions, words, readings, responses and sessions of collected data, and demographics
+    where any were asked.
+
+    `data` is the URL of a server's database, a SQLite file, or a folder of sessions. With `previews` the experimenter's own
+    looks at the study are among them, their `source` is "preview"; analyses leave them out in any case.
+
+    With `platform` it is what that platform gave to download, a file or a folder of files (docs/import.md). `mapping` names
+    columns, `materials` (study.toml, a folder of version files, or a file of items) says what was shown: without it there are no
+    tables items, conditions and words. Participants' ids are hashed with the key in the file `key`, by default `participant.key`
+    beside the data, unless `keep_ids`; the labels of a plain table are kept unless a `key` is given. `prolific` is Prolific's
+    export of demographics, joined by these hashes; who has revoked consent is removed from every table.
+    """
+    from .platforms import collecting
+    from .platforms import prolific as demographics
+
+    name = collecting.namer(data, platform, key, keep_ids) if platform or prolific else str
+    if platform is None:
+        tables = _our_own(data, previews)
+    else:
+        tables = collecting.collect_from(data, platform, mapping=mapping, materials=materials, name=name)
+    if prolific is not None:
+        tables = demographics.join(tables, demographics.read(prolific), name)
+    return tables
+
+
+def _our_own(data: str | Path, previews: bool) -> dict[str, pd.DataFrame]:
+    files, records = _recorded(data, previews)
+    if not records:
+        looks = "" if previews else " (previews count with --previews)"
+        raise study.DataError(f"{data}: no sessions there; expected at least one{looks}")
+    return tables_of(records, files, where=str(data))
+
+
+def _recorded(data: str | Path, previews: bool) -> tuple[Mapping[str, VersionFile], list[SessionRecord]]:
+    path = Path(data)
+    database = path / "study.sqlite" if path.is_dir() else path
+    if "://" in str(data) or database.is_file():
+        if database.is_file():
+            _check_database(database)
+        study.require("sqlalchemy", "online")
+        from .server.store import Store, sqlite_url
+
+        store = Store(str(data) if "://" in str(data) else sqlite_url(database), create=False)
+        return store.files(), list(store.records(previews=previews))
+    if not path.is_dir():
+        raise FileNotFoundError(f"{data}: there is no such file or folder; expected a database or a folder of sessions")
+    return read_files(path), [r for r in read_records(path) if previews or r.session.source != "preview"]
+
+
+def _check_database(path: Path) -> None:
+    """Raise `DataError` for a file that is no SQLite database, saying which platform it may be from."""
+    from .platforms.importing import Source, looks_like
+
+    source = Source.of(path)
+    if source.data and not source.data.startswith(SQLITE):
+        raise study.DataError(f"{path}: not a database of gardenpath; it {looks_like(source)}")

@@ -1,0 +1,196 @@
+"""Tables from events: one reader for sessions of the server, of the lab and of simulations."""
+
+import logging
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+
+from gardenpath import study
+from gardenpath.stimuli import Item, Materials, Paradigm, conditions_table, items_table, words_table
+from gardenpath.study.screens import Form
+
+from .records import record_of
+from .script import Placed
+from .sessions import Event, Session, SessionRecord, steps_of
+from .tasks import task_of
+from .versions import VersionFile
+
+log = logging.getLogger("gardenpath")
+
+
+def tables_of(
+    records: Sequence[SessionRecord], files: Mapping[str, VersionFile], *, where: str = "sessions"
+) -> dict[str, pd.DataFrame]:
+    """Return the tables of sessions, as `collect` does; `files` holds the versions that they ran, by SHA-256."""
+    _check(where, files, records)
+    materials = materials_of(files.values())
+    rows: dict[str, list[dict[str, Any]]] = {"readings": [], "responses": [], "demographics": []}
+    for record in records:
+        file = files[record.session.version_sha256]
+        for run in _runs(record, file):
+            for table, row in _rows(record.session, file, run):
+                rows[table].append(row)
+    sessions = [_session_row(record, files[record.session.version_sha256]) for record in records]
+    return {
+        "items": items_table(materials),
+        "conditions": conditions_table(materials),
+        "words": words_table(materials),
+        "readings": frame("readings", rows["readings"]),
+        "responses": frame("responses", rows["responses"]),
+        "sessions": frame("sessions", sessions),
+        **({"demographics": frame("demographics", rows["demographics"])} if rows["demographics"] else {}),
+    }
+
+
+def _check(data: str, files: Mapping[str, VersionFile], records: Sequence[SessionRecord]) -> None:
+    """Raise `DataError` where a session's version is gone, and say which finished sessions have lost events."""
+    gone = Counter(
+        (r.session.version, r.session.version_sha256) for r in records if r.session.version_sha256 not in files
+    )
+    if gone:
+        raise study.DataError(
+            f"{data}: {count} session{'s' * (count > 1)} ran {version} ({sha256[:12]}...), whose file is missing; give the "
+            "versions that were shown then"
+            for (version, sha256), count in sorted(gone.items())
+        )
+    for record in records:
+        if record.session.finished is not None and (what := _lost(record)):
+            log.warning("session %s was finished, but %s; it counts as not complete", record.session.id, what)
+
+
+def materials_of(files: Iterable[VersionFile]) -> Materials:
+    """Return every item that some version shows, targets and practice alike, in the order of the versions' names."""
+    paradigms: dict[str, Paradigm] = {}
+    items: dict[str, Item] = {}
+    for file in sorted(files, key=lambda file: file.name):
+        for trial in file.version.trials:
+            item = items.setdefault(trial.item.id, trial.item)
+            if item != trial.item:
+                log.warning("item %s differs between versions of the study; the tables show the first", item.id)
+            paradigms.setdefault(item.paradigm, _paradigm(item, file))
+    return Materials(tuple(paradigms.values()), tuple(items.values()))
+
+
+def _paradigm(item: Item, file: VersionFile) -> Paradigm:
+    declared = next((p for p in file.paradigms if p.id == item.paradigm), None)
+    return declared or Paradigm(item.paradigm, item.paradigm, {"condition": tuple(item.sentences)})
+
+
+@dataclass(frozen=True)
+class _Run:
+    """One step as it was run to its end, or as far as it went: the events of its last start.
+
+    `seen_before`: an earlier run, broken off by a reload, had shown some of it.
+    """
+
+    placed: Placed
+    events: tuple[Event, ...]
+    seen_before: bool
+
+
+def _runs(record: SessionRecord, file: VersionFile) -> Iterator[_Run]:
+    """Yield a session's steps in order; of one begun again after a reload only the last run counts."""
+    steps = steps_of(record.session, file)
+    for number, runs in sorted(_starts(record.events).items()):
+        *aborted, last = runs
+        if aborted:
+            log.info("session %s: step %d was begun again; its first run is left out", record.session.id, number)
+        seen = any(event.kind in ("word", "outcome") for run in aborted for event in run)
+        yield _Run(steps[number], tuple(last), seen)
+
+
+def _starts(events: Iterable[Event]) -> dict[int, list[list[Event]]]:
+    """Return the events of each step, apart for each time that it was begun."""
+    starts: dict[int, list[list[Event]]] = defaultdict(list)
+    current: int | None = None
+    for event in events:
+        if event.kind == "begin" and event.step is not None:
+            current = event.step
+            starts[current].append([])
+        if current is not None:
+            starts[current][-1].append(event)
+        if event.kind == "done":
+            current = None
+    return starts
+
+
+def _sitting(session: Session) -> dict[str, Any]:
+    experiment, version = session.version.split("-", 1)
+    return {"participant": session.participant, "session": session.id, "experiment": experiment, "version": version}
+
+
+def _rows(session: Session, file: VersionFile, run: _Run) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield the rows of a step, with the table that each belongs to."""
+    step = run.placed.step
+    if step.trial is None:
+        yield from _demographics(session, run)
+        return
+    trial = file.version.trials[step.trial]
+    place = {
+        **_sitting(session),
+        "trial": run.placed.position,
+        "role": trial.role,
+        "paradigm": trial.item.paradigm,
+        "item": trial.item.id,
+    }
+    flags = frozenset({"seen_before"} if run.seen_before else ())
+    for n, screen in enumerate(step.screens):
+        events = [event for event in run.events if event.screen == n]
+        if events and screen.task != "page":
+            record = record_of(screen, events, flags=flags)
+            for table, row in task_of(screen.task).rows(screen, record, trial):
+                yield table, {**place, **row}
+
+
+def _demographics(session: Session, run: _Run) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield the answers to the questions about the participant."""
+    for n, screen in enumerate(run.placed.step.screens):
+        if isinstance(screen, Form):
+            record = record_of(screen, [event for event in run.events if event.screen == n])
+            answers = record.answer if isinstance(record.answer, Mapping) else {}
+            who = {"participant": session.participant, "session": session.id}
+            for name, answer in answers.items():
+                yield "demographics", {**who, "field": name, "answer": str(answer)}
+
+
+def _lost(record: SessionRecord) -> str | None:
+    """Return what a finished session lacks: events within it, or its end; None where all is there."""
+    seqs = {event.seq for event in record.events}
+    missing = sorted(set(range(max(seqs, default=-1) + 1)) - seqs)
+    if missing:
+        return f"{len(missing)} events are missing, first number {missing[0]}"
+    return None if any(event.kind == "end" for event in record.events) else "its last events are missing"
+
+
+def _session_row(record: SessionRecord, file: VersionFile) -> dict[str, Any]:
+    session = record.session
+    visit = next((event.value for event in record.events if event.kind == "visit"), {})
+    steps = steps_of(session, file)
+    starts = [runs for number, runs in _starts(record.events).items() if steps[number].position is not None]
+    return {
+        **_sitting(session),
+        "slot": session.slot,
+        "started": session.started,
+        "finished": session.finished,
+        "complete": session.finished is not None and not _lost(record),
+        "source": session.source,
+        "revision": session.revision,
+        "late": session.late,
+        "excluded": session.excluded,
+        "trials": len(starts),
+        "aborted": sum(len(runs) - 1 for runs in starts),
+        "device": visit.get("device"),
+        "refresh_hz": visit.get("refresh_hz"),
+    }
+
+
+def frame(name: str, rows: list[dict[str, Any]]) -> pd.DataFrame:
+    """Return a checked table of these rows."""
+    columns: dict[str, list[Any]] = defaultdict(list)
+    for row in rows:
+        for column, value in row.items():
+            columns[column].append(value)
+    return study.check(pd.DataFrame(columns, columns=study.TABLES[name].names), name)

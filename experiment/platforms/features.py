@@ -1,0 +1,154 @@
+"""What a study's screens ask of whoever shows them, found by walking its scripts; and what a platform says to each of it.
+
+A platform states its table PLAYS: for each of `FEATURES` that it plays it as it is (`PLAYED`), a sentence about what is lost or to
+be done by hand, or `REFUSED`, where it cannot run it, or where what was answered could not come back.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from gardenpath import study
+from gardenpath.study.screens import KINDS, Script, Step
+
+from ..versions import VersionFile
+
+PLAYED = ""
+REFUSED = None
+Plays = Mapping[str, str | None]
+
+# Kinds of screens come first, then what some of them have; each with how a message calls it.
+FEATURES: Mapping[str, str] = {
+    "text": "pages of text",
+    "words": "sentences read word by word",
+    "whole": "texts read at once",
+    "answers": "answers to choose from",
+    "slider": "sliders",
+    "entry": "typed answers",
+    "form": "questions about the participant",
+    "word_pairs": "sentences read as pairs of words",
+    "centred": "words in the middle of the screen",
+    "moving_window": "a moving window",
+    "cumulative": "words that stay",
+    "timed": "words shown for a stated time",
+    "words_right_to_left": "word by word reading from right to left",
+    "right_to_left": "texts from right to left",
+    "unspaced": "words in their place without a space between them",
+    "points": "the points of a scale",
+    "row": "answers in a row",
+    "pair": "two sentences side by side",
+    "stacked_pair": "two sentences one above the other",
+    "above_text": "a text above what is asked",
+    "above_sentence": "the sentence above what is asked",
+    "deadline": "deadlines of answers",
+    "feedback": "pages that tell whether an answer was right",
+    "follow_up": "screens that are asked after some answers alone",
+    "leave": "screens that end their trial, or the study",
+    "context": "contexts of sentences",
+    "breaks": "pages between trials",
+    "rounds": "practice that is repeated until enough is right",
+    "aside": "pages that turn devices away",
+    "assets": "pictures or sounds",
+}
+
+
+@dataclass(frozen=True)
+class Where:
+    """Where a feature was found: the screen's name, and the item of its trial; of a page None."""
+
+    screen: str
+    item: str | None
+
+
+def found(files: Sequence[VersionFile]) -> dict[str, list[Where]]:
+    """Return the features of a study's versions, each with every place where it is."""
+    places: dict[str, list[Where]] = {}
+    for file in files:
+        for feature, screen, trial in _walked(file.script):
+            item = None if trial is None else file.version.trials[trial].item.id
+            places.setdefault(feature, []).append(Where(screen, item))
+    return places
+
+
+def _walked(script: Script) -> Iterator[tuple[str, str, int | None]]:
+    """Yield each feature with the screen that has it, and the number of its trial."""
+    if script.direction == "rtl":
+        yield "right_to_left", "", None
+    yield from (("assets", asset.name, None) for asset in script.assets)
+    between = [step for interlude in script.interludes for step in interlude.steps]
+    for step in (*script.front, *script.trials, *between, *script.end):
+        for screen in step.screens:
+            for feature in _of(screen, step, script):
+                yield feature, screen.name, step.trial
+    for step in between:
+        yield "rounds" if step.when else "breaks", step.name, step.trial
+
+
+def _of(screen: Any, step: Step, script: Script) -> Iterator[str]:
+    yield screen.kind
+    if screen.kind == "words":
+        yield screen.arrangement
+        if screen.pace is not None:
+            yield "timed"
+        if script.direction == "rtl":
+            yield "words_right_to_left"
+        if screen.arrangement != "centred" and "" in screen.gaps:
+            yield "unspaced"
+    if screen.kind == "whole" and screen.sentence is None:
+        yield "context"
+    if screen.kind == "answers":
+        yield screen.arrangement
+    if (above := getattr(screen, "above", None)) is not None and above.kind != "nothing":
+        yield f"above_{above.kind}"
+    if getattr(screen, "deadline", None) is not None:
+        yield "deadline"
+    if getattr(screen, "aside", None) is not None:
+        yield "aside"
+    if step.trial is not None:
+        if screen.when is not None:
+            yield "feedback" if screen.kind == "text" else "follow_up"
+        # A timed stream that is interrupted ends its trial; that is a part of its being timed.
+        if screen.exits and getattr(screen, "pace", None) is None:
+            yield "leave"
+
+
+def losses(files: Sequence[VersionFile], plays: Plays) -> list[str]:
+    """Return what a platform cannot do of a study, or not by itself, a sentence each, in the order of its table."""
+    there = found(files)
+    return list(dict.fromkeys(said for feature, said in plays.items() if said and feature in there))
+
+
+def refuse(files: Sequence[VersionFile], plays: Plays, platform: str) -> None:
+    """Raise `study.DataError` where a platform cannot run a study, with all that it cannot run and the screens that have it."""
+    there = found(files)
+    faults = [
+        f"{platform} cannot run {FEATURES.get(feature, feature)}: {_told(places)}; expected an export to jspsych or jatos, which "
+        "run every screen, or another procedure"
+        for feature, places in there.items()
+        if plays.get(feature, REFUSED) is REFUSED
+    ]
+    if faults:
+        raise study.DataError(faults)
+
+
+def _told(places: Sequence[Where]) -> str:
+    names = ", ".join(dict.fromkeys(place.screen for place in places))
+    items = list(dict.fromkeys(place.item for place in places if place.item is not None))
+    return f"screen {names}" + (f" of {len(items)} items, the first {items[0]}" if items else "")
+
+
+# Our own page plays all that there is.
+EVERYTHING: Plays = dict.fromkeys(FEATURES, PLAYED)
+# What no other platform does of our page, whatever a study shows.
+ELSEWHERE = (
+    "There is no button for withdrawing, and who does not agree closes the window. The standard consent text promises such a "
+    "button, and says what our own server stores: correct it to what holds there.",
+    "Nobody goes on where they left off: who reloads the page begins again, as another session.",
+)
+# What all other platforms say to a feature alike.
+ALIKE: Plays = {
+    "aside": "The device is not checked: say in the instructions that a computer with a keyboard is needed.",
+    "rounds": "Practice is not repeated, however many answers are right: everybody goes on after one round.",
+}
+
+assert set(KINDS) <= FEATURES.keys()

@@ -1,0 +1,1 @@
+"""Gorilla: spreadsheets with a recipe out, data back."""

@@ -1,0 +1,157 @@
+"""Data collected elsewhere: a platform is a module that makes sittings of its files, listed here in one tuple.
+
+NAME                       what --from says
+recognises(source)         whether a file looks like this platform's, from its first lines; never raises
+read(source, mapping)      the sittings of a file; what the mapping names goes before what the platform usually says
+join(sittings)             if there: one sitting of those that a platform's several files give of one session
+LOOKS_FOR_DAMAGE           if there and true: `read` refuses what a spreadsheet program has damaged, and bears what does no harm
+"""
+
+import logging
+import re
+from collections import Counter
+from collections.abc import Hashable, Sequence
+from pathlib import Path
+from typing import Protocol
+
+from gardenpath import study
+
+from . import magpie, qualtrics, table
+from .damages import damage
+from .gorilla import results as gorilla
+from .jatos import results as jatos
+from .jspsych import results as jspsych
+from .mapping import ColumnMapping, read_mapping
+from .pcibex import results as pcibex
+from .psychopy import results as psychopy
+from .sittings import Answer, Presented, ReadWord, Sitting
+from .sources import STARTS_OF_A_ZIP, Source, fingerprint, sources
+
+log = logging.getLogger("gardenpath")
+SHOWN = 3  # faults of one kind
+
+
+class Platform(Protocol):
+    """What each module of `PLATFORMS` is."""
+
+    NAME: str
+
+    def recognises(self, source: Source) -> bool: ...
+
+    def read(self, source: Source, mapping: ColumnMapping | None) -> list[Sitting]: ...
+
+
+PLATFORMS: tuple[Platform, ...] = (jspsych, jatos, pcibex, gorilla, psychopy, magpie, qualtrics, table)
+
+__all__ = [
+    "PLATFORMS",
+    "Answer",
+    "ColumnMapping",
+    "Platform",
+    "Presented",
+    "ReadWord",
+    "Sitting",
+    "Source",
+    "fingerprint",
+    "looks_like",
+    "platform_files",
+    "platform_named",
+    "read_mapping",
+    "read_sittings",
+    "sources",
+]
+
+
+def platform_named(name: str) -> Platform:
+    """Return the platform of this name; raises `ValueError` with those that there are."""
+    known = {platform.NAME: platform for platform in PLATFORMS}
+    if name not in known:
+        raise ValueError(f"platform is {name!r}; expected one of {', '.join(known)}")
+    return known[name]
+
+
+def read_sittings(data: str | Path, platform: str, mapping: ColumnMapping | None = None) -> list[Sitting]:
+    """Return the sittings of a file, or of all files of a folder, that `platform` gave to download.
+
+    In a folder, files that are not the platform's are left out and named on the log. Every fault of all files is raised at once.
+    """
+    chosen = platform_named(platform)
+    sittings: list[Sitting] = []
+    faults: list[str] = []
+    for source in platform_files(data, chosen):
+        try:
+            sittings += chosen.read(source, mapping)
+        except study.DataError as error:
+            faults += error.faults
+    if faults:
+        raise study.DataError(gathered(faults))
+    if not sittings:
+        raise study.DataError(f"{data}: no session is in it; expected rows of participants under the header line")
+    if not any(s.demographics or any(p.words or p.answers for p in s.presented) for s in sittings):
+        raise study.DataError(
+            f"{data}: no reading time and no answer is found in it; name their columns in a mapping ([columns] rt, [[answers]]; "
+            "see docs/import.md)"
+        )
+    joined: list[Sitting] = getattr(chosen, "join", list)(sittings)
+    _check_once(joined)
+    return joined
+
+
+def gathered(faults: Sequence[str]) -> list[str]:
+    """Return the faults with at most three of one kind in one file; the third says how many more lines have it.
+
+    >>> gathered([f"a.csv, line {n}: rt is 'NA'" for n in range(2, 9)])[-1]
+    "a.csv, line 4: rt is 'NA' (and 4 more lines)"
+    """
+    kinds = [re.sub(r", (line|row) \d+: ", ": ", fault, count=1) for fault in faults]
+    times, told = Counter(kinds), Counter[str]()
+    kept = []
+    for fault, kind in zip(faults, kinds, strict=True):
+        told[kind] += 1
+        if told[kind] <= SHOWN:
+            more = times[kind] - SHOWN
+            rest = f" (and {more} more line{'s' * (more > 1)})" if more > 0 and told[kind] == SHOWN else ""
+            kept.append(fault + rest)
+    return kept
+
+
+def platform_files(data: str | Path, platform: Platform) -> list[Source]:
+    """Return the platform's files; a folder may hold others, which the log names. Damaged ones are an error."""
+    found = sources(data)
+    theirs = [source for source in found if platform.recognises(source)]
+    other = [f"{source.name}: {_looks(source, platform)}" for source in found if source not in theirs]
+    if not theirs:
+        raise study.DataError(other or f"{data}: the folder is empty; expected files of {platform.NAME}")
+    for message in other:
+        log.warning("%s; left out", message)
+    looks_itself = getattr(platform, "LOOKS_FOR_DAMAGE", False)
+    if damaged := [fault for source in theirs if not looks_itself for fault in damage(source)]:
+        raise study.DataError(damaged)
+    return theirs
+
+
+def looks_like(source: Source) -> str:
+    """Return what a file looks like, as the end of a sentence"""
+    if source.data.startswith(STARTS_OF_A_ZIP) and not source.members:
+        return "is a zip file that is cut short or damaged; download it again"
+    alike = [other.NAME for other in PLATFORMS if other is not table and other.recognises(source)]
+    return f"looks like {' or '.join(alike)} (--from {alike[0]})" if alike else "is of no platform known here"
+
+
+def _looks(source: Source, platform: Platform) -> str:
+    if not source.data.strip():
+        return f"the file is empty; expected data of {platform.NAME}"
+    return f"does not look like data of {platform.NAME}; it {looks_like(source)}"
+
+
+def _check_once(sittings: Sequence[Sitting]) -> None:
+    """Raise `DataError` for a session that is there twice, by its name or by all that happened in it."""
+    first: dict[Hashable, Sitting] = {}
+    faults = []
+    for sitting in sittings:
+        told = tuple((p.trial, p.item, p.condition, p.words, p.answers) for p in sitting.presented)
+        for key in (sitting.id, (sitting.participant, told) if told else sitting.id):
+            if (before := first.setdefault(key, sitting)) is not sitting:
+                faults.append(f"{sitting.where}: a session of it is also in {before.where}; give each download once")
+    if faults:
+        raise study.DataError(dict.fromkeys(faults))

@@ -1,0 +1,1 @@
+"""JATOS: study archives out, results back."""

@@ -1,0 +1,93 @@
+"""JATOS' result archive (.zip, formerly .jrzip): what each run of a study sent, and metadata.json, which says by whom and when."""
+
+import json
+import logging
+from collections import defaultdict
+from pathlib import PurePosixPath
+from typing import Any
+
+from gardenpath import study
+
+from ..epochs import utc
+from ..jspsych import results as jspsych
+from ..jspsych.rows import Run, once
+from ..jspsych.rows import runs as rows_sent
+from ..mapping import ColumnMapping
+from ..sittings import Sitting
+from ..sources import Source
+
+log = logging.getLogger("gardenpath")
+
+NAME = "jatos"
+METADATA = "metadata.json"
+
+
+def recognises(source: Source) -> bool:
+    """Whether a zip file has folders of study results."""
+    return any(part.startswith("study_result_") for name in source.members for part in PurePosixPath(name).parts)
+
+
+def runs(source: Source) -> list[Run]:
+    """Return what each run of the study sent, the components of a run in order."""
+    told = _metadata(source)
+    sent: dict[str, list[Run]] = defaultdict(list)
+    for name in _in_order(source):
+        if PurePosixPath(name).name != "data.txt":
+            continue
+        result = next(part for part in PurePosixPath(name).parts if part.startswith("study_result_"))
+        data = source.member(name)
+        if data.data.strip():
+            sent[result] += rows_sent(data)
+        else:
+            log.warning("%s: the component sent nothing; left out", data.name)
+    made = [_run(source, result.removeprefix("study_result_"), parts, told) for result, parts in sent.items()]
+    if not made:
+        raise study.DataError(f"{source.name}: no run of the study sent anything; expected data.txt with data in it")
+    for id in sorted(told.keys() - {result.removeprefix("study_result_") for result in sent}):
+        log.warning("%s: study result %s (%s) has no data; left out", source.name, id, told[id].get("studyState"))
+    return made
+
+
+def read(source: Source, mapping: ColumnMapping | None) -> list[Sitting]:
+    """Return the sittings; a run that JATOS does not call FINISHED is not complete."""
+    return jspsych.sittings(runs(source), source, mapping or ColumnMapping(), NAME)
+
+
+def _in_order(source: Source) -> list[str]:
+    """Return names so that result 10 comes after result 9."""
+
+    def key(name: str) -> list[tuple[str, int]]:
+        parts = (part.rpartition("_") for part in PurePosixPath(name).parts)
+        return [(head, int(tail) if tail.isdigit() else -1) for head, _, tail in parts]
+
+    return sorted(source.members, key=key)
+
+
+def _run(source: Source, id: str, parts: list[Run], told: dict[str, dict[str, Any]]) -> Run:
+    about = told.get(id, {})
+    state = about.get("studyState", "FINISHED")
+    if state != "FINISHED":
+        log.warning("%s: study result %s is %s; it counts as not complete", source.name, id, state)
+    return Run(
+        tuple(once(row for part in parts for row in part.rows)),
+        f"{source.name}: study_result_{id}",
+        whole=all(part.whole for part in parts),
+        id=id,
+        participant=f"worker {about['workerId']}" if "workerId" in about else f"study result {id}",
+        started=utc(about.get("startDate")),
+        finished=utc(about.get("endDate")),
+        complete=state == "FINISHED",
+    )
+
+
+def _metadata(source: Source) -> dict[str, dict[str, Any]]:
+    """Return what metadata.json says of each study result, by its id; nothing where the archive has none."""
+    name = next((name for name in source.members if PurePosixPath(name).name == METADATA), None)
+    if name is None:
+        log.info("%s: has no %s; who took part and when is known from the rows alone", source.name, METADATA)
+        return {}
+    try:
+        stated = json.loads(source.member(name).text)
+        return {str(result["id"]): result for of in stated["data"] for result in of["studyResults"]}
+    except (json.JSONDecodeError, KeyError, TypeError) as error:
+        raise study.DataError(f"{source.name}: {METADATA} is damaged ({error}); download the archive again") from None

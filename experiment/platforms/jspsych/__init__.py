@@ -1,0 +1,1 @@
+"""jsPsych: our page in a folder, and the data of any jsPsych experiment."""

@@ -1,0 +1,239 @@
+"""jsPsych's data, JSON or CSV: the self-paced-reading plugin, plugin-spr, and answers by key, button, slider or Likert scale.
+
+Which item a row belongs to, only its own fields say (`item`, `condition`, or what the mapping names). Rows that follow one
+another with the same item and condition are one trial.
+"""
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+from gardenpath import study
+
+from ..losses import Losses
+from ..mapping import AnswerRule, ColumnMapping, Row, is_empty, matches, plain
+from ..sittings import Answer, Presented, ReadWord, Sitting
+from ..sources import Source
+from ..verdicts import truth
+from .rows import Run, runs
+from .rows import recognises as recognises
+
+NAME = "jspsych"
+# Names under which studies keep who takes part, item and condition, in the order of preference.
+PERSON = (
+    "PROLIFIC_PID",
+    "prolific_pid",
+    "prolific_id",
+    "participant_id",
+    "participant",
+    "subject_id",
+    "subject",
+    "workerId",
+)
+ITEM = ("item", "item_id", "itemID", "item_number")
+CONDITION = ("condition", "cond")
+TASKS = ("rating", "question", "choice")
+ANSWERED = ("survey-likert", "html-button-response", "html-keyboard-response", "html-slider-response")
+BLANK = "____"
+
+
+def read(source: Source, mapping: ColumnMapping | None) -> list[Sitting]:
+    """Return the sittings of a file; without a participant's name in the rows each run is a participant of its own."""
+    return sittings(runs(source), source, mapping or ColumnMapping(), NAME)
+
+
+def sittings(found: Iterable[Run], source: Source, mapping: ColumnMapping, platform: str) -> list[Sitting]:
+    """Return the sittings of these runs; raises `study.DataError` where their rows name no items."""
+    losses = Losses(source.name, "row")
+    made: list[Sitting] = []
+    ran = list(found)
+    for n, run in enumerate(ran, start=1):
+        rows = mapping.prepare(run.rows, run.where)
+        usual = run.participant or (source.stem if len(ran) == 1 else f"{source.stem}-{n}")
+        for person, own in _people(rows, mapping, usual):
+            for part in _restarts(own):
+                made.append(_sitting(part, person, run, source.stem, mapping, losses, platform))
+    if not any(sitting.presented for sitting in made):
+        there = list(dict.fromkeys(name for run in ran for row in run.rows for name in row))
+        if not there:
+            raise study.DataError(
+                f"{source.name}: no row of data is in it; expected jsPsych's, one for each page shown"
+            )
+        raise study.DataError(
+            f"{source.name}: no row names the item it belongs to; name the columns in a mapping ([columns] item, condition); "
+            f"the rows have {', '.join(there[:20])}"
+        )
+    losses.report()
+    return _told_apart(made)
+
+
+def _people(rows: Iterable[Row], mapping: ColumnMapping, usual: str) -> list[tuple[str, list[Row]]]:
+    people: dict[str, list[Row]] = {}
+    for row in rows:
+        people.setdefault(mapping.text(row, "participant", *PERSON) or usual, []).append(row)
+    return list(people.items())
+
+
+def _restarts(rows: Sequence[Row]) -> Iterator[list[Row]]:
+    """Yield rows apart for each time that trials were counted from the start: a page that was loaded again."""
+    part: list[Row] = []
+    for row in rows:
+        if part and _index(row) <= _index(part[-1]):
+            yield part
+            part = []
+        part.append(row)
+    yield part
+
+
+def _index(row: Row) -> float:
+    try:
+        return float(row.get("trial_index", "nan"))
+    except (TypeError, ValueError):
+        return float("nan")
+
+
+def _sitting(
+    rows: Sequence[Row], person: str, run: Run, file: str, mapping: ColumnMapping, losses: Losses, platform: str
+) -> Sitting:
+    first = rows[0]
+    return Sitting(
+        run.id or mapping.text(first, "session") or f"{file} {person}",
+        person,
+        platform,
+        tuple(_presented(rows, run.where, mapping, losses)),
+        complete=run.whole and run.complete,
+        where=run.where,
+        started=run.started or mapping.text(first, "started"),
+        finished=run.finished or mapping.text(first, "finished"),
+        experiment=mapping.text(first, "experiment"),
+        version=mapping.text(first, "version"),
+    )
+
+
+def _told_apart(made: Sequence[Sitting]) -> list[Sitting]:
+    """Number the sittings of one name."""
+    times: Counter[str] = Counter()
+    named = []
+    for sitting in made:
+        times[sitting.id] += 1
+        nth = times[sitting.id]
+        named.append(sitting if nth == 1 else replace(sitting, id=f"{sitting.id}-{nth}"))
+    return named
+
+
+def _presented(rows: Iterable[Row], where: str, mapping: ColumnMapping, losses: Losses) -> Iterator[Presented]:
+    current: Presented | None = None
+    trial = 0
+    for n, row in enumerate(rows, start=1):
+        try:
+            words, answers = _words(row, mapping, losses, n), _answers(row, mapping)
+        except ValueError as error:
+            raise study.DataError(f"{where}, row {n}: {error}") from None
+        if words is None and not answers:
+            continue
+        item, condition = mapping.text(row, "item", *ITEM), mapping.text(row, "condition", *CONDITION)
+        if item is None or condition is None:
+            kind = row.get("trial_type") or "row"
+            losses.add(f"{kind} names no {'item' if item is None else 'condition'}; left out", n)
+            continue
+        place = f"{where}, row {n}"
+        if current and (current.item, current.condition) == (item, condition) and not (words and current.words):
+            current = replace(current, words=words or current.words, answers=current.answers + tuple(answers))
+            continue
+        if current:
+            yield current
+            trial += 1
+        role, paradigm = mapping.text(row, "role", "role"), mapping.text(row, "paradigm", "paradigm")
+        current = Presented(trial, item, condition, place, role, paradigm, words or (), tuple(answers))
+    if current:
+        yield current
+
+
+def _words(row: Row, mapping: ColumnMapping, losses: Losses, n: int) -> tuple[ReadWord, ...] | None:
+    """Return the words of a row of a self-paced reading plugin, or None for another row."""
+    results, times = _json(row.get("results")), _json(row.get("rt"))
+    if isinstance(results, list) and all(isinstance(one, dict) and "segment" in one for one in results):
+        # plugin-spr: one result a key press; the first one belongs to the mask.
+        segments = [one for one in results if one["segment"] != BLANK]
+        return tuple(ReadWord(str(one["segment"]), _ms(one.get("rt"), mapping)) for one in segments)
+    if not isinstance(times, list):
+        return None
+    # self-paced-reading: the first time is that of the mask, whose label is null.
+    labels = _json(row.get("word"))
+    texts = str(row["sentence"]).split() if not is_empty(row.get("sentence")) else None
+    named = labels[1:] if isinstance(labels, list) and labels[:1] == [None] else labels
+    if texts is None and isinstance(named, list):
+        texts = named
+    elif texts is not None and isinstance(named, list) and named != texts:
+        losses.add("the plugin's labels differ from its sentence (as with line breaks); words are the sentence's", n)
+    rts = times[1:] if isinstance(labels, list) and labels[:1] == [None] else times
+    if texts is None or len(texts) != len(rts):
+        losses.add(
+            f"{len(rts)} times for {'no' if texts is None else len(texts)} words of a sentence; words are not named", n
+        )
+        return tuple(ReadWord(None, _ms(rt, mapping)) for rt in rts)
+    return tuple(ReadWord(text, _ms(rt, mapping)) for text, rt in zip(texts, rts, strict=True))
+
+
+def _ms(value: Any, mapping: ColumnMapping) -> float | None:
+    if is_empty(value):
+        return None
+    if not _is_number(value):
+        raise ValueError(f"a time is {value!r}, expected a number")
+    return mapping.ms("rt", float(value))
+
+
+def _json(cell: Any) -> Any:
+    """Return what a cell holds: in a CSV, arrays and objects are JSON text."""
+    if isinstance(cell, str) and cell[:1] in ("[", "{"):
+        try:
+            return json.loads(cell)
+        except json.JSONDecodeError:
+            return cell
+    return cell
+
+
+def _answers(row: Row, mapping: ColumnMapping) -> list[Answer]:
+    """Return the answers of a row: as the mapping states, or else as the plugins that are known record them."""
+    if mapping.answers:
+        rules = [rule for rule in mapping.answers if matches(row, rule.where)]
+        return [answer for rule in rules if (answer := _stated(row, rule, mapping))]
+    response, kind = _json(row.get("response")), row.get("trial_type")
+    if kind not in ANSWERED or is_empty(response):
+        return []
+    stated = row.get("task")
+    known = stated if stated in TASKS else None
+    rt = None if isinstance(_json(row.get("rt")), list) else _ms(row.get("rt"), mapping)
+    correct = truth(row.get("correct"))
+    if isinstance(response, dict):
+        # Likert scales and buttons are counted from 0, ratings from 1.
+        return [
+            Answer(known or "rating", "rating" if name == "Q0" else name, int(value) + 1, rt, correct=correct)
+            for name, value in response.items()
+            if not is_empty(value)
+        ]
+    task = known or ("question" if correct is not None else "rating")
+    if kind == "html-button-response" and _is_number(response):
+        return [Answer(task, task, plain(int(response) + 1), rt, correct=correct)]
+    if task == "rating" and not _is_number(response):
+        return []  # a key that goes on
+    return [Answer(task, task, plain(response), rt, correct=correct)]
+
+
+def _stated(row: Row, rule: AnswerRule, mapping: ColumnMapping) -> Answer | None:
+    cells = {ours: _json(row.get(theirs)) for ours, theirs in rule.columns.items()}
+    if is_empty(cells["response"]) or isinstance(cells["response"], (list, dict)):
+        return None
+    side = None if is_empty(cells.get("side")) else plain(cells["side"])
+    rt = _ms(cells.get("rt"), mapping)
+    return Answer(rule.task, rule.asked, plain(cells["response"]), rt, side, truth(cells.get("correct")))
+
+
+def _is_number(response: Any) -> bool:
+    try:
+        float(response)
+    except (TypeError, ValueError):
+        return False
+    return True

@@ -1,0 +1,137 @@
+"""The rows of jsPsych's data, whatever holds them: JSON of several forms, texts one after the other, CSV also where saved anew."""
+
+import csv
+import io
+import json
+import logging
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from gardenpath import study
+
+from ..mapping import Row
+from ..native import SESSION
+from ..sources import Source
+
+log = logging.getLogger("gardenpath")
+
+MARKS = (b'"trial_type"', b'"time_elapsed"')
+SEPARATORS = (",", ";", "\t")
+OURS = f'"{SESSION}"'.encode()
+
+
+@dataclass(frozen=True)
+class Run:
+    """Rows of one run of a page, in order; `whole` is False where the text breaks off. The rest is known from JATOS alone."""
+
+    rows: tuple[Row, ...]
+    where: str
+    whole: bool = True
+    id: str | None = None
+    participant: str | None = None
+    started: str | None = None
+    finished: str | None = None
+    complete: bool = True
+
+
+def recognises(source: Source) -> bool:
+    """Whether rows have what every row of jsPsych has, or what every row of our own page has."""
+    if source.members:
+        return False
+    return (
+        all(mark in source.sniffed for mark in MARKS) or OURS in source.sniffed or _separator(source.head) is not None
+    )
+
+
+def _separator(text: str) -> str | None:
+    """Return what parts the columns of a CSV of jsPsych's, which another program may have saved again; None for another text."""
+    for separator in SEPARATORS:
+        header = next(csv.reader(io.StringIO(text, newline=""), delimiter=separator), [])
+        if {"trial_type", "time_elapsed"} <= {*header} or SESSION in header:
+            return separator
+    return None
+
+
+def runs(source: Source) -> list[Run]:
+    """Return the rows of a file, apart for each array of rows at its top level; what lies behind a break is lost and said so."""
+    text = source.text.strip()
+    if not text.startswith(("[", "{")):
+        return [_csv(source)]
+    values, broken = _values(text)
+    lists = [value for value in values if isinstance(value, list)]
+    single = [value for value in values if isinstance(value, dict)]
+    if broken is not None:
+        log.warning(
+            "%s: cut short after %d rows (%s); the session counts as not complete", source.name, _count(values), broken
+        )
+    found = [*lists, *([single] if single else [])]
+    rows = [[row for row in _flat(value) if isinstance(row, dict)] for value in found]
+    return [
+        Run(tuple(once(of)), source.name, whole=broken is None or n < len(rows))
+        for n, of in enumerate(rows, start=1)
+        if of
+    ]
+
+
+def _values(text: str) -> tuple[list[Any], str | None]:
+    """Return the JSON values that follow one another in a text, and what is wrong with the rest, or None.
+
+    Of an array that breaks off, the whole elements are returned.
+    """
+    decoder, at = json.JSONDecoder(), 0
+    values: list[Any] = []
+    while at < len(text):
+        if text[at] in " \n\t\r,":
+            at += 1
+            continue
+        try:
+            value, at = decoder.raw_decode(text, at)
+        except json.JSONDecodeError as error:
+            rest = _values(text[at + 1 :])[0] if text[at] == "[" else []
+            return ([*values, rest] if rest else values), f"line {error.lineno}: {error.msg}"
+        values.append(value)
+    return values, None
+
+
+def _flat(value: Iterable[Any]) -> Iterator[Any]:
+    """Yield the rows of an array, which may hold arrays of rows."""
+    for row in value:
+        if isinstance(row, list):
+            yield from _flat(row)
+        else:
+            yield row
+
+
+def _count(values: Iterable[Any]) -> int:
+    return sum(1 for _ in _flat(values))
+
+
+def _csv(source: Source) -> Run:
+    """Return the rows of a CSV; a last row that is cut short is left out."""
+    separator = _separator(source.text) or ","
+    header, *body = [row for row in csv.reader(io.StringIO(source.text, newline=""), delimiter=separator) if row]
+    quoted = source.text.startswith('"') and not source.text.rstrip().endswith('"')
+    whole = not body or (len(body[-1]) == len(header) and not quoted)
+    if not whole:
+        log.warning("%s: cut short in its last row; the session counts as not complete", source.name)
+        body = body[:-1]
+    faults = [
+        f"{source.name}, row {n}: {len(row)} cells, expected {len(header)} as in the header; the file is damaged"
+        for n, row in enumerate(body, start=1)
+        if len(row) != len(header)
+    ]
+    if faults:
+        raise study.DataError(faults[:5])
+    return Run(tuple(dict(zip(header, row, strict=True)) for row in body if row != header), source.name, whole)
+
+
+def once(rows: Iterable[Row]) -> list[Row]:
+    """Return rows without those that were sent a second time, as a page does that sends each trial and at the end all."""
+    seen, kept = set(), []
+    for row in rows:
+        key = json.dumps(row, sort_keys=True)
+        if key not in seen:
+            kept.append(row)
+        seen.add(key)
+    return kept

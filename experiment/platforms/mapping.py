@@ -1,0 +1,261 @@
+"""A mapping file: what a researcher states about a platform's or another lab's files, so that odd studies need no code.
+
+[columns]                     # our column = theirs
+participant = "subject"
+item = "item"
+condition = "condition"
+word = "word_position"
+rt = "rawRT"
+
+[constants]                   # the same in every row
+experiment = "E1"
+paradigm = "relative_clauses"
+
+[units]                       # ms where not stated
+rt = "s"
+
+[[answers]]                   # rows, or cells of a trial's rows, that hold an answer
+task = "question"
+where = { word_position = "?" }
+columns = { response = "word", correct = "correct", rt = "rt" }
+
+[survey]                      # Qualtrics: what the names and the headings of the columns with ratings say
+columns = "Q(?P<version>[23])\\.(?P<item>\\d+)_1"
+headings = "(?P<paradigm>.+)_(?P<condition>good|bad)"
+
+[demographics]                # question = their column
+age = "Q5"
+
+[[regions]]
+name = "critical"
+where = { condition = "objgap", word_position = "6" }
+
+[[leave_out]]                 # rows that are no data; each is reported with its number of rows
+where = { experiment = "practice" }
+reason = "practice sentences"
+
+[[repairs]]                   # what is known to be wrong in the file; each is reported with its number of rows
+where = { subject = "40", item = "0" }
+set = { item = "9" }
+reason = "one row is keyed item 0"
+"""
+
+import logging
+import re
+import tomllib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from gardenpath import study
+
+log = logging.getLogger("gardenpath")
+STRICT: Any = {"extra": "forbid", "strict": True}
+# How many ms one of each unit is.
+UNITS = {"ms": 1.0, "s": 1000.0}
+# What an answer has of its own; the rest stands where the trial's does.
+ANSWER = ("task", "prompt", "side", "response", "correct", "outcome", "rt", "rt_first")
+# Times, which may have a unit.
+TIMES = ("rt", "rt_first", "rt_onset", "duration")
+NAMES = tuple(
+    dict.fromkeys(
+        [name for table in ("readings", "responses") for name in study.TABLES[table].names]
+        + ["started", "finished", "device"]
+    )
+)
+# What the columns of a survey can say.
+SURVEYED = ("item", "condition", "paradigm", "role", "version", "experiment", "prompt", "sentence")
+Row = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class RegionRule:
+    """Rows whose cells equal `where` (their columns) lie in region `name`."""
+
+    __pydantic_config__ = STRICT
+    name: str
+    where: dict[str, str]
+
+
+@dataclass(frozen=True)
+class Repair:
+    """In rows whose cells equal `where`, put the cells of `set`; the reason is reported."""
+
+    __pydantic_config__ = STRICT
+    where: dict[str, str]
+    set: dict[str, str]
+    reason: str
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """Rows whose cells equal `where` are no data; the reason is reported."""
+
+    __pydantic_config__ = STRICT
+    where: dict[str, str]
+    reason: str
+
+
+@dataclass(frozen=True)
+class AnswerRule:
+    """Where answers stand: in rows of their own, which `where` finds, or, without it, in cells that a trial's rows repeat.
+
+    `columns` says which of theirs are response, correct, rt, side, outcome, rt_first; `prompt` is the task's name where not stated.
+    """
+
+    __pydantic_config__ = STRICT
+    columns: dict[str, str]
+    task: str = "rating"
+    prompt: str | None = None
+    where: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def asked(self) -> str:
+        """The prompt's name."""
+        return self.prompt or self.task
+
+
+@dataclass(frozen=True)
+class SurveyRule:
+    """A survey's wide matrix: which columns hold ratings, and what their names and headings say, as regular expressions.
+
+    Named groups are what is said: item, condition, paradigm, role, version, experiment, prompt, or the sentence itself. Both have
+    to match where both are stated.
+    """
+
+    __pydantic_config__ = STRICT
+    columns: str = ".*"
+    headings: str | None = None
+    task: str = "rating"
+
+
+@dataclass(frozen=True)
+class ColumnMapping:
+    """How their columns become ours; `separator` "space" means any run of blanks, `missing` what stands for no value.
+
+    `carry` names columns of theirs whose empty cells take what the row before has, where only a trial's first row names its item.
+    """
+
+    __pydantic_config__ = STRICT
+    columns: dict[str, str] = field(default_factory=dict)
+    constants: dict[str, str] = field(default_factory=dict)
+    units: dict[str, str] = field(default_factory=dict)
+    answers: tuple[AnswerRule, ...] = ()
+    regions: tuple[RegionRule, ...] = ()
+    leave_out: tuple[LeftOut, ...] = ()
+    repairs: tuple[Repair, ...] = ()
+    survey: SurveyRule | None = None
+    demographics: dict[str, str] = field(default_factory=dict)
+    carry: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
+    separator: str = ","
+
+    def prepare(self, rows: Iterable[Mapping[str, Any]], where: str) -> list[Row]:
+        """Return rows with repairs made, carried cells filled and rows left out, each of it said on the log."""
+        ready = [dict(row) for row in rows]
+        there = {name for row in ready for name in row}
+        named = [*self.columns.values(), *self.demographics.values(), *self.carry]
+        if absent := [name for name in dict.fromkeys(named) if name not in there]:
+            log.warning("%s: has no column %s, which the mapping names", where, ", ".join(map(repr, absent)))
+        for repair in self.repairs:
+            found = [row for row in ready if matches(row, repair.where)]
+            for row in found:
+                row.update(repair.set)
+            say = log.info if found else log.warning
+            say("%s: repaired %d rows where %s: %s", where, len(found), repair.where, repair.reason)
+        for column in self.carry:
+            before: Any = None
+            for row in ready:
+                if is_empty(row.get(column)):
+                    row[column] = before
+                before = row[column]
+        for rule in self.leave_out:
+            kept = [row for row in ready if not matches(row, rule.where)]
+            log.info("%s: left out %d rows where %s: %s", where, len(ready) - len(kept), rule.where, rule.reason)
+            ready = kept
+        return ready
+
+    def value(self, row: Mapping[str, Any], ours: str, *usual: str) -> Any:
+        """Return the cell of our column `ours`: of the column that the mapping names, its constant, or else of the first
+        of their `usual` columns that is filled; None where there is none."""
+        named = [self.columns[ours]] if ours in self.columns else [] if ours in self.constants else usual
+        found = next((row[c] for c in named if c in row and not self.lacks(row[c])), None)
+        return self.constants.get(ours) if found is None else found
+
+    def text(self, row: Mapping[str, Any], ours: str, *usual: str) -> str | None:
+        """Return `value` as text."""
+        found = self.value(row, ours, *usual)
+        return None if found is None else plain(found)
+
+    def lacks(self, cell: Any) -> bool:
+        """Return whether a cell holds no value."""
+        return is_empty(cell) or (isinstance(cell, str) and cell in self.missing)
+
+    def ms(self, ours: str, value: float) -> float:
+        """Return a time of our column `ours` in ms, whatever unit the file has it in."""
+        return value * UNITS[self.units.get(ours, "ms")]
+
+
+def matches(row: Mapping[str, Any], where: Mapping[str, str]) -> bool:
+    """Return whether the row's cells are these."""
+    return all(column in row and plain(row[column]) == value for column, value in where.items())
+
+
+def is_empty(cell: Any) -> bool:
+    """Return whether a cell is None, empty text, or a CSV's word for null."""
+    return cell is None or cell == "" or cell == "null"
+
+
+def plain(cell: Any) -> str:
+    """Return a cell as people write it in a mapping file: text; a whole number without a point.
+
+    >>> plain(3.0), plain(True), plain("a")
+    ('3', 'true', 'a')
+    """
+    if isinstance(cell, bool):
+        return str(cell).lower()
+    return str(int(cell)) if isinstance(cell, float) and cell.is_integer() else str(cell)
+
+
+def read_mapping(path: str | Path) -> ColumnMapping:
+    """Return the mapping that a TOML file states; raises `study.DataError` with every fault."""
+    try:
+        stated = tomllib.loads(study.read_text(path))
+    except tomllib.TOMLDecodeError as error:
+        raise study.DataError(f"{path}: not valid TOML: {error}") from None
+    mapping = study.structure(ColumnMapping, stated, where=str(path))
+    faults = _unknown("columns", mapping.columns, NAMES) + _unknown("constants", mapping.constants, NAMES)
+    faults += _patterns(mapping.survey) if mapping.survey else []
+    faults += _unknown("units", mapping.units, TIMES)
+    faults += [
+        f"units.{column}: {unit!r} is not a unit; expected {' or '.join(UNITS)}"
+        for column, unit in mapping.units.items()
+        if unit not in UNITS
+    ]
+    for rule in mapping.answers:
+        faults += _unknown("answers.columns", rule.columns, ANSWER)
+        if "response" not in rule.columns:
+            faults.append(
+                f"answers: the {rule.task} has no column for its response; expected  columns = {{ response = ... }} (where a file "
+                "says no more than whether it was right, that column for response and correct)"
+            )
+    if faults:
+        raise study.DataError(f"{path}: {fault}" for fault in faults)
+    return mapping
+
+
+def _patterns(rule: SurveyRule) -> list[str]:
+    faults = []
+    for name, pattern in (("columns", rule.columns), ("headings", rule.headings)):
+        try:
+            faults += _unknown(f"survey.{name}", re.compile(pattern or "").groupindex, SURVEYED)
+        except re.error as error:
+            faults.append(f"survey.{name}: {pattern!r} is not a regular expression: {error}")
+    return faults
+
+
+def _unknown(part: str, stated: Iterable[str], known: Sequence[str]) -> list[str]:
+    return [
+        f"{part}: {name!r} is not a column of ours; expected {', '.join(known)}" for name in stated if name not in known
+    ]

@@ -1,0 +1,177 @@
+"""A trial's screens under the names that they have on other platforms: context_1, sentence_1, ask_1, page_1.
+
+A name stands for the same prompt in all trials of a study, so that a platform's display or routine shows one thing. What is
+asked goes out in columns after that name, the same on every platform, and what was answered is told by them when it comes back:
+
+ask_1_kind                      points, row, pair, slider or entry
+ask_1_task, ask_1_name          what the tables call it
+ask_1_prompt, ask_1_above       what is shown
+ask_1_low, ask_1_high           labels of the ends, of the numbers from ask_1_least to ask_1_most (points, slider)
+ask_1_label_1, ask_1_value_1    each answer as it is shown, and as it is recorded (row, pair)
+ask_1_side_1                    where it stands: left, right, upper or lower
+ask_1_deadline                  ms after which no answer is taken
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+from gardenpath.study.screens import Answers, Script, Slider, Step, Text, Whole
+
+from ..versions import VersionFile
+from .sittings import Answer
+
+Key = tuple[str, str]
+Named = tuple[str, Any]  # a screen under its name
+
+
+@dataclass(frozen=True)
+class Outline:
+    """All screens that some trial of a study shows, in an order that every trial keeps."""
+
+    keys: tuple[Key, ...]
+
+    @classmethod
+    def of(cls, files: Sequence[VersionFile]) -> "Outline":
+        """Return the outline of a study's trials."""
+        return cls.of_steps([step for file in files for step in file.script.trials])
+
+    @classmethod
+    def of_steps(cls, steps: Iterable[Step]) -> "Outline":
+        """Return the outline of these steps."""
+        keys: list[Key] = []
+        for step in steps:
+            at = 0
+            for key in map(_key, step.screens):
+                if key not in keys[at:]:
+                    keys.insert(at, key)
+                at = keys.index(key, at) + 1
+        return cls(tuple(keys))
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """The names, in order."""
+        return tuple(
+            f"{base}_{1 + sum(other == base for other, _ in self.keys[:n])}" for n, (base, _) in enumerate(self.keys)
+        )
+
+    def named(self, step: Step) -> list[Named]:
+        """Return the screens of a trial under their names."""
+        made, at = [], 0
+        for screen in step.screens:
+            n = self.keys.index(_key(screen), at)
+            made.append((self.names[n], screen))
+            at = n + 1
+        return made
+
+
+def _key(screen: Any) -> Key:
+    """Return what tells a screen apart from others of a trial: what it is for and, of prompts and pages, its name."""
+    if isinstance(screen, Text):
+        return "page", screen.name
+    if isinstance(screen, Whole) and screen.sentence is None:
+        return "context", ""
+    return ("sentence", "") if hasattr(screen, "sentence") else ("ask", screen.name)
+
+
+def from_left(screen: Any) -> Any:
+    """Return a screen with its answers in the order in which they stand, the one on the left first: F is its key, J the other's."""
+    if not isinstance(screen, Answers):
+        return screen
+    return replace(screen, answers=tuple(sorted(screen.answers, key=lambda one: one.side == "right")))
+
+
+def kind(screen: Any) -> str:
+    """Return how a screen that asks is answered: by points, a row, a pair, a slider or an entry."""
+    if isinstance(screen, Answers):
+        return "pair" if screen.arrangement == "stacked_pair" else screen.arrangement
+    return str(screen.kind)
+
+
+def recorded(name: str, screen: Any) -> dict[str, Any]:
+    """Return the columns by which what was answered is told when it comes back."""
+    own: dict[str, Any] = {"kind": kind(screen), "task": screen.task, "name": screen.name}
+    if screen.deadline is not None:
+        own["deadline"] = f"{screen.deadline:g}"
+    if isinstance(screen, Slider):
+        own |= {"least": screen.least, "most": screen.most}
+    elif kind(screen) == "points":
+        own |= {"least": screen.answers[0].value, "most": screen.answers[-1].value}
+    elif isinstance(screen, Answers):
+        for n, one in enumerate(screen.answers, start=1):
+            own[f"value_{n}"] = one.value
+            if kind(screen) == "row":
+                own[f"label_{n}"] = one.label
+            if one.side is not None:
+                own[f"side_{n}"] = one.side
+    return {f"{name}_{column}": cell for column, cell in own.items()}
+
+
+def shown(name: str, screen: Any) -> dict[str, Any]:
+    """Return the columns that say what is shown of a screen that asks."""
+    own = {"prompt": screen.prompt, "above": getattr(screen.above, "text", "")}
+    if kind(screen) in ("points", "slider"):
+        own |= {"low": screen.low, "high": screen.high}
+    elif kind(screen) == "pair":
+        own |= {f"label_{n}": one.label for n, one in enumerate(screen.answers, start=1)}
+    return {f"{name}_{column}": cell for column, cell in own.items()}
+
+
+def joined(screen: Any) -> str:
+    """Return the sentence of a screen of words, as it is shown at once."""
+    return "".join(word + gap for word, gap in zip(screen.words, (*screen.gaps, ""), strict=True))
+
+
+def said(steps: Iterable[Step]) -> list[str]:
+    """Return the paragraphs of these pages."""
+    return [one for step in steps for screen in step.screens if isinstance(screen, Text) for one in screen.paragraphs]
+
+
+def front(script: Script) -> dict[str, list[Step]]:
+    """Return the pages before the first trial, consent and the rest; those that turn devices away no other platform knows."""
+    pages = [step for step in script.front if not any(isinstance(s, Text) and s.aside for s in step.screens)]
+    return {"consent": [s for s in pages if s.name == "consent"], "rest": [s for s in pages if s.name != "consent"]}
+
+
+# ---------------------------------------------------------------------------------------------------------- back
+
+
+def asked(cells: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the names of what a row of an export says was asked."""
+    names = [column.removesuffix("_kind") for column in cells if column.startswith("ask_") and column.endswith("_kind")]
+    yield from sorted((name for name in names if cells[f"{name}_kind"]), key=lambda name: int(name.split("_")[1]))
+
+
+def answered(cells: Mapping[str, str], name: str, response: str, rt: float | None) -> Answer:
+    """Return what was answered to a screen, with the side on which that stood."""
+    values = [cells[f"{name}_value_{n}"] for n in range(1, 1 + _count(cells, f"{name}_value_"))]
+    side = cells.get(f"{name}_side_{values.index(response) + 1}") if response in values else None
+    return Answer(cells[f"{name}_task"], cells[f"{name}_name"], response, rt, side or None)
+
+
+def nth_value(cells: Mapping[str, str], name: str, nth: int | None) -> str | None:
+    """Return the value of the n-th answer, from 0; None where there is none."""
+    return None if nth is None or nth < 0 else cells.get(f"{name}_value_{nth + 1}") or None
+
+
+def late(cells: Mapping[str, str], name: str, rt: float | None = None) -> bool:
+    """Whether no answer was taken: there was a deadline, and none came, or one after it."""
+    deadline = cells.get(f"{name}_deadline")
+    return bool(deadline) and float(deadline or 0) > 0 and (rt is None or rt > float(deadline or 0))
+
+
+def timeout(cells: Mapping[str, str], name: str) -> Answer:
+    """Return that no answer came in time."""
+    return Answer(cells[f"{name}_task"], cells[f"{name}_name"], None, outcome="timeout")
+
+
+def read_at_once(name: str, pair: bool, rt: float | None) -> Answer:
+    """Return that a text was read at once, as the tables of a native run have it."""
+    base, _, number = name.partition("_")
+    prompt = f"{base} {number}" if pair and base == "sentence" else base
+    return Answer("reading", prompt, "read", rt, outcome="read")
+
+
+def _count(cells: Mapping[str, Any], start: str) -> int:
+    return sum(1 for column, cell in cells.items() if column.startswith(start) and cell not in ("", None))

@@ -1,0 +1,1 @@
+"""PCIbex and Ibex: a project out, results back."""

@@ -1,0 +1,231 @@
+"""PCIbex (PennController for Ibex; Zehr and Schwarz 2018): data_includes/main.js, and a table and pages for chunk_includes.
+
+Every place is a group of trials.csv. PCIbex shows the group that its counter points at, in the order of the rows. What a row shows
+stands in main.js, each step of a version once.
+"""
+
+import csv
+import html
+import io
+import json
+import logging
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, replace
+from importlib.resources import files as resources
+from pathlib import Path
+from typing import Any
+
+from gardenpath import study
+from gardenpath.study.screens import Answer, Answers, Form, Script, Side, Step, Text
+
+from ...versions import VersionFile
+from ..features import ALIKE, ELSEWHERE, PLAYED, REFUSED, Plays, losses
+from ..outline import Outline, from_left, front, kind, recorded, said
+from ..page import told
+from ..places import Place
+
+NAME = "pcibex"
+log = logging.getLogger("gardenpath")
+# Every participant's browser fetches program and table before the experiment starts; an account holds 64 MB.
+LARGE = 5_000_000
+HELD = "A space bar that is held runs through the sentence (Ibex's DashedSentence counts its repetitions)."
+STACKED = "The two sentences of a pair stand one below the other, numbered, instead of side by side."
+PLAYS: Plays = {
+    "text": PLAYED,
+    "words": "Onsets are not measured: reading times run from key press to key press, and rt_onset stays empty. "
+    + HELD,
+    "whole": PLAYED,
+    "answers": PLAYED,
+    "slider": "The slider starts in the middle and has to be moved before one can go on.",
+    "entry": "When the first key of a typed answer came is not recorded, nor whether its text was pasted.",
+    "form": PLAYED,
+    "word_pairs": REFUSED,
+    "centred": PLAYED,
+    "moving_window": PLAYED,
+    "cumulative": "There is no cumulative reading: these sentences are shown in a moving window.",
+    "timed": REFUSED,
+    "words_right_to_left": "Reading word by word from right to left is not supported: a moving window runs from left to right.",
+    "right_to_left": PLAYED,
+    "unspaced": "A moving window puts a space between all words, also where the text has none.",
+    "points": "Points of a scale are taken from the row of digits and by mouse; whether from a number pad depends on PCIbex's "
+    "release.",
+    "row": PLAYED,
+    "pair": STACKED,
+    "stacked_pair": PLAYED,
+    "above_text": PLAYED,
+    "above_sentence": PLAYED,
+    "deadline": "A deadline is kept by a timer of the browser, which may ring some ms late; an answer after it counts as none.",
+    "feedback": PLAYED,
+    "follow_up": PLAYED,
+    "leave": REFUSED,
+    "context": PLAYED,
+    "breaks": PLAYED,
+    "assets": REFUSED,
+    **ALIKE,
+}
+
+
+def loses(files: Sequence[VersionFile]) -> list[str]:
+    """Return what PCIbex cannot do of this study."""
+    screens = [screen for file in files for step in file.script.trials for screen in step.screens]
+    marked = any(word.startswith("@") for screen in screens for word in getattr(screen, "words", ()))
+    return [
+        *losses(files, PLAYS),
+        *(["DashedSentence ends a sentence at a word that starts with @ and hides the @."] if marked else []),
+        "All data are sent once, at the end: nothing comes of a participant who does not reach it.",
+        "A hash of the internet address is stored with the data, which consent.html has to say.",
+        *ELSEWHERE,
+    ]
+
+
+def write(
+    files: Sequence[VersionFile], places: Sequence[Place], folder: Path, online: study.OnlineSection
+) -> list[Path]:
+    """Write the folders data_includes and chunk_includes and a README, and return the paths written."""
+    script = files[0].script
+    parts = front(script)
+    form = next((screen for step in script.end for screen in step.screens if isinstance(screen, Form)), None)
+    pages = {f"instructions-{n}.html": _page(said([step]), script) for n, step in enumerate(parts["rest"], start=1)}
+    chunks = {"trials.csv": _table(places), **pages}
+    accept = None
+    for screen in (screen for step in parts["consent"] for screen in step.screens if isinstance(screen, Text)):
+        chunks["consent.html"], accept = _page(screen.paragraphs, script), screen.buttons[0].label
+    if form is not None:
+        chunks["about.html"] = _about(form, script)
+    constants = {
+        "name": files[0].study,
+        "language": script.language,
+        "direction": script.direction,
+        "versions": {file.name: _version(file, Outline.of(files)) for file in files},
+        "accept": accept,
+        "instructions": list(pages),
+        "about": None if form is None else form.missing,
+        "ending": {"code": online.completion_code, "url": online.completion_url},
+        "texts": {name: script.texts[name] for name in ("go_on", "debriefing", "your_code", "return_link")},
+    }
+    program = _main(constants, script.texts["saving"])
+    size = len(chunks["trials.csv"].encode()) + len(program.encode())
+    if size > LARGE:
+        log.warning(
+            "trials.csv and main.js have %d MB, which every participant fetches before the first page; ask for fewer --orders",
+            size // 10**6,
+        )
+    written = {folder / "chunk_includes" / name: text for name, text in chunks.items()}
+    written[folder / "data_includes" / "main.js"] = program
+    written[folder / "README.md"] = told("pcibex/export.md", files, places)
+    for path, text in written.items():
+        study.write_text(path, text)
+    return list(written)
+
+
+def _main(constants: dict[str, Any], saving: str) -> str:
+    """Return main.js: the study's constants, then the same program for every study."""
+    stated = json.dumps(constants, ensure_ascii=False, indent=1)
+    program = (resources(__package__) / "main.js").read_text("utf-8")
+    return f"""// {constants["name"]}, for PCIbex (PennController 2): put this file into data_includes.
+PennController.ResetPrefix(null);
+DebugOff();
+
+var showProgressBar = false;
+var sendingResultsMessage = {json.dumps(saving, ensure_ascii=False)};
+
+const STUDY = {stated};
+{program}"""
+
+
+def _version(file: VersionFile, outline: Outline) -> dict[str, Any]:
+    """Return what a version's sessions show: its trials, then the pages that come between them."""
+    trials = []
+    for trial, step in zip(file.version.trials, file.script.trials, strict=True):
+        labels = {"role": trial.role, "item": trial.item.id, "condition": trial.condition}
+        trials.append({"labels": labels, "screens": _screens(step, outline)})
+    pages = [{"labels": None, "screens": _screens(step, Outline.of_steps([step]))} for step in _pages(file.script)]
+    return {"sha256": file.sha256, "seed": file.version.seed, "steps": [*trials, *pages]}
+
+
+def _pages(script: Script) -> list[Step]:
+    """Return the pages between trials, each once."""
+    steps = [step for interlude in script.interludes for step in interlude.steps]
+    return list(dict.fromkeys(step for step in steps if step.trial is None and step.when is None))
+
+
+def _screens(step: Step, outline: Outline) -> list[dict[str, Any]]:
+    """Return the screens of a step as main.js plays them: under their names, with the columns that come back."""
+    named = [(name, _standing(screen)) for name, screen in outline.named(step)]
+    made = []
+    for name, screen in named:
+        cells = asdict(screen) | {"id": name}
+        if name.startswith("ask_"):
+            cells |= {"kind": kind(screen), "log": recorded(name, screen)}
+            # What is right leaves only where something depends on it.
+            cells["right"] = list(screen.right) if screen.tell else []
+        if screen.when is not None:
+            cells["after"] = {"id": named[screen.when.screen][0], "outcomes": list(screen.when.outcomes)}
+        del cells["when"], cells["exits"], cells["task"]
+        made.append(cells)
+    return made
+
+
+def _standing(screen: Any) -> Any:
+    """Return a screen with its answers as they stand here: a row from the left, the sentences of a pair below each other."""
+    if not isinstance(screen, Answers):
+        return screen
+    if kind(screen) != "pair":
+        return from_left(screen)
+    sides: tuple[Side, Side] = ("upper", "lower")
+    return replace(screen, answers=tuple(map(_on, screen.answers, sides)))
+
+
+def _on(answer: Answer, side: Side) -> Answer:
+    return replace(answer, side=side)
+
+
+def _table(places: Sequence[Place]) -> str:
+    rows = [row for n, place in enumerate(places) for row in _rows(place, f"{n:0{len(str(len(places) - 1))}}")]
+    stream = io.StringIO()
+    # Nothing is quoted, and nothing has to be: PCIbex's readers of tables disagree about quotes within quotes.
+    writer = csv.DictWriter(stream, list(rows[0]), lineterminator="\n", quoting=csv.QUOTE_NONE)
+    writer.writeheader()
+    writer.writerows(rows)
+    return stream.getvalue()
+
+
+def _rows(place: Place, group: str) -> Iterator[dict[str, Any]]:
+    """Yield a place's trials and the pages between them; `step` is the number of what is shown among those of the version."""
+    steps, pages = place.between(), _pages(place.file.script)
+    numbers = {step: n for n, step in enumerate(pages, start=len(place.file.script.trials))}
+    of = sum(placed.position is not None for placed in steps)
+    for placed in steps:
+        trial = placed.step.trial
+        yield {
+            "group": group,
+            "version": place.file.name,
+            "slot": place.slot,
+            "trial": "" if placed.position is None else placed.position,
+            "of": of,
+            "step": numbers[placed.step] if trial is None else trial,
+        }
+
+
+def _page(paragraphs: Sequence[str], script: Script) -> str:
+    """Return a page of paragraphs as HTML."""
+    said = "\n".join(f"<p>{html.escape(part)}</p>" for part in paragraphs)
+    return f'<div lang="{script.language}" dir="{script.direction}" style="max-width: 40em">\n{said}\n</div>\n'
+
+
+def _about(form: Form, script: Script) -> str:
+    """Return the form with the questions about the participant; a field's name in the results is its name in study.toml."""
+    body = "\n".join(f"<p>{html.escape(one.label)}<br>\n{_input(one)}</p>" for one in form.fields)
+    head = f"<h2>{html.escape(form.heading)}</h2>\n<p>{html.escape(form.note)}</p>"
+    return f'<div lang="{script.language}" dir="{script.direction}" style="max-width: 40em">\n{head}\n{body}\n</div>\n'
+
+
+def _input(field: study.FieldSection) -> str:
+    name, needed = html.escape(field.name), ' class="obligatory"' if field.needed else ""
+    if field.kind == "choice":
+        return "\n".join(
+            f'<label><input type="radio" name="{name}" value="{html.escape(choice)}"{needed}> {html.escape(choice)}</label><br>'
+            for choice in field.choices
+        )
+    digits = ' inputmode="numeric"' if field.kind == "number" else ""
+    return f'<input type="text" name="{name}"{needed}{digits}>'

@@ -1,0 +1,196 @@
+"""The lines of an Ibex or PCIbex results file: rows under column comments that change, or one JSON array a submission.
+
+A comment `# 13. Reading time.` says what column 13 is from here on; the columns after it are those of the comments that
+follow, and there are no others. Of rows that come in groups ("The lines below this comment are in groups of 2") each
+place in the group has columns of its own. Text is escaped as in addresses (%2C for a comma).
+"""
+
+import json
+import re
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+
+from gardenpath import study
+
+from ..losses import Losses
+from ..sources import Source
+
+ESCAPES = re.compile(r"(?:%[0-9A-F]{2})+")
+RECEIVED = ("Time results were received", "Results reception time")
+ADDRESS = "MD5 hash of participant's IP address"
+MARK = re.compile(r"^\"?# (?:Results on |1\. (?:Time results were received|Results reception time))", re.M)
+RAW = re.compile(r"^\[(?:false|true),\d+,\[\"", re.M)
+COLUMN = re.compile(r"(?:Col\. )?(\d+)[.:] (.*?)\.?$")
+
+
+@dataclass(frozen=True)
+class Line:
+    """A row: its number in the file, the submission it stands in, and its cells by the name of their column."""
+
+    number: int
+    submission: int
+    cells: dict[str, str]
+
+    @property
+    def session(self) -> tuple[int, str, str]:
+        """What tells sessions apart: the submission, and time and hash where submissions stand without a heading."""
+        received = next((self.cells[name] for name in RECEIVED if name in self.cells), "")
+        return self.submission, received, self.cells.get(ADDRESS, "")
+
+
+@dataclass
+class Results:
+    """A file as read: its rows, what the headings say of each submission, and whether the end is cut off."""
+
+    rows: list[Line] = field(default_factory=list)
+    agents: dict[int, str] = field(default_factory=dict)
+    received: dict[int, datetime] = field(default_factory=dict)
+    cut_off: bool = False
+
+
+@dataclass
+class _Columns:
+    """The columns in force: of every row, or of each place in a group of rows."""
+
+    formats: list[list[str]] = field(default_factory=lambda: [[]])
+    grouped: bool = False
+    turn: int = 0
+
+    def comment(self, text: str) -> None:
+        """Take in a comment, whatever it says."""
+        if text.startswith("Columns below this comment"):
+            self.formats, self.grouped = [[]], False
+        elif text.startswith("The lines below this comment are in groups of"):
+            self.formats, self.grouped, self.turn = [], True, 0
+        elif self.grouped and re.match(r"Line \d+:", text):
+            self.formats.append([])
+        elif found := COLUMN.match(text):
+            if self.grouped and not text.startswith("Col."):  # the groups are over
+                self.formats, self.grouped, self.turn = [self.formats[0]], False, 0
+            known = self.formats[-1]
+            del known[int(found[1]) - 1 :]
+            known.append(found[2])
+
+    def of_next(self) -> list[str]:
+        names = self.formats[self.turn]
+        self.turn = (self.turn + 1) % len(self.formats)
+        return names
+
+
+def results(source: Source, losses: Losses) -> Results:
+    """Return the rows of a file; raises `study.DataError` with every row that cannot be read."""
+    found, columns, faults, submission = Results(), _Columns(), [], 0
+    text = source.text
+    lines = text.split("\n")
+    last = max((n for n, line in enumerate(lines, start=1) if line.strip()), default=0)
+    for number, line in enumerate(lines, start=1):
+        where = f"{source.name}, line {number}"
+        cut = number == last and not text.endswith("\n")
+        if not line.strip(', "'):
+            continue
+        if line.startswith(("#", '"#')):
+            comment = line.strip(',"').removeprefix("#").strip().replace('""', '"')
+            submission += comment.startswith("Results on ")
+            columns.comment(comment)
+            _heading(found, submission, comment)
+        elif line.startswith("["):
+            try:
+                found.rows += _raw(number, submission, line)
+            except ValueError:
+                if number != last:
+                    faults.append(f"{where}: not a submission in JSON; expected [false, counter, columns, rows]")
+                else:
+                    losses.add("the submission is cut off; left out", number)
+            submission += 1
+        else:
+            names, cells = columns.of_next(), line.split(",")
+            if not names:
+                faults.append(f"{where}: a row before any comment that names its columns; export the results again")
+                break
+            if len(cells) < _least(names) and cut:
+                losses.add("the row is cut off; left out, and its session counts as not complete", number)
+                found.cut_off = True
+            elif (sign := _separator(line, names)) is not None:
+                faults.append(
+                    f"{source.name}, line {number}: the columns are parted by {sign}, expected commas: a spreadsheet program has "
+                    "saved the file; download it again"
+                )
+                break
+            elif len(cells) < _least(names):
+                faults.append(f"{where}: {len(cells)} cells; expected {_least(names)} as the comments above say")
+            else:
+                named = {name: _unescaped(cell) for name, cell in reversed(list(zip(names, cells, strict=False)))}
+                found.rows.append(Line(number, submission, named))
+    faults += _rewritten(source, found)
+    if not found.rows and not faults:
+        faults.append(f"{source.name}: no results in it; expected rows under '# 1. Results reception time.'")
+    if faults:
+        raise study.DataError(faults)
+    return found
+
+
+def _unescaped(text: str) -> str:
+    """Return a text with its escapes undone; Ibex escapes commas and line breaks alone, so that what is no escape stays.
+
+    >>> _unescaped("Yes%2C 50%de")
+    'Yes, 50%de'
+    """
+    return ESCAPES.sub(_undone, text)
+
+
+def _undone(found: re.Match[str]) -> str:
+    try:
+        return bytes.fromhex(found[0].replace("%", "")).decode("utf-8")
+    except UnicodeDecodeError:
+        return found[0]
+
+
+def _least(names: list[str]) -> int:
+    """Return how many cells a row must have: an element's own columns after Comments stand in its own rows alone."""
+    return names.index("Comments") + 1 if "Comments" in names else len(names)
+
+
+def _separator(line: str, names: list[str]) -> str | None:
+    """Return what parts the cells of a row where it is no comma."""
+    signs = {";": "semicolons", "\t": "tabs"}
+    return next((said for sign, said in signs.items() if line.count(sign) + 1 >= _least(names)), None)
+
+
+def _heading(found: Results, submission: int, comment: str) -> None:
+    if comment.startswith("USER AGENT: "):
+        found.agents[submission] = comment.removeprefix("USER AGENT: ")
+    elif comment.startswith("Results on "):
+        with suppress(ValueError):  # a heading of another server; its rows have the time too
+            when = datetime.strptime(comment.rstrip("."), "Results on %A %B %d %Y %H:%M:%S UTC")
+            found.received[submission] = when.replace(tzinfo=UTC)
+
+
+def _raw(number: int, submission: int, line: str) -> Iterator[Line]:
+    """Yield the rows of a submission in raw_results; raises `ValueError` where it is none."""
+    array = json.loads(line)
+    if not (isinstance(array, list) and len(array) >= 4 and isinstance(array[2], list) and isinstance(array[3], list)):
+        raise ValueError
+    names = [name.removesuffix(".") for name in array[2]]
+    for row in array[3]:
+        yield Line(number, submission, {names[column]: _unescaped(_said(value)) for column, value in reversed(row)})
+
+
+def _said(value: object) -> str:
+    """Return a value as the other form of the file writes it."""
+    if value is None:
+        return "NULL"
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _rewritten(source: Source, found: Results) -> list[str]:
+    """Return a fault where a spreadsheet program has rewritten the times by which sessions are told apart."""
+    damaged = [row for row in found.rows if row.session[1] and not re.fullmatch(r"\d{9,}(\.\d+)?", row.session[1])]
+    if not damaged:
+        return []
+    said = damaged[0].session[1]
+    return [
+        f"{source.name}, line {damaged[0].number}: the reception time is {said!r} ({len(damaged)} rows); expected seconds such "
+        "as 1545819607. A spreadsheet program has rewritten it, and sessions cannot be told apart: download the file again"
+    ]

@@ -1,0 +1,396 @@
+"""Results of PCIbex (PennController, both layouts) and of classic Ibex, as `results` or `raw_results`.
+
+A trial is an item of the running order. Item and condition are the logged columns that the mapping names, or the columns
+`item` and `condition`, which our export logs; where nothing is logged the label is the condition and the group the item, as
+in a Latin square of Ibex, or else label and number of the item. Two sessions may share a hash of an address, so that who took
+part is known only from a logged `participant` or `PROLIFIC_PID`, or the column that the mapping names.
+"""
+
+import logging
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from itertools import groupby
+
+from gardenpath import study
+
+from ..devices import device
+from ..losses import Losses
+from ..mapping import AnswerRule, ColumnMapping, matches
+from ..outline import answered, asked, late, nth_value, read_at_once, timeout
+from ..sittings import Answer, Presented, ReadWord, Sitting
+from ..sources import Source
+from .lines import MARK, RAW, Line, Results, results
+from .maze import sentences
+
+NAME = "pcibex"
+log = logging.getLogger("gardenpath")
+# Ibex and PCIbex name the same columns differently.
+CONTROLLER = ("Controller name",)
+NUMBER = ("Item number", "Order number of item")
+ELEMENT = ("PennElementName", "Element number", "Inner element number")
+LABEL = ("Type", "Label")
+GROUP = ("Group", "Latin Square Group")
+QUESTION = "Question (NULL if none)"
+WHO = ("participant", "PROLIFIC_PID")
+SHOWN = {QUESTION, "Sentence (or sentence MD5)"}
+CORRECT = "Whether or not answer was correct (NULL if N/A)"
+CHOSEN = ("Choice", "Select", "Selection", "Selected", "Final")
+# Our export names a screen, and what stands on it after the screen: the key that ends a text, a button, a timer.
+OURS = re.compile(r"(?:(read|done|time)_)?((context|sentence|ask|page)_\d+)")
+
+
+def recognises(source: Source) -> bool:
+    """Whether the file starts as Ibex's results do, or holds arrays as its raw results do."""
+    return bool(MARK.search(source.head) or RAW.search(source.head))
+
+
+def read(source: Source, mapping: ColumnMapping | None) -> list[Sitting]:
+    """Return the sittings; raises `study.DataError` with every line that cannot be read."""
+    mapping, losses = mapping or ColumnMapping(), Losses(source.name)
+    found = results(source, losses)
+    rows = _prepared(found.rows, mapping, source.name)
+    sessions: dict[tuple[int, str, str], list[Line]] = {}
+    for row in rows:
+        sessions.setdefault(row.session, []).append(row)
+    faults: list[str] = []
+    sittings = [
+        _sitting(source, rows, found, mapping, losses, faults, cut=found.cut_off and n == len(sessions))
+        for n, rows in enumerate(sessions.values(), start=1)
+    ]
+    if faults:
+        raise study.DataError(faults)
+    losses.report()
+    _say_who(source, sessions, sittings)
+    return _told_apart(sittings)
+
+
+def _prepared(rows: Sequence[Line], mapping: ColumnMapping, where: str) -> list[Line]:
+    """Return the rows with the mapping's repairs, and without those that it leaves out."""
+    numbered = [{**row.cells, "": n} for n, row in enumerate(rows)]
+    ready = mapping.prepare(numbered, where)
+    return [Line(rows[row[""]].number, rows[row[""]].submission, {k: v for k, v in row.items() if k}) for row in ready]
+
+
+def _sitting(
+    source: Source,
+    rows: Sequence[Line],
+    found: Results,
+    mapping: ColumnMapping,
+    losses: Losses,
+    faults: list[str],
+    *,
+    cut: bool,
+) -> Sitting:
+    submission, received, _ = rows[0].session
+    versions = {row.cells["version_sha256"] for row in rows if "version_sha256" in row.cells}
+    if len(versions) > 1:
+        faults.append(
+            f"{source.name}, line {rows[0].number}: one session has {len(versions)} versions of the study; expected one"
+        )
+    presented: list[Presented] = []
+    for run in _trials(rows):
+        presented += _presented(source, run, len({p.trial for p in presented}), mapping, losses)
+    finished = datetime.fromtimestamp(float(received), UTC) if received else found.received.get(submission)
+    times = [time for row in rows if (time := _number(row.cells.get("EventTime"))) is not None]
+    first = next((row.cells for row in rows if "version" in row.cells), {})
+    who = next((name for row in rows if (name := mapping.text(row.cells, "participant", *WHO))), None)
+    agent = found.agents.get(submission)
+    slot, of = _number(first.get("slot")), _number(first.get("of"))
+    return Sitting(
+        id=_id(found, *rows[0].session),
+        participant=who or _nobody(*rows[0].session),
+        source=NAME,
+        presented=tuple(presented),
+        complete=not cut and bool(presented) and (of is None or len({p.trial for p in presented}) == of),
+        where=source.name,
+        started=_iso(datetime.fromtimestamp(min(times) / 1000, UTC)) if times else None,
+        finished=_iso(finished) if finished else None,
+        version=first.get("version") or mapping.constants.get("version"),
+        experiment=None if "version" in first else mapping.constants.get("experiment"),
+        slot=None if slot is None else int(slot),
+        version_sha256=first.get("version_sha256"),
+        device=device(agent) if agent else None,
+        demographics=dict(_about(rows)),
+    )
+
+
+def _id(found: Results, submission: int, received: str, address: str) -> str:
+    """Return the time in the heading, which results and raw_results share, so that one session in both is found out."""
+    heading = found.received.get(submission)
+    return f"{heading:%Y-%m-%d %H:%M:%S}" if heading else _nobody(submission, received, address)
+
+
+def _iso(when: datetime) -> str:
+    return when.isoformat(timespec="milliseconds")
+
+
+def _told_apart(sittings: Iterable[Sitting]) -> list[Sitting]:
+    """Return the sittings, with a number after the id of one that came in the same second as another."""
+    seen: dict[str, int] = {}
+    told = []
+    for sitting in sittings:
+        seen[sitting.id] = nth = seen.get(sitting.id, 0) + 1
+        told.append(sitting if nth == 1 else replace(sitting, id=f"{sitting.id}-{nth}"))
+    return told
+
+
+def _say_who(source: Source, sessions: Iterable[tuple[int, str, str]], sittings: Sequence[Sitting]) -> None:
+    """Say where people are not told apart: by nothing but the hash of an address, which a household or a school shares."""
+    keys = list(zip(sittings, sessions, strict=True))
+    unknown = [
+        address for sitting, (n, received, address) in keys if sitting.participant == _nobody(n, received, address)
+    ]
+    if unknown:
+        hashes = f" ({len(set(unknown))} different hashes of an address, which is not a person)" if any(unknown) else ""
+        log.info(
+            "%s: %d of %d sessions do not say who took part%s; each counts as a participant of its own, unless the mapping names "
+            "a logged column: [columns] participant",
+            *(source.name, len(unknown), len(sittings), hashes),
+        )
+
+
+def _nobody(submission: int, received: str, address: str) -> str:
+    return f"{received} {address or submission}"
+
+
+def _trials(rows: Iterable[Line]) -> Iterator[list[Line]]:
+    """Yield the rows of each item of the running order, which the rows of one item follow each other in."""
+    current: list[Line] = []
+    before: object = None
+    for row in rows:
+        item = _first(row.cells, NUMBER), _first(row.cells, LABEL)
+        begins = row.cells.get("Value") in ("Start", "__Start__") and row.cells.get("Parameter") in (
+            "_Trial_",
+            "__Event__",
+        )
+        if current and (item != before or begins):
+            yield current
+            current = []
+        current.append(row)
+        before = item
+    if current:
+        yield current
+
+
+def _presented(
+    source: Source, rows: Sequence[Line], position: int, mapping: ColumnMapping, losses: Losses
+) -> Iterator[Presented]:
+    """Yield the trial, or of a pair of sentences both and the choice between them; nothing where none was shown."""
+    cells = rows[0].cells
+    ours = "version_sha256" in cells
+    item = mapping.text(cells, "item", "item", "Item")
+    label, group, number = (_first(cells, names) or "" for names in (LABEL, GROUP, NUMBER))
+    readings = _readings(rows, losses) or sentences(rows, losses)
+    answers = [*_stated(rows, mapping), *_judged(rows, losses)]
+    if ours:
+        answers += _ours(rows, losses)
+    elif item is not None:
+        answers += _chosen(rows, losses)
+    if not (readings or answers or any(SHOWN & row.cells.keys() for row in rows)):
+        return
+    trial = _number(mapping.text(cells, "trial", "trial") if ours or "trial" in mapping.columns else None)
+    condition = mapping.text(cells, "condition", "condition", "Condition") or label
+    role = mapping.text(cells, "role", *(["role"] if ours else []))
+    shared = {
+        "trial": position if trial is None else int(trial),
+        "item": item or (group if group not in ("", "NULL") else f"{label}-{number}"),
+        "role": role or (label if label in study.ROLES else None),
+        "paradigm": mapping.text(cells, "paradigm"),
+        "where": f"{source.name}, line {rows[0].number}",
+    }
+    if len(readings) == 2 and "+" in condition:
+        for part, words in zip(condition.split("+"), readings, strict=True):
+            yield Presented(condition=part, words=words, **shared)  # type: ignore[arg-type]
+        readings = []
+        if not answers:
+            return
+    elif len(readings) > 1:
+        losses.add(f"{len(readings)} sentences are read in one trial; the words of the first are kept", rows[0].number)
+    words = readings[0] if readings else ()
+    yield Presented(condition=condition, words=words, answers=_once(answers), **shared)  # type: ignore[arg-type]
+
+
+def _readings(rows: Iterable[Line], losses: Losses) -> list[tuple[ReadWord, ...]]:
+    """Return the words of each sentence that was read word by word."""
+    read = [row for row in rows if "Reading time" in row.cells]
+    sentences = []
+    for _, of in groupby(read, key=lambda row: _first(row.cells, ELEMENT)):
+        lines = list(of)
+        numbers = [row.cells.get("Word number", row.cells.get("Parameter")) for row in lines]
+        if numbers != [str(n + 1) for n in range(len(lines))]:
+            losses.add(
+                f"words are numbered {', '.join(map(str, numbers))}; expected 1 to {len(lines)}; the sentence is left out",
+                lines[0].number,
+            )
+            continue
+        sentences.append(tuple(_word(row, losses) for row in lines))
+    return sentences
+
+
+def _word(row: Line, losses: Losses) -> ReadWord:
+    rt = _number(row.cells["Reading time"])
+    if rt is None:
+        losses.add(f"a reading time is {row.cells['Reading time']!r}; it stays empty", row.number)
+    return ReadWord(row.cells.get("Word", row.cells.get("Value")), rt)
+
+
+def _stated(rows: Iterable[Line], mapping: ColumnMapping) -> Iterator[Answer]:
+    """Yield the answers that the mapping describes."""
+    for rule in mapping.answers:
+        for row in rows:
+            if matches(row.cells, rule.where):
+                yield _by_rule(row, rule, mapping)
+                if not rule.where:
+                    break
+
+
+def _by_rule(row: Line, rule: AnswerRule, mapping: ColumnMapping) -> Answer:
+    said = {ours: row.cells.get(theirs) for ours, theirs in rule.columns.items()}
+    rt = _number(said.get("rt"))
+    return Answer(
+        said.get("task") or rule.task,
+        said.get("prompt") or rule.asked,
+        said["response"] or "",
+        None if rt is None else mapping.ms("rt", rt),
+        said.get("side"),
+        _truth(said.get("correct")),
+    )
+
+
+def _judged(rows: Iterable[Line], losses: Losses) -> Iterator[Answer]:
+    """Yield the answers to Ibex's questions and judgments; a judgment in words is a question, for ratings are numbers."""
+    for row in rows:
+        if QUESTION not in row.cells:
+            continue
+        response = row.cells["Answer"]
+        if response in ("", "NULL"):
+            losses.add("a question without an answer; left out", row.number)
+            continue
+        judgment = "Judgment" in (_first(row.cells, CONTROLLER) or "")
+        rating = judgment and _number(response) is not None
+        task, prompt = ("rating", "acceptability") if rating else ("question", "judgment" if judgment else "question")
+        yield Answer(
+            task, prompt, response, _number(row.cells.get("Time taken to answer")), None, _truth(row.cells.get(CORRECT))
+        )
+
+
+def _chosen(rows: Sequence[Line], losses: Losses) -> Iterator[Answer]:
+    """Yield the answers to PennController's elements, of each the last one that was given."""
+    for name, row in _last(rows).items():
+        response = row.cells["Value"]
+        if response in ("", "NA"):
+            losses.add(f"{name} has no answer; left out", row.number)
+        else:
+            yield Answer("question" if _number(response) is None else "rating", name, response)
+
+
+def _last(rows: Sequence[Line]) -> dict[str, Line]:
+    """Return the last answer to each element, in the order in which they were first answered."""
+    last: dict[str, Line] = {}
+    for row in rows:
+        if row.cells.get("Parameter") in CHOSEN and row.cells.get("PennElementType") != "Html":
+            last[row.cells["PennElementName"]] = row
+    return last
+
+
+def _ours(rows: Sequence[Line], losses: Losses) -> Iterator[Answer]:
+    """Yield the answers in a trial of our export, whose columns say what was asked and how it is recorded.
+
+    A screen was shown as soon as the one before it had ended; a button, where there is one, ends it.
+    """
+    cells, last = rows[0].cells, _last(rows)
+    events = [
+        (found[1], found[2], row) for row in rows if (found := OURS.fullmatch(row.cells.get("PennElementName", "")))
+    ]
+    for part, name, row in events:
+        if part == "read" and not name.startswith("page"):
+            yield read_at_once(name, "+" in cells["condition"], _since(rows, row, name))
+    for name in asked(cells):
+        ends = [row for part, of, row in events if of == name and part == "done"]
+        given = last.get(name)
+        rt = None if given is None else _since(rows, ends[-1] if ends else given, name)
+        response = None if given is None else _recorded(cells, name, given)
+        if late(cells, name, rt):
+            yield timeout(cells, name)
+        elif response is not None:
+            yield answered(cells, name, response, rt)
+        elif given is not None:
+            losses.add(
+                f"{cells[f'{name}_name']} has no answer that was there ({given.cells['Value']!r}); left out",
+                given.number,
+            )
+
+
+def _recorded(cells: dict[str, str], name: str, row: Line) -> str | None:
+    """Return what is recorded of an answer of our export."""
+    said, kind = row.cells["Value"], cells[f"{name}_kind"]
+    if kind == "row":
+        labels = [cells[f"{name}_label_{n}"] for n in range(1, 1 + sum(c.startswith(f"{name}_label_") for c in cells))]
+        return nth_value(cells, name, labels.index(said) if said in labels else None)
+    number = _number(said)
+    if kind == "entry":
+        return said or None
+    if number is None:
+        return None
+    if kind == "pair":
+        return nth_value(cells, name, int(number) - 1)
+    if kind == "slider":
+        # Counted from 0 in the releases of 2021, which say Choice, and from 1 in those that say Select.
+        number += float(cells[f"{name}_least"]) - (row.cells["Parameter"] == "Select")
+    return f"{number:g}"
+
+
+def _since(rows: Iterable[Line], ended: Line, name: str) -> float | None:
+    """Return the ms from the last event of another screen to the end of this one."""
+    now = _number(ended.cells.get("EventTime"))
+    before = [
+        time
+        for row in rows
+        if (time := _number(row.cells.get("EventTime"))) is not None and now is not None and time < now
+        if (found := OURS.fullmatch(row.cells.get("PennElementName", ""))) is None or found[2] != name
+    ]
+    return now - max(before) if now is not None and before else None
+
+
+def _once(answers: Iterable[Answer]) -> tuple[Answer, ...]:
+    """Return the answers, a second one to a prompt of the same name under that name and a number."""
+    seen: dict[tuple[str, str], int] = {}
+    told = []
+    for answer in answers:
+        key = answer.task, answer.prompt
+        seen[key] = nth = seen.get(key, 0) + 1
+        told.append(answer if nth == 1 else replace(answer, prompt=f"{answer.prompt} {nth}"))
+    return tuple(told)
+
+
+def _about(rows: Iterable[Line]) -> Iterator[tuple[str, str]]:
+    """Yield what forms were filled with."""
+    for row in rows:
+        if "Field name" in row.cells and row.cells["Field name"] != "_REACTION_TIME_":
+            yield row.cells["Field name"], row.cells["Field value"]
+        elif row.cells.get("PennElementType") == "Html" and row.cells.get("Parameter") != "_REACTION_TIME_":
+            yield row.cells["Parameter"], row.cells["Value"]
+        elif _typed(row.cells) and not {"item", "Item"} & row.cells.keys():
+            yield row.cells["PennElementName"], row.cells["Value"]
+
+
+def _typed(cells: dict[str, str]) -> bool:
+    return cells.get("PennElementType") in ("TextInput", "DropDown") and cells.get("Parameter") in CHOSEN
+
+
+def _first(cells: dict[str, str], names: Iterable[str]) -> str | None:
+    return next((cells[name] for name in names if name in cells), None)
+
+
+def _number(text: str | None) -> float | None:
+    try:
+        value = float(text or "")
+    except ValueError:
+        return None
+    return value if value == value and abs(value) != float("inf") else None
+
+
+def _truth(text: str | None) -> bool | None:
+    return {"1": True, "true": True, "True": True, "0": False, "false": False, "False": False}.get(text or "")

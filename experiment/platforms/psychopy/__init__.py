@@ -1,0 +1,1 @@
+"""PsychoPy Builder and Pavlovia: conditions files with a recipe out, data back."""

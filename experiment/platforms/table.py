@@ -1,0 +1,258 @@
+"""A plain long table: one row for each word read, or for each rating, with a mapping that says what its columns are."""
+
+import csv
+import io
+import logging
+import math
+from collections.abc import Sequence
+
+from gardenpath import study
+
+from .mapping import ANSWER, TIMES, AnswerRule, ColumnMapping, Row, matches
+from .sittings import Answer, Presented, ReadWord, Sitting
+from .sources import Source
+from .verdicts import truth
+
+log = logging.getLogger("gardenpath")
+
+NAME = "table"
+SEPARATORS = {",": "comma", ";": "semicolon", "\t": "tab"}
+LINE = "\0line"  # a key that no column has: the line of a row, for messages
+
+
+def recognises(source: Source) -> bool:
+    """Any text may be a table; what it holds, only a mapping can say."""
+    return bool(source.data.strip()) and not source.members
+
+
+def read(source: Source, mapping: ColumnMapping | None) -> list[Sitting]:
+    """Return the sittings of a long table; words stand in the order of the file's positions, which may have gaps."""
+    if mapping is None:
+        raise study.DataError(f"{source.name}: a table needs a mapping that names its columns; see docs/import.md")
+    rows = cells(source, mapping.separator)
+    _check_columns(source, list(rows[0])[1:], mapping)
+    rows = mapping.prepare(rows, source.name)
+    faults: list[str] = []
+    sittings = [
+        _sitting(source.name, name, sat, mapping, faults) for name, sat in _by(rows, mapping, "session", "participant")
+    ]
+    if "trial" not in mapping.columns:
+        log.info(
+            "%s: holds no trial; trials are numbered in the order of the file, perhaps not as presented", source.name
+        )
+    if faults:
+        raise study.DataError(faults)
+    return sittings
+
+
+def cells(source: Source, separator: str = ",") -> list[Row]:
+    """Return the rows of a delimited text; separator "space" is any run of blanks, with R's quotes and names of rows."""
+    if separator == "space":
+        found = [
+            next(csv.reader([line], delimiter=" ", skipinitialspace=True), []) for line in source.text.splitlines()
+        ]
+    else:
+        found = list(csv.reader(io.StringIO(source.text, newline=""), delimiter=separator))
+    found = [row for row in found if row]
+    if len(found) < 2:
+        raise study.DataError(f"{source.name}: the file holds no rows; expected a header line and rows")
+    header, body = found[0], found[1:]
+    if separator == "space" and all(len(row) == len(header) + 1 for row in body):
+        body = [row[1:] for row in body]
+    twice = [name for name in dict.fromkeys(header) if header.count(name) > 1]
+    faults = [f"{source.name}: column {n!r} is there {header.count(n)} times; expected once" for n in twice if n]
+    faults += [
+        f"{source.name}, line {line}: {len(row)} cells, expected {len(header)} as in the header; "
+        "the file is cut short, or a cell holds the separator and no quotes"
+        for line, row in enumerate(body, start=2)
+        if len(row) != len(header)
+    ][:5]
+    if faults:
+        raise study.DataError(faults)
+    return [{LINE: line, **dict(zip(header, row, strict=True))} for line, row in enumerate(body, start=2)]
+
+
+def _check_columns(source: Source, there: Sequence[str], mapping: ColumnMapping) -> None:
+    needed = ["participant", "item", "condition"]
+    if not mapping.answers:
+        needed += ["response"] if "response" in mapping.columns else ["word", "rt"]
+    stated = {*mapping.columns, *mapping.constants}
+    faults = [f"columns: {c!r} is missing; expected {', '.join(needed)}" for c in needed if c not in stated]
+    named = {*mapping.columns.values(), *mapping.carry}
+    for where in (rule.where for part in (mapping.regions, mapping.leave_out, mapping.repairs) for rule in part):
+        named |= {*where}
+    for repair in mapping.repairs:
+        named |= {*repair.set}
+    for rule in mapping.answers:
+        named |= {*rule.where, *rule.columns.values()}
+    absent = sorted(named - {*there})
+    faults += [f"column {c!r} is missing; the file has {', '.join(there)}{_otherwise(source, c)}" for c in absent]
+    if faults:
+        raise study.DataError(f"{source.name}: {fault}" for fault in faults)
+
+
+def _otherwise(source: Source, column: str) -> str:
+    """Return which separator the first line seems to have, where the column is in it but not to be had by the stated one."""
+    header = source.text.partition("\n")[0]
+    for separator, name in SEPARATORS.items():
+        if column in next(csv.reader([header], delimiter=separator)):
+            return f' (separated by {name}? state  separator = "{separator if separator != chr(9) else chr(92) + "t"}")'
+    return ""
+
+
+def _by(rows: Sequence[Row], mapping: ColumnMapping, *names: str) -> list[tuple[str, list[Row]]]:
+    """Return rows by the first of our columns that there is, in the order of the file."""
+    grouped: dict[str, list[Row]] = {}
+    for row in rows:
+        key = next((v for name in names if (v := mapping.text(row, name)) is not None), "")
+        grouped.setdefault(key, []).append(row)
+    return list(grouped.items())
+
+
+def _sitting(where: str, name: str, rows: Sequence[Row], mapping: ColumnMapping, faults: list[str]) -> Sitting:
+    first = rows[0]
+    trials: dict[tuple[str, ...], list[Row]] = {}
+    for row in rows:
+        place = [mapping.text(row, column) for column in ("trial", "item", "condition")]
+        empty = [c for c, cell in zip(("item", "condition"), place[1:], strict=True) if cell is None]
+        if empty or not name:
+            faults.append(f"{where}, line {row[LINE]}: {' and '.join(empty) or 'participant'} empty; expected its name")
+        else:
+            trials.setdefault(tuple(cell or "" for cell in place), []).append(row)
+    presented = tuple(_presented(where, n, trial, mapping, faults) for n, trial in enumerate(trials.values()))
+    return Sitting(
+        name,
+        mapping.text(first, "participant") or "",
+        NAME,
+        presented,
+        complete=True,
+        where=where,
+        started=mapping.text(first, "started"),
+        finished=mapping.text(first, "finished"),
+        experiment=mapping.text(first, "experiment"),
+        version=mapping.text(first, "version"),
+        device=mapping.text(first, "device"),
+    )
+
+
+def _presented(where: str, nth: int, rows: Sequence[Row], mapping: ColumnMapping, faults: list[str]) -> Presented:
+    first = rows[0]
+    answers, read_rows = [], []
+    for row in rows:
+        rules = [rule for rule in mapping.answers if rule.where and matches(row, rule.where)]
+        answers += [found for rule in rules if (found := answer(row, rule, mapping, where, faults))]
+        read_rows += [] if rules else [row]
+    answers += _repeated(read_rows, mapping, where, faults)
+    words = _words(where, read_rows, mapping, faults) if "word" in mapping.columns else ()
+    if "response" in mapping.columns:
+        own = AnswerRule({name: mapping.columns[name] for name in ANSWER if name in mapping.columns})
+        answers += [found for row in read_rows if (found := answer(row, own, mapping, where, faults))]
+    trial = mapping.text(first, "trial")
+    number = nth if trial is None else _number(trial, f"{where}, line {first[LINE]}: trial", faults)
+    return Presented(
+        nth if number is None else int(number),
+        mapping.text(first, "item") or "",
+        mapping.text(first, "condition") or "",
+        f"{where}, line {first[LINE]}",
+        mapping.text(first, "role"),
+        mapping.text(first, "paradigm"),
+        words,
+        tuple(answers),
+    )
+
+
+def answer(row: Row, rule: AnswerRule, mapping: ColumnMapping, where: str, faults: list[str]) -> Answer | None:
+    """Return the answer that a rule finds in a row; None where the response is empty, and no column says how the screen ended."""
+
+    def cell(name: str) -> str | None:
+        found = row.get(rule.columns.get(name, ""))
+        return mapping.constants.get(name) if found is None or mapping.lacks(found) else str(found)
+
+    response, outcome = cell("response"), cell("outcome")
+    if response is None and outcome is None:
+        return None
+    place = f"{where}, line {row[LINE]}"
+    correct = _truth(cell("correct"), place, faults)
+    times = {name: _time(cell(name), name, place, mapping, faults) for name in ("rt", "rt_first")}
+    task = cell("task") or rule.task
+    if task == "rating" and response is not None:
+        _number(response, f"{place}: the rating", faults)
+    prompt = cell("prompt") or rule.prompt or task
+    return Answer(task, prompt, response, side=cell("side"), correct=correct, outcome=outcome, **times)
+
+
+def _repeated(rows: Sequence[Row], mapping: ColumnMapping, where: str, faults: list[str]) -> list[Answer]:
+    """Return answers that every row of a trial repeats; rows that disagree are a fault."""
+    found = []
+    for rule in mapping.answers:
+        if rule.where or not rows:
+            continue
+        given = {a for row in rows if (a := answer(row, rule, mapping, where, faults))}
+        if len(given) > 1:
+            said = " and ".join(sorted(repr(str(a.response)) for a in given))
+            faults.append(
+                f"{where}, line {rows[0][LINE]}: the rows of one trial answer {rule.asked} by {said}; expected one"
+            )
+        found += [*given][:1]
+    return found
+
+
+def _words(where: str, rows: Sequence[Row], mapping: ColumnMapping, faults: list[str]) -> tuple[ReadWord, ...]:
+    # Where the same rows hold an answer, that is what these are of.
+    of_words = "response" not in mapping.columns
+    placed: dict[float, ReadWord] = {}
+    for row in rows:
+        line = f"{where}, line {row[LINE]}"
+        position = _number(mapping.text(row, "word") or "", f"{line}: the word's position", faults)
+        if position is None:
+            continue
+        if position in placed:
+            faults.append(
+                f"{line}: participant {mapping.text(row, 'participant')} reads position {position:g} of item "
+                f"{mapping.text(row, 'item')} a second time; correct the file, or declare a repair in the mapping"
+            )
+        times = {
+            name: _time(mapping.text(row, name), name, line, mapping, faults)
+            for name in TIMES
+            if of_words or name != "rt_first"
+        }
+        shown_on = None if (said := mapping.text(row, "line")) is None else _number(said, f"{line}: line", faults)
+        regions = [rule.name for rule in mapping.regions if matches(row, rule.where)]
+        region = regions[-1] if regions else mapping.text(row, "region")
+        flags = (mapping.text(row, "flags") or "").split()
+        placed[position] = ReadWord(
+            mapping.text(row, "text"),
+            flags=tuple(flags),
+            region=region,
+            line=None if shown_on is None else int(shown_on),
+            correct=_truth(mapping.text(row, "correct"), line, faults) if of_words else None,
+            **times,
+        )
+    return tuple(placed[position] for position in sorted(placed))
+
+
+def _truth(text: str | None, where: str, faults: list[str]) -> bool | None:
+    """Return whether something was right; None where the cell is empty, or says neither, which is a fault."""
+    found = None if text is None else truth(text)
+    if text is not None and found is None:
+        faults.append(f"{where}: correct is {text!r}; expected true or false, yes or no, 1 or 0")
+    return found
+
+
+def _time(text: str | None, name: str, where: str, mapping: ColumnMapping, faults: list[str]) -> float | None:
+    """Return a time in ms; None where the cell is empty, or no number, which is a fault."""
+    value = None if text is None else _number(text, f"{where}: {name}", faults)
+    return None if value is None else mapping.ms(name, value)
+
+
+def _number(text: str, what: str, faults: list[str]) -> float | None:
+    """Return a number, or None and a fault."""
+    try:
+        number = float(text)
+    except ValueError:
+        number = math.nan
+    if math.isfinite(number):
+        return number
+    more = f'; for a missing value state  missing = ["{text}"]' if text in ("NA", "NaN", "nan", ".", "-") else ""
+    faults.append(f"{what} is {text!r}, expected a number{more}")
+    return None

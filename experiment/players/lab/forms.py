@@ -1,0 +1,92 @@
+"""What is typed or chosen in answer to a question, and what is wrong with it.
+
+As on the page (../web/src/form.ts); both are held to ../judging.json.
+"""
+
+import re
+import unicodedata
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+
+from gardenpath import study
+from gardenpath.study.screens import Entry, Form, Script
+
+from .displays import Blank, Click, Input, Key, Typed
+
+# Written with an input method, which composes characters beside the cursor; this window has none.
+COMPOSED = ("ja", "ko", "zh")
+
+
+def check_typing(script: Script, where: str) -> None:
+    """Raise `study.DataError` where the lab's window could not take what participants are to type.
+
+    That is free text in a language that needs an input method; what a form asks can be put in other letters.
+    """
+    between = (step for interlude in script.interludes for step in interlude.steps)
+    steps = (*script.front, *script.trials, *between, *script.end)
+    names = sorted({screen.name for step in steps for screen in step.screens if isinstance(screen, Entry)})
+    if names and script.language.lower().partition("-")[0] in COMPOSED:
+        raise study.DataError(
+            f"{where}: {', '.join(names)} asks for typed text in {script.language!r}, which takes an input method; the lab's "
+            "window has none: run the study in a browser in the lab, with  gardenpath serve --kiosk"
+        )
+
+
+def filled(blank: Blank, given: Input, number: int | None = None) -> Blank:
+    """Return a blank after something was typed, erased, clicked or chosen; `number` is the one on the key."""
+    text, choices = blank.given, blank.choices
+    if isinstance(given, Typed) and not choices and len(text) < blank.longest:
+        text += given.text
+    elif isinstance(given, Key) and given.code == "Backspace":
+        text = text[:-1] if not choices else ""
+    elif choices and (n := _choice(choices, text, given, number)) is not None:
+        text = choices[n]
+    return replace(blank, given=text, fault="")
+
+
+def _choice(choices: Sequence[str], marked: str, given: Input, number: int | None) -> int | None:
+    """Return which choice is marked after a click, a number or an arrow; None where it is none of these."""
+    if isinstance(given, Click):
+        return given.answer
+    if not isinstance(given, Key):
+        return None
+    if number is not None:
+        return number - 1 if number <= len(choices) else None
+    at = choices.index(marked) if marked else None
+    if given.code == "ArrowDown":
+        return 0 if at is None else min(at + 1, len(choices) - 1)
+    if given.code == "ArrowUp":
+        return len(choices) - 1 if at is None else max(at - 1, 0)
+    return None
+
+
+def digits(text: str) -> str:
+    """Return text with the digits of every script as the ones of ASCII.
+
+    >>> digits("٢٥")
+    '25'
+    """
+    return "".join(str(unicodedata.digit(one)) if one.isdecimal() else one for one in text)
+
+
+def stored(fields: Iterable[study.FieldSection], given: Mapping[str, str]) -> dict[str, str | int]:
+    """Return the answers as they are stored: empty ones are left out, numbers are numbers.
+
+    >>> fields = study.FieldSection("age", "Age", "number"), study.FieldSection("job", "Job")
+    >>> stored(fields, {"age": "31", "job": ""})
+    {'age': 31}
+    """
+    filled_in = [(field, answer) for field in fields if (answer := given[field.name])]
+    return {field.name: int(answer) if field.kind == "number" else answer for field, answer in filled_in}
+
+
+def field_fault(field: study.FieldSection, answer: str, form: Form) -> str:
+    """Return what is wrong with an answer about the participant, in the study's language; nothing where it is ""."""
+    if not answer:
+        return form.missing if field.needed else ""
+    if field.kind != "number":
+        return ""
+    low, high = 0 if field.low is None else field.low, 999 if field.high is None else field.high
+    if re.fullmatch(r"-?[0-9]{1,9}", answer) and low <= int(answer) <= high:
+        return ""
+    return form.no_number.replace("{low}", str(low)).replace("{high}", str(high))

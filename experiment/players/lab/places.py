@@ -1,0 +1,239 @@
+"""Who runs which version on a lab machine: data/places.json, so that versions stay balanced when people drop out or come back."""
+
+import contextlib
+import dataclasses
+import json
+import secrets
+import shutil
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import IO
+
+from gardenpath import study
+
+from ...folders import read_files, write_session
+from ...server.assignment import Filled, choose
+from ...sessions import Session, open_session
+from ...versions import VersionFile
+
+SCHEMA = 1
+# An unfinished session holds its place for as long as this after its last event, as it does on the server.
+LEASE = timedelta(minutes=60)
+LONGEST = 200  # characters of a participant's label
+
+
+@dataclass(frozen=True)
+class Place:
+    """A participant's place: the `slot`-th of a version. `left` is an unfinished one that a new session has replaced."""
+
+    session: str
+    participant: str
+    version: str
+    version_sha256: str
+    slot: int
+    started: str
+    finished: str | None = None
+    left: bool = False
+
+
+@dataclass(frozen=True)
+class Places:
+    """What places.json holds."""
+
+    schema: int
+    places: tuple[Place, ...]
+
+
+def check_folder(folder: Path, files: Sequence[VersionFile]) -> None:
+    """Raise `study.DataError` where a folder holds what cannot stand beside sessions of these versions."""
+    if not folder.exists():
+        return
+    if not folder.is_dir():
+        raise NotADirectoryError(f"{folder} is a file; expected a folder for the data (-o)")
+    with _locked(folder):
+        simulated = sum(session.source == "simulation" for session in _sessions(folder))
+        places, shown, ours = _read(folder), read_files(folder), files[0].study
+    ran = {place.version_sha256: place for place in places}
+    faults = [
+        f"{folder / 'versions' / sha256}.json is gone, which participant {place.participant} ran; put it back, or give "
+        "another folder (-o)"
+        for sha256, place in ran.items()
+        if sha256 not in shown
+    ]
+    for other in sorted({shown[sha256].study for sha256 in ran if sha256 in shown} - {ours}):
+        faults.append(f"{folder} has sessions of the study {other!r}, not {ours!r}; give another folder (-o)")
+    if simulated:
+        faults.append(
+            f"{folder} has {simulated} simulated sessions, which would be counted in; give another folder (-o)"
+        )
+    if faults:
+        raise study.DataError(faults)
+
+
+def check_label(participant: str) -> None:
+    """Raise `ValueError` for what no participant is called by, or what looks like another's label and is not."""
+    if not (0 < len(participant) <= LONGEST and participant.isprintable() and participant == participant.strip()):
+        shown = participant if len(participant) <= 40 else f"{participant[:40]}... ({len(participant)} characters)"
+        raise ValueError(
+            f"participant is {shown!r}; expected a label of 1 to {LONGEST} printable characters without a space at its ends"
+        )
+
+
+def of_participant(folder: Path, participant: str) -> list[Place]:
+    """Return the places that a participant has had, first to last."""
+    check_label(participant)
+    if not folder.is_dir():
+        return []
+    with _locked(folder):
+        return [place for place in _read(folder) if place.participant == participant]
+
+
+def reserve(
+    folder: Path, files: Sequence[VersionFile], participant: str, *, now: datetime | None = None, first_slot: int = 0
+) -> Session:
+    """Return a new session of the version with the fewest finished and running ones; its place is taken from now on.
+
+    Earlier unfinished sessions of the participant are left behind. Slots count from `first_slot`, so that machines that share
+    no folder can show different orders.
+    """
+    check_label(participant)
+    now = now or datetime.now(UTC)
+    named = {file.name: file for file in files}
+    with _locked(folder):
+        places = _read(folder)
+        taken = [place.version for place in places if place.participant == participant]
+        name = choose(sorted(named), _filled(folder, places, now), None, taken)
+        assert name is not None, "without a quota there is always a version"
+        slots = [place.slot + 1 for place in places if place.version == name]
+        session = open_session(
+            named[name],
+            max(slots, default=first_slot),
+            id=f"s-{secrets.token_hex(8)}",
+            participant=participant,
+            started=now.isoformat(timespec="milliseconds"),
+            source="lab",
+        )
+        session = replace(session, revision=_revision(places, named[name]))
+        write_session(folder, session, named[name])
+        left = [replace(p, left=p.left or p.finished is None) if p.participant == participant else p for p in places]
+        _write(folder, [*left, _place(session)])
+    return session
+
+
+def finish(folder: Path, session: Session, *, now: datetime | None = None) -> None:
+    """Write down that a session has reached its end."""
+    finished = replace(session, finished=(now or datetime.now(UTC)).isoformat(timespec="milliseconds"))
+    with _locked(folder):
+        write_session(folder, finished)
+        _write(folder, _read(folder))
+
+
+def release(folder: Path, session: Session) -> None:
+    """Delete a session to which there was no consent, and give its place back."""
+    with _locked(folder):
+        places = [place for place in _read(folder) if place.session != session.id]
+        shutil.rmtree(folder / session.id)
+        _write(folder, places)
+
+
+@contextlib.contextmanager
+def running(folder: Path, session: str) -> Iterator[None]:
+    """Hold a session for this program alone; raises `ValueError` where it runs in another window."""
+    with (folder / session / ".running").open("w") as file:
+        if not _lock(file, wait=False):
+            raise ValueError(f"{folder / session}: this session runs in another window; end it there first")
+        yield
+
+
+def _revision(places: Sequence[Place], file: VersionFile) -> int:
+    """Number what the version has shown: 1, and one more for each change after somebody ran it."""
+    ran = list(dict.fromkeys(place.version_sha256 for place in places if place.version == file.name))
+    return ran.index(file.sha256) + 1 if file.sha256 in ran else len(ran) + 1
+
+
+def _filled(folder: Path, places: Sequence[Place], now: datetime) -> dict[str, Filled]:
+    filled: dict[str, Filled] = {}
+    for place in places:
+        before = filled.get(place.version, Filled())
+        completed = place.finished is not None
+        live = not completed and not place.left and _seen(folder, place) > now - LEASE
+        filled[place.version] = replace(
+            before,
+            completed=before.completed + completed,
+            live=before.live + live,
+            dropped=before.dropped + (not completed and not live),
+        )
+    return filled
+
+
+def _seen(folder: Path, place: Place) -> datetime:
+    """When the last event of a session was written; its start where it has none."""
+    events = folder / place.session / "events.jsonl"
+    started = datetime.fromisoformat(place.started)
+    if not events.exists() or events.stat().st_size == 0:
+        return started
+    return datetime.fromtimestamp(events.stat().st_mtime, UTC)
+
+
+def _place(session: Session) -> Place:
+    known = {field.name for field in dataclasses.fields(Place)}
+    return Place(session.id, **{name: one for name, one in vars(session).items() if name in known})
+
+
+def _read(folder: Path) -> list[Place]:
+    """Return every place; a session's own file is believed before the list, which a crash may have left behind."""
+    path = folder / "places.json"
+    stored = study.structure(Places, study.read_json(path), where=str(path)) if path.exists() else Places(SCHEMA, ())
+    if stored.schema != SCHEMA:
+        raise study.DataError(f"{path}: schema is {stored.schema}, expected {SCHEMA}; use another folder (-o)")
+    places = {place.session: place for place in stored.places}
+    for session in _sessions(folder):
+        if session.source == "lab":
+            before = places.get(session.id)
+            places[session.id] = replace(_place(session), left=before.left if before else False)
+    return sorted(places.values(), key=lambda place: place.started)
+
+
+def _sessions(folder: Path) -> Iterator[Session]:
+    for file in sorted(folder.glob("*/session.json")):
+        yield study.structure(Session, study.read_json(file), where=str(file))
+
+
+def _write(folder: Path, places: Sequence[Place]) -> None:
+    text = json.dumps(dataclasses.asdict(Places(SCHEMA, tuple(places))), ensure_ascii=False, indent=1)
+    study.write_text(folder / "places.json", text + "\n")
+
+
+@contextlib.contextmanager
+def _locked(folder: Path) -> Iterator[None]:
+    """Let one program at a time read and write the places; the lock of one that dies is gone with it."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with (folder / ".places.lock").open("w") as file:
+        _lock(file, wait=True)
+        yield
+
+
+if sys.platform == "win32":
+    import msvcrt
+
+    def _lock(file: IO[str], *, wait: bool) -> bool:
+        try:
+            msvcrt.locking(file.fileno(), msvcrt.LK_LOCK if wait else msvcrt.LK_NBLCK, 1)
+        except OSError:
+            if wait:
+                raise
+            return False
+        return True
+
+else:
+    import fcntl
+
+    def _lock(file: IO[str], *, wait: bool) -> bool:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+        return True

@@ -1,0 +1,105 @@
+// The calls of a session (docs/api.md). Addresses are relative: the study may live under any prefix.
+
+import type { Event, Script } from "./screens";
+import type { Tallies } from "./walk";
+
+/** The last page of who does not reach the end. */
+export interface Ending {
+  text: string[];
+  code: string | null;
+  url: string | null;
+}
+
+/** What a session is opened with. */
+export interface Payload {
+  session: string;
+  token: string;
+  visit: number;
+  next_seq: number;
+  /** steps of earlier visits, and what was judged in their blocks */
+  done: number[];
+  tallies: Tallies;
+  study: { name: string; title: string };
+  order: number[];
+  script: Script;
+  online: {
+    test: boolean;
+    heartbeat_seconds: number;
+    resume: string | null;
+    resume_hours: number;
+    /** by how the session ended */
+    endings: { unsent: Ending; [kind: string]: Ending };
+  };
+}
+
+/** What the server says beside a refusal; which of it is there depends on the reason. */
+export interface Refusal extends Partial<Ending> {
+  error?: string;
+  reason?: string;
+  missing?: number[];
+  retry_after?: number;
+}
+
+/** An answer that is not the expected one; `status` is 0 when there was no answer at all. */
+export class Refused extends Error {
+  constructor(
+    readonly status: number,
+    message: string,
+    readonly answer: Refusal = {},
+  ) {
+    super(message);
+  }
+}
+
+/** Whether the same call may succeed later: no answer, a busy or broken server. */
+export const isPassing = (error: unknown): boolean =>
+  error instanceof Refused && (error.status === 0 || error.status === 408 || error.status === 429 || error.status >= 500);
+
+async function call<Answer>(path: string, method: string, body: unknown, options: RequestInit & { token?: string } = {}): Promise<Answer> {
+  const { token, ...rest } = options;
+  const headers: Record<string, string> = { "Content-Type": "application/json" };
+  if (token !== undefined) headers["Authorization"] = `Bearer ${token}`;
+  let response: Response;
+  try {
+    response = await fetch(path, { method, headers, body: JSON.stringify(body), cache: "no-store", ...rest });
+  } catch (error) {
+    throw new Refused(0, String(error));
+  }
+  const answer = (await response.json().catch(() => ({}))) as Refusal;
+  if (!response.ok) throw new Refused(response.status, answer.error ?? response.statusText, answer);
+  return answer as Answer;
+}
+
+export const openSession = (arrival: Arrival): Promise<Payload> => call("api/sessions", "POST", arrival);
+
+/** Who comes, from where, and in which tab. */
+export type Arrival = Record<string, unknown> & { tab: string; resume: string | null };
+
+const parameters = ["participant", "PROLIFIC_PID", "STUDY_ID", "SESSION_ID", "survey_code"];
+
+/** What the address of the page says of who comes: ids of a recruiter, a preview, or that it is a robot. */
+export function arrival(search: string, tab: string, resume: string | null): Arrival {
+  const given = new URLSearchParams(search);
+  const ids = Object.fromEntries(parameters.flatMap((name) => (given.get(name) ? [[name, given.get(name)]] : [])));
+  const version = given.get("preview");
+  const preview = version ? { preview: { version, trial: Number(given.get("trial") ?? 0), key: given.get("key") } } : {};
+  return { ...ids, ...preview, tab, resume, source: given.get("source") === "robot" ? "robot" : "server" };
+}
+
+export type Ticket = Pick<Payload, "session" | "token">;
+
+const address = ({ session }: Ticket, what: string): string => `api/sessions/${encodeURIComponent(session)}/${what}`;
+
+/** Stores events. `leaving`: the request outlives the page. */
+export const storeEvents = (ticket: Ticket, events: readonly Event[], leaving = false): Promise<{ stored: number }> =>
+  call(address(ticket, "events"), "PUT", { events }, { token: ticket.token, keepalive: leaving });
+
+export const completeSession = (ticket: Ticket, events: number): Promise<{ code: string; url: string | null }> =>
+  call(address(ticket, "complete"), "POST", { events }, { token: ticket.token });
+
+/** Says that this tab is open, or `leaving` that it no longer is. */
+export const heartbeat = (ticket: Ticket, tab: string, leaving = false): Promise<{ seconds: number }> =>
+  call(address(ticket, "heartbeat"), "POST", { tab, leaving }, { token: ticket.token, keepalive: leaving });
+
+export const withdrawSession = (ticket: Ticket, reason: string): Promise<Ending> =>
+  call(address(ticket, "withdraw"), "POST", { reason }, { token: ticket.token });

@@ -1,0 +1,86 @@
+// A text that is typed, ended by Enter or by a button.
+
+import { ParameterType } from "jspsych";
+
+import { asking, deadline, inTime, judged } from "./asking";
+import { button, element, mark, paint } from "./display";
+import { listen, released } from "./keys";
+import { byButton, now, plugin } from "./plugin";
+import type { Entry as Screen, Press } from "./screens";
+
+/** The line in which a text is typed, without help from the browser. */
+function line(longest: number): HTMLInputElement {
+  const made = element("input", "field") as HTMLInputElement;
+  Object.assign(made, { type: "text", maxLength: longest, autocomplete: "off", autocapitalize: "off", spellcheck: false, dir: "auto" });
+  made.setAttribute("autocorrect", "off");
+  made.setAttribute("spellcheck", "false");
+  made.setAttribute("aria-labelledby", "prompt");
+  made.setAttribute("aria-describedby", "missing");
+  return made;
+}
+
+export const Entry = plugin<Screen>({
+  kind: "entry",
+  data: {
+    /** ms from the frame that painted the screen to the first key. */
+    rt_first: { type: ParameterType.FLOAT },
+    /** How often text was pasted. */
+    pasted: { type: ParameterType.INT },
+  },
+
+  show({ screen, display, direction, end }) {
+    const stage = asking(screen, direction);
+    const field = line(screen.longest);
+    const missing = element("p", "wrong");
+    missing.id = "missing";
+    missing.setAttribute("role", "alert");
+    const row = element("div", "typed");
+    row.append(field, button("first", screen.button, (event) => answered(event.timeStamp, byButton(event))));
+    stage.append(row, missing);
+    mark(stage, "entry", screen.name);
+    const painted = paint(() => display.replaceChildren(stage));
+    field.focus({ preventScroll: true });
+
+    let first: number | null = null;
+    let pasted = 0;
+    let down = false; // a key was pressed that was not held since the screen before
+    for (const kind of ["beforeinput", "compositionstart"]) field.addEventListener(kind, ({ timeStamp }) => (first ??= timeStamp));
+    field.addEventListener("paste", () => (pasted += 1));
+    field.addEventListener("keydown", (event) => {
+      if (event.repeat && !down) event.preventDefault();
+      down ||= !event.repeat;
+    });
+
+    const typed = (): object => ({ rt_first: first === null ? null : first - (painted.frame ?? painted.request), pasted });
+    const isLate = deadline(screen, painted, (t) => end("timeout", t, { display: now(painted), first, pasted }, typed()));
+    function answered(t: number, press: Press): void {
+      if (isLate(t)) return;
+      const answer = field.value.trim();
+      missing.textContent = answer ? "" : screen.missing;
+      field.setAttribute("aria-invalid", String(!answer));
+      if (!answer) return field.focus();
+      end(judged(screen, answer), t, { answer, display: now(painted), press, first, pasted }, typed());
+    }
+    listen({
+      exclusive: false,
+      frame: () => painted.frame,
+      // An input method takes its own Enter, which some browsers (Safari) tell by the number 229 alone.
+      wants: ({ key }, event) => key === "Enter" && event.target === field && event.keyCode !== 229,
+      accepted: ({ t, handler, trusted }) => answered(t, { by: "key", handler, repeats: 0, released: released(), trusted }),
+      ignored: () => {},
+    });
+  },
+
+  draw(screen, { sampleExGaussian }) {
+    const answer = "simulated".slice(0, screen.longest);
+    const ms = inTime(screen, Math.max(1500, sampleExGaussian(3000, 500, 1 / 800, true)));
+    return { outcome: judged(screen, answer), answer, ms: [ms], more: { rt_first: ms / 2, pasted: 0 } };
+  },
+
+  act(display, _screen, { answer, ms: [ms = 0] }, { click }) {
+    const field = display.querySelector(".field") as HTMLInputElement;
+    field.dispatchEvent(new InputEvent("beforeinput"));
+    field.value = String(answer);
+    click(display.querySelector("button.first"), ms);
+  },
+});

@@ -1,0 +1,114 @@
+// Questions about the participant: a form that screen readers can read.
+
+import { element, mark, paint } from "./display";
+import { listen } from "./keys";
+import { byButton, now, plugin } from "./plugin";
+import type { FieldSection as Field, Form as Screen, Press } from "./screens";
+
+type Control = HTMLInputElement | HTMLSelectElement;
+type Texts = Pick<Screen, "missing" | "no_number">;
+
+/** What is wrong with an answer, or null; as in the lab (../../lab/forms.py), both held to ../../judging.json. */
+export function fault(field: Field, given: string, texts: Texts): string | null {
+  if (given === "") return field.needed ? texts.missing : null;
+  if (field.kind !== "number") return null;
+  const [low, high] = [field.low ?? 0, field.high ?? 999];
+  if (/^-?[0-9]{1,9}$/.test(given) && Number(given) >= low && Number(given) <= high) return null;
+  return texts.no_number.replace("{low}", String(low)).replace("{high}", String(high));
+}
+
+/** The answers as they are stored. */
+export const stored = (fields: readonly Field[], given: Readonly<Record<string, string>>): Record<string, string | number> =>
+  Object.fromEntries(
+    fields.flatMap(({ name, kind }) => (given[name] ? [[name, kind === "number" ? Number(given[name]) : given[name]]] : [])),
+  );
+
+/** Digits of every script as the ones of ASCII. */
+export const digits = (text: string): string =>
+  text.replace(/\p{Nd}/gu, (digit) => {
+    const code = digit.codePointAt(0) as number;
+    let zero = code; // Unicode has decimal digits in runs that begin with a zero, one or more scripts or styles of ten each
+    while (/\p{Nd}/u.test(String.fromCodePoint(zero - 1))) zero -= 1;
+    return String((code - zero) % 10);
+  });
+
+function control(field: Field): Control {
+  if (field.kind === "choice") {
+    const select = element("select", "field") as HTMLSelectElement;
+    select.append(new Option("", ""), ...field.choices.map((choice) => new Option(choice, choice)));
+    return select;
+  }
+  const input = element("input", "field") as HTMLInputElement;
+  Object.assign(input, { type: "text", maxLength: 200, autocomplete: "off" });
+  if (field.kind === "number") input.inputMode = "numeric";
+  return input;
+}
+
+export const Form = plugin<Screen>({
+  kind: "form",
+
+  show({ screen, display, wayOut, end }) {
+    const form = element("form", "sheet form") as HTMLFormElement;
+    form.noValidate = true;
+    form.append(element("h1", "", screen.heading), element("p", "", screen.note));
+    const rows = screen.fields.map((field, index) => {
+      const id = `field-${index}`;
+      const label = element("label", "", field.label) as HTMLLabelElement;
+      const asked = control(field);
+      const wrong = element("p", "wrong");
+      label.htmlFor = asked.id = id;
+      wrong.id = `${id}-wrong`;
+      wrong.setAttribute("role", "alert");
+      asked.setAttribute("aria-describedby", wrong.id);
+      asked.setAttribute("aria-required", String(field.needed));
+      label.dir = asked.dir = "auto";
+      form.append(label, asked, wrong);
+      return { field, asked, wrong };
+    });
+    const row = element("div", "buttons");
+    const button = element("button", "first", screen.button) as HTMLButtonElement;
+    button.type = "submit";
+    row.append(button);
+    form.append(row, ...wayOut);
+    mark(form, "form", screen.name);
+    listen(null);
+    const painted = paint(() => display.replaceChildren(form));
+    window.scrollTo(0, 0);
+    rows[0]?.asked.focus({ preventScroll: true });
+    // Enter in a field presses the button, as the browser has it: a click without a pointer.
+    let press: Press | null = null;
+    button.addEventListener("click", (event) => {
+      press = byButton(event);
+      if (event.detail === 0 && document.activeElement !== button) press.by = "key";
+    });
+
+    form.addEventListener("submit", (event) => {
+      event.preventDefault();
+      const given: Record<string, string> = {};
+      let first: Control | null = null;
+      for (const { field, asked, wrong } of rows) {
+        given[field.name] = field.kind === "number" ? digits(asked.value.trim()) : asked.value.trim();
+        const found = fault(field, given[field.name] as string, screen);
+        wrong.textContent = found ?? "";
+        asked.setAttribute("aria-invalid", String(found !== null));
+        if (found !== null) first ??= asked;
+      }
+      if (first) return first.focus();
+      end("answered", event.timeStamp, { answer: stored(screen.fields, given), display: now(painted), press });
+    });
+  },
+
+  draw({ fields }, { randomInt }) {
+    const drawn = (field: Field): string | number => {
+      if (field.kind === "choice") return field.choices[randomInt(0, field.choices.length - 1)] as string;
+      return field.kind === "number" ? randomInt(field.low ?? 0, field.high ?? 999) : "simulated";
+    };
+    return { outcome: "answered", answer: Object.fromEntries(fields.map((field) => [field.name, drawn(field)])), ms: [randomInt(4000, 20_000)] };
+  },
+
+  act(display, { fields }, { answer, ms: [ms = 0] }, { click }) {
+    const controls = display.querySelectorAll<Control>(".field");
+    fields.forEach(({ name }, index) => ((controls[index] as Control).value = String((answer as Record<string, unknown>)[name])));
+    click(display.querySelector("button.first"), ms);
+  },
+});

@@ -1,0 +1,61 @@
+// Leaving the window or changing its size in the middle of a trial: it is recorded, the sentence is covered, and the reader
+// comes back when ready.
+
+import { element, mark, paint } from "./display";
+import { keyName, wantsSpace } from "./guards";
+import { coverWith, current, letGo } from "./keys";
+import type { Ignored, Interruption } from "./screens";
+
+/** Receives what happens: the place in the session is known there. */
+type Note = (kind: "press" | "interruption", t: number, value: Ignored | Interruption) => void;
+
+/** Hides the page until the space bar is pressed; that press ends no word. False where there is nothing to hide. */
+function interrupt(text: string, note: Note, t: number): boolean {
+  const below = current();
+  if (!below?.exclusive) return false;
+  const made = element("div", "cover");
+  made.append(element("p", "", text));
+  made.setAttribute("role", "alert");
+  mark(made, "cover");
+  const stage = document.getElementById("stage") as HTMLElement;
+  stage.inert = true;
+  const painted = paint(() => document.body.append(made));
+  coverWith({
+    exclusive: true,
+    frame: () => painted.frame,
+    wants: wantsSpace,
+    accepted: (press) => {
+      note("press", press.t, { reason: "other", code: keyName(press) });
+      made.remove();
+      stage.inert = false;
+      coverWith(null);
+    },
+    ignored: (press, reason) => {
+      if (reason !== "repeat") note("press", press.t, { reason, code: keyName(press) });
+    },
+  });
+  below.left?.(t);
+  return true;
+}
+
+/** Records each loss and return of the window from now on, and changes of its size while the keys are somebody's. */
+export function watchInterruptions(text: string, note: Note): void {
+  const said = (t: number, reason: Interruption["reason"]): void => note("interruption", t, { reason });
+  const lost = (t: number, reason: "blur" | "hidden"): void => {
+    letGo();
+    said(t, reason);
+    interrupt(text, note, t);
+  };
+  window.addEventListener("blur", (event) => lost(event.timeStamp, "blur"));
+  window.addEventListener("focus", (event) => said(event.timeStamp, "focus"));
+  document.addEventListener("visibilitychange", (event) => {
+    if (document.visibilityState === "hidden") lost(event.timeStamp, "hidden");
+    else said(event.timeStamp, "visible");
+  });
+  // The lines of a sentence stay as they are, and may stand out of a smaller window.
+  window.addEventListener("resize", (event) => {
+    if (!current()?.exclusive) return;
+    said(event.timeStamp, "resize");
+    interrupt(text, note, event.timeStamp);
+  });
+}

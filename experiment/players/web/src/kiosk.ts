@@ -1,0 +1,156 @@
+// The page in the lab: one participant after the other at the same computer, each with a code, and nothing of them stays.
+
+import { type Arrival, type Payload, Refused, isPassing, openSession } from "./api";
+import { button as buttonOf, element, mark, paint } from "./display";
+import { leftOver } from "./journal";
+import { listen } from "./keys";
+import { show } from "./messages";
+import { forgetTab, isAlone, tabName } from "./tab";
+import { backoff } from "./uploads";
+
+/** What the server has written into a kiosk's page, so that nothing has to be asked for. */
+interface Stated {
+  study: { title: string; language: string; direction: string };
+  /** how long the last page of a session stands */
+  seconds: number;
+  /** the texts kiosk_* of experiment/texts/endings */
+  texts: Record<
+    | "code" | "start" | "enter" | "elsewhere" | "unreachable" | "unsent" | "kept" | "stored" | "tell" | "next" | "soon" | "window",
+    string
+  >;
+}
+
+export interface Kiosk {
+  texts: Stated["texts"];
+  /** the name of the journal, which no page but a kiosk's opens */
+  journal: string;
+  /** Asks for a code until there is one that opens a session. */
+  open(): Promise<{ payload: Payload; arrival: Arrival }>;
+  /** Ends a session whose journal is closed: forgets it, shows these texts, and comes back to the start. */
+  over(texts: readonly string[]): Promise<void>;
+}
+
+const pause = (ms: number): Promise<void> => new Promise((done) => setTimeout(done, ms));
+
+/** The code in what was typed: without spaces around it and without what cannot be seen; null where nothing is left. */
+export const codeIn = (typed: string): string | null => typed.normalize("NFKC").replace(/\p{C}/gu, "").trim() || null;
+
+/** What to say when a code opens nothing. */
+export function refusal(error: unknown, texts: Pick<Stated["texts"], "elsewhere" | "unreachable">): string {
+  if (!(error instanceof Refused) || isPassing(error)) return texts.unreachable;
+  if (error.answer.reason === "open_elsewhere") return texts.elsewhere;
+  return error.answer.text?.join(" ") ?? error.message;
+}
+
+/** Fills the screen, where the browser lets the page; settles within a second. */
+async function fillScreen(): Promise<void> {
+  const filled = document.documentElement.requestFullscreen?.().catch(() => {});
+  await Promise.race([filled, pause(1000)]);
+}
+
+interface Start {
+  form: HTMLFormElement;
+  input: HTMLInputElement;
+  button: HTMLButtonElement;
+  say(fault: string): void;
+}
+
+function startScreen({ study, texts }: Stated, unsent: number): Start {
+  const form = element("form", "sheet form kiosk") as HTMLFormElement;
+  const label = element("label", "", texts.code) as HTMLLabelElement;
+  const input = element("input", "field") as HTMLInputElement;
+  const wrong = element("p", "wrong");
+  const row = element("div", "buttons");
+  const button = element("button", "first", texts.start) as HTMLButtonElement;
+  form.noValidate = true;
+  form.addEventListener("submit", (event) => event.preventDefault());
+  // A browser that offered earlier codes would tell who was here.
+  Object.assign(input, { id: "code", type: "text", maxLength: 200, autocomplete: "off", autocapitalize: "off", spellcheck: false, dir: "auto" });
+  label.htmlFor = input.id;
+  wrong.id = "code-wrong";
+  wrong.setAttribute("role", "alert");
+  input.setAttribute("aria-describedby", wrong.id);
+  button.type = "submit";
+  row.append(button);
+  form.append(element("h1", "", study.title), ...(unsent > 0 ? [element("p", "unsent", texts.unsent)] : []), label, input, wrong, row);
+  const say = (fault: string): void => {
+    wrong.textContent = fault;
+    input.setAttribute("aria-invalid", String(fault !== ""));
+    input.select();
+    input.focus();
+  };
+  return { form, input, button, say };
+}
+
+const submitted = (form: HTMLFormElement): Promise<unknown> =>
+  new Promise((done) => form.addEventListener("submit", done, { once: true }));
+
+async function open(stated: Stated, journal: string): Promise<{ payload: Payload; arrival: Arrival }> {
+  const { study, texts } = stated;
+  document.documentElement.lang = study.language;
+  document.documentElement.dir = study.direction;
+  document.title = study.title;
+  history.replaceState(null, "", window.location.pathname); // who comes is asked, never read from an address
+  for (; (await isAlone()) === false; await pause(1000)) show([texts.window]);
+  const { form, input, button, say } = startScreen(stated, await leftOver(journal));
+  mark(form, "kiosk");
+  document.getElementById("stage")?.replaceChildren(form);
+  input.focus();
+  for (;;) {
+    await submitted(form);
+    const code = codeIn(input.value);
+    if (code === null) {
+      say(texts.enter);
+      continue;
+    }
+    button.disabled = true;
+    await fillScreen();
+    const arrival: Arrival = { participant: code, tab: await tabName(), resume: null, source: "lab" };
+    try {
+      return { payload: await openSession(arrival), arrival };
+    } catch (error) {
+      forgetTab();
+      button.disabled = false;
+      say(refusal(error, texts));
+    }
+  }
+}
+
+/** Settles at a press of Enter or of the button, or when the time is over. */
+function left(texts: readonly string[], label: string, seconds: number): Promise<void> {
+  return new Promise((done) => {
+    const button = buttonOf("second", label, () => done());
+    const painted = paint(() => mark(show(texts, button), "over"));
+    listen({
+      exclusive: false,
+      frame: () => painted.frame,
+      wants: (press) => press.code === "Enter" || press.code === "NumpadEnter",
+      accepted: () => done(),
+      ignored: () => {},
+    });
+    setTimeout(done, 1000 * seconds);
+  });
+}
+
+async function over({ texts, seconds }: Stated, journal: string, said: readonly string[]): Promise<void> {
+  forgetTab();
+  await leftOver(journal);
+  await left([...said, texts.tell, texts.soon.replace("{seconds}", String(seconds))], texts.next, seconds);
+  for (let attempt = 1; ; attempt += 1) {
+    show([]);
+    const there = await fetch(window.location.pathname, { cache: "no-store" }).catch(() => null);
+    if (there?.ok) break; // a reload without the server would leave the browser's own page of errors
+    show([texts.unreachable]);
+    await pause(backoff(attempt));
+  }
+  window.location.reload(); // nothing stays in memory either
+}
+
+/** The kiosk that this page is; null where it is none, and for a preview, which is nobody's session. */
+export function kiosk(): Kiosk | null {
+  const block = document.getElementById("kiosk");
+  if (!block || new URLSearchParams(window.location.search).has("preview")) return null;
+  const stated = JSON.parse(block.textContent ?? "") as Stated;
+  const journal = `gardenpath kiosk ${window.location.pathname}`;
+  return { texts: stated.texts, journal, open: () => open(stated, journal), over: (texts) => over(stated, journal, texts) };
+}

@@ -1,0 +1,232 @@
+// A session on our own server, from loading to the completion code.
+
+import {
+  type Arrival,
+  type Ending,
+  type Payload,
+  Refused,
+  arrival,
+  completeSession,
+  heartbeat,
+  isPassing,
+  openSession,
+  storeEvents,
+  withdrawSession,
+} from "./api";
+import { element, paragraphs } from "./display";
+import { type Journal, openJournal, spent } from "./journal";
+import { start, waitFor } from "./keys";
+import { kiosk } from "./kiosk";
+import { codeOf, fileButton, show, showEnding, wayBack } from "./messages";
+import type { Numbering } from "./recorder";
+import { rememberResume, resumeToken, tabName } from "./tab";
+import { type Uploads, backoff, uploads } from "./uploads";
+import { STOPPED, Sitting } from "./visit";
+import { sequence, walk } from "./walk";
+
+import "./style.css";
+
+// Before the texts of the study have come there are only these.
+const unreachable = "The study cannot be reached at the moment. This page tries again by itself; please leave it open.";
+const refused = "The study cannot be opened.";
+
+/** So long the page tries to send before it offers a code that is looked at by hand, ms. */
+const PATIENCE = 120_000;
+
+const pause = (ms: number): Promise<void> => new Promise((done) => setTimeout(done, ms));
+
+const desk = kiosk();
+
+interface Opened {
+  payload: Payload;
+  arrival: Arrival;
+}
+
+/** Opens the session, however long the server is away or another tab has it. */
+async function open(): Promise<Opened> {
+  for (let attempt = 1; ; attempt += 1) {
+    const who = arrival(window.location.search, await tabName(), resumeToken());
+    try {
+      return { payload: await openSession(who), arrival: who };
+    } catch (error) {
+      const elsewhere = error instanceof Refused && error.answer.reason === "open_elsewhere";
+      if (!elsewhere && !isPassing(error)) throw error;
+      show(elsewhere ? (error.answer.text ?? [error.message]) : [unreachable]);
+      await pause(elsewhere ? Math.min(5000, 1000 * (error.answer.retry_after ?? 5)) : backoff(attempt));
+    }
+  }
+}
+
+class Session {
+  private sitting: Sitting;
+  private queue: Uploads;
+  private numbering: Numbering;
+  /** the participant waits for the last events to be stored */
+  private sending = false;
+
+  constructor(
+    private payload: Payload,
+    private who: Arrival,
+    private journal: Journal,
+  ) {
+    const { left } = journal;
+    const { script, order, done, tallies } = payload;
+    this.numbering = { visit: payload.visit, next: Math.max(payload.next_seq, ...left.map(({ seq }) => seq + 1)) };
+    const away = desk?.texts.kept ?? script.texts.error;
+    const stored = new Set<number>();
+    const forget = (seqs: readonly number[]): void => {
+      seqs.forEach((seq) => stored.add(seq));
+      journal.forget(spent(this.queue.kept(), stored));
+    };
+    this.queue = uploads((events) => storeEvents(payload, events), {
+      journal: { keep: journal.keep, forget },
+      trouble: (attempt) => this.sending && show([attempt > 2 ? away : script.texts.saving]),
+      failed: () => this.stop([script.texts.stopped]),
+      ...(left.length === 0 && { renumber: () => this.renumber() }),
+    });
+    const steps = sequence(script, order);
+    this.sitting = new Sitting(script, walk(steps, left, done, tallies), this.numbering, (event) => this.queue.add(event), this.queue);
+    for (const event of left) this.queue.add(event);
+  }
+
+  private async renumber(): Promise<{ visit: number; next: number }> {
+    const fresh = await openSession({ ...this.who, resume: resumeToken() });
+    this.numbering.next += fresh.next_seq - this.payload.next_seq;
+    this.numbering.visit = fresh.visit;
+    Object.assign(this.payload, { token: fresh.token, next_seq: fresh.next_seq, visit: fresh.visit });
+    return { visit: fresh.visit, next: fresh.next_seq };
+  }
+
+  /** Ends the session on this page for good; what is unsent can be kept as a file. */
+  private stop(texts: readonly string[]): void {
+    if (this.sitting.over) return;
+    this.sitting.leave(STOPPED);
+    setTimeout(() => {
+      if (this.queue.unsent().length > 0) show(texts, this.file());
+      else if (desk) void this.journal.close().then(() => desk.over(texts));
+      else show(texts);
+    });
+  }
+
+  private file(): HTMLElement {
+    const { session, script } = this.payload;
+    const text = (): string => JSON.stringify({ session, events: this.queue.kept() });
+    return fileButton(script.texts.keep_file, `${session}.json`, text);
+  }
+
+  /** Leaves the study: the server forgets what it may not keep and says what to show last. */
+  private async depart(reason: string): Promise<void> {
+    const { online } = this.payload;
+    const { texts } = this.payload.script;
+    show([texts.saving]);
+    const forgotten = this.journal.close();
+    rememberResume(null, 0);
+    const last = ({ text, ...way }: Ending): void => {
+      if (desk) void forgotten.then(() => desk.over(text));
+      else showEnding({ text, ...way }, texts.return_link, texts.withdraw);
+    };
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        return last(await withdrawSession(this.payload, reason));
+      } catch (error) {
+        const passing = isPassing(error);
+        if (desk && passing) show([texts.error]);
+        else if (!passing || attempt === 3) last(online.endings[reason] ?? { text: [texts.saving], code: null, url: null });
+        if (!passing) return;
+        await pause(backoff(attempt)); // the server has to hear of it, as long as this page is open
+      }
+    }
+  }
+
+  private async beat(): Promise<void> {
+    let seconds = this.payload.online.heartbeat_seconds;
+    while (!this.sitting.over) {
+      await pause(1000 * seconds);
+      while (this.queue.paused() && !this.sitting.over) await pause(500); // nothing is sent while a sentence is read
+      if (this.sitting.over) return;
+      try {
+        ({ seconds } = await heartbeat(this.payload, this.who.tab));
+      } catch (error) {
+        if (error instanceof Refused && error.answer.reason === "open_elsewhere") this.stop(error.answer.text ?? [error.message]);
+      }
+    }
+  }
+
+  private watch(): void {
+    document.addEventListener("visibilitychange", () => {
+      // The page may be gone in a moment, and nobody is reading.
+      const unsent = this.queue.unsent();
+      if (document.visibilityState !== "hidden" || unsent.length === 0 || this.sitting.over) return;
+      void storeEvents(this.payload, unsent.slice(0, 120), true).catch(() => {});
+    });
+    window.addEventListener("pagehide", () => {
+      if (!this.sitting.over) void heartbeat(this.payload, this.who.tab, true).catch(() => {});
+    });
+    void this.beat();
+  }
+
+  /** Stores what is left and shows the completion code; goes on trying as long as the page is open. */
+  private async finish(): Promise<void> {
+    const { online, script } = this.payload;
+    const { texts } = script;
+    const began = performance.now();
+    let stored = false;
+    show([texts.saving]);
+    this.sending = true;
+    this.sitting.record("end", performance.now(), [null, null], {});
+    const overdue = (async () => {
+      while (!stored && performance.now() - began < PATIENCE) await pause(500);
+      if (stored || this.sitting.over || desk) return;
+      this.sending = false;
+      const { text, code } = online.endings.unsent;
+      show(text, ...(code ? [codeOf(code)] : []), this.file());
+    })();
+    for (let attempt = 1; ; attempt += 1) {
+      await this.queue.stored();
+      try {
+        const { code, url } = await completeSession(this.payload, this.numbering.next);
+        stored = true;
+        this.sending = false;
+        await overdue;
+        this.sitting.over = STOPPED;
+        await this.journal.close();
+        rememberResume(null, 0);
+        if (desk) return void desk.over([...paragraphs(texts.debriefing), desk.texts.stored]);
+        show([...paragraphs(texts.debriefing), texts.your_code], codeOf(code), ...(url ? [wayBack(url, texts.return_link)] : []));
+        return;
+      } catch (error) {
+        if (error instanceof Refused && error.answer.missing?.length && attempt < 5) this.queue.again(error.answer.missing);
+        else if (!isPassing(error)) throw error;
+        await pause(backoff(attempt));
+      }
+    }
+  }
+
+  async run(): Promise<void> {
+    waitFor(() => this.journal.writing());
+    this.watch();
+    const whole = await this.sitting.run();
+    const { over } = this.sitting;
+    if (whole) await this.finish().catch(() => this.stop([this.payload.script.texts.stopped]));
+    else if (over && over !== STOPPED) await this.depart(over);
+  }
+}
+
+async function main(): Promise<void> {
+  start();
+  try {
+    const { payload, arrival: who } = await (desk ?? { open }).open();
+    const { study, online, script } = payload;
+    document.documentElement.lang = script.language;
+    document.documentElement.dir = script.direction;
+    document.title = study.title;
+    if (online.resume) rememberResume(online.resume, online.resume_hours);
+    if (online.test) document.body.append(element("p", "preview", script.texts.preview));
+    await new Session(payload, who, await openJournal(payload.session, online.resume_hours, desk?.journal)).run();
+  } catch (error) {
+    console.error(error);
+    showEnding(error instanceof Refused ? error.answer : {}, "", error instanceof Refused && error.message ? error.message : refused);
+  }
+}
+
+void main();

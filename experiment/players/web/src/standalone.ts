@@ -1,0 +1,337 @@
+// An exported study: the same pages as on our own server, with jsPsych's data as what is kept. Each row of data also holds
+// our session and the events since the row before, so that what comes back makes the same tables.
+
+import { type Ending, isPassing } from "./api";
+import { paragraphs } from "./display";
+import { End } from "./end";
+import { type Exported, type ExportedVersion, type Person, endingOf, person } from "./exported";
+import { type Host, type Row, type Sat, folder, inJatos } from "./hosts";
+import { type Journal, openJournal } from "./journal";
+import { start, waitFor } from "./keys";
+import { codeOf, fileButton, show, showEnding, wayBack } from "./messages";
+import type { Event, Script } from "./screens";
+import { type Uploads, backoff, uploads } from "./uploads";
+import { STOPPED, Sitting } from "./visit";
+import { sequence, walk } from "./walk";
+
+/** So long the page tries to store before it offers a file, ms. */
+const PATIENCE = 120_000;
+
+const pause = (ms: number): Promise<void> => new Promise((done) => setTimeout(done, ms));
+const now = (): string => new Date().toISOString().replace("Z", "+00:00");
+const hex = (bytes: number): string =>
+  Array.from(crypto.getRandomValues(new Uint8Array(bytes)), (byte) => byte.toString(16).padStart(2, "0")).join("");
+
+/** A session as it stands in the data (experiment/sessions.py). */
+interface Session {
+  id: string;
+  participant: string;
+  version: string;
+  slot: number;
+  order: number[];
+  version_sha256: string;
+  procedure_sha256: string;
+  started: string;
+  finished: string | null;
+  source: string;
+}
+
+/** What this browser remembers of a session, so that a reload goes on with it. */
+interface Remembered {
+  session: Session;
+  place: number;
+  by: string;
+  /** ms since 1970 */
+  until: number;
+}
+
+const PREFIX = "gardenpath ";
+
+/** 32 bits of a text (FNV-1a): whoever looks at this browser's storage finds no ids there. */
+function digest(text: string): string {
+  let hash = 0x811c9dc5;
+  for (const byte of new TextEncoder().encode(text)) hash = Math.imul(hash ^ byte, 0x01000193) >>> 0;
+  return hash.toString(16);
+}
+
+/** Somebody with an id is known again in this browser, somebody without in this tab alone. */
+class Memory {
+  private key: string;
+
+  constructor(
+    key: string,
+    private storage: () => Storage,
+    private hours: number,
+  ) {
+    this.key = PREFIX + digest(key);
+    try {
+      const old = (name: string): boolean => name.startsWith(PREFIX) && (this.read(name)?.until ?? Infinity) <= Date.now();
+      Object.keys(storage()).filter(old).forEach((name) => storage().removeItem(name));
+    } catch {
+      // storage is switched off
+    }
+  }
+
+  private read(name: string): Remembered | null {
+    try {
+      return JSON.parse(this.storage().getItem(name) ?? "null") as Remembered | null;
+    } catch {
+      return null; // storage is switched off, or holds something else
+    }
+  }
+
+  get(): Remembered | null {
+    return this.read(this.key);
+  }
+
+  set(remembered: Omit<Remembered, "until"> | null): void {
+    try {
+      if (remembered === null) this.storage().removeItem(this.key);
+      else this.storage().setItem(this.key, JSON.stringify({ ...remembered, until: Date.now() + 3_600_000 * this.hours }));
+    } catch {
+      // a reload then begins anew
+    }
+  }
+}
+
+/** Whether this is the only page with this session; held until the page goes. */
+async function alone(session: string): Promise<boolean> {
+  if (!navigator.locks) return true;
+  return new Promise<boolean>((answer) => {
+    void navigator.locks.request(`gardenpath ${session}`, { ifAvailable: true }, (lock) => {
+      answer(lock !== null);
+      return lock ? new Promise<never>(() => {}) : undefined;
+    });
+  });
+}
+
+interface Journals {
+  events: Journal;
+  rows: Journal<Row>;
+}
+
+class Page {
+  private sitting: Sitting;
+  private visit: number;
+  private rows: Row[];
+  /** events that stand in no row yet */
+  private pending: Event[];
+  private appended: Uploads<Row> | null = null;
+  private sending = false;
+
+  constructor(
+    private exported: Exported,
+    private who: Person | null,
+    private host: Host,
+    private memory: Memory,
+    private remembered: Remembered,
+    private journals: Journals,
+  ) {
+    const { session } = remembered;
+    const { texts } = this;
+    this.rows = journals.rows.left.map((row) => Object.assign(row, { gardenpath_session: session }));
+    const told = new Set(this.rows.flatMap((row) => (row["gardenpath_events"] as Event[]).map(({ seq }) => seq)));
+    this.pending = journals.events.left.filter(({ seq }) => !told.has(seq));
+    const append = host.append?.bind(host);
+    if (append) {
+      this.appended = uploads<Row>(append, {
+        trouble: (attempt) => this.sending && show([attempt > 2 ? texts.error : texts.saving]),
+        failed: (error) => console.warn("rows are kept for the end of the session:", error),
+      });
+      this.rows.forEach((row) => this.appended?.add(row));
+    }
+    const { left } = journals.events;
+    this.visit = Math.max(-1, ...left.map(({ visit }) => visit)) + 1;
+    const numbering = { visit: this.visit, next: Math.max(-1, ...left.map(({ seq }) => seq)) + 1 };
+    const keep = (event: Event): void => {
+      this.pending.push(event);
+      journals.events.keep(event);
+    };
+    const { script, labels } = this.version;
+    const stand = walk(sequence(script, session.order), left);
+    this.sitting = new Sitting(script, stand, numbering, keep, this.appended ?? { pause() {}, resume() {} }, labels);
+  }
+
+  private get version(): ExportedVersion {
+    return versionOf(this.exported, this.remembered.session);
+  }
+
+  private get texts(): Script["texts"] {
+    return this.version.script.texts;
+  }
+
+  private ending(kind: string): Ending {
+    return endingOf(this.exported, this.who, kind);
+  }
+
+  private get sat(): Sat {
+    const { id, participant } = this.remembered.session;
+    return { session: id, participant, filename: `${id}.json` };
+  }
+
+  private add(data: Record<string, unknown>): void {
+    const { session, place, by } = this.remembered;
+    const row: Row = Object.assign(data, {
+      ...{ seq: this.rows.length, visit: this.visit },
+      ...{ study: this.exported.study.name, session: session.id, participant: session.participant },
+      ...{ version: session.version, seed: this.version.seed, slot: session.slot, place, place_by: by },
+      ...{ gardenpath_session: session, gardenpath_events: this.pending },
+    });
+    this.pending = [];
+    this.rows.push(row);
+    this.journals.rows.keep(row);
+    this.appended?.add(row);
+    this.host.alive(session.id, place);
+  }
+
+  private file(): HTMLElement {
+    return fileButton(this.texts.keep_file, this.sat.filename, () => JSON.stringify(this.rows));
+  }
+
+  private forget(): void {
+    void this.journals.events.close();
+    void this.journals.rows.close();
+  }
+
+  private async depart(reason: string): Promise<void> {
+    const { texts } = this;
+    show([texts.saving]);
+    this.appended?.pause();
+    this.forget();
+    this.memory.set(null);
+    await this.host.leave(this.sat.session, reason).catch((error: unknown) => console.error("the platform was not told:", error));
+    showEnding(this.ending(reason), texts.return_link, texts.withdraw);
+  }
+
+  /** Stores the whole, however long the platform is away; then the participant is told that it is done. */
+  private async finish(): Promise<void> {
+    const { texts } = this;
+    let kept: boolean | null = null;
+    show([texts.saving]);
+    this.sending = true;
+    const overdue = setTimeout(() => {
+      this.sending = false;
+      const { text, code } = this.ending("unsent");
+      show(text, ...(code ? [codeOf(code)] : []), this.file());
+    }, PATIENCE);
+    for (let attempt = 1; kept === null; attempt += 1) {
+      await this.appended?.stored().catch(() => {}); // refused for good: the whole is tried nevertheless
+      try {
+        kept = await this.host.save(this.rows, this.sat, this.remembered.place);
+      } catch (error) {
+        console.warn("the data are not stored yet:", error);
+        const there = this.appended && attempt > 2 && this.appended.unsent().length === 0;
+        if (there) kept = true; // as lines, all of them
+        else if (this.sending) show([attempt > 2 && isPassing(error) ? texts.error : texts.saving]);
+        if (!there) await pause(backoff(attempt));
+      }
+    }
+    clearTimeout(overdue);
+    this.sending = false;
+    this.sitting.over = STOPPED;
+    if (!kept) await this.handed();
+    const { session, place, by } = this.remembered;
+    const once = this.who && this.exported.online.sessions === 1;
+    this.memory.set(once ? { session: { ...session, participant: "" }, place, by } : null);
+    this.forget();
+    complete(this.version.script, this.ending("finished"), this.file());
+  }
+
+  /** Settles when the participant has the file, where nothing else takes the data. */
+  private async handed(): Promise<void> {
+    const button = this.file();
+    const taken = new Promise((done) => button.addEventListener("click", done, { once: true }));
+    button.className = "first";
+    show(this.ending("handed_over").text, button);
+    await taken;
+  }
+
+  async run(simulation: string | null): Promise<void> {
+    const { journals, sitting } = this;
+    waitFor(() => journals.events.writing() ?? journals.rows.writing());
+    const end = {
+      type: End,
+      done: () => {
+        sitting.record("end", performance.now(), [null, null], {});
+        this.remembered.session.finished = now();
+      },
+    };
+    const last = { timeline: [end], conditional_function: () => !sitting.over && sitting.walk.ending === null };
+    const added = { on_data_update: (data: Record<string, unknown>) => this.add(data) };
+    const whole = await sitting.run(added, [last], async (jsPsych, timeline) => {
+      for (const row of this.rows) jsPsych.data.get().push(row);
+      window.jsPsych = jsPsych; // for hooks that want its data in another form
+      if (simulation === "visual" || simulation === "data-only") await jsPsych.simulate(timeline, simulation);
+      else await jsPsych.run(timeline);
+    });
+    if (whole) await this.finish();
+    else if (sitting.over) await this.depart(sitting.over);
+  }
+}
+
+/** The last page of who has come to the end. */
+function complete({ texts }: Script, { code, url }: Ending, ...more: HTMLElement[]): void {
+  const way = url ? [wayBack(url, texts.return_link)] : [];
+  const coded = code ? [codeOf(code)] : [];
+  show([...paragraphs(texts.debriefing), ...(code ? [texts.your_code] : [])], ...coded, ...way, ...more);
+}
+
+async function opened(exported: Exported, host: Host, who: Person | null, memory: Memory): Promise<Remembered> {
+  const known = memory.get();
+  if (known && exported.versions.some(({ sha256 }) => sha256 === known.session.version_sha256)) return known;
+  const id = `s-${hex(8)}`;
+  const { place, by } = await host.place(id);
+  const [index, slot, order] = exported.places[place] as Exported["places"][number];
+  const version = exported.versions[index] as ExportedVersion;
+  const test = host.parameters.get("source") === "robot" || host.parameters.has("simulate");
+  const session: Session = {
+    ...{ id, participant: who?.id ?? `p-${hex(8)}`, version: version.name, slot, order },
+    ...{ version_sha256: version.sha256, procedure_sha256: version.procedure_sha256 },
+    ...{ started: now(), finished: null, source: test ? "robot" : host.source },
+  };
+  const remembered = { session, place, by };
+  memory.set(remembered);
+  return { ...remembered, until: Infinity };
+}
+
+const versionOf = ({ versions }: Exported, session: Session): ExportedVersion =>
+  versions.find(({ sha256 }) => sha256 === session.version_sha256) as ExportedVersion;
+
+async function main(): Promise<void> {
+  start();
+  try {
+    const exported = window.gardenpathStudy;
+    const { study, online } = exported;
+    const { language, direction, texts } = (exported.versions[0] as ExportedVersion).script;
+    document.documentElement.lang = language;
+    document.documentElement.dir = direction;
+    document.title = study.title;
+    const host = window.jatos ? await inJatos(window.jatos, exported) : folder(exported, () => show([texts.error]));
+    const who = person(host.parameters);
+    const known = who ? `${who.platform} ${who.id}` : host.run;
+    const memory = new Memory(
+      `${study.name} ${known ?? window.location.search}`,
+      () => (known ? window.localStorage : window.sessionStorage),
+      online.resume_hours,
+    );
+    const remembered = await opened(exported, host, who, memory);
+    if (remembered.session.finished) return complete(versionOf(exported, remembered.session).script, endingOf(exported, who, "finished"));
+    const { id } = remembered.session;
+    if (!(await alone(id))) {
+      show(endingOf(exported, who, "open_elsewhere").text);
+      while (!(await alone(id))) await pause(2000);
+      return window.location.reload(); // the other page has gone on with it
+    }
+    const name = `gardenpath export ${study.name}`;
+    const journals = {
+      events: await openJournal<Event>(id, online.resume_hours, name),
+      rows: await openJournal<Row>(`${id} rows`, online.resume_hours, name),
+    };
+    await new Page(exported, who, host, memory, remembered, journals).run(host.parameters.get("simulate"));
+  } catch (error) {
+    console.error(error);
+    show([error instanceof Error ? error.message : String(error)]);
+  }
+}
+
+void main();

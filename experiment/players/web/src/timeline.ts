@@ -1,0 +1,79 @@
+// The steps of a session as jsPsych's timeline: what is shown of them is decided when it is their turn.
+
+import type { JsPsych } from "jspsych";
+
+import { asksToWithdraw, showProgress } from "./messages";
+import type { Tell } from "./plugin";
+import { plugins } from "./plugins";
+import type { Outcome, Screen } from "./screens";
+import type { Sitting } from "./visit";
+import type { Placed } from "./walk";
+
+export type Timeline = Extract<Parameters<JsPsych["run"]>[0], readonly unknown[]>;
+type Node = Timeline[number];
+
+/** What only some trials are known by: role, item and condition, where the page is told. */
+export type Label = Record<string, unknown>;
+
+/** While these are shown nothing is sent. */
+const READ: ReadonlySet<Screen["kind"]> = new Set(["words", "whole", "word_pairs"]);
+/** At these the bar says how many trials lie behind. */
+const ASKED: ReadonlySet<Screen["kind"]> = new Set(["answers", "slider", "entry"]);
+
+function shownAt(sitting: Sitting, { number, step, position }: Placed, n: number, data: object, progress: number | null): Node {
+  const { script, walk, queue } = sitting;
+  const screen = step.screens[n] as Screen;
+  const record: Tell = (kind, t, value) => {
+    if (kind !== "press" || position !== null) sitting.record(kind, t, [number, n], value);
+  };
+  const withdraw = (): void => void asksToWithdraw(script.texts).then((yes) => yes && sitting.leave("withdrawn"));
+  const page = screen.kind === "text" || screen.kind === "form";
+  return {
+    timeline: [
+      {
+        type: plugins[screen.kind],
+        ...{ screen, direction: script.direction, record, hz: () => sitting.hz ?? 60 },
+        ...(page && sitting.agreed(number) && { way_out: script.texts.withdraw, leave: withdraw }),
+        data: { ...data, step: number, screen: n, kind: screen.kind, task: screen.task, name: screen.name },
+        on_start() {
+          sitting.at = [number, n];
+          if (READ.has(screen.kind)) queue.pause();
+        },
+        on_load() {
+          if (ASKED.has(screen.kind) && progress !== null) showProgress(progress);
+          if (!READ.has(screen.kind)) queue.resume();
+        },
+        async on_finish({ outcome }: { outcome?: Outcome }) {
+          if (outcome === undefined || sitting.over) return; // broken off
+          sitting.at = [null, null];
+          if (!walk.endScreen(outcome)) return;
+          sitting.record("done", performance.now(), [number, null], { dropped_frames: null });
+          if (number === script.consent) await sitting.begin();
+          else queue.resume();
+        },
+      },
+    ],
+    conditional_function: () => walk.isAt(number, n),
+  };
+}
+
+/** The steps that are not done yet; `labels` say more of each trial of the version. */
+export function timeline(sitting: Sitting): Timeline {
+  const { walk, labels } = sitting;
+  const trials = walk.steps.filter(({ position }) => position !== null).length;
+  return walk.steps
+    .filter(({ number }) => !walk.done.has(number))
+    .map((placed) => {
+      const { number, step, position } = placed;
+      const data = position === null ? {} : { trial: position, ...labels?.[step.trial as number] };
+      const progress = position === null ? null : (position + 1) / trials;
+      return {
+        timeline: step.screens.map((_, n) => shownAt(sitting, placed, n, data, progress)),
+        conditional_function: () => walk.isAt(number),
+        on_timeline_start() {
+          if (position !== null) showProgress(null);
+          sitting.record("begin", performance.now(), [number, null], {});
+        },
+      };
+    });
+}

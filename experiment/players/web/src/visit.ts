@@ -1,0 +1,91 @@
+// A visit, wherever the page is run: from the first page to the last screen of the script, and what is recorded of it.
+
+import { type JsPsych, initJsPsych } from "jspsych";
+
+import { check } from "./checks";
+import { sizeWords, suitable } from "./fitting";
+import { watchInterruptions } from "./interruption";
+import { type Numbering, type Place, type Record, type Values, recorder } from "./recorder";
+import type { Event, Script } from "./screens";
+import { type Label, type Timeline, timeline } from "./timeline";
+import type { Uploads } from "./uploads";
+import type { Walk } from "./walk";
+
+/** The session goes on nowhere, or is complete: nobody has to be told. */
+export const STOPPED = "stopped";
+
+export class Sitting {
+  /** why the session ends before its end, null while it goes on */
+  over: string | null = null;
+  /** the screen at hand */
+  at: Place = [null, null];
+  /** frames a second, as measured */
+  hz: number | null = null;
+  /** whether a key has ended a screen of this visit; null as long as none was asked for */
+  private keyboard: boolean | null = null;
+  private recorder: ReturnType<typeof recorder>;
+  private checks = check();
+  private jsPsych: JsPsych | null = null;
+
+  /** `keep` receives each event. */
+  constructor(
+    readonly script: Script,
+    readonly walk: Walk,
+    numbering: Numbering,
+    keep: (event: Event) => void,
+    readonly queue: Pick<Uploads, "pause" | "resume">,
+    readonly labels?: readonly Label[],
+  ) {
+    this.recorder = recorder(numbering, keep);
+  }
+
+  /** Whether the participant has agreed to take part when this step comes. */
+  agreed(step: number): boolean {
+    const { consent } = this.script;
+    return consent === null || step > consent || this.walk.done.has(consent);
+  }
+
+  readonly record: Record = (kind, t, place, value) => {
+    if (kind === "outcome" && (value as Values["outcome"]).press?.by === "key") this.keyboard = true;
+    this.recorder.record(kind, t, place, value);
+  };
+
+  /** From now on what happens is told. */
+  async begin(): Promise<void> {
+    const seen = await this.checks;
+    this.hz = seen.refresh_hz;
+    this.recorder.begin({ ...seen, keyboard: this.keyboard, monitor: null, full_screen: null, font: null, software: {} });
+    watchInterruptions(this.script.texts.interrupted, (kind, t, value) => {
+      const inTrial = this.walk.steps[this.at[0] ?? -1]?.step.trial != null;
+      if (kind === "interruption" || inTrial) this.record(kind, t, this.at, value as Values["press"] & Values["interruption"]);
+    });
+    this.queue.resume();
+  }
+
+  /** Ends the session at the screen at hand. */
+  readonly leave = (reason: string): void => {
+    this.over ??= reason;
+    this.walk.leave(reason);
+    this.jsPsych?.abortExperiment();
+  };
+
+  /** Goes through what is left of the script, and `more` after that; says whether it was gone through to its end. */
+  async run(
+    options: object = {},
+    more: Timeline = [],
+    play = (jsPsych: JsPsych, all: Timeline): Promise<void> => jsPsych.run(all),
+  ): Promise<boolean> {
+    if (this.walk.ending === null && !(await suitable(this.script))) this.over = "unsuitable";
+    this.over ??= this.walk.ending;
+    if (this.over) return false;
+    if (this.agreed(0)) await this.begin();
+    sizeWords(this.script);
+    const stage = document.getElementById("stage") as HTMLElement;
+    stage.replaceChildren();
+    this.jsPsych = initJsPsych({ display_element: stage, ...options });
+    const all = [...timeline(this), ...more];
+    if (all.length > 0) await play(this.jsPsych, all);
+    this.over ??= this.walk.ending;
+    return this.over === null;
+  }
+}

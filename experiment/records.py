@@ -1,0 +1,165 @@
+"""Events become records: one function for each kind of screen, the same for the page, the lab and robots."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from gardenpath.study.screens import (
+    Answers,
+    Entry,
+    Event,
+    Form,
+    Record,
+    Slider,
+    Text,
+    Whole,
+    WordPairs,
+    WordRecord,
+    Words,
+)
+
+LONGEST_ANSWER = 500  # characters
+
+
+def record_of(screen: Any, events: Sequence[Event], *, flags: frozenset[str] = frozenset()) -> Record:
+    """Return how a screen was run, by its events in order; `flags` are added to those of every word."""
+    return _RECORDS[screen.kind](screen, events, flags)
+
+
+def _ended(screen: Any, events: Sequence[Event], flags: frozenset[str]) -> Record:
+    """Return the record of a screen with one display, which its last event ended."""
+    end = _end(events)
+    if end is None:
+        return Record(screen, None)
+    value = end.value
+    display = value["display"]
+    shown = None if display is None else display["request"] if display["frame"] is None else display["frame"]
+    since = None if shown is None else end.t - shown
+    first = value["first"]
+    return Record(
+        screen,
+        judged(screen, value),
+        value["answer"],
+        value["side"],
+        since if value["outcome"] != "timeout" else None,
+        None if first is None or shown is None else first - shown,
+    )
+
+
+def _end(events: Sequence[Event]) -> Event | None:
+    return next((event for event in reversed(events) if event.kind == "outcome"), None)
+
+
+def judged(screen: Any, value: Mapping[str, Any]) -> str:
+    """Return how a screen ended, right or wrong where the player could not say so."""
+    outcome: str = value["outcome"]
+    right = getattr(screen, "right", ())
+    if outcome != "answered" or not right:
+        return outcome
+    return "right" if value["answer"] in right else "wrong"
+
+
+def _words(screen: Any, events: Sequence[Event], flags: frozenset[str]) -> Record:
+    """Return the record of a sentence read word by word; what happened on the way to a word stands in its flags."""
+    words: list[WordRecord] = []
+    end = _end(events)
+    outcome = None if end is None else end.value["outcome"]
+    if outcome == "interrupted":
+        flags |= {"interrupted"}  # words that ran by time are not shown again
+    before: Event | None = None
+    met: set[str] = set()
+    for event in events:
+        if event.kind == "interruption":
+            met.add("interrupted")
+        if event.kind == "press":
+            met.add(event.value["reason"])
+        if event.kind != "word":
+            continue
+        if before is not None:
+            if (event.value["press"] or {}).get("repeats"):
+                met.add("repeats")
+            words.append(_word(screen, event, before, tuple(sorted(met | flags))))
+        before, met = event, set()
+    return Record(screen, outcome, words=tuple(words))
+
+
+def _word(screen: Any, event: Event, before: Event, flags: tuple[str, ...]) -> WordRecord:
+    value, frame = event.value, event.value["display"]["frame"]
+    timed = value["press"] is None
+    # Of a wrong choice that ends the sentence there is no time to the right word.
+    stopped = isinstance(screen, WordPairs) and value["correct"] is False and not screen.redo
+    return WordRecord(
+        value["word"],
+        None if timed or stopped else event.t - before.t,
+        None if timed or stopped or frame is None else event.t - frame,
+        None if value["first"] is None else value["first"] - before.t,
+        value["correct"],
+        value["line"],
+        event.t - frame if timed and frame is not None else None,
+        flags,
+    )
+
+
+_RECORDS: Mapping[str, Callable[[Any, Sequence[Event], frozenset[str]], Record]] = {
+    "text": _ended,
+    "whole": _ended,
+    "answers": _ended,
+    "slider": _ended,
+    "entry": _ended,
+    "form": _ended,
+    "words": _words,
+    "word_pairs": _words,
+}
+
+
+def fault(screen: Any, value: Mapping[str, Any]) -> str | None:
+    """Return what is wrong with how a player says that a screen ended, None where nothing is."""
+    outcome, answer = value["outcome"], value["answer"]
+    ends = _ends(screen)
+    if outcome not in ends:
+        return f"the outcome {outcome!r} of a screen of kind {screen.kind}; expected {' or '.join(sorted(ends))}"
+    if outcome in ("answered", "right", "wrong") and not isinstance(screen, (Words, WordPairs)):
+        return _answer_fault(screen, answer)
+    return None
+
+
+def _ends(screen: Any) -> set[str]:
+    if isinstance(screen, Text):
+        space = {"continued"} if screen.space and not screen.buttons else set()
+        return space | {button.outcome for button in (*screen.buttons, screen.aside) if button is not None}
+    if isinstance(screen, (Whole, Words)):
+        return {"read", "interrupted"}
+    if isinstance(screen, WordPairs):
+        return {"read", "wrong", "interrupted"}
+    if isinstance(screen, Form):
+        return {"answered"}
+    told = {"right", "wrong"} if screen.tell and screen.right else {"answered"}
+    return told | ({"timeout"} if screen.deadline is not None else set())
+
+
+def _answer_fault(screen: Any, answer: Any) -> str | None:
+    if isinstance(screen, Answers):
+        there = [one.value for one in screen.answers]
+        if any(answer == value and type(answer) is type(value) for value in there):
+            return None
+        return f"an answer of {answer!r} to {screen.name}; expected {_listed(there)}"
+    if isinstance(screen, Slider):
+        if isinstance(answer, int) and not isinstance(answer, bool) and screen.least <= answer <= screen.most:
+            return None
+        return f"an answer of {answer!r} to {screen.name}; expected a whole number from {screen.least} to {screen.most}"
+    if isinstance(screen, Entry):
+        if isinstance(answer, str) and answer.strip() and len(answer) <= screen.longest:
+            return None
+        return f"an answer to {screen.name} that is empty, or longer than {screen.longest} characters; expected a text"
+    names = {field.name for field in screen.fields}
+    if not isinstance(answer, Mapping) or not names >= set(answer):
+        return f"answers to {screen.name} by other names than its fields; expected some of {', '.join(sorted(names))}"
+    if any(len(str(one)) > LONGEST_ANSWER for one in answer.values()):
+        return f"an answer to {screen.name} of over {LONGEST_ANSWER} characters"
+    return None
+
+
+def _listed(values: Sequence[str | int]) -> str:
+    numbers = [value for value in values if isinstance(value, int)]
+    if len(numbers) == len(values) and numbers == list(range(min(numbers), max(numbers) + 1)):
+        return f"a whole number from {numbers[0]} to {numbers[-1]}"
+    return " or ".join(repr(value) for value in values)

@@ -1,0 +1,123 @@
+"""Who comes from where, and where they are sent back to: Prolific, SONA, links of one's own, and a kiosk in the lab."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+from urllib.parse import quote
+
+from gardenpath import study
+
+from .standard_texts import LAB as LAB_TEXTS
+from .standard_texts import languages, standard_texts
+
+PROLIFIC_RETURN = "https://app.prolific.com/submissions/complete?cc={code}"
+LONGEST = 200  # characters of an id
+# An id under a platform's own name says which platform sent it; the first that is there counts.
+PLATFORMS = {"PROLIFIC_PID": "prolific", "survey_code": "sona", "participant": "link"}
+LAB = "lab"  # nobody who sits in the lab is sent anywhere
+KIOSK = "kiosk_"  # begins the names of a kiosk's texts
+# Endings for which a platform wants the submission back unless the study has a code for them.
+RETURNED = ("refused", "unsuitable", "screened_out", "withdrawn", "full", "closed", "expired", "departed")
+
+
+@dataclass(frozen=True)
+class Person:
+    """A platform's id of a person, the platform, and its id of this submission where it has one."""
+
+    id: str
+    platform: str
+    submission: str | None = None
+
+
+def person(parameters: Mapping[str, Any]) -> Person | None:
+    """Return who comes by the parameters of the address, or None for who comes without an id.
+
+    >>> person({"PROLIFIC_PID": "5f", "SESSION_ID": "66"})
+    Person(id='5f', platform='prolific', submission='66')
+    """
+    given = {name: _identifier(parameters, name) for name in (*PLATFORMS, "STUDY_ID", "SESSION_ID")}
+    for name, platform in PLATFORMS.items():
+        if (id := given[name]) is not None:
+            return Person(id, platform, given["SESSION_ID"] if platform == "prolific" else None)
+    return None
+
+
+def person_in_lab(parameters: Mapping[str, Any]) -> Person:
+    """Return who sits at a kiosk; raises `ValueError` without a code.
+
+    >>> person_in_lab({"participant": "P01"})
+    Person(id='P01', platform='lab', submission=None)
+    """
+    if (id := _identifier(parameters, "participant")) is None:
+        raise ValueError("participant: a session in the lab needs the participant's code")
+    return Person(id, LAB)
+
+
+def _identifier(parameters: Mapping[str, Any], name: str) -> str | None:
+    value = parameters.get(name)
+    if value is None or (isinstance(value, str) and 0 < len(value) <= LONGEST and value.isprintable()):
+        return value
+    raise ValueError(f"{name}: expected 1 to {LONGEST} printable characters, or null")
+
+
+@dataclass(frozen=True)
+class Ending:
+    """The last page of somebody: paragraphs of plain text, and a code and a way back where there are any."""
+
+    text: tuple[str, ...]
+    code: str | None = None
+    url: str | None = None
+
+    def json(self) -> dict[str, Any]:
+        """Return what the page is sent."""
+        return {"text": list(self.text), "code": self.code, "url": self.url}
+
+
+def ending(online: study.OnlineSection, language: str, kind: str, platform: str = "link", id: str = "") -> Ending:
+    """Return how a visit ends that does not go on: `kind` is a key of texts/endings.toml."""
+    texts = {**_texts(language), **online.texts}
+    codes = {
+        "finished": online.completion_code,
+        "screened_out": online.screened_out_code,
+        "withdrawn": online.withdrawn_code,
+        "unsent": online.review_code,
+    }
+    code = codes.get(kind)
+    asks = code is None and kind in RETURNED and platform != LAB
+    text = (texts[kind], texts["return"]) if asks else (texts[kind],)
+    return Ending(text, code, way_back(online, platform, id, code))
+
+
+def way_back(online: study.OnlineSection, platform: str, id: str, code: str | None) -> str | None:
+    """Return the address that takes somebody with this code back to the platform, or None where there is none."""
+    if code is None or platform == LAB:
+        return None
+    if platform == "prolific":
+        return PROLIFIC_RETURN.format(code=quote(code, safe=""))
+    # SONA grants credit to whoever opens its address: only who finishes is sent there.
+    if online.completion_url is None or code != online.completion_code:
+        return None
+    return online.completion_url.replace("{id}", quote(id, safe="")).replace("{code}", quote(code, safe=""))
+
+
+def kiosk_texts(online: study.OnlineSection, language: str) -> dict[str, str]:
+    """Return what a kiosk says of its own, without the prefix of its names."""
+    texts = {**_texts(language), **online.texts}
+    return {name.removeprefix(KIOSK): text for name, text in texts.items() if name.startswith(KIOSK)}
+
+
+def check_texts(online: study.OnlineSection, language: str) -> None:
+    """Raise `DataError` for texts of study.toml that no page asks for."""
+    known = _texts(language)
+    if unknown := sorted(online.texts.keys() - known.keys()):
+        raise study.DataError(f"online.texts: {', '.join(unknown)} is not known; expected some of {', '.join(known)}")
+
+
+@cache
+def _texts(language: str) -> Mapping[str, str]:
+    """The standard texts in a language, in English where there are none."""
+    known = language.partition("-")[0] in languages()
+    return {
+        name: text for name, text in standard_texts("endings", language if known else "en").items() if name != LAB_TEXTS
+    }

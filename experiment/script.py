@@ -1,0 +1,344 @@
+"""A session is a script: trials are expanded to screens once a version, and walked by every player the same way."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from gardenpath import study
+from gardenpath.stimuli import Trial, Version
+from gardenpath.study.screens import (
+    JUDGED,
+    SKIP,
+    Answers,
+    Button,
+    Entry,
+    Event,
+    Exit,
+    Form,
+    Interlude,
+    Screen,
+    Script,
+    Share,
+    Slider,
+    Step,
+    Text,
+    Whole,
+)
+
+from .standard_texts import LAB, direction, standard_texts
+from .tasks import WITH_TASK, Moment, Tasks
+
+PRACTICE = "practice"
+# What players say outside of screens.
+SAID = (
+    *(
+        "enlarge",
+        "no_larger",
+        "continue",
+        "go_on",
+        "interrupted",
+        "debriefing",
+        "your_code",
+        "return_link",
+        "saving",
+        "error",
+    ),
+    *("stopped", "keep_file", "withdraw", "withdraw_question", "withdraw_yes", "withdraw_no", "preview"),
+)
+SAID_IN_THE_LAB = ("stop_question", "stop_yes", "stopped_here", "finished", "enter", "choose_and_enter")
+
+
+def script(stated: study.Study, tasks: Tasks, version: Version) -> Script:
+    """Return all that a version's sessions show; raises `study.DataError` naming the trials that cannot be shown."""
+    texts = standard_texts("session", stated.language)
+    faults: list[str] = []
+    trials = []
+    for n, trial in enumerate(version.trials):
+        try:
+            seed = f"{version.seed}-{trial.item.id}-{trial.condition}"
+            trials.append(_trial(n, trial, tasks, stated.language, seed, tell=_tells(trial, stated)))
+        except ValueError as error:
+            faults.append(f"{stated.path}: item {trial.item.id}: {error}")
+    if faults:
+        raise study.DataError(dict.fromkeys(faults))
+    front = list(_front(stated, tasks, texts))
+    debriefing = texts["debriefing"] if stated.procedure.debriefing is None else stated.procedure.debriefing
+    return Script(
+        language=stated.language,
+        direction="rtl" if direction(stated.language) == "rtl" else "ltr",
+        device=stated.procedure.device,
+        consent=next((n for n, step in enumerate(front) if step.name == "consent"), None),
+        front=tuple(front),
+        trials=tuple(trials),
+        interludes=tuple(_interludes(stated, version, trials, texts)),
+        end=tuple(_end(stated, texts)),
+        texts={**{name: texts[name] for name in SAID}, "debriefing": debriefing},
+        lab={name: texts[LAB][name] for name in SAID_IN_THE_LAB},
+    )
+
+
+def _tells(trial: Trial, stated: study.Study) -> bool:
+    """Whether players have to know what is right: where practice goes on until enough was."""
+    return trial.role == PRACTICE and stated.procedure.practice.criterion is not None
+
+
+def _trial(n: int, trial: Trial, tasks: Tasks, language: str, seed: str, *, tell: bool) -> Step:
+    """Return the step of a trial: its context, the sentence in its presentation, and what is asked of it."""
+    if tasks.shows[trial.role] == WITH_TASK and not trial.prompts:
+        raise ValueError(f"its sentence stands with what is asked of a {trial.role}, and nothing is asked of it")
+    shown: list[Screen] = []
+    show = tasks.shows[trial.role]
+    if trial.item.context:
+        hint = standard_texts("session", language)["continue"]
+        shown.append(Whole(name="context", task="whole", text=trial.item.context, hint=hint))
+    for name in [*([] if show == WITH_TASK else [show]), *trial.prompts]:
+        moment = Moment(trial, name, language, len(shown), with_task=show == WITH_TASK, tell=tell, seed=seed)
+        shown += tasks.task(name).screens(tasks.settings[name], moment)
+    return Step("trial", tuple(shown), trial=n, block=_block(0) if trial.role == PRACTICE else "")
+
+
+def _block(repeat: int) -> str:
+    return PRACTICE if repeat == 0 else f"{PRACTICE} {repeat + 1}"
+
+
+# ---------------------------------------------------------------------------------------------------- pages
+
+
+def page(name: str, texts: Mapping[str, str], text: str | Sequence[str], **more: object) -> Step:
+    """Return the step of a page of text that one leaves by the space bar or a button."""
+    screen = Text(name=name, paragraphs=_paragraphs(text), buttons=(Button(texts["continue"], "continued"),))
+    return Step(name, (replace(screen, **more),))  # type: ignore[arg-type]
+
+
+def _paragraphs(text: str | Sequence[str]) -> tuple[str, ...]:
+    parts = text.split("\n\n") if isinstance(text, str) else text
+    return tuple(part.strip() for part in parts if part.strip())
+
+
+def _front(stated: study.Study, tasks: Tasks, texts: Mapping[str, str]) -> Iterator[Step]:
+    lab: Mapping[str, str] = texts[LAB]  # type: ignore[assignment]
+    if stated.procedure.device.keyboard:
+        leave = {"aside": Button(texts["no_keyboard"], "unsuitable"), "exits": (Exit("unsuitable", "unsuitable"),)}
+        yield page("device", texts, texts["device"], buttons=(), lab=_paragraphs(lab["device"]), **leave)
+    buttons = Button(texts["consent_accept"], "accepted"), Button(texts["consent_decline"], "declined")
+    own = stated.procedure.consent
+    consent = Text(
+        name="consent",
+        heading=stated.title or stated.name,
+        paragraphs=_paragraphs(texts["consent"] if own is None else own),
+        lab=_paragraphs(lab["consent"]) if own is None else None,
+        buttons=buttons,
+        space=False,
+        exits=(Exit("declined", "refused"),),
+    )
+    yield Step("consent", (consent,))
+    if stated.procedure.instructions is not None:
+        for text in stated.procedure.instructions:
+            yield page("instructions", texts, text)
+        return
+    for text in _instructions(stated, tasks):
+        yield page("instructions", texts, text)
+    begin = [texts["practice"]] if stated.design.practice else []
+    said = [*_paragraphs(lab["ready"]), *begin]
+    yield page("instructions", texts, [*_paragraphs(texts["ready"]), *begin], lab=tuple(said))
+
+
+def _instructions(stated: study.Study, tasks: Tasks) -> Iterator[str]:
+    """Yield a page for each way of reading and each task, the targets' before those of other roles."""
+    roles = [role for role in study.ROLES if role in ("target", *_present(stated))]
+    shows = [tasks.shows[role] for role in roles if tasks.shows[role] != WITH_TASK]
+    asks = [name for role in roles for name in tasks.asks[role]]
+    seen: set[str] = set()
+    for name in dict.fromkeys([*shows, *asks]):
+        text = tasks.task(name).instructions(tasks.settings[name], stated.language)
+        if text and text not in seen:
+            yield text
+        seen.add(text)
+
+
+def _present(stated: study.Study) -> list[str]:
+    """Return the roles that the design has beside targets."""
+    design = stated.design
+    there = {
+        "filler": design.fillers,
+        "catch": design.catch,
+        "practice": design.practice,
+        "attention": design.attention,
+    }
+    return [role for role, given in there.items() if given]
+
+
+def _interludes(
+    stated: study.Study, version: Version, trials: Sequence[Step], texts: Mapping[str, str]
+) -> Iterator[Interlude]:
+    """Yield what comes between trials: rounds of practice, its end, breaks, and pages before blocks."""
+    practice = [step for step in trials if step.block == PRACTICE]
+    ordered = len(version.trials) - len(practice)
+    section, pauses = stated.procedure.practice, version.pauses()
+    starts = [len(practice) + n for n in version.ordering.starts(ordered)]
+    pages: dict[int, list[Step]] = {}
+    for stated_page in stated.procedure.pages:
+        if stated_page.block > len(starts):
+            raise study.DataError(
+                f"{stated.path}: procedure.pages names block {stated_page.block}; the order has {len(starts)} (ordering.blocks)"
+            )
+        pages.setdefault(starts[stated_page.block - 1], []).append(page("page", texts, stated_page.text))
+    for position in range(len(version.trials)):
+        steps: list[Step] = []
+        if position == len(practice) > 0:
+            for repeat in range(1, section.rounds if section.criterion is not None else 1):
+                assert section.criterion is not None
+                again = Share(_block(repeat - 1), section.criterion)
+                steps.append(replace(page("practice_again", texts, texts["practice"]), when=again))
+                steps += [replace(step, block=_block(repeat), when=again) for step in practice]
+            steps.append(page("practice_over", texts, texts["practice_over"]))
+        elif position in pauses:
+            steps.append(page("break", texts, texts["break"]))
+        if steps := [*steps, *pages.get(position, [])]:
+            yield Interlude(position, tuple(steps))
+
+
+def _end(stated: study.Study, texts: Mapping[str, str]) -> Iterator[Step]:
+    if stated.procedure.demographics:
+        form = Form(
+            name="demographics",
+            heading=texts["about_you"],
+            note=texts["may_be_empty"],
+            fields=tuple(stated.procedure.demographics),
+            button=texts["go_on"],
+            missing=texts["needed"],
+            no_number=texts["not_a_number"],
+        )
+        yield Step("demographics", (form,))
+
+
+# ---------------------------------------------------------------------------------------------------- a session
+
+
+@dataclass(frozen=True)
+class Placed:
+    """A step in its place in a session: numbered from 0; `position` counts trials as presented, None for a page."""
+
+    number: int
+    step: Step
+    position: int | None
+
+
+def sequence(made: Script, order: Sequence[int]) -> tuple[Placed, ...]:
+    """Return the steps of a session: front, the trials in this order with the interludes before them, end."""
+    before = {interlude.before: interlude.steps for interlude in made.interludes}
+    steps = [*made.front]
+    for n, trial in enumerate(order):
+        steps += [*before.get(n, ()), made.trials[trial]]
+    steps += made.end
+    placed, position = [], 0
+    for number, step in enumerate(steps):
+        placed.append(Placed(number, step, None if step.trial is None else position))
+        position += step.trial is not None
+    return tuple(placed)
+
+
+class Walk:
+    """Where a session stands: `at` is the step and the screen that come next, None at its end; `ending` is how it was left.
+
+    `done` are steps of earlier visits, `tallies` what was judged in their blocks: right, and of how many.
+    """
+
+    def __init__(
+        self, steps: Sequence[Placed], done: Iterable[int] = (), tallies: Mapping[str, tuple[int, int]] | None = None
+    ) -> None:
+        self.steps, self.done = steps, set(done)
+        self.tallies: dict[str, tuple[int, int]] = dict(tallies or {})
+        self.ending: str | None = None
+        self.outcomes: dict[int, str] = {}
+        self.at: tuple[int, int] | None = self._next_step(0)
+
+    def end_screen(self, outcome: str) -> bool:
+        """Go on after the screen at hand has ended with this outcome; return whether its step has ended with it."""
+        assert self.at is not None
+        number, n = self.at
+        step = self.steps[number].step
+        self.outcomes[n] = outcome
+        to = next((leave.to for leave in step.screens[n].exits if leave.outcome == outcome), None)
+        if to is not None and to != SKIP:
+            self.ending, self.at = to, None
+            return False
+        following = len(step.screens) if to == SKIP else n + 1
+        while following < len(step.screens):
+            if self._shown(step.screens[following]):
+                self.at = number, following
+                return False
+            following += 1
+        self._end_step(number)
+        return True
+
+    def _end_step(self, number: int) -> None:
+        self.done.add(number)
+        block = self.steps[number].step.block
+        if block:
+            judged = [outcome for outcome in self.outcomes.values() if outcome in JUDGED]
+            right, total = self.tallies.get(block, (0, 0))
+            self.tallies[block] = right + judged.count("right"), total + len(judged)
+        self.at = self._next_step(number + 1)
+
+    def _next_step(self, number: int) -> tuple[int, int] | None:
+        self.outcomes = {}
+        for placed in self.steps[number:]:
+            if placed.number not in self.done and self._runs(placed.step):
+                return placed.number, 0
+        return None
+
+    def _runs(self, step: Step) -> bool:
+        if step.when is None:
+            return True
+        if step.when.block not in self.tallies:
+            return False  # of a round that was not needed no further one follows
+        right, total = self.tallies[step.when.block]
+        return (right / total if total else 0.0) < step.when.below
+
+    def _shown(self, screen: Screen) -> bool:
+        return screen.when is None or self.outcomes.get(screen.when.screen) in screen.when.outcomes
+
+
+def walk(steps: Sequence[Placed], events: Iterable[Event]) -> Walk:
+    """Return where a session stands after these events: of a step begun again only the last run counts."""
+    done: list[int] = []
+    tallies: dict[str, tuple[int, int]] = {}
+    outcomes: dict[int, dict[int, str]] = {}
+    ending = None
+    for event in events:
+        if event.step is None or event.step >= len(steps):
+            continue
+        step = steps[event.step].step
+        if event.kind == "begin":
+            outcomes[event.step] = {}
+        elif event.kind == "outcome" and event.screen is not None and event.screen < len(step.screens):
+            outcomes.setdefault(event.step, {})[event.screen] = event.value["outcome"]
+            ends = [leave.to for leave in step.screens[event.screen].exits if leave.outcome == event.value["outcome"]]
+            ending = next((to for to in ends if to != SKIP), ending)
+        elif event.kind == "done" and event.step not in done:
+            done.append(event.step)
+            judged = [one for one in outcomes.get(event.step, {}).values() if one in JUDGED]
+            if step.block:
+                right, total = tallies.get(step.block, (0, 0))
+                tallies[step.block] = right + judged.count("right"), total + len(judged)
+    made = Walk(steps, done, tallies)
+    if ending is not None:
+        made.ending, made.at = ending, None
+    return made
+
+
+def untold(made: Script) -> Script:
+    """Return a script as it leaves for players: without right answers, but where the player has to judge."""
+
+    def silent(screen: Screen) -> Screen:
+        if isinstance(screen, Answers | Slider | Entry) and screen.right and not screen.tell:
+            return replace(screen, right=())
+        return screen
+
+    def hushed(steps: tuple[Step, ...]) -> tuple[Step, ...]:
+        return tuple(replace(step, screens=tuple(map(silent, step.screens))) for step in steps)
+
+    interludes = tuple(replace(one, steps=hushed(one.steps)) for one in made.interludes)
+    return replace(
+        made, front=hushed(made.front), trials=hushed(made.trials), interludes=interludes, end=hushed(made.end)
+    )

@@ -1,0 +1,233 @@
+"""The server's database: its tables, and transactions that hold on SQLite (WAL) and on PostgreSQL alike."""
+
+import json
+import re
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import sqlalchemy as sa
+
+from gardenpath import study
+
+SCHEMA = 3
+metadata = sa.MetaData()
+META = sa.Table(
+    "meta",
+    metadata,
+    sa.Column("schema", sa.Integer, nullable=False),
+    sa.Column("closed", sa.Boolean, nullable=False, default=False),
+)
+VERSIONS = sa.Table(
+    "versions",
+    metadata,
+    sa.Column("sha256", sa.String(64), primary_key=True),
+    sa.Column("name", sa.String, nullable=False),
+    sa.Column("active", sa.Boolean, nullable=False),
+    sa.Column("content", sa.Text, nullable=False),
+)
+# What participants meet, by hash: frozen by the first real session, afterwards every change has a number of its own.
+REVISIONS = sa.Table(
+    "revisions",
+    metadata,
+    sa.Column("number", sa.Integer, primary_key=True, autoincrement=False),
+    sa.Column("since", sa.String, nullable=False),
+    sa.Column("hashes", sa.Text, nullable=False),
+)
+SESSIONS = sa.Table(
+    "sessions",
+    metadata,
+    sa.Column("id", sa.String, primary_key=True),
+    sa.Column("token", sa.String, nullable=False, index=True),
+    sa.Column("participant", sa.String, nullable=False),
+    sa.Column("sitting", sa.Integer, nullable=False),
+    sa.Column("platform", sa.String, nullable=False),
+    sa.Column("version", sa.String, nullable=False),
+    sa.Column("slot", sa.Integer, nullable=False),
+    sa.Column("order", sa.Text, nullable=False),
+    sa.Column("version_sha256", sa.ForeignKey("versions.sha256"), nullable=False),
+    sa.Column("procedure_sha256", sa.String(64), nullable=False),
+    sa.Column("revision", sa.Integer, nullable=False),
+    sa.Column("started", sa.String, nullable=False),
+    sa.Column("seen", sa.String, nullable=False),
+    sa.Column("finished", sa.String),
+    sa.Column("withdrawn", sa.String),
+    sa.Column("late", sa.Boolean, nullable=False, default=False),
+    sa.Column("excluded", sa.Text),
+    sa.Column("source", sa.String, nullable=False),
+    sa.Column("visits", sa.Integer, nullable=False),
+    sa.Column("tab", sa.String),
+    sa.Column("tab_seen", sa.String),
+    sa.Column("trials_ended", sa.Integer, nullable=False, default=0),
+    sa.Column("interruptions", sa.Integer, nullable=False, default=0),
+    sa.UniqueConstraint("participant", "sitting"),
+)
+PREVIEW = "preview"
+REAL = SESSIONS.c.source != PREVIEW
+# Two sessions never share a place; previews take none.
+sa.Index(
+    "place",
+    SESSIONS.c.version,
+    SESSIONS.c.slot,
+    unique=True,
+    sqlite_where=REAL,
+    postgresql_where=REAL,
+)
+EVENTS = sa.Table(
+    "events",
+    metadata,
+    sa.Column("session", sa.ForeignKey("sessions.id"), primary_key=True),
+    sa.Column("seq", sa.Integer, primary_key=True, autoincrement=False),
+    sa.Column("visit", sa.Integer, nullable=False),
+    sa.Column("t", sa.Double, nullable=False),
+    sa.Column("kind", sa.String, nullable=False),
+    sa.Column("step", sa.Integer),
+    sa.Column("screen", sa.Integer),
+    sa.Column("value", sa.Text, nullable=False),
+)
+# The one table that holds platforms' ids; nothing else depends on it, so it can be deleted after payment.
+PAYMENTS = sa.Table(
+    "payments",
+    metadata,
+    sa.Column("session", sa.String, primary_key=True),
+    sa.Column("platform", sa.String, nullable=False),
+    sa.Column("id", sa.String, nullable=False),
+    sa.Column("submission", sa.String),
+    sa.Column("code", sa.String),
+    sa.Column("status", sa.String, nullable=False),
+)
+# Keyed hashes of people who left and may not come again.
+DEPARTED = sa.Table("departed", metadata, sa.Column("participant", sa.String, primary_key=True))
+# How many left each version, and why: all that stays of who refused.
+DEPARTURES = sa.Table(
+    "departures",
+    metadata,
+    sa.Column("version", sa.String, primary_key=True),
+    sa.Column("reason", sa.String, primary_key=True),
+    sa.Column("number", sa.Integer, nullable=False),
+)
+
+
+class Database:
+    """An opened database of a study; raises `DataError` for one that is none of ours or has another schema."""
+
+    def __init__(self, url: str, *, create: bool = True) -> None:
+        self.url, self._lock = url, threading.Lock()
+        try:
+            self.engine = sa.create_engine(_with_driver(url), hide_parameters=True)  # errors are logged, ids are not
+            if self.engine.dialect.name == "sqlite":
+                _prepare_sqlite(self.engine)
+                _make_private(url, self.engine.url.database, create)
+            self._open(_without_password(url))
+        except ModuleNotFoundError as error:
+            extra = " 'gardenpath[postgres]'" if error.name == "psycopg" else f" {error.name}"
+            raise study.MissingExtra(
+                f"{_without_password(url)}: its driver {error.name} is not installed: pip install{extra}"
+            ) from None
+        except sa.exc.SQLAlchemyError as error:
+            reason = str(getattr(error, "orig", error)).partition("\n")[0]
+            raise study.DataError(f"{_without_password(url)}: not a database of gardenpath: {reason}") from None
+
+    def _open(self, url: str) -> None:
+        with self.writing() as connection:
+            there = sa.inspect(connection).has_table(META.name)
+            found = connection.scalar(sa.select(META.c.schema)) if there else None
+            if found is None:
+                metadata.create_all(connection)
+                connection.execute(META.insert().values(schema=SCHEMA))
+            elif found != SCHEMA:
+                raise study.DataError(
+                    f"{url}: the database has schema {found}, expected {SCHEMA}; collect its data with the gardenpath "
+                    "that made it, and serve from a new database"
+                )
+
+    @contextmanager
+    def exclusive(self) -> Iterator[sa.Connection]:
+        """A transaction beside which nobody is assigned a place: SQLite has one writer, PostgreSQL locks the sessions."""
+        with self.writing() as connection:
+            if self.engine.dialect.name == "postgresql":
+                connection.exec_driver_sql("LOCK TABLE sessions IN SHARE ROW EXCLUSIVE MODE")
+            yield connection
+
+    @contextmanager
+    def writing(self) -> Iterator[sa.Connection]:
+        """A transaction that writes; on SQLite the writers of this process wait in line instead of polling the file."""
+        if self.engine.dialect.name != "sqlite":
+            with self.engine.begin() as connection:
+                yield connection
+            return
+        with (
+            self._lock,
+            self.engine.connect().execution_options(writes=True) as connection,
+            connection.begin(),
+        ):
+            yield connection
+
+    @contextmanager
+    def reading(self) -> Iterator[sa.Connection]:
+        """A transaction that reads one state of the data."""
+        options = {"isolation_level": "REPEATABLE READ"} if self.engine.dialect.name == "postgresql" else {}
+        with self.engine.connect().execution_options(**options) as connection, connection.begin():
+            yield connection
+
+    def scrub(self) -> None:
+        """Leave no trace of deleted rows in the database's files."""
+        if self.engine.dialect.name == "sqlite":
+            with self._lock, self.engine.connect() as connection:
+                connection.exec_driver_sql("COMMIT")  # a checkpoint cannot run within a transaction
+                connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)")
+        else:
+            with self.engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
+                for table in (EVENTS, SESSIONS, PAYMENTS):
+                    connection.exec_driver_sql(f"VACUUM {table.name}")
+
+
+def sqlite_url(path: str | Path) -> str:
+    """Return the URL of a SQLite file, whose folder is made."""
+    Path(path).parent.mkdir(parents=True, exist_ok=True)
+    return f"sqlite:///{path}"
+
+
+def _make_private(url: str, path: str | None, create: bool) -> None:
+    """Let nobody else on the machine read platforms' ids: SQLite gives its other files the mode of the first."""
+    if create and path and not Path(path).exists():
+        Path(path).touch(mode=0o600)
+    elif not create and not Path(path or "").is_file():
+        raise FileNotFoundError(f"{url}: there is no such file; expected a study's database")
+
+
+def canonical(value: object) -> str:
+    """Return JSON with sorted keys and no spaces: equal values give equal texts."""
+    return json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+
+
+def _with_driver(url: str) -> sa.URL:
+    """Read a URL; PostgreSQL is reached by psycopg unless another driver is named."""
+    made = sa.make_url(url)
+    return made.set(drivername="postgresql+psycopg") if made.drivername in ("postgresql", "postgres") else made
+
+
+def _without_password(url: str) -> str:
+    return re.sub(r"(://[^/@]*?):[^/@]*@", r"\1:***@", url)
+
+
+def _prepare_sqlite(engine: sa.Engine) -> None:
+    """WAL, every commit on disk, and transactions that begin when we say, for writing (as SQLAlchemy documents)."""
+
+    @sa.event.listens_for(engine, "connect")
+    def _connect(connection, record):  # type: ignore[no-untyped-def]
+        connection.isolation_level = None
+        for pragma in (
+            "journal_mode=WAL",
+            "synchronous=FULL",
+            "foreign_keys=ON",
+            "busy_timeout=10000",
+            "secure_delete=ON",
+        ):
+            connection.execute(f"PRAGMA {pragma}")
+
+    @sa.event.listens_for(engine, "begin")
+    def _begin(connection):  # type: ignore[no-untyped-def]
+        writes = connection.get_execution_options().get("writes")
+        connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")

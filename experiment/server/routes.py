@@ -1,0 +1,462 @@
+"""The web server of a study: the page, and the calls of docs/api.md."""
+
+import errno
+import hmac
+import json
+import logging
+import re
+import socket
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime, timedelta
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import sqlalchemy as sa
+from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import FileResponse, HTMLResponse, JSONResponse, Response
+from starlette.routing import Route
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from gardenpath import study
+
+from ..pseudonyms import hash_participant
+from ..pseudonyms import known_key as known_key
+from ..pseudonyms import participant_key as participant_key
+from ..pseudonyms import secret as secret
+from ..recruitment import LAB, Ending, check_texts, ending, kiosk_texts, person, person_in_lab, way_back
+from ..sessions import Json, check_events, payload
+from ..standard_texts import direction
+from ..versions import VersionFile
+from .dashboard import COOKIE, Dashboard
+from .rate_limits import LARGEST_BODY, MOST_EVENTS, Limit, TooLarge, bounded, limited
+from .store import Arrival, Conflict, Opened, Refused, Rules, Store, Ticket
+
+log = logging.getLogger("gardenpath")
+
+HEADERS = {
+    "content-security-policy": "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
+    "img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+    # Cross-origin isolation gives the page a clock of 5 us instead of 100 us.
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-embedder-policy": "require-corp",
+    "cross-origin-resource-policy": "same-origin",
+    "referrer-policy": "no-referrer",
+    "x-content-type-options": "nosniff",
+    "cache-control": "no-store",
+}
+LOCAL = ("localhost", "127.0.0.1", "::1")
+REASONS = ("withdrawn", "refused", "unsuitable", "screened_out")
+PREVIEW_CODE = "PREVIEW"
+
+
+class _Headers:
+    """Adds the security headers to every answer, where it has none of its own."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        async def with_headers(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                there = {name.lower() for name, _ in message["headers"]}
+                added = [(name.encode(), value.encode()) for name, value in HEADERS.items()]
+                message["headers"] = [*message["headers"], *(h for h in added if h[0] not in there)]
+            await send(message)
+
+        await self.app(scope, receive, with_headers)
+
+
+class _Under:
+    """Serves below a path, whether or not the proxy before it takes the path away."""
+
+    def __init__(self, app: ASGIApp, path: str) -> None:
+        self.app, self.path = app, path.rstrip("/")
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http" and self.path and f"{scope['path']}/".startswith(f"{self.path}/"):
+            scope = {**scope, "path": scope["path"].removeprefix(self.path) or "/"}
+        await self.app(scope, receive, send)
+
+
+@dataclass(frozen=True)
+class Site:
+    """Where and how a study is reached: its outer path, whether a proxy tells who calls, and the dashboard's password.
+
+    Without a password there is no dashboard. With `kiosk` everybody comes to the lab and begins with a code; it is how many
+    seconds the last page of a session stands. `burst` is how many calls of one session are taken at once; in the long run it is
+    a fiftieth of that a second.
+    """
+
+    path: str = ""
+    behind_proxy: bool = False
+    password: str | None = None
+    burst: int = 1000
+    kiosk: int | None = None
+
+
+def application(store: Store, stated: study.Study, *, key: bytes, site: Site | None = None) -> Starlette:
+    """Return the ASGI application of a study whose versions are published in `store`.
+
+    `key` turns a platform's participant id into the keyed hash that is stored in its place.
+    """
+    return _Study(store, stated, key, site or Site()).application()
+
+
+def check(stated: study.Study) -> None:
+    """Raise `DataError` where the server would show people what it does not do, or texts that no page asks for."""
+    check_texts(stated.served, stated.language)
+    if stated.served.withdrawal == "keep" and stated.procedure.consent is None:
+        raise study.DataError(
+            f"{stated.path}: online.withdrawal is 'keep', and the standard consent text promises deletion; expected your own "
+            "text in procedure.consent that says what stays"
+        )
+
+
+class _Study:
+    """The handlers of one study's calls."""
+
+    def __init__(self, store: Store, stated: study.Study, key: bytes, site: Site) -> None:
+        check(stated)
+        self.store, self.stated, self.online, self.key, self.site = store, stated, stated.served, key, site
+        self.arrivals = Limit(burst=60, rate=1)
+        self.calls = Limit(burst=site.burst, rate=site.burst / 50)
+
+    def application(self) -> Starlette:
+        page = page_files()
+        description = Path(str(files("gardenpath.experiment") / "openapi.json"))
+        session = "/api/sessions/{session}"
+        return Starlette(
+            routes=[
+                Route("/", self._page(page / "index.html")),
+                Route("/static/{name}", _static(page)),
+                Route("/api/openapi.json", lambda request: FileResponse(description)),
+                Route("/api/sessions", self._answered(self.open_session), methods=["POST"]),
+                Route(f"{session}/events", self._answered(self.put_events), methods=["PUT"]),
+                Route(f"{session}/heartbeat", self._answered(self.heartbeat), methods=["POST"]),
+                Route(f"{session}/complete", self._answered(self.complete), methods=["POST"]),
+                Route(f"{session}/withdraw", self._answered(self.withdraw), methods=["POST"]),
+                *self._dashboard(),
+            ],
+            middleware=[Middleware(_Under, path=self.site.path), Middleware(_Headers)],
+            exception_handlers={HTTPException: _refused, Exception: _failed},
+        )
+
+    def _page(self, index: Path) -> Callable[[Request], Response]:
+        seconds, language = self.site.kiosk, self.stated.language
+        if seconds is None:
+            return lambda request: FileResponse(index)
+        said = {
+            "study": {
+                "title": self.stated.title or self.stated.name,
+                "language": language,
+                "direction": direction(language),
+            },
+            "seconds": seconds,
+            "texts": kiosk_texts(self.online, language),
+        }
+        data = json.dumps(said, ensure_ascii=False).replace("<", "\\u003c")
+        block = f'<script type="application/json" id="kiosk">{data}</script>'
+        html = index.read_text("utf-8").replace("</head>", f"{block}\n  </head>")
+
+        def page(request: Request) -> Response:
+            answer = HTMLResponse(html)
+            if "preview" not in request.query_params:  # participants find no open dashboard here
+                answer.delete_cookie(COOKIE, httponly=True, samesite="strict")
+            return answer
+
+        return page
+
+    def _dashboard(self) -> list[Route]:
+        if self.site.password is None:
+            return []
+        url, key = self.store.database.url, preview_key(self.key)
+        return Dashboard(self.store, self.stated, url, self.site.password, key, self._safe).routes()
+
+    # ------------------------------------------------------------------------------------------------- the calls
+
+    async def open_session(self, request: Request) -> Response:
+        body = await _body(request)
+        preview = _preview(body.get("preview"), self.key)
+        source = body.get("source") or "server"
+        real = "server" if self.site.kiosk is None or preview else "lab"
+        if source not in (real, "robot"):
+            raise ValueError(f"source: expected '{real}' or 'robot'")
+        who = person_in_lab(body) if source == "lab" else person(body)
+        arrival = Arrival(
+            None if who is None else hash_participant(who.id, self.key),
+            who,
+            source,
+            _random_text(body, "tab"),
+            _random_text(body, "resume"),
+            preview,
+        )
+        if source == real and preview is None and not self._safe(request):
+            raise Refused("insecure", "real participants are served over HTTPS only; see docs/online.md")
+        opened = await run_in_threadpool(self.store.open, arrival)
+        answer = payload(
+            opened.session, opened.file, opened.stand, token=opened.token, visit=opened.visit, next_seq=opened.next_seq
+        )
+        return JSONResponse({**answer, "online": self._online(opened)}, status_code=200 if opened.visit else 201)
+
+    async def put_events(self, request: Request) -> Response:
+        session, token = _ticket(request)
+        events = bounded(check_events((await _body(request)).get("events")))
+        return JSONResponse({"stored": await run_in_threadpool(self.store.append, session, token, events)})
+
+    async def heartbeat(self, request: Request) -> Response:
+        session, token = _ticket(request)
+        body = await _body(request)
+        leaving = body.get("leaving", False)
+        if not isinstance(leaving, bool):
+            raise ValueError("leaving: expected true or false")
+        await run_in_threadpool(self.store.heartbeat, session, token, _random_text(body, "tab"), leaving=leaving)
+        return JSONResponse({"seconds": self.online.heartbeat_seconds})
+
+    async def complete(self, request: Request) -> Response:
+        session, token = _ticket(request)
+        events = (await _body(request)).get("events")
+        if not isinstance(events, int) or isinstance(events, bool) or not 0 < events <= MOST_EVENTS:
+            raise ValueError("events: expected the number of events sent, a whole number above 0")
+        code = self.online.completion_code
+        missing, ticket = await run_in_threadpool(self.store.complete, session, token, events, code)
+        if missing:
+            return JSONResponse({"error": "events are missing", "missing": missing[:10_000]}, status_code=409)
+        if ticket.source == "preview":
+            return JSONResponse({"code": PREVIEW_CODE, "url": None})
+        return JSONResponse({"code": code, "url": way_back(self.online, ticket.platform, ticket.id, code)})
+
+    async def withdraw(self, request: Request) -> Response:
+        session, token = _ticket(request)
+        reason = (await _body(request)).get("reason", "withdrawn")
+        if reason not in REASONS:
+            raise ValueError(f"reason: expected one of {', '.join(REASONS)}")
+        code = ending(self.online, self.stated.language, reason).code
+        how, deleted, ticket = await run_in_threadpool(self.store.withdraw, session, token, reason, code)
+        return JSONResponse({**self._withdrawn(how, ticket).json(), "deleted": deleted})
+
+    # ------------------------------------------------------------------------------------------------- what they say
+
+    def _withdrawn(self, how: str, ticket: Ticket) -> Ending:
+        if how != "finished":
+            return self._ending(how, ticket)
+        # Who withdraws at the very end has earned the code.
+        text = self._ending("withdrawn", ticket).text[:1]
+        code = self.online.completion_code
+        return Ending(text, code, way_back(self.online, ticket.platform, ticket.id, code))
+
+    def _ending(self, kind: str, ticket: Ticket | None) -> Ending:
+        platform, id = (ticket.platform, ticket.id) if ticket else ("link", "")
+        platform = platform if self.site.kiosk is None else LAB
+        return ending(self.online, self.stated.language, kind, platform, id)
+
+    def _online(self, opened: Opened) -> Json:
+        online, ticket = self.online, opened.ticket
+        known = ticket.id or opened.session.source == "preview"
+        kinds = ("refused", "unsuitable", "screened_out", "withdrawn", "unsent")
+        return {
+            "platform": ticket.platform,
+            "test": opened.session.source == "preview",
+            "heartbeat_seconds": online.heartbeat_seconds,
+            "resume": None if known else opened.token,
+            "resume_hours": online.resume_hours,
+            "reward": asdict(online.reward) if online.reward else None,
+            "endings": {kind: self._ending(kind, ticket).json() for kind in kinds},
+        }
+
+    def _safe(self, request: Request) -> bool:
+        """Whether what is sent stays between the participant and this machine."""
+        if request.url.scheme == "https":
+            return True
+        # A proxy that is not trusted hides where a request comes from.
+        through = {"x-forwarded-for", "x-forwarded-proto", "forwarded"} & set(request.headers)
+        return request.url.hostname in LOCAL and not (through and not self.site.behind_proxy)
+
+    def _answered(self, handle: Callable[[Request], Awaitable[Response]]) -> Callable[[Request], Awaitable[Response]]:
+        """Turn what a handler raises into the answer the API documents."""
+
+        async def answered(request: Request) -> Response:
+            if (wait := self._wait(request)) > 0:
+                return _error(429, "too many requests; wait before the next one", wait=wait)
+            try:
+                return await handle(request)
+            except TooLarge:
+                return _error(413, f"the body is over {LARGEST_BODY} bytes; send fewer events at once")
+            except PermissionError as error:
+                return _error(401, str(error))
+            except KeyError as error:
+                return _error(404, str(error.args[0]))
+            except Refused as error:
+                return self._refusal(error)
+            except Conflict as error:
+                return _error(409, str(error))
+            except ValueError as error:
+                return _error(400, str(error).partition("\n")[0])
+            except (sa.exc.OperationalError, sa.exc.TimeoutError) as error:
+                log.error("the database fails: %s", str(getattr(error, "orig", error)).partition("\n")[0])
+                return _error(503, "the database is busy; send it again", wait=1)
+
+        return answered
+
+    def _wait(self, request: Request) -> float:
+        if (session := request.path_params.get("session")) is not None:
+            return self.calls.wait(session)
+        caller = request.client.host if request.client else ""
+        # Without a trusted proxy this machine may stand for everybody behind one.
+        return 0.0 if caller in LOCAL and not self.site.behind_proxy else self.arrivals.wait(caller)
+
+    def _refusal(self, error: Refused) -> JSONResponse:
+        said = self._ending(error.reason, error.session)
+        more = {} if error.wait is None else {"retry_after": round(error.wait, 1)}
+        answer = {"error": str(error), "reason": error.reason, **said.json(), **more}
+        return JSONResponse(answer, status_code=403 if error.reason in ("insecure", "preview") else 409)
+
+
+def preview_key(key: bytes) -> str:
+    """Return what a preview link must hold: nobody else sees a study's materials ahead."""
+    return hmac.new(key, b"preview", "sha256").hexdigest()[:32]
+
+
+def page_files() -> Path:
+    """Return the folder of the built page; raises `FileNotFoundError` saying how to build it."""
+    folder = Path(str(files("gardenpath.experiment.players.web") / "dist"))
+    if not (folder / "index.html").exists():
+        raise FileNotFoundError(f"{folder}: the page is not built; run  make web  (it needs Node.js and npm)")
+    return folder
+
+
+def _static(page: Path) -> Callable[[Request], Response]:
+    there = {path.name: path for path in page.iterdir() if path.is_file()}
+
+    def static(request: Request) -> Response:
+        path = there.get(request.path_params["name"])
+        return FileResponse(path) if path else _error(404, "there is no such file")
+
+    return static
+
+
+def _error(status: int, message: str, *, wait: float | None = None) -> JSONResponse:
+    headers = None if wait is None else {"retry-after": str(max(1, round(wait)))}
+    return JSONResponse({"error": message}, status_code=status, headers=headers)
+
+
+def _refused(request: Request, error: Exception) -> Response:
+    """Answer what no route takes in the form the API documents."""
+    assert isinstance(error, HTTPException)
+    answer = _error(error.status_code, f"{request.method}: {error.detail}; see docs/api.md for what there is")
+    answer.headers.update(error.headers or {})
+    return answer
+
+
+def _failed(request: Request, error: Exception) -> Response:
+    return _error(500, "the server has failed; the fault is in its log, and what was stored is safe")
+
+
+async def _body(request: Request) -> dict[str, Any]:
+    """Return the request's JSON object."""
+    try:
+        body = json.loads(await limited(request), parse_constant=_no_number)
+    except (UnicodeDecodeError, json.JSONDecodeError, RecursionError):
+        raise ValueError("the body is not valid JSON in UTF-8") from None
+    if not isinstance(body, dict):
+        raise ValueError("the body is not a JSON object")
+    return body
+
+
+def _no_number(name: str) -> float:
+    raise ValueError(f"the body holds {name}, which is not JSON")
+
+
+def _random_text(body: Json, name: str) -> str | None:
+    value = body.get(name)
+    if value is None or (isinstance(value, str) and re.fullmatch(r"[A-Za-z0-9_-]{8,64}", value)):
+        return value
+    raise ValueError(f"{name}: expected 8 to 64 of A-Z, a-z, 0-9, _ and -, or null")
+
+
+def _preview(asked: object, key: bytes) -> tuple[str, int] | None:
+    if asked is None:
+        return None
+    if not isinstance(asked, dict) or not {"version", "key"} <= asked.keys():
+        raise ValueError("preview: expected an object with version, trial and key")
+    version, trial, given = asked["version"], asked.get("trial", 0), asked["key"]
+    if not isinstance(version, str) or not re.fullmatch(r"[\w.-]{1,100}", version):
+        raise ValueError("preview: expected version as in E1-V1")
+    if not isinstance(trial, int) or isinstance(trial, bool) or not 0 <= trial < 100_000:
+        raise ValueError("preview: expected trial as a whole number from 0")
+    if not isinstance(given, str) or not hmac.compare_digest(
+        given.encode("utf-8", "replace"), preview_key(key).encode()
+    ):
+        raise Refused("preview", "the key of the preview link is not this study's")
+    return version, trial
+
+
+def _ticket(request: Request) -> tuple[str, str]:
+    """Return the session of the address and the token that came with it."""
+    session: str = request.path_params["session"]
+    if not re.fullmatch(r"s-[0-9a-f]{16}", session):
+        raise KeyError(f"session {session[:40]!r} is not known")
+    scheme, _, token = request.headers.get("authorization", "").partition(" ")
+    if scheme.lower() != "bearer" or not token:
+        raise PermissionError("no token; expected the header Authorization: Bearer TOKEN")
+    return session, token
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """Return a socket bound to host and port; raises `ValueError` where the port is in use."""
+    listener = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind((host, port))
+        # With SO_REUSEADDR a bind can succeed beside a listening socket; listening cannot.
+        listener.listen(128)
+    except OSError as error:
+        listener.close()
+        remedy = "give another with --port, or stop what runs there"
+        if error.errno not in (errno.EADDRINUSE, errno.EACCES):
+            remedy = "expected an address of this machine for --host, such as 127.0.0.1 or 0.0.0.0"
+        raise ValueError(f"port {port} on {host}: {error.strerror}; {remedy}") from None
+    return listener
+
+
+def open_store(
+    stated: study.Study,
+    versions: Sequence[VersionFile],
+    url: str,
+    *,
+    clock: Callable[[], datetime] = lambda: datetime.now(UTC),
+) -> Store:
+    """Return the study's database at `url` with its versions published."""
+    online = stated.served
+    rules = Rules(
+        quota=online.quota,
+        sessions=online.sessions,
+        lease=timedelta(minutes=online.lease_minutes),
+        resume=timedelta(hours=online.resume_hours),
+        tab=timedelta(seconds=3 * online.heartbeat_seconds),
+        keep_withdrawn=online.withdrawal == "keep",
+    )
+    store = Store(url, rules=rules, clock=clock)
+    # What people are told and how they are treated; how many places there are may change at any time.
+    told = {
+        name: value for name, value in asdict(online).items() if name in ("reward", "sessions", "texts", "withdrawal")
+    }
+    store.publish(versions, told)
+    return store
+
+
+def run(app: Starlette, listener: socket.socket, *, proxy: str | None = None) -> None:
+    """Serve until interrupted; no access log, which would hold addresses and ids.
+
+    `proxy` is the address of the proxy whose headers say who calls, and how.
+    """
+    uvicorn = study.require("uvicorn", "online")
+    trusted: dict[str, Any] = {"proxy_headers": proxy is not None, "forwarded_allow_ips": proxy or ""}
+    uvicorn.Server(uvicorn.Config(app, access_log=False, log_level="warning", server_header=False, **trusted)).run(
+        sockets=[listener]
+    )

@@ -1,0 +1,155 @@
+"""Tasks and presentations: what is shown of a sentence and what is asked of it, a module each, listed here in TASKS.
+
+KINDS                                  what `kind` says in study.toml, or `show` and `ask` where no table is needed
+SHOWS                                  whether it shows the sentence (a presentation) or asks of it
+Settings                               the table [procedure.tasks.NAME], a frozen dataclass that checks itself
+NEEDS                                  the fields and free columns of items without which it is not asked
+instructions(settings, language)       the page that explains it
+screens(settings, moment)              the screens of one trial, in order; `ValueError` says why there can be none
+act(screen, reader) -> Act             what a robot does on one of them, and when
+rows(screen, record, trial)            the rows of `readings` and `responses` that a record of one of them makes
+
+A task knows nothing of players, servers or platforms, and none of these knows a task: they know the kinds of screens
+(gardenpath.study.screens).
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Protocol
+
+from gardenpath import study
+
+from . import choice, completion, lexical_decision, maze, question, rating, rsvp, self_paced, whole
+from .moment import Act, Moment, Reader, Row
+
+__all__ = ["TASKS", "Act", "Moment", "Reader", "Row", "Task", "Tasks", "task_of", "tasks_of"]
+
+
+class Task(Protocol):
+    """What each of the modules above is."""
+
+    @property
+    def KINDS(self) -> tuple[str, ...]: ...
+
+    @property
+    def SHOWS(self) -> bool: ...
+
+    @property
+    def NEEDS(self) -> tuple[str, ...]: ...
+
+    @property
+    def Settings(self) -> type: ...
+
+    def instructions(self, settings: Any, language: str) -> str: ...
+
+    def screens(self, settings: Any, moment: Moment) -> Iterator[Any]: ...
+
+    def act(self, screen: Any, reader: Reader) -> Act: ...
+
+    def rows(self, screen: Any, record: Any, trial: Any) -> Iterator[Row]: ...
+
+
+TASKS: list[Task] = [self_paced, whole, rsvp, maze, rating, question, choice, completion, lexical_decision]
+# A sentence that is not read before it is asked about stands above what is asked.
+WITH_TASK = "with_task"
+
+
+def task_of(kind: str) -> Task:
+    """Return the task of a kind; raises `KeyError` for none."""
+    return next((task for task in TASKS if kind in task.KINDS), None) or _unknown(kind)
+
+
+def _unknown(kind: str) -> Task:
+    raise KeyError(f"task {kind!r} is not known; expected one of {', '.join(_kinds())}")
+
+
+def _kinds(shows: bool | None = None) -> list[str]:
+    return [kind for task in TASKS if shows in (None, task.SHOWS) for kind in task.KINDS]
+
+
+class Tasks:
+    """The tasks that a study uses: their settings by name, and what each role shows and asks."""
+
+    def __init__(
+        self, settings: Mapping[str, Any], shows: Mapping[str, str], asks: Mapping[str, Sequence[str]]
+    ) -> None:
+        self.settings, self.shows, self.asks = settings, shows, asks
+
+    def task(self, name: str) -> Task:
+        """Return the task of a name."""
+        return task_of(self.settings[name].kind)
+
+    def needing(self) -> dict[str, tuple[str, ...]]:
+        """Return the fields and columns of items that tasks need, by the tasks' names."""
+        return {name: self.task(name).NEEDS for name in self.settings if self.task(name).NEEDS}
+
+
+def tasks_of(stated: study.Study) -> Tasks:
+    """Return the tasks of a study; raises `study.DataError` with every fault of every table at once."""
+    where, procedure = str(stated.path), stated.procedure
+    settings: dict[str, Any] = {}
+    faults: list[str] = []
+
+    def add(name: str, table: Mapping[str, Any]) -> None:
+        try:
+            task = task_of(table["kind"])
+        except KeyError as error:
+            faults.append(f"{where}: procedure.tasks.{name}: {error.args[0]}")
+            return
+        task.Settings.__pydantic_config__ = study.STRICT  # type: ignore[attr-defined]  # a misspelt key is an error
+        try:
+            settings[name] = study.structure(task.Settings, dict(table), where=f"{where}: procedure.tasks.{name}")
+        except study.DataError as error:
+            faults.extend(error.faults)
+
+    for name, table in procedure.tasks.items():
+        add(name, table)
+    usual = ("with_task", ["choice"]) if stated.design.trial == "pair" else ("centred", [])
+    shows, asks = {}, {}
+    for role in study.ROLES:
+        section = procedure.role(role)
+        shows[role], asks[role] = section.show or usual[0], list(usual[1] if section.ask is None else section.ask)
+    for role in study.ROLES:
+        for key, names, shown in (("show", [shows[role]], True), ("ask", asks[role], False)):
+            for name in names:
+                if name == WITH_TASK and shown:
+                    continue
+                if name not in settings and name not in procedure.tasks and name in _kinds():
+                    add(name, {"kind": name})
+                if name in settings and shown != task_of(settings[name].kind).SHOWS:
+                    faults.append(f"{where}: procedure.{role}.{key} names {name}, which {'asks' if shown else 'shows'}")
+                elif name not in settings and name not in procedure.tasks:
+                    known = [*(n for n in settings if shown == task_of(settings[n].kind).SHOWS), *_kinds(shown)]
+                    faults.append(
+                        f"{where}: procedure.{role}.{key} names {name!r}; expected a task of [procedure.tasks.NAME]"
+                        f" or one of {', '.join(dict.fromkeys([*known, *([WITH_TASK] if shown else [])]))}"
+                    )
+        if shows[role] == WITH_TASK and not asks[role]:
+            faults.append(
+                f"{where}: procedure.{role} shows its sentences with the task and asks nothing; expected ask = [...]"
+            )
+    pairs = stated.design.trial == "pair"
+    faults += [
+        f"{where}: procedure.{role}.ask names {name}, a question about one sentence; a trial that shows a pair has two"
+        for role, names in asks.items()
+        for name in names
+        if pairs and name in settings and "question" in task_of(settings[name].kind).NEEDS and role != "practice"
+    ]
+    faults += [
+        f"{where}: design.share names {name!r}, which no role asks; expected one of {', '.join(_asked(asks)) or '(none)'}"
+        for name in stated.design.share
+        if name not in _asked(asks)
+    ]
+    for n, item in enumerate(stated.design.attention, start=1):
+        faults += [
+            f"{where}: design.attention {n}: responses names {name!r}, which attention items are not asked; "
+            f"expected one of {', '.join(asks['attention']) or '(none)'}"
+            for name in item.responses
+            if name not in asks["attention"]
+        ]
+    if faults:
+        raise study.DataError(dict.fromkeys(faults))
+    return Tasks(settings, shows, asks)
+
+
+def _asked(asks: Mapping[str, Sequence[str]]) -> list[str]:
+    return list(dict.fromkeys(name for names in asks.values() for name in names))

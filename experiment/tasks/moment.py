@@ -1,0 +1,114 @@
+"""What a task is given: a moment of a trial to fill with screens, and a reader whose answers it draws."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from random import Random
+from typing import Any, Protocol
+
+from gardenpath.stimuli import GRAMMATICAL, UNGRAMMATICAL, Sentence, Trial
+from gardenpath.study.screens import Above, Nothing, Stimulus, Value
+
+from ..standard_texts import direction
+
+Row = tuple[str, dict[str, Any]]  # a table and what a task says of its row
+
+
+@dataclass(frozen=True)
+class Moment:
+    """Where a task stands in a trial: the name under which the study knows it, and how many screens come before it in the step.
+
+    `above` holds the sentence where it is not read before it is asked about. `seed` is that of whatever a task draws: the same
+    in every version that shows the item in this condition.
+    """
+
+    trial: Trial
+    name: str
+    language: str
+    before: int
+    with_task: bool = False
+    tell: bool = False
+    seed: str = ""
+
+    @property
+    def direction(self) -> str:
+        """The reading direction of the study's language."""
+        return direction(self.language)
+
+    @property
+    def above(self) -> Above:
+        """What stands above the task's prompt."""
+        return Stimulus(self.trial.shown[0][1].text) if self.with_task else Nothing()
+
+    def expected(self) -> tuple[str, ...]:
+        """The responses that an attention item expects of this task, as study.toml states them."""
+        return tuple(self.trial.expected.get(self.name, ()))
+
+
+def words_of(sentence: Sentence) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return a sentence's words as shown, and what stands between them: a space, or nothing where the text has none."""
+    words = sentence.words()
+    between = [sentence.text[a.end : b.start] for a, b in pairwise(words)]
+    return tuple(sentence.shown()), tuple(" " if gap.strip() != gap else "" for gap in between)
+
+
+def joined(sentence: Sentence) -> str:
+    """Return a sentence as it is shown at once."""
+    words, gaps = words_of(sentence)
+    return "".join(word + gap for word, gap in zip(words, (*gaps, ""), strict=True))
+
+
+def is_minimal(trial: Trial) -> bool:
+    """Whether a trial shows a grammatical and an ungrammatical sentence."""
+    return {name for name, _ in trial.shown} == {GRAMMATICAL, UNGRAMMATICAL}
+
+
+@dataclass(frozen=True)
+class Act:
+    """What a robot does on a screen: ms from each press to the next (one, or one for each display of words), and the answer.
+
+    `first` is ms to the first key of a typed answer; `wrong` are the word pairs of which the wrong word is taken first.
+    """
+
+    ms: tuple[float, ...]
+    answer: Value | Mapping[str, Value] | None = None
+    first: float | None = None
+    wrong: frozenset[int] = field(default_factory=frozenset)
+
+
+class Reader(Protocol):
+    """A robot in the middle of a trial, as tasks know it (experiment/robots.py)."""
+
+    @property
+    def random(self) -> Random: ...
+
+    @property
+    def trial(self) -> Trial: ...
+
+    @property
+    def knows(self) -> float:
+        """Probability of the right answer."""
+
+    @property
+    def attends(self) -> float:
+        """Probability of an expected answer to an attention item."""
+
+    @property
+    def slips(self) -> float:
+        """Probability of taking the wrong one of two words first."""
+
+    def reading_times(self, sentence: int) -> Sequence[float]:
+        """Draw the reading time of each word of one of the trial's sentences, ms."""
+
+    def at_once(self, text: str) -> float:
+        """Draw the time of a text that is read at once, ms."""
+
+    def latent(self, condition: str) -> float:
+        """Draw where a sentence lies on the latent scale of acceptability."""
+
+
+def right_or_other(right: Sequence[Value], others: Sequence[Value], p: float, random: Random) -> Value:
+    """Draw one of the right answers with probability `p`, otherwise one of the others."""
+    if right and (not others or random.random() < p):
+        return random.choice(list(right))
+    return random.choice(list(others))

@@ -1,0 +1,53 @@
+"""Self-paced reading (Just, Carpenter & Woolley 1982, doi 10.1037/0096-3445.111.2.228): a word a key press, in the middle of the
+screen or in its place in the sentence.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from gardenpath.study.screens import Words
+
+from ..standard_texts import standard_texts
+from .moment import Act, Moment, Reader, words_of
+from .recording import readings as rows
+
+KINDS = ("centred", "moving_window", "cumulative")
+SHOWS = True
+NEEDS: tuple[str, ...] = ()
+
+__all__ = ["KINDS", "NEEDS", "SHOWS", "Settings", "act", "instructions", "rows", "screens"]
+
+
+@dataclass(frozen=True)
+class Settings:
+    """`kind` is centred, moving_window (a word is covered again when the next one comes) or cumulative."""
+
+    kind: Literal["centred", "moving_window", "cumulative"]
+
+
+def instructions(settings: Settings, language: str) -> str:
+    """Return the page that explains how to read."""
+    return str(standard_texts("self_paced", language)[settings.kind])
+
+
+def screens(settings: Settings, moment: Moment) -> Iterator[Words]:
+    """Yield a screen for each sentence."""
+    texts = standard_texts("self_paced", moment.language)
+    for n, (_, sentence) in enumerate(moment.trial.shown):
+        words, gaps = words_of(sentence)
+        yield Words(
+            name=moment.name,
+            task=settings.kind,
+            words=words,
+            gaps=gaps,
+            arrangement=settings.kind,
+            hint=texts["start_hint"],
+            reminder=texts["other_key"] if moment.trial.role == "practice" else "",
+            sentence=n,
+        )
+
+
+def act(screen: Words, reader: Reader) -> Act:
+    """Press at the fixation mark, then once a word."""
+    return Act((300 + 400 * reader.random.random(), *reader.reading_times(screen.sentence)))

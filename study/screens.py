@@ -1,0 +1,493 @@
+"""What a session shows and what it leaves behind: types alone, from which the schema and the page's types are generated.
+
+A version's trials are expanded to screens once, in Python (experiment/script.py), and stored in its version file. A screen is what
+a player runs without giving control back; it ends with one named outcome. Players, the server, robots, exports and the tables'
+reader know kinds of screens, never tasks.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Annotated, Any, Literal
+
+from pydantic import Discriminator
+
+from .config import DeviceSection, FieldSection
+
+Json = dict[str, Any]
+Value = str | int
+Side = Literal["left", "right", "upper", "lower"]
+SKIP = "skip"  # an outcome that leads here skips what is left of its step
+
+# How a screen can end; `read`, `answered` and `continued` are plain. A player that knows the right answers says right or wrong.
+Outcome = Literal[
+    "continued", "read", "answered", "right", "wrong", "timeout", "interrupted", "accepted", "declined", "unsuitable"
+]
+JUDGED: tuple[Outcome, ...] = ("right", "wrong", "timeout")
+
+
+# ------------------------------------------------------------------------------------------------------------ flow
+
+
+@dataclass(frozen=True)
+class After:
+    """Show a screen only where an earlier one of its step ended so; a screen that was not shown did not end."""
+
+    screen: int
+    outcomes: tuple[Outcome, ...]
+
+
+@dataclass(frozen=True)
+class Share:
+    """Run a step only where the share of judged screens that ended right over a block lies below `below`.
+
+    A block of which nothing was judged has the share 0.
+    """
+
+    block: str
+    below: float
+
+
+@dataclass(frozen=True)
+class Exit:
+    """Where an outcome leads if not to the next screen: past the rest of the step (`skip`), or out of the study by an ending."""
+
+    outcome: Outcome
+    to: str
+
+
+# ------------------------------------------------------------------------------------------------------------ screens
+
+
+@dataclass(frozen=True)
+class Nothing:
+    """Nothing stands above a prompt."""
+
+    kind: Literal["nothing"] = "nothing"
+
+
+@dataclass(frozen=True)
+class Passage:
+    """A text that stands above a prompt."""
+
+    text: str
+    kind: Literal["text"] = "text"
+
+
+@dataclass(frozen=True)
+class Stimulus:
+    """A sentence of the trial that stands above a prompt, by its number among those shown."""
+
+    text: str
+    sentence: int = 0
+    kind: Literal["sentence"] = "sentence"
+
+
+Above = Annotated[Nothing | Passage | Stimulus, Discriminator("kind")]
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Screen:
+    """What all screens have: the task they belong to and the name under which the study knows it; pages have the task `page`."""
+
+    name: str
+    task: str = "page"
+    when: After | None = None
+    exits: tuple[Exit, ...] = ()
+
+
+@dataclass(frozen=True)
+class Button:
+    """A button of a page and the outcome that it gives."""
+
+    label: str
+    outcome: Outcome
+
+
+@dataclass(frozen=True, kw_only=True)
+class Text(_Screen):
+    """A page of paragraphs, plain text; the first button is the one to go on with, by the space bar where `space` holds.
+
+    `aside` is a button that leads out and stands apart; `lab` are the paragraphs that a lab shows instead, where they differ.
+    """
+
+    paragraphs: tuple[str, ...]
+    heading: str = ""
+    buttons: tuple[Button, ...] = ()
+    aside: Button | None = None
+    space: bool = True
+    lab: tuple[str, ...] | None = None
+    kind: Literal["text"] = "text"
+
+
+@dataclass(frozen=True)
+class Pace:
+    """Timed presentation: how long each word stands and how long nothing stands after it, ms; frames are round(ms x Hz / 1000)."""
+
+    word: float
+    pause: float = 0.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Words(_Screen):
+    """A sentence word by word: the space bar shows each next word, or time does where there is a `pace`.
+
+    `gaps` stand between the words: a space each, or nothing. `reminder` is said after a key that takes nobody on.
+    """
+
+    words: tuple[str, ...]
+    gaps: tuple[str, ...]
+    arrangement: Literal["centred", "moving_window", "cumulative"] = "centred"
+    fixation: str = "+"
+    hint: str = ""
+    reminder: str = ""
+    pace: Pace | None = None
+    sentence: int = 0
+    kind: Literal["words"] = "words"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Whole(_Screen):
+    """A text that is read at once; `sentence` says which of the trial's sentences it is, None for a context."""
+
+    text: str
+    hint: str = ""
+    sentence: int | None = None
+    kind: Literal["whole"] = "whole"
+
+
+@dataclass(frozen=True)
+class Answer:
+    """One of several answers: what it says, what is recorded, its keys and the side on which it stands.
+
+    A key is a code of a keyboard's place ("KeyF", "ArrowLeft"), or a digit, whichever key of the layout types it.
+    """
+
+    label: str
+    value: Value
+    keys: tuple[str, ...]
+    side: Side | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Asked(_Screen):
+    """What screens that ask have: a prompt, what stands above it, and ms after which no answer is taken.
+
+    `right` are the answers that count as right, where any do; they leave the server only where `tell` holds, and then the player
+    judges.
+    """
+
+    prompt: str
+    above: Above = field(default_factory=Nothing)
+    deadline: float | None = None
+    right: tuple[Value, ...] = ()
+    tell: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Answers(_Asked):
+    """A choice of answers: the `points` of a scale with two labelled ends, short ones in a `row`, or both sentences of a pair."""
+
+    answers: tuple[Answer, ...]
+    arrangement: Literal["points", "row", "pair", "stacked_pair"] = "row"
+    low: str = ""
+    high: str = ""
+    kind: Literal["answers"] = "answers"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Slider(_Asked):
+    """A slider over whole numbers, which has to be moved before one can go on; the lab has a hint of its own."""
+
+    low: str
+    high: str
+    least: int = 0
+    most: int = 100
+    hint: str = ""
+    lab_hint: str = ""
+    button: str = ""
+    kind: Literal["slider"] = "slider"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Entry(_Asked):
+    """A text that is typed, ended by Enter or by a button; an empty one is asked for again with `missing`."""
+
+    button: str
+    missing: str
+    longest: int = 200
+    kind: Literal["entry"] = "entry"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Form(_Screen):
+    """Questions about the participant: what is wrong with an answer is said with `missing` or `no_number` ({low}, {high})."""
+
+    heading: str
+    note: str
+    fields: tuple[FieldSection, ...]
+    button: str
+    missing: str
+    no_number: str
+    kind: Literal["form"] = "form"
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A word and its alternative; `side` is where the word stands."""
+
+    word: str
+    alternative: str
+    side: Literal["left", "right"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class WordPairs(_Screen):
+    """Maze: two words side by side, of which one goes on with the sentence.
+
+    After a wrong choice the screen ends (`redo` False), or `error` is shown and the right choice goes on, once the keys have been
+    dead for `delay` ms; then `again` is shown.
+    """
+
+    pairs: tuple[Pair, ...]
+    hint: str = ""
+    redo: bool = False
+    delay: float = 0.0
+    error: str = ""
+    again: str = ""
+    sentence: int = 0
+    kind: Literal["word_pairs"] = "word_pairs"
+
+
+Screen = Annotated[
+    Text | Words | Whole | Answers | Slider | Entry | Form | WordPairs,
+    Discriminator("kind"),
+]
+KINDS = ("text", "words", "whole", "answers", "slider", "entry", "form", "word_pairs")
+
+
+# ------------------------------------------------------------------------------------------------------------ a script
+
+
+@dataclass(frozen=True)
+class Step:
+    """What is resumed as a whole: a page, or a trial. `trial` is its number among the version's trials, None for a page."""
+
+    name: str
+    screens: tuple[Screen, ...]
+    trial: int | None = None
+    block: str = ""
+    when: Share | None = None
+
+
+@dataclass(frozen=True)
+class Interlude:
+    """Steps that come before the trial at presented position `before`."""
+
+    before: int
+    steps: tuple[Step, ...]
+
+
+@dataclass(frozen=True)
+class Asset:
+    """A file that screens show, by name and hash."""
+
+    name: str
+    sha256: str
+
+
+@dataclass(frozen=True)
+class Script:
+    """All that a version's sessions show, position-free: a session is the front steps, the trials in its order with the interludes
+    between them, and the end steps, numbered from 0.
+
+    Nothing is recorded before the step `consent` (its number) has ended. `texts` are what players say outside of screens; `lab`
+    holds those of the lab.
+    """
+
+    language: str
+    direction: Literal["ltr", "rtl"]
+    device: DeviceSection
+    consent: int | None
+    front: tuple[Step, ...]
+    trials: tuple[Step, ...]
+    interludes: tuple[Interlude, ...]
+    end: tuple[Step, ...]
+    texts: Mapping[str, str]
+    lab: Mapping[str, str]
+    assets: tuple[Asset, ...] = ()
+
+
+# ------------------------------------------------------------------------------------------------------------ events
+
+
+@dataclass(frozen=True)
+class Display:
+    """When a display was asked for, the frame that painted it and the frame after that, ms; null where it has not come."""
+
+    request: float
+    frame: float | None
+    frame2: float | None
+
+
+@dataclass(frozen=True)
+class Press:
+    """How a display was ended: `handler` is when the program saw it, `repeats` how many auto-repeats of a held key were ignored,
+    `released` when the press before was let go (null where it was not), `trusted` whether it came from a person's device.
+    """
+
+    by: Literal["key", "button", "touch"]
+    handler: float
+    repeats: int | None
+    released: float | None
+    trusted: bool | None
+
+
+@dataclass(frozen=True)
+class Visit:
+    """The machine, in the first event of each visit; `time_origin` is ms since 1970 at t = 0, `timer_ms` the clock's smallest step.
+
+    `monitor`, `full_screen`, `font` and `software` (versions by name) come from the lab.
+    """
+
+    time_origin: float
+    device: str
+    refresh_hz: float | None
+    timer_ms: float | None
+    width: float | None
+    height: float | None
+    pixel_ratio: float | None
+    isolated: bool | None
+    keyboard: bool | None
+    monitor: str | None
+    full_screen: bool | None
+    font: str | None
+    software: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class Began:
+    """A step begins."""
+
+
+@dataclass(frozen=True)
+class WordEnded:
+    """The display of a word, or of what stands before the first (-1), ended at the event's t; without a press, by time.
+
+    `line` and `column` are its place where sentences stand on lines; in Maze `correct` says whether the first choice was right, and
+    `first` when it was made, ms.
+    """
+
+    word: int
+    line: int | None
+    column: int | None
+    display: Display
+    press: Press | None
+    correct: bool | None
+    first: float | None
+
+
+@dataclass(frozen=True)
+class Ended:
+    """A screen ended with an outcome at the event's t; without a display where words had displays of their own.
+
+    `answer` is what was answered (of a form, its answers by name); `side` is where the chosen answer stood; `first` is when the
+    first key of a typed answer came, ms; `pasted` is how often text was pasted.
+    """
+
+    outcome: Outcome
+    answer: str | int | Mapping[str, str | int] | None
+    side: Side | None
+    display: Display | None
+    press: Press | None
+    first: float | None
+    pasted: int | None
+
+
+@dataclass(frozen=True)
+class Ignored:
+    """A key press that ended nothing."""
+
+    reason: Literal["early", "held", "repeat", "modifier", "other"]
+    code: str
+
+
+@dataclass(frozen=True)
+class Interruption:
+    """The window was left or came back, or changed; `escape`: in the lab, the question whether to stop."""
+
+    reason: Literal["blur", "focus", "hidden", "visible", "resize", "escape"]
+
+
+@dataclass(frozen=True)
+class Done:
+    """A step is done; `dropped_frames` came late while its sentences were read, null where that is not known."""
+
+    dropped_frames: int | None
+
+
+@dataclass(frozen=True)
+class Over:
+    """The session is over."""
+
+
+# Nothing is guessed: a field too many, or a number in the clothes of a text, is a fault.
+for _type in (Display, Press, Visit, Began, WordEnded, Ended, Ignored, Interruption, Done, Over):
+    setattr(_type, "__pydantic_config__", {"extra": "forbid", "strict": True, "allow_inf_nan": False})  # noqa: B010
+
+# The value that each kind of event holds, and whether it names a step and a screen.
+EVENTS: Mapping[str, tuple[type, str]] = {
+    "visit": (Visit, "session"),
+    "begin": (Began, "step"),
+    "word": (WordEnded, "screen"),
+    "outcome": (Ended, "screen"),
+    "press": (Ignored, "any"),
+    "interruption": (Interruption, "any"),
+    "done": (Done, "step"),
+    "end": (Over, "session"),
+}
+
+
+@dataclass(frozen=True)
+class Event:
+    """One thing that happened: numbered by `seq` over the session, `t` in ms on the clock of one visit.
+
+    `step` and `screen` say where in the session; they are None where the kind of event has none.
+    """
+
+    seq: int
+    visit: int
+    t: float
+    kind: str
+    step: int | None
+    screen: int | None
+    value: Json
+
+
+# ------------------------------------------------------------------------------------------------------------ records
+
+
+@dataclass(frozen=True)
+class WordRecord:
+    """A word that was read, times in ms: `rt` from the press before, `rt_onset` from the frame that painted the word."""
+
+    word: int
+    rt: float | None
+    rt_onset: float | None = None
+    rt_first: float | None = None
+    correct: bool | None = None
+    line: int | None = None
+    duration: float | None = None
+    flags: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Record:
+    """A screen as it was run: its outcome, the answer with its side, times in ms from the frame that painted it, and its words."""
+
+    screen: Any
+    outcome: str | None
+    answer: str | int | float | Mapping[str, str | int] | None = None
+    side: str | None = None
+    rt: float | None = None
+    rt_first: float | None = None
+    words: tuple[WordRecord, ...] = ()

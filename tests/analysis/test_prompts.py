@@ -1,0 +1,493 @@
+"""A study of two scales, keys and a slider, and of two kinds of questions: nothing is mixed, and what did not come is counted."""
+
+import itertools
+import math
+import statistics
+from collections import defaultdict
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+from gardenpath.analysis import (
+    analyse,
+    choice_agreement,
+    coefficient_figure,
+    condition_figure,
+    factorial_models,
+    left_in,
+    ordinal_models,
+    rating_correlations,
+    rating_scores,
+    region_times,
+    score_figure,
+    sensitivity_grid,
+)
+from gardenpath.analysis.contrasts import CODES, entering
+from gardenpath.analysis.ledger import Ledger
+from gardenpath.analysis.policies import Steps
+from gardenpath.analysis.prompts import answered
+from gardenpath.analysis.reporting import figures, manuscript, wording
+from gardenpath.analysis.reporting.document import whole
+from gardenpath.study import ExcludeSection, ModelSection, check, read, write
+
+from .test_commands import STUDY, run
+
+Tables = dict[str, pd.DataFrame]
+GIVEN = ("readings", "responses", "sessions", "items")
+SCALES = ("acceptability", "plausibility")
+ANYONE = ExcludeSection(accuracy=0)
+
+
+@pytest.fixture(scope="module")
+def found(two_scales: Tables) -> Tables:
+    return analyse(*(two_scales[name] for name in GIVEN), policy="maximal", exclude=ANYONE)
+
+
+@pytest.fixture(scope="module")
+def scores(two_scales: Tables) -> pd.DataFrame:
+    return rating_scores(two_scales["responses"], two_scales["items"])
+
+
+def alone(tables: Tables, prompt: str) -> Tables:
+    """Return the study as it would be with one of the two scales."""
+    responses = tables["responses"]
+    return {**tables, "responses": responses[(responses["task"] != "rating") | (responses["prompt"] == prompt)]}
+
+
+@pytest.mark.parametrize("prompt", SCALES)
+def test_each_scale_is_analysed_as_if_it_were_the_only_one(two_scales: Tables, found: Tables, prompt: str) -> None:
+    """Every table that holds ratings, but for what is corrected over both scales, and the names of fits."""
+    single = alone(two_scales, prompt)
+    theirs = analyse(*(single[name] for name in GIVEN), policy="maximal", exclude=ANYONE)
+    compared = [name for name, frame in theirs.items() if "prompt" in frame]
+    assert len(compared) == 12
+    for name in compared:
+        ours = found[name][(found[name]["prompt"] == prompt).fillna(False)].drop(
+            columns=["p_bh_all", "found_all"], errors="ignore"
+        )
+        expected = theirs[name][(theirs[name]["prompt"] == prompt).fillna(False)][ours.columns]
+        assert len(ours) == len(expected) > 0 or name == "choice_agreement", name
+        assert ours.to_csv(index=False) == expected.to_csv(index=False), name
+    for name in ("region_times", "reading_curves", "participants"):
+        assert found[name].to_csv() == theirs[name].to_csv()
+
+
+def test_z_is_over_one_participant_and_one_scale_by_hand(two_scales: Tables, scores: pd.DataFrame) -> None:
+    given = defaultdict(list)
+    for row in two_scales["responses"].itertuples():
+        if row.task == "rating" and row.role == "target" and not pd.isna(row.response):
+            given[row.participant, row.prompt].append(float(row.response))
+    assert len(scores) == sum(map(len, given.values()))
+    for row in scores.itertuples():
+        own = given[row.participant, row.prompt]
+        assert row.z == pytest.approx((row.rating - statistics.mean(own)) / statistics.stdev(own), abs=1e-12)
+    assert scores.groupby("prompt")["rating"].max().to_dict() == {"acceptability": 7, "plausibility": 95}
+
+
+@pytest.mark.r
+def test_the_models_of_each_scale_are_those_of_r(
+    two_scales: Tables, scores: pd.DataFrame, found: Tables, rscript: Callable[..., pd.DataFrame]
+) -> None:
+    counted = two_scales["sessions"].query("complete")["session"]
+    rows = scores[(scores["role"] == "target") & scores["session"].isin(counted)]
+    rows = rows.assign(g=rows["condition"].map(CODES).astype(float))
+    code = """
+    library(lmerTest)
+    result <- do.call(rbind, lapply(split(rows, paste(rows$prompt, rows$phenomenon, sep = "/")), function(part) {
+      of <- function(response) coef(summary(suppressMessages(
+        lmer(as.formula(paste(response, "~ g + (1|participant) + (1|item)")), part))))["g", ]
+      data.frame(prompt = part$prompt[1], phenomenon = part$phenomenon[1], n = nrow(part), b = of("z")[["Estimate"]],
+        t = of("z")[["t value"]], p = of("z")[["Pr(>|t|)"]], raw = of("rating")[["Estimate"]])
+    }))
+    result$bh <- ave(result$p, result$prompt, FUN = function(p) p.adjust(p, "BH"))
+    result$all <- p.adjust(result$p, "BH")
+    """
+    theirs = rscript(code, rows=rows).set_index(["prompt", "phenomenon"]).sort_index()
+    models = found["phenomenon_models"].query("measure == 'z' and term == 'grammaticality' and random == 'intercepts'")
+    ours = models.set_index(["prompt", "phenomenon"]).sort_index()
+    assert list(ours.index) == list(theirs.index)
+    assert ours["n"].tolist() == theirs["n"].tolist()
+    for name, other, within in (("estimate", "b", 1e-4), ("t", "t", 1e-3), ("raw", "raw", 1e-3)):
+        np.testing.assert_allclose(ours[name].astype(float), theirs[other], rtol=within)
+    for name, other in (("p_bh", "bh"), ("p_bh_all", "all")):
+        np.testing.assert_allclose(ours[name].astype(float), theirs[other], rtol=1e-2, atol=1e-12)
+
+
+def test_means_are_those_of_one_scale_by_hand(two_scales: Tables, found: Tables) -> None:
+    counted = set(two_scales["sessions"].query("complete")["session"])
+    given: dict[tuple[str, str, str], dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
+    for row in two_scales["responses"].itertuples():
+        kept = row.task == "rating" and row.role == "target" and not pd.isna(row.response) and row.session in counted
+        if kept:
+            place = (row.item.rpartition("-")[0], row.condition, row.prompt)
+            given[place][row.participant].append(float(row.response))
+    means = found["condition_means"].query("measure == 'rating'")
+    assert len(means) == len(given) == 3 * 2 * 2
+    for row in means.itertuples():
+        each = [statistics.mean(ratings) for ratings in given[row.phenomenon, row.condition, row.prompt].values()]
+        assert row.mean == pytest.approx(statistics.mean(each))
+        assert row.se == pytest.approx(statistics.stdev(each) / math.sqrt(len(each)))
+        assert row.n == sum(map(len, given[row.phenomenon, row.condition, row.prompt].values()))
+    assert found["condition_means"].query("measure == 'rt'")["prompt"].isna().all()
+
+
+def test_what_did_not_come_is_counted_prompt_by_prompt_and_enters_nothing(two_scales: Tables, found: Tables) -> None:
+    counted = set(two_scales["sessions"].query("complete")["session"])
+    asked, late = defaultdict(int), defaultdict(int)
+    for row in two_scales["responses"].itertuples():
+        if row.session in counted:
+            asked[row.prompt] += 1
+            late[row.prompt] += pd.isna(row.response)
+    ledger = found["exclusions"].query("condition == 'all'")
+    lines = ledger[ledger["table"].str.startswith("responses: ")]
+    assert lines["rule"].tolist() == [f"no answer in time ({prompt})" for prompt in sorted(asked)]
+    assert lines["before"].tolist() == [asked[prompt] for prompt in sorted(asked)]
+    assert lines["excluded"].tolist() == [late[prompt] for prompt in sorted(asked)]
+    assert min(late.values()) > 2
+    among = ledger[(ledger["table"] == "responses") & ledger["rule"].str.startswith("no answer")]
+    assert among["excluded"].tolist() == lines["excluded"].tolist()
+    assert len(found["rating_scores"]) == sum(
+        row.task == "rating" and row.role == "target" and row.session in counted and not pd.isna(row.response)
+        for row in two_scales["responses"].itertuples()
+    )
+    prompts = found["participant_prompts"]
+    practice = two_scales["responses"].query("role == 'practice' and session in @counted")
+    for prompt, rows in prompts.groupby("prompt"):
+        unanswered = late[prompt] - practice.loc[practice["prompt"] == prompt, "response"].isna().sum()
+        assert rows["unanswered"].sum() == unanswered
+        assert (rows["answers"] + rows["unanswered"]).sum() == asked[prompt] - (practice["prompt"] == prompt).sum()
+
+
+def test_an_empty_answer_whose_screen_did_not_time_out_is_no_answer(two_scales: Tables) -> None:
+    responses = two_scales["responses"].assign(outcome=lambda rows: rows["outcome"].replace("timeout", "declined"))
+    ledger = Ledger()
+    left = answered(responses, ledger)
+    assert {row["rule"] for row in ledger.rows} == {f"no answer ({p})" for p in (*SCALES, "noun", "verb")}
+    assert left["response"].notna().all()
+    assert rating_scores(responses, two_scales["items"]).equals(rating_scores(left, two_scales["items"]))
+
+
+def test_accuracy_is_told_prompt_by_prompt_and_excludes_over_all_questions(two_scales: Tables) -> None:
+    right: dict[tuple[str, str], list[bool]] = defaultdict(list)
+    for row in two_scales["responses"].itertuples():
+        if row.task == "question" and row.role != "practice" and not pd.isna(row.response):
+            right[row.participant, row.prompt].append(bool(row.correct))
+    *_, people, prompts = left_in(*(two_scales[name] for name in GIVEN), exclude=ANYONE)
+    for row in prompts.query("task == 'question'").itertuples():
+        own = right[row.participant, row.prompt]
+        assert (row.judged, row.accuracy) == (len(own), pytest.approx(statistics.mean(own)))
+    together = {p: right[p, "noun"] + right[p, "verb"] for p in people["participant"]}
+    for row in people.itertuples():
+        assert (row.questions, row.accuracy) == (
+            len(together[row.participant]),
+            statistics.mean(together[row.participant]),
+        )
+    low = {p for p, own in together.items() if statistics.mean(own) < 0.7 and len(own) >= 8}
+    rules = ExcludeSection(accuracy=0.7, questions=8)
+    _, left, people, _ = left_in(*(two_scales[name] for name in GIVEN), exclude=rules)
+    assert 0 < len(low) < len(together)
+    assert set(people.dropna(subset="excluded")["participant"]) == low
+    assert not low & set(left["participant"])
+    # Some whose answers to one of the prompts alone would have cost them their place stay.
+    assert any(statistics.mean(right[p, "verb"]) < 0.7 for p in set(together) - low)
+
+
+def test_catch_sentences_are_told_apart_on_each_scale_and_the_rule_names_it(two_scales: Tables) -> None:
+    """Trials of one phenomenon count as catch: who rates them upside down on one scale goes by the rule of that scale."""
+    responses = two_scales["responses"].copy()
+    catch = (responses["item"].str.startswith("islands")) & (responses["task"] == "rating")
+    responses.loc[catch & (responses["role"] == "target"), "role"] = "catch"
+    signs = responses["condition"].map({"grammatical": 1, "ungrammatical": -1})
+    for prompt, upside, middle in (("acceptability", "P03", 4), ("plausibility", "P05", 50)):
+        rows = catch & (responses["prompt"] == prompt) & responses["response"].notna()
+        turned = signs.where(responses["participant"] != upside, -signs)
+        responses.loc[rows, "response"] = (middle + turned[rows]).astype(str)
+    given = (two_scales["readings"], responses, two_scales["sessions"], two_scales["items"])
+    _, left, people, prompts = left_in(*given, exclude=ExcludeSection(accuracy=0, catch=0.75))
+    gone = people.dropna(subset="excluded").set_index("participant")["excluded"].to_dict()
+    assert gone == {
+        "P03": "less than 75% of catch sentences told apart (acceptability)",
+        "P05": "less than 75% of catch sentences told apart (plausibility)",
+    }
+    assert not {"P03", "P05"} & set(left["participant"])
+    told = prompts.set_index(["participant", "prompt"])["catch"]
+    assert told["P03", "acceptability"] == told["P05", "plausibility"] == 0
+    assert told["P03", "plausibility"] == told["P05", "acceptability"] == 1
+
+
+def test_a_constant_rater_of_one_scale_loses_the_z_of_that_scale(two_scales: Tables) -> None:
+    responses = two_scales["responses"].copy()
+    same = (responses["participant"] == "P03") & (responses["prompt"] == "plausibility") & responses["response"].notna()
+    responses.loc[same, "response"] = "50"
+    ledger = Ledger()
+    scores = rating_scores(responses, two_scales["items"], ledger=ledger)
+    empty = scores[scores["z"].isna()]
+    assert set(zip(empty["participant"], empty["prompt"], strict=True)) == {("P03", "plausibility")}
+    lines = {
+        row["rule"]: row["excluded"]
+        for row in ledger.rows
+        if row["condition"] == "all" and row["table"] == "rating_scores"
+    }
+    rule = "no z: the participant gave the same rating throughout"
+    assert lines == {f"{rule} (acceptability)": 0, f"{rule} (plausibility)": len(empty)}
+
+
+def test_the_flagged_of_each_scale_are_left_out_of_that_scale_and_of_reading_times_in_turn(
+    two_scales: Tables, scores: pd.DataFrame
+) -> None:
+    flagged = {"acceptability": {"P04", "P05"}, "plausibility": {"P06"}}
+    grid = sensitivity_grid(scores, two_scales["readings"], two_scales["items"], flagged=flagged)
+    without = grid[(grid["people"] == "not flagged") & (grid["phenomenon"] == "agreement")]
+    for prompt, names in flagged.items():  # noqa: B007
+        targets = scores.query("role == 'target' and phenomenon == 'agreement' and prompt == @prompt")
+        rated = without.query("measure == 'z' and prompt == @prompt")
+        assert set(rated["n"]) == {(~targets["participant"].isin(names)).sum()}
+        times = region_times(two_scales["readings"], two_scales["items"]).query(
+            "region == 'critical' and phenomenon == 'agreement'"
+        )
+        timed = without.query("measure == 'log_rt' and prompt == @prompt and cutoff == '100 to 3000 ms'")
+        assert timed["n"].tolist() == [(~times["participant"].isin(names)).sum()]
+    everybody = grid.query("measure == 'log_rt' and people == 'all'")
+    assert everybody["prompt"].isna().all()
+    assert grid["declared"].sum() == 3 * 3  # two scales and the reading times, three phenomena each
+    matrix = figures.specification_figure(grid).axes[-1]
+    levels = [label.get_text() for label in matrix.get_yticklabels()]
+    assert levels[-3:] == ["everybody", "unflagged (acceptability)", "unflagged (plausibility)"]
+
+
+def test_scores_correlate_with_the_mean_ratings_of_each_scale_by_hand(two_scales: Tables, scores: pd.DataFrame) -> None:
+    lm = sentence_scores(two_scales)
+    z = defaultdict(list)
+    for row in scores.query("role == 'target'").itertuples():
+        z[row.prompt, row.item, row.condition].append(row.z)
+    ceilings = pd.DataFrame({"prompt": SCALES, "level": "sentences", "ceiling": [0.9, 0.8]})
+    table = rating_correlations(lm, scores, measures=["lp"], ceilings=ceilings, draws=20)
+    found = table.set_index(["prompt", "level", "method"])
+    by = {(row.item, row.condition): row.lp for row in lm.itertuples()}
+    for prompt, ceiling in zip(SCALES, (0.9, 0.8), strict=True):
+        means = {place[1:]: statistics.mean(own) for place, own in z.items() if place[0] == prompt}
+        r = np.corrcoef([by[place] for place in means], list(means.values()))[0, 1]
+        assert found.loc[(prompt, "sentences", "pearson"), "r"] == pytest.approx(r)
+        assert found.loc[(prompt, "sentences", "pearson"), "of_ceiling"] == pytest.approx(r / ceiling)
+        gaps = [
+            (
+                by[item, "grammatical"] - by[item, "ungrammatical"],
+                means[item, "grammatical"] - means[item, "ungrammatical"],
+            )
+            for item in {item for item, _ in means}
+        ]
+        rho = stats.spearmanr(*zip(*gaps, strict=True)).statistic
+        assert found.loc[(prompt, "pairs", "spearman"), "r"] == pytest.approx(rho)
+    assert len(table) == 2 * len(table[table["prompt"] == "plausibility"])
+
+
+def sentence_scores(tables: Tables) -> pd.DataFrame:
+    sentences = tables["items"][["item", "condition"]].assign(model="little-lm (toy)", protocol="causal", tokens=10)
+    better = (sentences["condition"] == "grammatical").to_numpy(dtype=float)
+    lp = -30 + np.random.default_rng(8).normal(0, 2, len(sentences)) + better
+    sentences = sentences.assign(
+        unknown=0, windows=1, lp=lp, mean_lp=lp / 10, pen_lp=lp / 2, slor=None, critical_lp=None
+    )
+    return check(sentences, "sentence_scores")
+
+
+CONDITIONS = pd.DataFrame(
+    [
+        (f"{phenomenon} 1", condition, factor, level)
+        for phenomenon in ("agreement", "islands")
+        for condition, level in (("grammatical", "fine"), ("ungrammatical", "odd"))
+        for factor in ("status",)
+    ],
+    columns=["paradigm", "condition", "factor", "level"],
+)
+
+
+def test_declared_models_run_for_each_scale_unless_the_scale_is_in_them(
+    two_scales: Tables, scores: pd.DataFrame
+) -> None:
+    own = [
+        ModelSection("status", "z ~ status + (1|participant) + (1|item)"),
+        ModelSection("both", "z ~ status*prompt + (1|participant) + (1|item)"),
+        ModelSection("times", "log_rt ~ status + (1|participant) + (1|item)"),
+    ]
+    times = region_times(two_scales["readings"], two_scales["items"])
+    steps = Steps()
+    table = factorial_models(scores, times, CONDITIONS, models=own, steps=steps)
+    rated = scores[(scores["role"] == "target") & scores["paradigm"].isin(CONDITIONS["paradigm"])]
+    effects = table.dropna(subset="contrast")
+    sizes = effects.groupby(["model", "prompt"], dropna=False)["n"].first()
+    assert sizes["status", "acceptability"] == (rated["prompt"] == "acceptability").sum()
+    assert sizes["status", "plausibility"] == (rated["prompt"] == "plausibility").sum()
+    assert sizes["both", "all"] == len(rated)
+    assert effects.loc[effects["model"] == "times", "prompt"].isna().all()
+    means = rated.groupby(["prompt", "condition"])["z"].mean()
+    for prompt in SCALES:
+        difference = means[prompt, "ungrammatical"] - means[prompt, "grammatical"]
+        row = effects[(effects["model"] == "status") & (effects["prompt"] == prompt)].iloc[0]
+        assert row["contrast"] == "status: odd minus fine"
+        assert row["estimate"] == pytest.approx(difference, abs=0.05)
+    assert steps.table()["model"].drop_duplicates().tolist() == [
+        "status z sentence declared (acceptability)",
+        "status z sentence declared (plausibility)",
+        "both z sentence declared (all)",
+        "times log_rt critical declared",
+    ]
+    assert {"factorial_ratings-all", "factorial_ratings-acceptability", "factorial_reading_times"} <= {
+        name for name, _ in figures.result_figures({"factorial_models": table})
+    }
+
+
+@pytest.mark.r
+def test_ordinal_models_are_of_one_scale_and_a_slider_has_none(
+    two_scales: Tables, scores: pd.DataFrame, rscript: Callable[..., pd.DataFrame]
+) -> None:
+    rscript("library(ordinal)\nresult <- data.frame(x = 1)")
+    times = region_times(two_scales["readings"].head(0), two_scales["items"])
+    rows = pd.concat(entering(scores.query("phenomenon == 'islands'"), times, two_scales["items"]).values())
+    table = ordinal_models(rows).set_index("prompt")
+    one = ordinal_models(rows[rows["prompt"] == "acceptability"]).set_index("prompt")
+    assert table.loc["acceptability", "estimate"] == one.loc["acceptability", "estimate"]
+    assert "different ratings; expected 3 to 11 points" in table.loc["plausibility", "note"]
+    assert table.loc["plausibility", "n"] == (rows["prompt"] == "plausibility").sum()
+
+
+def test_choices_are_counted_prompt_by_prompt_and_late_ones_are_none() -> None:
+    good, bad = "grammatical", "ungrammatical"
+    items = pd.DataFrame(
+        [("a1", "a", "f", good), ("a1", "a", "f", bad)], columns=["item", "paradigm", "phenomenon", "condition"]
+    )
+    rows = [("likely", said) for said in (good, bad, bad, None)] + [("better", good)] * 2
+    made = pd.DataFrame(rows, columns=["prompt", "response"]).assign(
+        participant=[f"P{k}" for k in range(6)],
+        task="choice",
+        role="target",
+        paradigm="a",
+        item="a1",
+        outcome="timeout",
+    )
+    table = choice_agreement(made, items).set_index("prompt")
+    assert table["choices"].to_dict() == {"better": 2, "likely": 3}
+    assert table["individual"].to_dict() == {"better": 1.0, "likely": pytest.approx(1 / 3)}
+
+
+def test_sentences_and_methods_name_the_prompts_of_two_and_not_the_one(two_scales: Tables, found: Tables) -> None:
+    text = manuscript.ready_to_paste(found)
+    for part in (
+        "Ratings (acceptability and plausibility) were standardised within participant and prompt (z, sample standard",
+        "Each prompt was analysed by itself.",
+        "Answers that did not come were left out: no answer in time (acceptability), 26 of 552; no answer in time (noun)",
+        "over the phenomena of one measure, region, prompt and form of random effects",
+        "Ratings (plausibility) differ between grammatical and ungrammatical sentences in 3 of 3 phenomena",
+        "Corrected over all 6 tests of the 2 prompts together, 6 differences remain.",
+        "islands (plausibility): grammatical sentences were rated 1.67 standard deviations higher",
+        "The ratings (acceptability) of 17 of 23 participants do not tell",
+        "Ratings (plausibility): with these standard errors, effects from",
+        "ICC(2,k) (plausibility) over all sentences",
+        "with these ratings (acceptability) by",
+    ):
+        assert part in text
+    one = {name: frame for name, frame in found.items() if name not in ("model_steps", "chosen_models", "exclusions")}
+    for name in one:
+        if "prompt" in one[name]:
+            one[name] = one[name][~one[name]["prompt"].isin(["plausibility"]).fillna(False)]
+    plain = manuscript.ready_to_paste(one).partition("## References")[0]
+    assert "Ratings were standardised within participant (z, sample standard deviation) over all" in plain
+    assert "Ratings differ between grammatical and ungrammatical sentences in 3 of 3 phenomena" in plain
+    assert not any(word in plain for word in ("acceptability", "plausibility", "prompt"))
+
+
+def test_a_prompt_asked_of_fillers_alone_is_still_one_of_two(two_scales: Tables) -> None:
+    """Its sentences are none, yet the other's name it: the reader knows that there are two."""
+    responses = two_scales["responses"].copy()
+    fillers = (responses["prompt"] == "plausibility") & (responses["role"] == "target")
+    responses.loc[fillers, "role"] = "filler"
+    table = analyse(
+        two_scales["readings"].head(0), responses, two_scales["sessions"], two_scales["items"], exclude=ANYONE
+    )
+    assert set(table["phenomenon_models"]["prompt"]) == {"acceptability"}
+    ratings = manuscript.ready_to_paste(table).partition("## Ratings")[2]
+    assert ratings.startswith("\n\nRatings (acceptability) differ between")
+
+
+def test_a_figure_is_of_one_scale_which_its_axis_names(found: Tables, scores: pd.DataFrame, two_scales: Tables) -> None:
+    with pytest.raises(ValueError, match="2 prompts, acceptability, plausibility; expected the name of one, as in"):
+        condition_figure(found["condition_means"])
+    labels = {
+        condition_figure(found["condition_means"], prompt="plausibility")
+        .axes[0]
+        .get_xlabel(): "mean rating (plausibility)",
+        coefficient_figure(found["phenomenon_models"], "z", "plausibility").axes[0].get_xlabel(): (
+            "grammatical minus ungrammatical\n(plausibility, z)"
+        ),
+        figures.reliability_figure(found["reliability"], "plausibility").axes[0].get_xlabel(): (
+            "ICC(2,k) (plausibility), a dot for each version"
+        ),
+        score_figure(sentence_scores(two_scales), scores, "lp", prompt="plausibility").get_supylabel(): (
+            "mean rating (plausibility, z)"
+        ),
+    }
+    assert all(label == expected for label, expected in labels.items())
+    drawn = condition_figure(found["condition_means"], prompt="plausibility").axes[0]
+    low, high = drawn.get_xlim()
+    assert 20 < low < high < 80, "points of the slider, not of the keys"
+    names = [name for name, _ in figures.result_figures(found)]
+    for name, prompt in itertools.product(("ratings", "rating_effects", "reliability"), SCALES):
+        assert f"{name}-{prompt}" in names
+    assert "ratings" not in names
+
+
+def test_the_report_shows_both_scales_apart(two_scales: Tables, found: Tables) -> None:
+    made = whole({**two_scales, **found}, title="Two scales")
+    keys = {f"{name}-{prompt}" for name in ("means-z", "effects-z", "icc") for prompt in SCALES}
+    assert keys <= set(made.figures)
+    assert not {"means-z", "effects-z", "icc"} & set(made.figures)
+    section = made.html.partition("<h2>Ratings")[2].partition("<section")[0]
+    assert (
+        section.count("Plausibility: mean rating by phenomenon and condition") == 2
+    )  # for eyes, and for a screen reader
+    assert '<th scope="col" class="text">prompt</th>' in section
+    assert "adjusted over the phenomena of a prompt, p_bh_all over all prompts together" in section
+    assert "(z, sentence, plausibility)" in made.html
+    assert "acceptability, plausibility: Singular" not in section, "a note names the model that it is of"
+    assert 'c("phenomenon", "measure", "region", "prompt", "random")' in made.code
+
+
+def test_a_study_of_two_scales_goes_from_tables_to_a_report(two_scales: Tables, tmp_path: Path) -> None:
+    for name in ("items", "words", *GIVEN[:3]):
+        write(two_scales[name], name, tmp_path / "tables", command="gardenpath collect", seed=11)
+    write(two_scales["surprisal"], "surprisal", tmp_path / "scores", command="gardenpath score")
+    write(sentence_scores(two_scales), "sentence_scores", tmp_path / "scores", command="gardenpath score")
+    (tmp_path / "study.toml").write_text(STUDY, encoding="utf-8")
+    results = tmp_path / "results"
+    told = run("analyse", tmp_path / "tables", "--study", tmp_path / "study.toml", "-o", results)
+    assert told.exit_code == 0, told.output
+    for prompt in SCALES:
+        assert f"Ratings ({prompt}) differ between grammatical and ungrammatical sentences in" in told.stdout
+        assert (results / "figures" / f"ratings-{prompt}.svg").exists()
+    assert len(read(results, "participant_prompts")) == 23 * 4
+    told = run("align", tmp_path / "tables", tmp_path / "scores", "-o", results, "--no-slopes", "--folds", 2)
+    assert told.exit_code == 0, told.output
+    assert "little-lm (toy) (causal), lp and mean ratings (plausibility): sentences r = " in told.stdout
+    told = run("report", tmp_path / "study.toml", "-o", tmp_path / "report.html")
+    assert told.exit_code == 0, told.output
+    pictures = {path.name for path in (tmp_path / "report-figures").iterdir()}
+    assert {"ratings-0-acceptability.svg", "ratings-0-plausibility.svg", "effects-z-plausibility.png"} <= pictures
+    page = (tmp_path / "report.html").read_text("utf-8")
+    assert "little-lm (toy) (causal), mean_lp (plausibility): mean rating of each sentence against its score" in page
+    assert "under each prompt (acceptability and plausibility), after Pearson and Spearman" in page
+
+
+def test_a_prompt_of_any_text_has_a_file_of_its_own(found: Tables) -> None:
+    names = {"acceptability": "How good is it?", "plausibility": "how good is it"}
+    renamed = {
+        name: frame.assign(prompt=frame["prompt"].replace(names)) if "prompt" in frame else frame
+        for name, frame in found.items()
+    }
+    drawn = [name for name, _ in figures.result_figures(renamed)]
+    assert {"ratings-how-good-is-it", "ratings-how-good-is-it-2"} <= set(drawn)
+    assert len(drawn) == len(set(drawn))
+    assert wording.effects(renamed["phenomenon_models"], "z")[0].startswith("Ratings (How good is it?) differ")

@@ -1,0 +1,58 @@
+"""Events made by hand, for tests of what is made of them."""
+
+import dataclasses
+from typing import Any
+
+from gardenpath.study.screens import Display, Ended, Event, Press, WordEnded
+
+
+def event(seq: int, t: float, kind: str, step: int | None = None, screen: int | None = None, **value: Any) -> Event:
+    return Event(seq, 0, t, kind, step, screen, value)
+
+
+def display(request: float = 0.0, frame: float | None = 5.0) -> Display:
+    return Display(request, frame, None if frame is None else frame + 16)
+
+
+def press(repeats: int = 0, handler: float = 0.0) -> Press:
+    return Press("key", handler, repeats, None, True)
+
+
+def word(seq: int, t: float, step: int, n: int, shown: Display | None = None, repeats: int = 0, **more: Any) -> Event:
+    fields: dict[str, Any] = {
+        "line": None,
+        "column": None,
+        "correct": None,
+        "first": None,
+        "press": press(repeats),
+        **more,
+    }
+    ended = WordEnded(word=n, display=shown or display(), **fields)
+    return event(seq, t, "word", step, more.get("screen", 0), **dataclasses.asdict(ended))
+
+
+def outcome(seq: int, t: float, step: int, screen: int, how: str, answer: Any = None, **more: Any) -> Event:
+    fields: dict[str, Any] = {
+        "side": None,
+        "display": display(),
+        "press": press(),
+        "first": None,
+        "pasted": None,
+        **more,
+    }
+    return event(seq, t, "outcome", step, screen, **dataclasses.asdict(Ended(how, answer, **fields)))  # type: ignore[arg-type]
+
+
+def done(seq: int, step: int, t: float = 1.0) -> Event:
+    return event(seq, t, "done", step, dropped_frames=None)
+
+
+MACHINE: dict[str, Any] = {
+    **dict.fromkeys(
+        ("timer_ms", "width", "height", "pixel_ratio", "isolated", "keyboard", "monitor", "full_screen", "font")
+    ),
+    "time_origin": 0.0,
+    "device": "Chrome on Linux",
+    "refresh_hz": 60.0,
+    "software": {},
+}

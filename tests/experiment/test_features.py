@@ -1,0 +1,245 @@
+"""What a study's screens need is found by walking its scripts; each platform says to all of it what it does."""
+
+import re
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, get_args, get_type_hints
+
+import pytest
+
+from gardenpath import experiment, study
+from gardenpath.experiment.event_tables import materials_of
+from gardenpath.experiment.platforms import exporting
+from gardenpath.experiment.platforms.exporting import EXPORTS, places
+from gardenpath.experiment.platforms.features import FEATURES, REFUSED, found, losses, refuse
+from gardenpath.experiment.platforms.gorilla import export as gorilla
+from gardenpath.experiment.platforms.importing import Answer, Presented, Sitting
+from gardenpath.experiment.platforms.materials import Shown
+from gardenpath.experiment.platforms.outline import Outline
+from gardenpath.experiment.platforms.pcibex import export as pcibex
+from gardenpath.experiment.platforms.psychopy import export as psychopy
+from gardenpath.experiment.platforms.tabulate import tabulate
+from gardenpath.experiment.tasks import TASKS
+from gardenpath.study.screens import (
+    KINDS,
+    Answers,
+    Exit,
+    Nothing,
+    Pace,
+    Pair,
+    Passage,
+    Stimulus,
+    WordPairs,
+    Words,
+)
+
+from .scripted import RATED, ROOT, STUDIES, asks, changed, files_of, odd
+
+FOREIGN = (pcibex, gorilla, psychopy)
+ELSEWHERE = pytest.mark.parametrize("platform", FOREIGN, ids=lambda one: one.NAME)
+
+
+@pytest.mark.parametrize("platform", EXPORTS, ids=lambda one: one.NAME)
+def test_a_platform_says_of_every_kind_of_screen_and_of_all_that_they_have_what_it_does(platform: Any) -> None:
+    assert platform.PLAYS.keys() == FEATURES.keys()
+    assert {*KINDS} <= FEATURES.keys()
+
+
+def test_there_is_a_feature_for_each_way_in_which_screens_can_differ() -> None:
+    for kind in (Words, Answers):
+        assert {*get_args(get_type_hints(kind)["arrangement"])} <= FEATURES.keys()
+    assert {f"above_{one.kind}" for one in (Passage, Stimulus)} <= FEATURES.keys()
+    assert Nothing.kind == "nothing"
+
+
+FOUND = {
+    "centred with ratings and questions": {
+        "centred",
+        "points",
+        "row",
+        "feedback",
+        "context",
+        "words",
+        "whole",
+        "breaks",
+    },
+    "a moving window and a slider": {"moving_window", "slider"},
+    "whole sentences, yes or no": {"row"},
+    "with the task": {"above_sentence"},
+    "questions alone": {"cumulative", "row"},
+    "speeded": {"deadline"},
+    "pairs with the task": {"pair"},
+}
+
+
+@pytest.mark.parametrize("name", FOUND)
+def test_features_are_those_of_the_screens(name: str, tmp_path: Path) -> None:
+    there = found(files_of(odd(tmp_path, **STUDIES[name])))
+    assert FOUND[name] <= there.keys()
+    absent = {"timed", "word_pairs", "form", "rounds", "follow_up", "leave", "right_to_left", "entry"}
+    assert not (absent | ({"deadline", "slider", "cumulative"} - FOUND[name])) & there.keys()
+
+
+def test_features_of_the_language_of_the_words_and_of_what_is_around_the_trials(tmp_path: Path) -> None:
+    form = '[[procedure.demographics]]\nname = "age"\nlabel = "Age?"\nkind = "number"\n'
+    there = found(files_of(odd(tmp_path / "he", RATED + form, language="he")))
+    assert {"right_to_left", "words_right_to_left", "form", "aside", "text"} <= there.keys()
+    folder = odd(tmp_path / "unspaced", asks(show="moving_window"))
+    text = (folder / "items.jsonl").read_text("utf-8").replace("it's_said", "it\u200bs")
+    (folder / "items.jsonl").write_text(text, "utf-8")
+
+    def together(screens: list[Any]) -> list[Any]:
+        return [replace(s, gaps=("",) * len(s.gaps)) if isinstance(s, Words) else s for s in screens]
+
+    assert "unspaced" not in found(files_of(folder))
+    assert "unspaced" in found(changed(files_of(folder), together))
+
+
+def timed(screens: list[Any]) -> list[Any]:
+    return [replace(s, pace=Pace(300, 100), name="stream") if isinstance(s, Words) else s for s in screens]
+
+
+def paired(screens: list[Any]) -> list[Any]:
+    return [WordPairs(name="maze", task="maze", pairs=(Pair("The", "x-x-x", "left"),)), *screens]
+
+
+def leaving(screens: list[Any]) -> list[Any]:
+    return [replace(s, exits=(Exit("wrong", "skip"),)) if isinstance(s, Answers) else s for s in screens]
+
+
+REFUSED_ALIKE = {
+    "words shown for a stated time: screen stream of 5 items, the first": timed,
+    "sentences read as pairs of words: screen maze of 5 items, the first": paired,
+    "screens that end their trial, or the study: screen question, good of 5 items, the first": leaving,
+}
+
+
+@ELSEWHERE
+@pytest.mark.parametrize("said", REFUSED_ALIKE)
+def test_what_a_platform_cannot_run_is_refused_with_the_screens_that_have_it(
+    platform: Any, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = odd(tmp_path / "study")
+    files = changed(files_of(folder), REFUSED_ALIKE[said])
+    monkeypatch.setattr(exporting, "version_files", lambda stated: files)
+    with pytest.raises(study.DataError) as caught:
+        experiment.export(study.load(folder), platform.NAME, tmp_path / "out", 1)
+    assert f"{platform.NAME} cannot run {said}" in str(caught.value)
+    assert "expected an export to jspsych or jatos" in str(caught.value)
+    assert not (tmp_path / "out").exists()
+
+
+def test_everything_that_cannot_be_run_is_told_at_once_and_our_own_page_runs_it(tmp_path: Path) -> None:
+    def both(screens: list[Any]) -> list[Any]:
+        return paired(timed(screens))
+
+    files = changed(files_of(odd(tmp_path)), both)
+    with pytest.raises(study.DataError) as caught:
+        refuse(files, pcibex.PLAYS, pcibex.NAME)
+    assert len(caught.value.faults) == 2
+    refuse(files, exporting.jspsych.PLAYS, "jspsych")
+    assert exporting.jatos.loses(files) == []
+
+
+def test_a_feature_that_a_platform_does_not_know_is_refused(tmp_path: Path) -> None:
+    plays = {name: said for name, said in pcibex.PLAYS.items() if name != "points"}
+    with pytest.raises(study.DataError, match="the points of a scale: screen good"):
+        refuse(files_of(odd(tmp_path)), plays, "another")
+
+
+@ELSEWHERE
+def test_losses_are_the_sentences_of_what_is_there(platform: Any, tmp_path: Path) -> None:
+    files = files_of(odd(tmp_path))
+    there = found(files)
+    said = losses(files, platform.PLAYS)
+    assert said == [sentence for name, sentence in platform.PLAYS.items() if sentence and name in there]
+    assert {name for name, one in platform.PLAYS.items() if one is REFUSED} == {
+        "word_pairs",
+        "timed",
+        "leave",
+        "assets",
+        *(["follow_up"] if platform is gorilla else []),
+    }
+
+
+@ELSEWHERE
+def test_practice_is_shown_once_and_trials_keep_their_positions(platform: Any, tmp_path: Path) -> None:
+    repeated = RATED.replace("[procedure.practice]", "[procedure.practice]\ncriterion = 0.9\nrounds = 3")
+    files = files_of(odd(tmp_path, repeated))
+    assert "Practice is not repeated" in " ".join(platform.loses(files))
+    (place, *_) = places(files, 1)
+    shown = [placed.position for placed in place.between() if placed.position is not None]
+    assert shown == [0, 3, 4, 5, 6]  # practice could come three times
+    assert len(place.order) == 5
+
+
+def test_a_name_stands_for_the_same_prompt_in_all_trials() -> None:
+    """In half the trials the question is not asked."""
+    files = files_of(ROOT / "examples" / "relative-clauses")
+    outline = Outline.of(files)
+    assert outline.names == ("sentence_1", "ask_1", "ask_2")
+    asked = [[(name, s.name) for name, s in outline.named(step)][1:] for file in files for step in file.script.trials]
+    assert {tuple(one) for one in asked} == {
+        (("ask_1", "comprehension"), ("ask_2", "acceptability")),
+        (("ask_2", "acceptability"),),
+    }
+
+
+def test_names_hold_where_roles_ask_in_another_order(tmp_path: Path) -> None:
+    def turned(screens: list[Any]) -> list[Any]:
+        asked = [s for s in screens if isinstance(s, Answers)]
+        return [*reversed(asked)] if getattr(screens[-1], "right", ()) else screens
+
+    files = changed(files_of(odd(tmp_path, asks("good", "question", good=""))), turned)
+    outline = Outline.of(files)
+    for step in (step for file in files for step in file.script.trials):
+        names = [name for name, _ in outline.named(step)]
+        assert [screen for _, screen in outline.named(step)] == [*step.screens]
+        assert names == sorted(names, key=outline.names.index)
+
+
+def test_nothing_that_goes_out_knows_a_task() -> None:
+    """A kind of screen, or of a form's field, may be called as a task is."""
+    folder = ROOT / "experiment" / "platforms"
+    files = [*folder.glob("*/export.py"), *folder.glob("*/*.js"), *folder.glob("*/export.md")]
+    files += [folder / name for name in ("features.py", "exporting.py", "places.py", "page.py", "native.py")]
+    names = {kind for task in TASKS for kind in task.KINDS} - {*FEATURES}
+    assert names >= {"rating", "question", "choice"}
+    for path in files:
+        text = path.read_text("utf-8").replace('field.kind == "choice"', "")
+        assert not re.findall(rf"[\"'`]({'|'.join(names)})[\"'`]", text), path
+
+
+def renamed(screens: list[Any]) -> list[Any]:
+    return [replace(s, task="toy", name=f"toy-{s.name}") if isinstance(s, Answers) else s for s in screens]
+
+
+@ELSEWHERE
+def test_what_goes_out_says_the_kind_and_the_name_of_what_is_asked(platform: Any, tmp_path: Path) -> None:
+    files = changed(files_of(odd(tmp_path / "study")), renamed)
+    platform.write(files, places(files, 1), tmp_path / "out", study.OnlineSection("CODE"))
+    text = "".join(path.read_text("utf-8") for path in (tmp_path / "out").rglob("*") if path.is_file())
+    for said in ("ask_1_task", "ask_1_name", "ask_1_kind", "toy-question", "toy-good"):
+        assert said in text
+
+
+def test_a_number_of_any_task_is_right_where_the_screen_says_so(tmp_path: Path) -> None:
+    """What a file gives back is text; what the screens of a version hold as right may be numbers."""
+    file = files_of(odd(tmp_path, asks("good", good="points = 5")))[0]
+
+    def judged(screens: list[Any]) -> list[Any]:
+        return [replace(s, task="toy", right=(2,)) if isinstance(s, Answers) else s for s in screens]
+
+    (file,) = changed([file], judged)
+    trial = next(one for one in file.version.trials if one.role == "target")
+    answers = (
+        (Answer("toy", "good", "2"),),
+        (Answer("toy", "good", "3"),),
+        (Answer("toy", "good", None, outcome="timeout"),),
+    )
+    ran = [Presented(n, trial.item.id, trial.condition, "there", answers=given) for n, given in enumerate(answers)]
+    shown = Shown("versions", materials_of([file]), {file.sha256: file})
+    sat = Sitting("s", "p", "pcibex", tuple(ran), True, "there", version=file.name, version_sha256=file.sha256)
+    responses = tabulate([sat], shown, str)["responses"]
+    assert responses["correct"].tolist()[:2] == [True, False]
+    assert responses["correct"].isna().tolist() == responses["response"].isna().tolist() == [False, False, True]

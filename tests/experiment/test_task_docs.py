@@ -1,0 +1,144 @@
+"""The studies that docs/tasks.md shows are taken by robots, on the page, and in the lab."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gardenpath import experiment, stimuli, study
+from gardenpath.experiment import tasks
+from gardenpath.experiment.browser import take_page
+from gardenpath.experiment.robots import FolderTransport
+from gardenpath.study.screens import WordPairs
+
+from .pages import browser, opened  # noqa: F401
+from .test_export_page import HOOK, address, in_jatos, tables_from
+
+PAGE = (Path(__file__).parents[2] / "docs" / "tasks.md").read_text("utf-8")
+ONLINE = '\n[online]\ncompletion_code = "DONE-1"\n'
+
+
+def _examples() -> dict[str, tuple[str, str]]:
+    """The materials and the study of each section that has some."""
+    found = {}
+    for section in re.split(r"^## ", PAGE, flags=re.MULTILINE)[1:]:
+        blocks = dict(re.findall(r"^```(csv|toml)\n(.*?)^```", section, flags=re.MULTILINE | re.DOTALL))
+        if blocks:
+            found[section.partition("\n")[0]] = blocks["csv"], blocks["toml"]
+    return found
+
+
+EXAMPLES = _examples()
+
+
+@pytest.fixture(params=EXAMPLES)
+def made(request: pytest.FixtureRequest, tmp_path: Path) -> study.Study:
+    materials, text = EXAMPLES[request.param]
+    (tmp_path / "items.csv").write_text(materials)
+    (tmp_path / "study.toml").write_text(text + ONLINE)
+    return study.load(tmp_path / "study.toml")
+
+
+def _kinds(made: study.Study) -> set[str]:
+    (file, *_) = experiment.version_files(made)
+    return {screen.task for step in file.script.trials for screen in step.screens} - {"page"}
+
+
+def _holds(made: study.Study, tables: dict[str, Any]) -> None:
+    """Every task of the study has left rows, and every session is complete."""
+    shows = {kind for kind in _kinds(made) if tasks.task_of(kind).SHOWS}
+    left = set(tables["responses"]["task"]) | (shows if len(tables["readings"]) else set())
+    assert left >= _kinds(made) - {"whole"}
+    assert tables["sessions"]["complete"].all()
+
+
+def test_every_task_has_a_section_with_its_kind_and_its_settings() -> None:
+    for task in tasks.TASKS:
+        for kind in task.KINDS:
+            assert f"`{kind}`" in PAGE or f'"{kind}"' in PAGE, kind
+        for name in task.Settings.__dataclass_fields__:  # type: ignore[attr-defined]
+            assert name == "kind" or f"`{name}`" in PAGE, (task.KINDS, name)
+
+
+def test_a_robot_takes_it_in_this_process(made: study.Study, tmp_path: Path) -> None:
+    assert not [
+        f for f in stimuli.check(stimuli.read(*made.paths())) if f.severity == "error" and "region" not in f.rule
+    ]
+    experiment.simulate(experiment.version_files(made), tmp_path / "data", participants=4, seed=1)
+    _holds(made, experiment.collect(tmp_path / "data"))
+
+
+@pytest.mark.browser
+def test_a_robot_at_the_keyboard_takes_it_on_the_page(made: study.Study, tmp_path: Path, chromium: str) -> None:
+    from .pages import served
+
+    (tmp_path / "site").mkdir()
+    materials = (tmp_path / "items.csv").read_text()
+    with served(tmp_path / "site", (tmp_path / "study.toml").read_text(), materials) as site:
+        robot = experiment.robot(site.versions, seed=3)
+        assert experiment.take_in_browser(robot, site.address, "anna", chromium=chromium, pace=10) == "DONE-1"
+        _holds(made, experiment.collect(site.folder))
+
+
+@pytest.mark.browser
+@pytest.mark.slow
+@pytest.mark.parametrize("platform", ["jspsych", "jatos"])
+def test_what_a_robot_does_in_an_export_comes_back_as_from_home(
+    made: study.Study,
+    tmp_path: Path,
+    browser: Any,  # noqa: F811
+    platform: str,
+) -> None:
+    files, out = experiment.version_files(made), tmp_path / "out"
+    experiment.export(made, platform, out, 1)
+    robot, home = experiment.robot(files, seed=3), FolderTransport(tmp_path / "home", files)
+    session = home.begin("anna")  # the first version in its first order: place 0
+    if platform == "jspsych":
+        with opened(browser, address(out, "place=0&participant=anna&source=robot"), (HOOK,)) as reader:
+            assert take_page(robot, reader.page, session, "anna", pace=20) == "DONE-1"
+            [[text, _]] = reader.page.evaluate("window.saved")
+    else:
+        with in_jatos(out) as jatos:
+            with opened(browser, f"{jatos.address}/run-1/index.html?participant=anna&source=robot") as reader:
+                assert take_page(robot, reader.page, session, "anna", pace=20) == "DONE-1"
+            text = jatos.data["run-1"]
+    experiment.take(robot, FolderTransport(tmp_path / "home", files), "anna")
+    expected, found = experiment.collect(tmp_path / "home"), tables_from(text, out, platform)
+    _holds(made, found)
+    for name, columns in (
+        ("readings", ["trial", "item", "condition", "word", "text", "correct"]),
+        ("responses", ["trial", "item", "condition", "task", "prompt", "side", "response", "outcome", "correct"]),
+    ):
+        assert found[name][columns].to_json() == expected[name][columns].to_json()
+
+
+def test_a_reader_takes_it_in_the_lab(made: study.Study, tmp_path: Path) -> None:
+    from gardenpath.experiment.players.lab import sittings
+    from gardenpath.experiment.players.lab.displays import Blank, Display, Painted, Pair
+
+    from .test_lab import Machine, take
+
+    class Chooser(Machine):
+        """A reader who takes the left one of two words, and the other one when that was wrong, and types in each empty field."""
+
+        def show(self, display: Display) -> Painted:
+            before = self.displays[-1] if self.displays else None
+            painted = super().show(display)
+            if isinstance(display, Blank) and isinstance(before, Blank) and before.given and not display.given:
+                self.answered = False
+            return painted
+
+        def answer(self, display: Display) -> None:
+            if isinstance(display, Pair):
+                self.press("KeyJ" if display.hint else "KeyF")
+            else:
+                super().answer(display)
+
+    sat = take(tmp_path / "lab", sittings.files_of(made.path), Chooser())
+    assert sat.how == "finished"
+    tables = experiment.collect(tmp_path / "lab")
+    _holds(made, tables)
+    (file, *_) = experiment.version_files(made)
+    if any(isinstance(screen, WordPairs) for step in file.script.trials for screen in step.screens):
+        assert 0 < tables["readings"]["correct"].mean() < 1

@@ -1,0 +1,69 @@
+"""RSVP: words stand for their time in frames, and an interrupted stream is flagged and never shown again."""
+
+from pathlib import Path
+
+import pytest
+
+from gardenpath import experiment, study
+from gardenpath.experiment.records import fault, record_of
+from gardenpath.experiment.script import Walk, sequence
+from gardenpath.experiment.tasks import task_of
+
+from .made_events import event, outcome, word
+from .task_studies import events, stated, tables, trial_screens
+
+FRAME = 1000 / 60
+RSVP = (
+    '[procedure.target]\nshow = "fast"\nask = ["comprehension"]\n[procedure.tasks.comprehension]\nkind = "question"\n'
+    '[procedure.tasks.fast]\nkind = "rsvp"\nword = 120\npause = 50\n'
+)
+
+
+def test_what_is_planned_stands_in_the_version_and_what_was_shown_in_the_table(tmp_path: Path) -> None:
+    made = stated(tmp_path, RSVP)
+    for words, *_ in trial_screens(made):
+        assert (words.pace.word, words.pace.pause, words.arrangement) == (120, 50, "centred")
+        assert [(leave.outcome, leave.to) for leave in words.exits] == [("interrupted", "skip")]
+    found = tables(made)
+    readings = found["readings"]
+    assert len(readings) == 2 * 4 * 10
+    assert readings["duration"].tolist() == pytest.approx([7 * FRAME] * len(readings)), "120 ms are 7 frames of 60 Hz"
+    assert readings["rt"].isna().all()
+    assert readings["correct"].isna().all()
+    assert (readings["flags"].fillna("") == "").all()
+    assert len(found["responses"]) == 8
+    shown = [e for e in events(made) if e["kind"] == "word" and e["value"]["word"] >= 0]
+    assert all(e["value"]["press"] is None for e in shown)
+
+
+def test_the_defaults_are_a_quarter_of_a_second_without_pauses(tmp_path: Path) -> None:
+    words, *_ = trial_screens(stated(tmp_path, '[procedure.target]\nshow = "rsvp"\n'))[0]
+    assert (words.pace.word, words.pace.pause) == (250, 0)
+
+
+def test_an_interrupted_stream_flags_its_words_and_ends_its_trial(tmp_path: Path) -> None:
+    (file, *_) = experiment.version_files(stated(tmp_path, RSVP))
+    screen, trial = file.script.trials[0].screens[0], file.version.trials[0]
+    did = [
+        word(0, 100, 0, -1),
+        word(1, 220, 0, 0, press=None),
+        word(2, 390, 0, 1, press=None),
+        event(3, 400, "interruption", 0, 0, reason="blur"),
+        outcome(4, 400, 0, 0, "interrupted", display=None, press=None),
+    ]
+    record = record_of(screen, did)
+    rows = [row for _, row in task_of("rsvp").rows(screen, record, trial)]
+    assert [(row["word"], row["flags"]) for row in rows] == [(0, "interrupted"), (1, "interrupted")]
+    assert fault(screen, did[-1].value) is None
+    stand = Walk(sequence(file.script, range(len(file.version.trials))), done=range(len(file.script.front)))
+    number, _ = stand.at or (-1, -1)
+    stand.end_screen("interrupted")
+    assert stand.at == (number + 1, 0), "nothing is asked, and the next trial begins"
+
+
+@pytest.mark.parametrize(("setting", "message"), [("word = 5", "word is 5"), ("pause = -1", "pause is -1")])
+def test_times_that_cannot_be_are_refused(tmp_path: Path, setting: str, message: str) -> None:
+    with pytest.raises(study.DataError, match=message):
+        experiment.version_files(
+            stated(tmp_path, f'[procedure.target]\nshow = "r"\n[procedure.tasks.r]\nkind = "rsvp"\n{setting}\n')
+        )

@@ -1,0 +1,86 @@
+"""The walk through a script is held to experiment/players/walk.json, as the page's is (players/web/tests/walk.test.ts)."""
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gardenpath import experiment
+from gardenpath.experiment.script import Placed, Walk, sequence, walk
+from gardenpath.study.config import DeviceSection
+from gardenpath.study.screens import After, Event, Exit, Interlude, Script, Share, Step, Text
+
+PLAYERS = Path(experiment.__file__).parent / "players"
+CASES: Sequence[Mapping[str, Any]] = json.loads((PLAYERS / "walk.json").read_text("utf-8"))["cases"]
+
+
+def _screen(stated: Mapping[str, Any]) -> Text:
+    when = stated.get("when")
+    exits = tuple(Exit(**one) for one in stated.get("exits", ()))
+    return Text(name="screen", paragraphs=(), when=when and After(when["screen"], tuple(when["outcomes"])), exits=exits)
+
+
+def _step(stated: Mapping[str, Any], trial: int | None = None) -> Step:
+    screens, when = tuple(map(_screen, stated["screens"])), stated.get("when")
+    return Step("step", screens, stated.get("trial", trial), stated.get("block", ""), when and Share(**when))
+
+
+def steps_of(case: Mapping[str, Any]) -> tuple[Placed, ...]:
+    """Return the steps of a case, what is not stated filled in."""
+    stated = case["script"]
+    interludes = tuple(Interlude(one["before"], tuple(map(_step, one["steps"]))) for one in stated["interludes"])
+    made = Script(
+        language="en",
+        direction="ltr",
+        device=DeviceSection(),
+        consent=None,
+        front=tuple(map(_step, stated["front"])),
+        trials=tuple(_step(one, n) for n, one in enumerate(stated["trials"])),
+        interludes=interludes,
+        end=tuple(map(_step, stated["end"])),
+        texts={},
+        lab={},
+    )
+    return sequence(made, case["order"])
+
+
+def run(case: Mapping[str, Any]) -> dict[str, Any]:
+    """Walk a case, in one go and again over the events that a player would leave at each moment; return where it led."""
+    steps = steps_of(case)
+    done, tallies = case.get("done", []), case.get("tallies", {})
+    stand = Walk(steps, done, {block: (right, of) for block, (right, of) in tallies.items()})
+    events = [_event("begin", number, None) for number in done] + [_event("done", number, None) for number in done]
+    visited = []
+    for outcome in case["outcomes"]:
+        assert stand.at is not None, "an outcome more than screens"
+        number, n = stand.at
+        visited.append([number, n])
+        if n == 0:
+            events.append(_event("begin", number, None))
+        events.append(_event("outcome", number, n, outcome))
+        if stand.end_screen(outcome):
+            events.append(_event("done", number, None))
+        if not tallies:
+            again = walk(steps, events)
+            assert (again.done, again.tallies, again.ending) == (stand.done, stand.tallies, stand.ending)
+            assert stand.at is None or again.at == (stand.at[0], 0), "what resumes is a step"
+    return {
+        "positions": [placed.position for placed in steps],
+        "visited": visited,
+        "next": stand.at and list(stand.at),
+        "left_done": sorted(stand.done),
+        "left_tallies": {block: list(tally) for block, tally in stand.tallies.items()},
+        "ending": stand.ending,
+    }
+
+
+def _event(kind: str, step: int, screen: int | None, outcome: str | None = None) -> Event:
+    return Event(0, 0, 0.0, kind, step, screen, {"outcome": outcome} if outcome else {})
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case["name"])
+def test_a_script_is_walked_as_stated(case: Mapping[str, Any]) -> None:
+    got = run(case)
+    assert got == {key: case[key] for key in got}

@@ -1,0 +1,88 @@
+"""Columns of one's own: kept with the item, written back, and asked for by tasks that need them."""
+
+from pathlib import Path
+
+import pytest
+
+from gardenpath import stimuli, study
+from gardenpath.stimuli import Design, Materials
+
+HEADER = "paradigm,phenomenon,item,condition,sentence,lexicality,norm\n"
+ROWS = "lex,l,i1,grammatical,house,word,3.1\nlex,l,i1,ungrammatical,flurp,nonword,3.1\n"
+
+
+def read(tmp_path: Path, text: str) -> Materials:
+    path = tmp_path / "items.csv"
+    path.write_text(text)
+    return stimuli.read(path)
+
+
+def test_a_free_column_is_the_items_or_where_its_rows_differ_each_conditions(tmp_path: Path) -> None:
+    (item,) = read(tmp_path, HEADER + ROWS).items
+    assert item.extra == {"lexicality (grammatical)": "word", "lexicality (ungrammatical)": "nonword", "norm": "3.1"}
+
+
+@pytest.mark.parametrize("name", ["again.csv", "again.jsonl"])
+def test_free_columns_come_back_from_our_formats(tmp_path: Path, name: str) -> None:
+    materials = read(tmp_path, HEADER + ROWS + ROWS.replace("i1", "i2").replace(",3.1", ","))
+    assert stimuli.write(materials, tmp_path / name) == []
+    assert stimuli.read(tmp_path / name) == materials
+
+
+def test_free_columns_come_back_from_a_table_for_pcibex(tmp_path: Path) -> None:
+    materials = read(tmp_path, HEADER + ROWS)
+    lost = stimuli.write(materials, tmp_path / "table.csv", format="pcibex")
+    assert not [fault for fault in lost if "extra" in fault]
+    again = stimuli.read(tmp_path / "table.csv", format="pcibex")
+    assert again.items[0].extra.items() >= materials.items[0].extra.items()
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"), [("questoin", "question"), ("Notes", "notes"), ("answers", "answer"), ("displays", "display")]
+)
+def test_a_slip_in_a_column_of_ours_is_no_free_column(tmp_path: Path, name: str, meant: str) -> None:
+    with pytest.raises(study.DataError, match=f"line 1: column '{name}' is not known; did you mean '{meant}'"):
+        read(tmp_path, HEADER.replace("norm", name) + ROWS)
+
+
+@pytest.mark.parametrize("name", ["distance", "position", "frequency", "plausibility", "region length"])
+def test_other_names_are_free(tmp_path: Path, name: str) -> None:
+    assert read(tmp_path, HEADER.replace("norm", name) + ROWS).items[0].extra[name] == "3.1"
+
+
+def test_a_name_that_would_not_be_read_again_is_said_to_be_lost(tmp_path: Path) -> None:
+    (item,) = read(tmp_path, HEADER + ROWS).items
+    item = stimuli.Item(item.id, item.paradigm, item.sentences, extra={"norm": " 3", "sentences": "2", "source": "me"})
+    materials = Materials((stimuli.Paradigm("lex", "l"),), (item,))
+    assert stimuli.write(materials, tmp_path / "b.csv") == ["extra fields of item i1: norm, sentences"]
+    assert stimuli.read(tmp_path / "b.csv").items[0].extra == {"norm": "3", "source": "me"}
+
+
+def test_a_factor_between_items_stands_in_a_column_of_csv(tmp_path: Path) -> None:
+    text = HEADER + "".join(
+        ROWS.replace("i1", f"i{n}").replace("3.1", level) for n, level in enumerate(["low", "high"] * 2)
+    )
+    plan = Design({"grammatical": 1, "ungrammatical": 1}, versions=2, between_items=["norm"])
+    version, _ = plan.deal(read(tmp_path, text), seed=1)
+    shown = [(trial.factors["norm"], trial.condition) for trial in version.trials]
+    assert sorted(shown) == [(norm, c) for norm in ("high", "low") for c in ("grammatical", "ungrammatical")]
+
+
+def test_a_task_is_asked_of_the_items_that_have_what_it_needs(tmp_path: Path) -> None:
+    text = HEADER + ROWS + ROWS.replace("i1", "i2").replace(",word", ",").replace(",nonword", ",")
+    plan = Design({"grammatical": 1, "ungrammatical": 1}, versions=2)
+    version, _ = plan.deal(
+        read(tmp_path, text), seed=1, asks={"target": ["judge", "rate"]}, needing={"judge": ["lexicality"]}
+    )
+    asked = {trial.item.id: trial.prompts for trial in version.trials}
+    assert asked == {"i1": ("judge", "rate"), "i2": ("rate",)}
+    assert [trial.given("lexicality") for trial in version.trials] == ["nonword", None]
+
+
+def test_the_level_of_a_factor_serves_as_a_column(tmp_path: Path) -> None:
+    header = "paradigm,phenomenon,item,condition,sentence,factors\n"
+    rows = 'lex,l,i1,word,house,"lexicality: word, nonword"\nlex,l,i1,nonword,flurp,\n'
+    for version in Design({"word": 1, "nonword": 1}, versions=2, items=None).deal(
+        read(tmp_path, header + rows + rows.replace("i1", "i2")), seed=1
+    ):
+        assert [trial.given("lexicality") for trial in version.trials] == [t.condition for t in version.trials]
