@@ -8,7 +8,7 @@ from .contrasts import families, paradigm_models, phenomenon_models
 from .correlation import rating_correlations
 from .detection import Spread, power_curve
 from .evaluation import accuracy, model_table
-from .exclusions import left_in, participants
+from .exclusions import left_in, participant_prompts, participants
 from .factorial import factorial_models
 from .marginal import marginal_contrasts
 from .measures import condition_means, rating_scores, reading_curves, region_times
@@ -65,6 +65,7 @@ __all__ = [
     "noise_ceilings",
     "ordinal_models",
     "paradigm_models",
+    "participant_prompts",
     "participants",
     "phenomenon_models",
     "power_curve",

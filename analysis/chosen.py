@@ -6,28 +6,30 @@ import pandas as pd
 
 from gardenpath.study import TABLES, DataError, check
 
-from .contrasts import PLAIN, RANDOM, SLOPES, TERM, covariates
+from .contrasts import PLAIN, RANDOM, SLOPES, TERM, Measured, covariates
 from .formulas import parse
 from .mixed import engine_named, failed, fit
 from .policies import Steps
+from .prompts import named, told
 from .rcode import quoted
 
 
 def chosen_models(
-    measured: Mapping[tuple[str, str], pd.DataFrame],
+    measured: Mapping[Measured, pd.DataFrame],
     *,
     engine: str = "glmm",
     policy: str = "maximal",
     crosscheck: bool = False,
 ) -> dict[str, pd.DataFrame]:
-    """Return chosen_models and model_steps, by name: a model of each phenomenon, measure and region as `entering` gives them.
+    """Return chosen_models and model_steps, by name: a model of each phenomenon, measure, region and prompt as `entering` has them.
 
     Slopes are of grammaticality alone, not of covariates; z has no intercepts by participant where the engine can do
     without. `declared` keeps the form with slopes.
     """
     steps = Steps()
     fits = []
-    for (measure, region), frame in measured.items():
+    several = len({prompt for _, _, prompt in measured if prompt is not None}) > 1
+    for (measure, region, prompt), frame in measured.items():
         for name, rows in frame.groupby("phenomenon", sort=True):
             names = covariates(rows) if measure == "log_rt" else []
             formula = _formula(measure, names, engine)
@@ -39,12 +41,14 @@ def chosen_models(
                     policy=policy,
                     slopes=[TERM],
                     crosscheck=crosscheck,
-                    steps=steps.of(f"{measure} {region} {name}"),
-                    rows=rows_code(rows, measure, region, str(name), names),
+                    steps=steps.of(f"{measure} {region} {name}{named(prompt if several else None)}"),
+                    rows=rows_code(rows, (measure, region, prompt), str(name), names),
                 )
             except DataError as error:
                 model = failed(formula, TERM, str(error).replace("\n", "; "), rows, engine=engine)
-            fits.append(model.assign(phenomenon=str(name), measure=measure, region=region, policy=policy))
+            fits.append(
+                model.assign(phenomenon=str(name), measure=measure, region=region, prompt=prompt, policy=policy)
+            )
     columns = TABLES["chosen_models"].names
     models = pd.concat(fits, ignore_index=True) if fits else pd.DataFrame(columns=columns)
     return {"chosen_models": check(models[columns], "chosen_models"), "model_steps": steps.table()}
@@ -56,12 +60,24 @@ def _formula(measure: str, names: list[str], engine: str) -> str:
     return next(form for form in forms if not engine_named(engine).lacks(parse(form)))
 
 
-def rows_code(rows: pd.DataFrame, measure: str, region: str, phenomenon: str, names: list[str]) -> str:
+def steps_named(models: pd.DataFrame) -> pd.Series:
+    """Return how each row of chosen_models is named in model_steps."""
+    several = told(models) != [None]
+    prompts = models["prompt"].map(lambda prompt: named(prompt if several and not pd.isna(prompt) else None))
+    return models["measure"] + " " + models["region"] + " " + models["phenomenon"] + prompts.astype("string")
+
+
+def rows_code(rows: pd.DataFrame, measured: Measured, phenomenon: str, names: list[str]) -> str:
     """Return the R code that reads a model's rows from the table of results they stand in."""
+    measure, region, prompt = measured
     table = "rating_scores" if measure == "z" else "region_times"
     paradigms = ", ".join(quoted(name) for name in sorted(set(rows["paradigm"])))
     where = [f"phenomenon == {quoted(phenomenon)}", f"paradigm %in% c({paradigms})"]
-    where += ['role == "target"', "!is.na(z)"] if measure == "z" else [f"region == {quoted(region)}"]
+    where += (
+        [f"region == {quoted(region)}"]
+        if prompt is None
+        else [f"prompt == {quoted(prompt)}", 'role == "target"', "!is.na(z)"]
+    )
     lines = [
         f'rows <- read.csv("{table}.csv", stringsAsFactors = FALSE, encoding = "UTF-8")',
         f"rows <- subset(rows, {' & '.join(where)})",

@@ -10,6 +10,7 @@ from gardenpath.study import TABLES, DataError, check
 
 from .evaluation import MEAN, MODEL, OVERALL, POOLED, accuracy, wilson
 from .measures import capped
+from .prompts import named, told
 from .resampling import FEW, correlation_interval, holm, mean_interval, ratio_interval, sign_flip
 
 PAIR = ["paradigm", "item"]
@@ -209,7 +210,8 @@ def accuracy_correlations(
 ) -> pd.DataFrame:
     """Return the correlation over paradigms of every two models' accuracies, and of each with people's.
 
-    `people` has the columns paradigm and accuracy (0 to 1). Intervals are bootstraps over paradigms, none under 10.
+    `people` has the columns paradigm and accuracy (0 to 1), and `who` where there are several. Intervals are bootstraps over
+    paradigms, none under 10.
     """
     paradigms = accuracies[~accuracies["paradigm"].isin([MEAN, POOLED])]
     rows = []
@@ -219,7 +221,9 @@ def accuracy_correlations(
             for (model, protocol), part in given.groupby(MODEL, sort=False)
         }
         if people is not None:
-            columns = {PEOPLE: people.set_index("paradigm")["accuracy"], **columns}
+            whose = people.assign(who=people.get("who", PEOPLE)).groupby("who", sort=False)
+            asked = {str(who): part.set_index("paradigm")["accuracy"] for who, part in whose}
+            columns = {**asked, **columns}
         for a, b in itertools.combinations(columns, 2):
             rows.append({"measure": measure, "a": a, "b": b} | _correlated(columns[a], columns[b], seed))
     if not rows:
@@ -249,16 +253,24 @@ def people_accuracies(choices: pd.DataFrame, ratings: pd.DataFrame) -> pd.DataFr
     """Return people's accuracy (0 to 1) on each paradigm, from the tables choice_agreement and rating_scores.
 
     Of a paradigm in forced choice, the share of single choices of the grammatical member (as BLiMP's figures for people,
-    doi 10.1162/tacl_a_00321); of others, the share of pairs whose grammatical member has the higher mean z, ties half.
+    doi 10.1162/tacl_a_00321); of others, the share of pairs whose grammatical member has the higher mean z, ties half. Where there
+    are several prompts of choices, or of ratings, each stands by itself: `who` is "people" with the prompt in brackets.
     """
-    chosen = choices.loc[choices["paradigm"] != OVERALL, ["paradigm", "individual"]].set_axis(
-        ["paradigm", "accuracy"], axis=1
+    chosen = choices.loc[choices["paradigm"] != OVERALL, ["prompt", "paradigm", "individual"]].rename(
+        columns={"individual": "accuracy"}
     )
-    rated = ratings[(ratings["role"] == "target") & ~ratings["paradigm"].isin(chosen["paradigm"])].dropna(subset="z")
-    means = rated.pivot_table("z", ["paradigm", "item"], "condition").reindex(columns=["grammatical", "ungrammatical"])
+    rated = ratings[ratings["role"] == "target"].dropna(subset="z")
+    means = rated.pivot_table("z", ["prompt", "paradigm", "item"], "condition")
+    means = means.reindex(columns=["grammatical", "ungrammatical"])
     gap = (means["grammatical"] - means["ungrammatical"]).dropna()
-    shares = ((gap > 0) + (gap == 0) / 2).groupby("paradigm").mean().rename("accuracy").reset_index()
-    return pd.concat([frame for frame in (chosen, shares) if len(frame)] or [chosen], ignore_index=True)
+    shares = ((gap > 0) + (gap == 0) / 2).groupby(["prompt", "paradigm"]).mean().rename("accuracy").reset_index()
+    if told(chosen) == told(shares) == [None]:
+        both, who = [chosen, shares[~shares["paradigm"].isin(chosen["paradigm"])]], lambda prompt: PEOPLE
+    else:
+        both, who = [chosen, shares], lambda prompt: PEOPLE + named(prompt)
+    people = pd.concat([frame for frame in both if len(frame)] or [chosen], ignore_index=True)
+    people = people.assign(who=people["prompt"].map(who))[["who", "paradigm", "accuracy"]]
+    return people.drop_duplicates(["who", "paradigm"])
 
 
 def accuracy_bins(pairs: pd.DataFrame, scores: pd.DataFrame | None = None, *, bins: int = 5) -> pd.DataFrame:

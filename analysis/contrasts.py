@@ -10,6 +10,7 @@ from gardenpath.study import TABLES, DataError, check
 
 from .measures import SENTENCE_WIDE
 from .mixed import failed, fit
+from .prompts import of
 
 # Sum coding: the coefficient is grammatical minus ungrammatical, the intercept their mean.
 CODES = {"grammatical": 0.5, "ungrammatical": -0.5}
@@ -29,12 +30,13 @@ RAW = {"z": "rating", "log_rt": "rt"}
 COVARIATES = ("log_trial", "position")
 FOUND = 0.05
 POWER = 0.80  # of the minimum detectable effect
+Measured = tuple[str, str, str | None]  # measure, region, and of ratings the prompt
 
 
 def phenomenon_models(
     scores: pd.DataFrame, times: pd.DataFrame, items: pd.DataFrame, *, engine: str = "glmm"
 ) -> pd.DataFrame:
-    """Return the models of grammaticality in each phenomenon: of z, and of log reading time in each region.
+    """Return the models of grammaticality in each phenomenon: of z under each prompt, and of log reading time in each region.
 
     `z ~ grammaticality` and `log_rt ~ grammaticality + log_trial` (natural log of the presented position counted from 1,
     centred; and `position`, that of the region in the sentence, centred, where members of a pair differ in it), each with
@@ -42,9 +44,9 @@ def phenomenon_models(
     Grammaticality is +0.5 grammatical, -0.5 ungrammatical. Target trials of paradigms whose two conditions are
     grammatical and ungrammatical enter; a phenomenon that cannot be fitted keeps a row that says why.
 
-    `p_bh` is adjusted over the phenomena of one measure, region and form of random effects, `p_bh_all` over all regions
-    too (Benjamini & Hochberg, doi 10.1111/j.2517-6161.1995.tb02031.x). `mde`: the smallest effect that this standard error
-    would find at .05 in 80 % of repetitions.
+    `p_bh` is adjusted over the phenomena of one measure, region, prompt and form of random effects, `p_bh_all` over all regions
+    and all prompts too (Benjamini & Hochberg, doi 10.1111/j.2517-6161.1995.tb02031.x). `mde`: the smallest effect that this
+    standard error would find at .05 in 80 % of repetitions.
     """
     forms = dict.fromkeys(RANDOM, (INTERCEPTS, SLOPES))
     return _models(entering(scores, times, items), ["phenomenon"], "phenomenon_models", engine, forms)
@@ -60,14 +62,16 @@ def paradigm_models(
     return _models(entering(scores, times, items), ["phenomenon", "paradigm"], "paradigm_models", engine, forms)
 
 
-def entering(scores: pd.DataFrame, times: pd.DataFrame, items: pd.DataFrame) -> dict[tuple[str, str], pd.DataFrame]:
-    """Return the trials that enter the models of each (measure, region), with grammaticality and the covariates."""
+def entering(scores: pd.DataFrame, times: pd.DataFrame, items: pd.DataFrame) -> dict[Measured, pd.DataFrame]:
+    """Return the trials that enter the models of each (measure, region, prompt), with grammaticality and the covariates."""
     import numpy as np
 
     pairs = minimal_pairs(items)
     targets = scores[scores["role"] == "target"].dropna(subset="z")
-    measured = {("z", SENTENCE_WIDE): targets}
-    measured |= {("log_rt", str(region)): rows for region, rows in times.groupby("region", sort=True)}
+    measured: dict[Measured, pd.DataFrame] = {
+        ("z", SENTENCE_WIDE, str(prompt)): rows for prompt, rows in targets.groupby("prompt", sort=True)
+    }
+    measured |= {("log_rt", str(region), None): rows for region, rows in times.groupby("region", sort=True)}
     found = {}
     for key, frame in measured.items():
         rows = frame[frame["paradigm"].isin(pairs)]
@@ -83,16 +87,17 @@ def entering(scores: pd.DataFrame, times: pd.DataFrame, items: pd.DataFrame) -> 
 
 
 def _models(
-    measured: Mapping[tuple[str, str], pd.DataFrame],
+    measured: Mapping[Measured, pd.DataFrame],
     unit: list[str],
     table: str,
     engine: str,
     forms: Mapping[str, Sequence[str]],
 ) -> pd.DataFrame:
     fits = []
-    for (measure, region), frame in measured.items():
+    for (measure, region, prompt), frame in measured.items():
         for names, rows in frame.groupby(unit, sort=True):
-            place = dict(zip(unit, map(str, names), strict=True)) | {"measure": measure, "region": region}
+            place: dict[str, Any] = dict(zip(unit, map(str, names), strict=True))
+            place |= {"measure": measure, "region": region, "prompt": prompt}
             for form in forms[measure]:
                 model = effect(rows, measure, RANDOM[measure][form], engine)
                 if form == INTERCEPTS and "raw" in TABLES[table].names:
@@ -203,8 +208,8 @@ def minimal_pairs(items: pd.DataFrame) -> list[str]:
 
 
 def adjusted(models: pd.DataFrame) -> pd.DataFrame:
-    """Return `models` with p of the grammaticality term adjusted: `p_bh` within each region, `p_bh_all` over them all."""
-    within = ["measure", "region", "random"]
+    """Return `models` with p of the grammaticality term adjusted: `p_bh` within each region and prompt, `p_bh_all` over them."""
+    within = ["measure", "region", "prompt", "random"]
     return models.assign(p_bh=_bh(models, within), p_bh_all=_bh(models, ["measure", "random"]))
 
 
@@ -222,12 +227,12 @@ def _bh(models: pd.DataFrame, by: list[str]) -> pd.Series:
 
     tested = models[(models["term"] == TERM) & models["p"].notna()]
     found = pd.Series(float("nan"), index=models.index)
-    for _, p in tested.groupby(by)["p"]:
+    for _, p in tested.groupby(by, dropna=False)["p"]:
         found[p.index] = false_discovery_control(p.to_numpy(dtype="float64"), method="bh")
     return found
 
 
-def families(models: Mapping[str, pd.DataFrame], measured: Mapping[tuple[str, str], pd.DataFrame]) -> pd.DataFrame:
+def families(models: Mapping[str, pd.DataFrame], measured: Mapping[Measured, pd.DataFrame]) -> pd.DataFrame:
     """Return each family of tests: how many, how many below .05 after correction, and the residuals' autocorrelation.
 
     `models` holds the tables of models by level (phenomenon, paradigm).
@@ -236,22 +241,25 @@ def families(models: Mapping[str, pd.DataFrame], measured: Mapping[tuple[str, st
     found = []
     for level, table in models.items():
         tests = table[table["term"] == TERM]
-        for (measure, region, random), rows in tests.groupby(["measure", "region", "random"], sort=False):
-            found.append(
-                {
-                    "level": level,
-                    "measure": measure,
-                    "region": region,
-                    "random": random,
-                    "models": len(rows),
-                    "fitted": int(rows["p"].notna().sum()),
-                    "singular": int(rows["singular"].sum()),
-                    "uncorrected": int((rows["p"] < FOUND).sum()),
-                    "found": int((rows["p_bh"] < FOUND).sum()),
-                    "found_all": int((rows["p_bh_all"] < FOUND).sum()),
-                    "autocorrelation": lagged[str(measure), str(region)],
-                }
-            )
+        for measure, region, prompt in measured:
+            own = (tests["measure"] == measure) & (tests["region"] == region)
+            for random, rows in of(tests[own], prompt).groupby("random", sort=False):
+                found.append(
+                    {
+                        "level": level,
+                        "measure": measure,
+                        "region": region,
+                        "prompt": prompt,
+                        "random": random,
+                        "models": len(rows),
+                        "fitted": int(rows["p"].notna().sum()),
+                        "singular": int(rows["singular"].sum()),
+                        "uncorrected": int((rows["p"] < FOUND).sum()),
+                        "found": int((rows["p_bh"] < FOUND).sum()),
+                        "found_all": int((rows["p_bh_all"] < FOUND).sum()),
+                        "autocorrelation": lagged[measure, region, prompt],
+                    }
+                )
     return check(pd.DataFrame(found, columns=TABLES["families"].names), "families")
 
 

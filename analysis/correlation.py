@@ -30,24 +30,27 @@ def rating_correlations(
 ) -> pd.DataFrame:
     """Return Pearson's and Spearman's correlation of sentence_scores with the mean z of target ratings, at each level.
 
-    Levels: sentences, grammatical, ungrammatical, pairs (differences within pairs), paradigms and phenomena (means of these
-    differences), as in BLiMP-NL (doi 10.1162/COLI.a.00559); and `relative`, each sentence's rating against its score less
-    that of the other member, with a warning (the method of doi 10.1073/pnas.2400917121). Intervals are bootstraps
-    over items, with both their sentences, or over the paradigms or phenomena themselves; none under 10. `ceilings` is the
-    table noise_ceilings: what a perfect model would reach.
+    Each prompt of the ratings stands by itself. Levels: sentences, grammatical, ungrammatical, pairs (differences within pairs),
+    paradigms and phenomena (means of these differences), as in BLiMP-NL (doi 10.1162/COLI.a.00559); and `relative`, each
+    sentence's rating against its score less that of the other member, with a warning (the method of doi
+    10.1073/pnas.2400917121). Intervals are bootstraps over items, with both their sentences, or over the paradigms or phenomena
+    themselves; none under 10. `ceilings` is the table noise_ceilings: what a perfect model would reach.
     """
     means = mean_ratings(ratings)
-    known = {} if ceilings is None else dict(zip(ceilings["level"], ceilings["ceiling"], strict=True))
+    place = ["prompt", "level"]
+    known = {} if ceilings is None else ceilings.set_index(place)["ceiling"].to_dict()
     rows = []
     for model, protocol, own in by_model(scores):
         for measure in measures:
             given = own[["item", "condition", measure]].rename(columns={measure: "score"}).dropna(subset="score")
-            both = means.merge(given, on=["item", "condition"], validate="1:1")
-            for level, points, unit in levels(both) if len(both) else ():
-                row = {"model": model, "protocol": protocol, "measure": measure, "level": level, "unit": unit}
-                for method in ("pearson", "spearman"):
-                    found = _correlated(points, method, seed, draws)
-                    rows.append(row | {"method": method} | found | _under(found["r"], known.get(level)))
+            joined = means.merge(given, on=["item", "condition"], validate="m:1")
+            for prompt, both in joined.groupby("prompt", sort=True):
+                row = {"model": model, "protocol": protocol, "measure": measure, "prompt": prompt}
+                for level, points, unit in levels(both):
+                    for method in ("pearson", "spearman"):
+                        found = _correlated(points, method, seed, draws)
+                        found |= _under(found["r"], known.get((prompt, level)))
+                        rows.append(row | {"level": level, "unit": unit, "method": method} | found)
     if not rows:
         raise DataError(
             "tables sentence_scores and rating_scores have no scored sentence in common; expected both of items"
@@ -56,19 +59,19 @@ def rating_correlations(
 
 
 def mean_ratings(ratings: pd.DataFrame) -> pd.DataFrame:
-    """Return the mean z of each grammatical or ungrammatical sentence that was rated in target trials."""
+    """Return the mean z, under each prompt, of each grammatical or ungrammatical sentence that was rated in target trials."""
     kept = ratings[(ratings["role"] == "target") & ratings["condition"].isin([GOOD, BAD])].dropna(subset="z")
     if kept.empty:
         raise DataError(
             "table rating_scores: no z of a target sentence whose condition is grammatical or ungrammatical; "
             "expected ratings of minimal pairs by participants who do not give one rating throughout"
         )
-    by = kept.groupby(["phenomenon", "paradigm", "item", "condition"], as_index=False)
+    by = kept.groupby(["prompt", "phenomenon", "paradigm", "item", "condition"], as_index=False)
     return by.agg(rating=("z", "mean"))
 
 
 def levels(both: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame, str]]:
-    """Yield each level, its points (rating, score, unit), and what their unit is."""
+    """Yield each level of the ratings under one prompt, its points (rating, score, unit), and what their unit is."""
     points = both.assign(unit=both["item"])
     yield "sentences", points, "item"
     for condition in (GOOD, BAD):

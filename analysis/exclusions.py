@@ -1,20 +1,23 @@
 """Who and what is left out: declared rules in a fixed order, and what is known of each participant."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import pandas as pd
 
-from gardenpath.study import DataError, ExcludeSection, check
+from gardenpath.study import TABLES, DataError, ExcludeSection, check
 
 from .contrasts import CODES, minimal_pairs
 from .evaluation import wilson
 from .ledger import Ledger, complete, in_band
+from .maze import before_errors, chose_well
 from .measures import RATED
+from .prompts import answered, named, of, told
 
 GOOD, BAD = CODES
 LEVEL = 0.05  # of the Mann-Whitney test that marks a participant
 MINUTE = 60.0
+PROMPT = ["participant", "task", "prompt"]
 
 
 def left_in(
@@ -28,13 +31,15 @@ def left_in(
     max_rt: float = 3000,
     exclude: ExcludeSection | None = None,
     ledger: Ledger | None = None,
-) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
-    """Return the readings and responses that the rules leave in, and the table `participants`, which says who went and why.
+) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame, pd.DataFrame]:
+    """Return the readings and responses that the rules leave in, and the tables `participants`, which says who went and why,
+    and `participant_prompts`.
 
-    The order: sessions (not complete, previews, marked by the experimenter, duration, aborted trials), then participants
-    (declared answers about themselves, attention, catch sentences, comprehension, reading times out of the band), then
-    the reading times of flagged trials. Nobody is left out by the means of conditions, nor by the Mann-Whitney
-    flag, which is circular with the effect.
+    The order: sessions (not complete, previews, marked by the experimenter, duration, aborted trials), then answers that did not
+    come, then participants (declared answers about themselves, attention, catch sentences under any prompt, comprehension over
+    all questions, reading times out of the band, first choices in Maze), then the reading times of flagged trials, and on
+    request those of words after a wrong choice. Nobody is left out by the means of conditions, nor by the Mann-Whitney flag,
+    which is circular with the effect.
     """
     ledger, rules = ledger or Ledger(), exclude or ExcludeSection()
     readings, responses = complete(sessions, ledger, readings=readings, responses=responses)
@@ -43,9 +48,12 @@ def left_in(
     for rule, kept in lasting.items():
         readings, responses = _only(rule, "session", set(counted.loc[kept, "session"]), readings, responses, ledger)
     counted = counted[counted["session"].isin({*readings["session"], *responses["session"]})]
-    people = participants(readings, responses, counted, items, min_rt=min_rt, max_rt=max_rt)
+    people = participants(readings, responses, counted, min_rt=min_rt, max_rt=max_rt)
+    prompts = participant_prompts(responses, items)
+    responses = answered(responses, ledger)
     people["excluded"] = None
-    for rule, keep in _people_left(people, rules, demographics).items():
+    chose = chose_well(readings, people["participant"], rules.maze_accuracy)
+    for rule, keep in (_people_left(people, prompts, rules, demographics) | chose).items():
         people.loc[people["excluded"].isna() & ~keep, "excluded"] = rule
         readings, responses = _only(
             rule, "participant", set(people.loc[keep, "participant"]), readings, responses, ledger
@@ -59,7 +67,10 @@ def left_in(
         trial = [readings["session"], readings["trial"]]
         marked = _flagged(readings["flags"], flag).groupby(trial).transform("any").astype(bool)
         [readings] = ledger.step(f"a word of the sentence is flagged {flag}", readings=(readings, ~marked))
-    return readings, responses, check(people, "participants")
+    if rules.after_error is not None:
+        rule = f"a wrong first choice, or one of the {rules.after_error} words after it"
+        [readings] = ledger.step(rule, readings=(readings, before_errors(readings, rules.after_error)))
+    return readings, responses, check(people, "participants"), prompts
 
 
 def _only(
@@ -84,16 +95,19 @@ def _sessions_left(sessions: pd.DataFrame, rules: ExcludeSection) -> dict[str, "
 
 
 def _people_left(
-    people: pd.DataFrame, rules: ExcludeSection, demographics: pd.DataFrame | None
+    people: pd.DataFrame, prompts: pd.DataFrame, rules: ExcludeSection, demographics: pd.DataFrame | None
 ) -> dict[str, "pd.Series[bool]"]:
     """Return the rules about participants, each with those who keep it; who was not asked keeps a rule."""
-    left = _answered(people["participant"], rules.demographics, demographics)
-    for name, least, what in (
-        ("attention", rules.attention, "attention items answered as asked"),
-        ("catch", rules.catch, "catch sentences told apart"),
-    ):
-        if least:
-            left[f"less than {100 * least:g}% of {what}"] = ~(people[name] < least)
+    left = _known(people["participant"], rules.demographics, demographics)
+    if rules.attention:
+        rule = f"less than {100 * rules.attention:g}% of attention items answered as asked"
+        left[rule] = ~(people["attention"] < rules.attention)
+    if rules.catch:
+        rule, rated = f"less than {100 * rules.catch:g}% of catch sentences told apart", prompts.dropna(subset="catch")
+        for prompt in told(rated):
+            part = of(rated, prompt)
+            low = part.loc[part["catch"] < rules.catch, "participant"]
+            left[rule + named(prompt)] = ~people["participant"].isin(low)
     if rules.accuracy:
         rule = f"less than {100 * rules.accuracy:g}% of questions answered right, of {rules.questions} or more"
         left[rule] = ~((people["accuracy"] < rules.accuracy) & (people["questions"] >= rules.questions))
@@ -103,7 +117,7 @@ def _people_left(
     return left
 
 
-def _answered(
+def _known(
     people: pd.Series, accepted: Mapping[str, list[str]], demographics: pd.DataFrame | None
 ) -> dict[str, "pd.Series[bool]"]:
     if not accepted:
@@ -132,50 +146,62 @@ def participants(
     readings: pd.DataFrame,
     responses: pd.DataFrame,
     sessions: pd.DataFrame,
-    items: pd.DataFrame,
     *,
     min_rt: float = 100,
     max_rt: float = 3000,
 ) -> pd.DataFrame:
-    """Return what is known of each participant: duration, ratings, answers, catch sentences, reading times out of the band.
+    """Return what is known of each participant: duration, attention, answers to all questions, reading times out of the band."""
+    responses = answered(responses)
+    people = pd.DataFrame({"participant": sorted({*sessions["participant"]})})
+    by = sessions.assign(minutes=_minutes(sessions)).groupby("participant")
+    sittings = by.agg(sessions=("session", "size"), minutes=("minutes", "sum"), aborted=("aborted", "sum"))
+    asked = (responses["task"] == "question") & (responses["role"] != "practice")
+    parts: list[pd.DataFrame] = [
+        sittings.reset_index(),
+        _share(responses[responses["role"] == "attention"], ["participant"], "attention_items", "attention"),
+        _share(responses[asked], ["participant"], "questions", "accuracy"),
+        _out_of_band(readings, min_rt, max_rt),
+    ]
+    return _joined(people, parts, ["participant"], "participants", ("attention_items", "questions"))
+
+
+def participant_prompts(responses: pd.DataFrame, items: pd.DataFrame) -> pd.DataFrame:
+    """Return what is known of each participant's answers to each prompt: how many came, how many were right, and of ratings
+    how they tell sentences apart.
 
     `flagged`: a two-sided Mann-Whitney test of the ratings of grammatical against ungrammatical targets finds no
     difference (p >= .05), or one the wrong way round; exact without ties, else normal with correction for ties and
     continuity, as R's wilcox.test. `auc` = U / (n1 n2) is the share of pairs of sentences that are rated as they should be.
     """
-    people = pd.DataFrame({"participant": sorted({*sessions["participant"]})})
-    by = sessions.assign(minutes=_minutes(sessions)).groupby("participant")
-    sittings = by.agg(sessions=("session", "size"), minutes=("minutes", "sum"), aborted=("aborted", "sum"))
-    rated = responses[responses["task"] == "rating"]
+    asked = responses[(responses["role"] != "practice") & (responses["task"] != "reading")]
+    came = asked.assign(came=asked["response"].notna(), none=asked["response"].isna()).groupby(PROMPT, as_index=False)
+    there = answered(asked)
+    rated = there[there["task"] == "rating"]
     rated = rated.assign(rating=pd.to_numeric(rated["response"], errors="coerce").astype("float64"))
     pairs = rated["paradigm"].isin(minimal_pairs(items))
-    targets = rated[(rated["role"] == "target") & pairs]
-    asked = (responses["task"] == "question") & (responses["role"] != "practice")
-    parts: list[pd.DataFrame] = [
-        sittings,
-        rated[rated["role"].isin(RATED)]
-        .groupby("participant")
-        .agg(ratings=("rating", "size"), mean_rating=("rating", "mean")),
-        _each(targets, _mann_whitney),
+    means = rated[rated["role"].isin(RATED)].groupby(PROMPT, as_index=False).agg(mean_rating=("rating", "mean"))
+    parts = [
+        means,
+        _each(rated[(rated["role"] == "target") & pairs], _mann_whitney),
         _each(rated[(rated["role"] == "catch") & pairs], lambda part: {"catch": _auc(part)}),
-        _share(responses[responses["role"] == "attention"], "attention_items", "attention"),
-        _share(responses[asked], "questions", "accuracy"),
-        _out_of_band(readings, min_rt, max_rt),
+        _share(there[there["task"] != "rating"], PROMPT, "judged", "accuracy"),
     ]
+    counted = came.agg(answers=("came", "sum"), unanswered=("none", "sum"))
+    return _joined(counted, parts, PROMPT, "participant_prompts", ("grammatical", "ungrammatical", "judged"))
+
+
+def _joined(
+    table: pd.DataFrame, parts: Iterable[pd.DataFrame], by: list[str], name: str, counts: tuple[str, ...]
+) -> pd.DataFrame:
+    """Return the declared table `name` of these parts, with the interval of `accuracy`; a count that nothing makes is 0."""
     for part in parts:
-        people = people.merge(part, left_on="participant", right_index=True, how="left", validate="1:1")
-    for name in ("ratings", "grammatical", "ungrammatical", "attention_items", "questions"):
-        people[name] = people.get(name, pd.Series(0, index=people.index)).fillna(0)
-    low, high = wilson(people["accuracy"] * people["questions"], people["questions"].astype("float64"))
-    people = people.assign(accuracy_low=low, accuracy_high=high, excluded=None)
-    return check(people.reindex(columns=PARTICIPANTS), "participants")
-
-
-PARTICIPANTS = [
-    "participant", "sessions", "minutes", "aborted", "ratings", "mean_rating", "grammatical", "ungrammatical", "u", "auc", "u_p",
-    "flagged", "catch", "attention_items", "attention", "questions", "accuracy", "accuracy_low", "accuracy_high",
-    "out_of_band", "excluded",
-]  # fmt: skip
+        table = table.merge(part, on=by, how="left", validate="1:1")
+    for count in counts:
+        table[count] = table.get(count, pd.Series(0, index=table.index)).fillna(0)
+    judged = table[counts[-1]].astype("float64")
+    low, high = wilson(table["accuracy"] * judged, judged)
+    table = table.assign(accuracy_low=low, accuracy_high=high)
+    return check(table.reindex(columns=TABLES[name].names), name)
 
 
 def _minutes(sessions: pd.DataFrame) -> "pd.Series[float]":
@@ -183,10 +209,10 @@ def _minutes(sessions: pd.DataFrame) -> "pd.Series[float]":
     return (finished - started).dt.total_seconds() / MINUTE
 
 
-def _each(rows: pd.DataFrame, measure: object) -> pd.DataFrame:
-    assert callable(measure)
-    needed = rows[["participant", "condition", "rating"]]
-    return pd.DataFrame.from_dict({name: measure(part) for name, part in needed.groupby("participant")}, orient="index")
+def _each(rows: pd.DataFrame, measure: Callable[[pd.DataFrame], dict[str, object]]) -> pd.DataFrame:
+    needed = rows[[*PROMPT, "condition", "rating"]]
+    found = [dict(zip(PROMPT, names, strict=True)) | measure(part) for names, part in needed.groupby(PROMPT)]
+    return pd.DataFrame(found) if found else pd.DataFrame(columns=PROMPT)
 
 
 def _sides(part: pd.DataFrame) -> tuple[Any, Any]:
@@ -219,16 +245,16 @@ def _auc(part: pd.DataFrame) -> float:
     return float(((good > bad.T) + 0.5 * (good == bad.T)).mean())
 
 
-def _share(rows: pd.DataFrame, count: str, share: str) -> pd.DataFrame:
+def _share(rows: pd.DataFrame, by: list[str], count: str, share: str) -> pd.DataFrame:
     judged = rows[rows["correct"].notna()].assign(correct=lambda part: part["correct"].astype("float64"))
-    return judged.groupby("participant")["correct"].agg(["size", "mean"]).set_axis([count, share], axis=1)
+    return judged.groupby(by, as_index=False)["correct"].agg(["size", "mean"]).set_axis([*by, count, share], axis=1)
 
 
 def _out_of_band(readings: pd.DataFrame, min_rt: float, max_rt: float) -> pd.DataFrame:
     words = readings[(readings["role"] == "target") & (readings["region"] == "critical").fillna(False)]
     out = words.assign(out=words["rt"].notna() & ~in_band(words["rt"], min_rt, max_rt))
     trials = out.groupby(["participant", "session", "trial"])["out"].any()
-    return trials.groupby("participant").mean().to_frame("out_of_band")
+    return trials.groupby("participant").mean().rename("out_of_band").reset_index()
 
 
 def _flagged(flags: pd.Series, flag: str) -> "pd.Series[bool]":

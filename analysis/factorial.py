@@ -1,7 +1,7 @@
 """Models of a study's own factors: as study.toml declares them, else all factors of each paradigm and their interactions."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pandas as pd
 
@@ -10,9 +10,11 @@ from gardenpath.study import TABLES, DataError, ModelSection, check
 from .coding import Coded, Coding, coded
 from .contrasts import CODES, INTERCEPTS, SLOPES, detectable, exp_difference
 from .formulas import Formula, Random, parse
+from .ledger import ALL
 from .measures import SENTENCE_WIDE
 from .mixed import failed, fit
 from .policies import Steps
+from .prompts import named, of, told
 from .rcode import quoted
 
 RATINGS = ("z", "rating")
@@ -23,7 +25,7 @@ DECLARED = "declared"  # in the column random
 
 @dataclass(frozen=True)
 class _Planned:
-    """One model before it is fitted: its rows are those of `paradigms` that are measured at `region`."""
+    """One model before it is fitted: its rows are those of `paradigms` that are measured at `region`, of ratings under `prompt`."""
 
     name: str
     formula: Formula
@@ -32,6 +34,7 @@ class _Planned:
     contrasts: Mapping[str, Coding]
     random: str
     policy: str
+    prompt: str | None = None
 
 
 def factorial_models(
@@ -51,7 +54,8 @@ def factorial_models(
     each of z and log reading time in every region measured, all factors with their interactions, log trial number beside them
     for reading times, with `(1|participant) + (1|item)`; and again with the slopes of the factors that the design allows
     for participants and items, correlations and slopes without variance taken out until the fit is not singular (Barr et al.
-    2013, doi 10.1016/j.jml.2012.11.001).
+    2013, doi 10.1016/j.jml.2012.11.001). Of ratings, suggested or declared, there is a model for each prompt, unless the formula
+    has `prompt` itself among its predictors.
 
     A factor's contrasts are `repeated` unless declared (Schad et al. 2020, doi 10.1016/j.jml.2019.104038): a coefficient is a
     level minus the level before it, in the order in which the materials state the levels; of a two-level factor the difference
@@ -62,9 +66,12 @@ def factorial_models(
     else, exp(b0 + b1/2) - exp(b0 - b1/2), with the delta-method interval.
     """
     levels = _levels(conditions)
-    planned = list(_declared(models, levels, policy) if models else _suggested(scores, times, levels))
+    stated = _declared(models, levels, policy) if models else _suggested(scores, times, levels)
+    targets = scores[scores["role"] == "target"]
+    planned = [each for plan in stated for each in _by_prompt(plan, targets)]
     steps = steps or Steps()
-    tables = [_fitted(plan, _rows(plan, scores, times, levels), engine, crosscheck, steps) for plan in planned]
+    several = len({plan.prompt for plan in planned} - {None}) > 1
+    tables = [_fitted(plan, _rows(plan, scores, times, levels), engine, crosscheck, steps, several) for plan in planned]
     columns = TABLES["factorial_models"].names
     if not tables:
         return check(pd.DataFrame(columns=columns), "factorial_models")
@@ -134,6 +141,16 @@ def _suggested(scores: pd.DataFrame, times: pd.DataFrame, levels: Mapping[str, p
                 yield _Planned(paradigm, formula, region, (paradigm,), contrasts, random, policy)
 
 
+def _by_prompt(plan: _Planned, targets: pd.DataFrame) -> list[_Planned]:
+    """Return a model of ratings once for each prompt, or once for all where the prompt is among its predictors."""
+    if plan.region != SENTENCE_WIDE:
+        return [plan]
+    if "prompt" in plan.formula.names:
+        return [replace(plan, prompt=ALL)]
+    prompts = sorted(targets.loc[targets["paradigm"].isin(plan.paradigms), "prompt"].unique())
+    return [replace(plan, prompt=str(prompt)) for prompt in prompts] or [plan]
+
+
 def _coding(
     factor: str, stated: Mapping[str, str], paradigms: Sequence[str], levels: Mapping[str, pd.DataFrame]
 ) -> Coding:
@@ -149,7 +166,7 @@ def _rows(
 
     wide = plan.region == SENTENCE_WIDE
     frame = scores[scores["role"] == "target"].dropna(subset="z") if wide else times[times["region"] == plan.region]
-    frame = frame[frame["paradigm"].isin(plan.paradigms)]
+    frame = of(frame[frame["paradigm"].isin(plan.paradigms)], None if plan.prompt == ALL else plan.prompt)
     factors = pd.concat([levels[p].reset_index().assign(paradigm=p) for p in plan.paradigms], ignore_index=True)
     new = factors[["paradigm", "condition", *(n for n in factors if n not in frame)]]
     rows = frame.astype({"participant": object, "item": object}).merge(
@@ -172,11 +189,25 @@ def _numbers(plan: _Planned, rows: pd.DataFrame) -> list[str]:
     return [n for n in plan.formula.names[1:] if n not in plan.contrasts and pd.api.types.is_numeric_dtype(rows[n])]
 
 
-def _fitted(plan: _Planned, rows: pd.DataFrame, engine: str, crosscheck: bool, steps: Steps) -> pd.DataFrame:
+def steps_named(models: pd.DataFrame) -> list[str]:
+    """Return how each row of factorial_models is named in model_steps."""
+    places = models[["model", "measure", "region", "random"]].itertuples(index=False)
+    prompts = models["prompt"] if told(models) != [None] else pd.Series(None, index=models.index, dtype="object")
+    return [
+        " ".join(map(str, place)) + named(None if pd.isna(prompt) else prompt)
+        for place, prompt in zip(places, prompts, strict=True)
+    ]
+
+
+def _fitted(
+    plan: _Planned, rows: pd.DataFrame, engine: str, crosscheck: bool, steps: Steps, several: bool
+) -> pd.DataFrame:
     place = {"model": plan.name, "measure": plan.formula.response, "region": plan.region, "random": plan.random}
+    step = " ".join(place.values()) + named(plan.prompt if several else None)
     text, term = str(plan.formula), next((name for name in plan.formula.fixed if name != "1"), "intercept")
     if rows.empty:
-        return failed(text, term, "no trial of these paradigms was measured there", rows, engine=engine).assign(**place)
+        lacking = failed(text, term, "no trial of these paradigms was measured there", rows, engine=engine)
+        return lacking.assign(**place, prompt=plan.prompt)
     try:
         given = coded(rows, plan.formula, plan.contrasts)
         model = fit(
@@ -187,15 +218,16 @@ def _fitted(plan: _Planned, rows: pd.DataFrame, engine: str, crosscheck: bool, s
             slopes=list(given.codes) or None,
             contrasts=plan.contrasts,
             crosscheck=crosscheck,
-            steps=steps.of(" ".join(place.values())),
+            steps=steps.of(step),
             rows=_rows_code(plan, rows),
         )
     except DataError as error:
-        return failed(text, term, str(error).replace("\n", "; "), rows, engine=engine).assign(**place)
+        lacking = failed(text, term, str(error).replace("\n", "; "), rows, engine=engine)
+        return lacking.assign(**place, prompt=plan.prompt)
     if plan.formula.response == "log_rt":
         model = model.assign(**_in_ms(model, given, engine))
     compared = {term: _contrast(str(term), plan, given) for term in model["term"]}
-    return model.assign(**place, contrast=model["term"].map(compared))
+    return model.assign(**place, prompt=plan.prompt, contrast=model["term"].map(compared))
 
 
 def _contrast(term: str, plan: _Planned, given: Coded) -> str | None:
@@ -260,6 +292,7 @@ def _rows_code(plan: _Planned, rows: pd.DataFrame) -> str:
     paradigms = ", ".join(map(quoted, sorted(set(rows["paradigm"]))))
     where = [f"paradigm %in% c({paradigms})"]
     where += ['role == "target"', "!is.na(z)"] if wide else [f"region == {quoted(plan.region)}"]
+    where += [] if plan.prompt in (None, ALL) else [f"prompt == {quoted(plan.prompt)}"]
     lines = [
         f'rows <- read.csv("{table}.csv", stringsAsFactors = FALSE, encoding = "UTF-8")',
         f"rows <- subset(rows, {' & '.join(where)})",

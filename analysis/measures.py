@@ -1,12 +1,13 @@
 """What is measured of a participant: standardised ratings and times on a region; and their means by condition."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 import pandas as pd
 
 from gardenpath.study import TABLES, DataError, check
 
 from .ledger import Ledger, in_band
+from .prompts import answered, named, of, told
 
 RATED = ("target", "filler")
 SENTENCE_WIDE = "sentence"  # in the column region: what is said of a whole sentence, a rating
@@ -20,32 +21,38 @@ def rating_scores(
     ledger: Ledger | None = None,
     before: pd.DataFrame | None = None,
 ) -> pd.DataFrame:
-    """Return the ratings of target and filler trials with z, standardised within participant (sample s.d., ddof 1).
+    """Return the ratings of target and filler trials with z, standardised within participant and prompt (sample s.d., ddof 1).
 
-    Other roles and tasks are excluded and counted in `ledger`. Mean and s.d. are those of all ratings in `before`, where
-    some have been excluded since. Someone who gives one and the same rating throughout has no z; those rows stay, with z
-    empty, and are counted too.
+    Ratings that did not come, other roles and other tasks are excluded and counted in `ledger`. Mean and s.d. are those of all
+    ratings in `before`, where some have been excluded since. Someone who gives one and the same rating throughout has no z; those
+    rows stay, with z empty, and are counted too.
     """
     ledger = ledger or Ledger()
+    responses = answered(responses, ledger)
     [rated] = ledger.step("role is neither target nor filler", responses=(responses, responses["role"].isin(RATED)))
     [rated] = ledger.step("not a rating", responses=(rated, rated["task"] == "rating"))
     scores = with_phenomenon(rated, items).assign(rating=_numbers(rated))
     scores["z"] = _within_participant(scores, scores if before is None else _rated(before))
-    ledger.step("no z: the participant gave the same rating throughout", rating_scores=(scores, scores["z"].notna()))
+    left = scores
+    for prompt in told(scores):
+        rule = f"no z: the participant gave the same rating throughout{named(prompt)}"
+        flat = left["z"].isna() & left.index.isin(of(left, prompt).index)
+        [left] = ledger.step(rule, rating_scores=(left, ~flat))
     return declared(scores, "rating_scores")
 
 
 def _rated(responses: pd.DataFrame) -> pd.DataFrame:
-    rated = responses[responses["role"].isin(RATED) & (responses["task"] == "rating")]
+    rated = answered(responses[responses["role"].isin(RATED) & (responses["task"] == "rating")])
     return rated.reset_index(drop=True).assign(rating=_numbers(rated))
 
 
 def _within_participant(scores: pd.DataFrame, everything: pd.DataFrame) -> pd.Series:
-    by = everything.groupby("participant")["rating"]
+    who = ["participant", "prompt"]
+    by = everything.groupby(who)["rating"]
     # Not s.d. == 0: equal decimals can leave a rounding error in it.
-    spread = by.std(ddof=1).where(by.max() > by.min())
-    who = scores["participant"]
-    return (scores["rating"] - who.map(by.mean()).astype("float64")) / who.map(spread).astype("float64")
+    known = pd.DataFrame({"mean": by.mean(), "spread": by.std(ddof=1).where(by.max() > by.min())}).reset_index()
+    own = scores[who].merge(known, on=who, how="left", validate="m:1")
+    return (scores["rating"] - own["mean"].astype("float64")) / own["spread"].astype("float64")
 
 
 def _numbers(rated: pd.DataFrame) -> pd.Series:
@@ -172,10 +179,16 @@ def _log(rt: pd.Series) -> pd.Series:
 def condition_means(scores: pd.DataFrame, times: pd.DataFrame) -> pd.DataFrame:
     """Return means by phenomenon, condition and region of rating, z and rt (ms): participants' means, then their mean.
 
-    The standard error is that over participants (s.d. of their means / sqrt of their number). Target trials only.
+    Ratings under several prompts are kept apart. The standard error is that over participants (s.d. of their means / sqrt of
+    their number). Target trials only.
     """
     targets = scores[scores["role"] == "target"].assign(region=SENTENCE_WIDE)
-    parts = [_means(targets, "rating"), _means(targets.dropna(subset="z"), "z"), _means(times, "rt")]
+    cell = ["phenomenon", "condition", "region"]
+    parts = [
+        _means(targets, "rating", [*cell, "prompt"]),
+        _means(targets.dropna(subset="z"), "z", [*cell, "prompt"]),
+        _means(times, "rt", cell),
+    ]
     return check(pd.concat(parts, ignore_index=True), "condition_means")
 
 
@@ -205,10 +218,7 @@ def reading_curves(
     return check(curves.drop(columns="measure"), "reading_curves")
 
 
-def _means(
-    frame: pd.DataFrame, measure: str, cell: Sequence[str] = ("phenomenon", "condition", "region")
-) -> pd.DataFrame:
-    cell = list(cell)
+def _means(frame: pd.DataFrame, measure: str, cell: list[str]) -> pd.DataFrame:
     by_participant = frame.groupby([*cell, "participant"])[measure].agg(["mean", "size"]).reset_index()
     grouped = by_participant.groupby(cell)
     table = grouped.agg(participants=("mean", "size"), n=("size", "sum"), se=("mean", "sem"), mean=("mean", "mean"))

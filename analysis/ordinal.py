@@ -1,5 +1,6 @@
 """Ratings as ordered categories: the cumulative-link mixed model of R's package ordinal."""
 
+import itertools
 from collections.abc import Mapping
 
 import pandas as pd
@@ -20,20 +21,21 @@ RANDOM = f"(1 + {TERM}|participant) + (1|item)"
 
 
 def ordinal_models(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return the table ordinal_models: the rating by grammaticality, for each phenomenon and each paradigm.
+    """Return the table ordinal_models: the rating by grammaticality, for each prompt, phenomenon and paradigm.
 
     `rating ~ grammaticality + (1 + grammaticality|participant) + (1|item)` with a probit link, since participants' use of
     the scale is not standardised away; seconds a model. A paradigm that is all of its phenomenon has none of its own.
-    `rows` are trials with rating, participant, item, phenomenon, paradigm and grammaticality (+1/2, -1/2). A model that
+    `rows` are trials with rating, prompt, participant, item, phenomenon, paradigm and grammaticality (+1/2, -1/2). A model that
     cannot be fitted keeps a row that says why.
     """
     formula = f"rating ~ {TERM} + {RANDOM}"
     tables = []
-    for unit in ("phenomenon", "paradigm"):
-        for name, part in rows.groupby(unit, sort=True):
-            if unit == "paradigm" and (rows["phenomenon"] == part["phenomenon"].iloc[0]).sum() == len(part):
+    for (prompt, rated), unit in itertools.product(rows.groupby("prompt", sort=True), ("phenomenon", "paradigm")):
+        for name, part in rated.groupby(unit, sort=True):
+            phenomenon = part["phenomenon"].iloc[0]
+            if unit == "paradigm" and (rated["phenomenon"] == phenomenon).sum() == len(part):
                 continue
-            place = {"phenomenon": part["phenomenon"].iloc[0], "paradigm": name if unit == "paradigm" else None}
+            place = {"prompt": prompt, "phenomenon": phenomenon, "paradigm": name if unit == "paradigm" else None}
             try:
                 _check_categories(part["rating"])
                 found = cumulative(part, formula)
@@ -112,5 +114,5 @@ def _tabled(answer: Mapping[str, dict], frame: pd.DataFrame, formula: str, link:
         sd="; ".join(spread),
         note=" ".join(value["told"]) or None,
     )
-    table = table.reset_index(drop=True).assign(phenomenon=None, paradigm=None)
+    table = table.reset_index(drop=True).assign(prompt=None, phenomenon=None, paradigm=None)
     return check(table[TABLES["ordinal_models"].names], "ordinal_models")

@@ -1,6 +1,6 @@
 """How far people agree: ICC(2,k) and split halves of ratings, ceilings for models of them, and forced choices."""
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +10,7 @@ from gardenpath.study import TABLES, check
 
 from .contrasts import CODES, minimal_pairs
 from .ledger import ALL
+from .prompts import answered
 
 if TYPE_CHECKING:
     import numpy as np
@@ -138,7 +139,7 @@ class _Cells:
 
 
 def reliabilities(scores: pd.DataFrame, *, seed: int = 1, draws: int = DRAWS, splits: int = SPLITS) -> pd.DataFrame:
-    """Return the agreement on each paradigm in each version, over its sentences: all, and those of each condition.
+    """Return the agreement on each paradigm in each version and under each prompt: over all its sentences, and within conditions.
 
     Conditions differ, so agreement over all sentences holds the effect of grammaticality as well; that within a condition
     does not. Ratings as given, target trials. `split_half`: mean correlation of two random halves of the raters over
@@ -149,14 +150,14 @@ def reliabilities(scores: pd.DataFrame, *, seed: int = 1, draws: int = DRAWS, sp
 
     targets = scores[scores["role"] == "target"]
     rows = []
-    for n, (names, version) in enumerate(targets.groupby(["experiment", "version"], sort=True)):
+    for prompt, n, names, version in _by_version(targets):
         matrix = _matrix(version, "rating")
         halves = [half.to_numpy() for half in _halves(matrix, splits, np.random.default_rng([seed, 0, n]))]
         place_of: dict[Any, int] = {sentence: place for place, sentence in enumerate(matrix.columns.to_list())}
         ratings = matrix.to_numpy(dtype="float64")
         for m, ((phenomenon, paradigm), part) in enumerate(version.groupby(["phenomenon", "paradigm"], sort=True)):
-            place = dict(zip(("experiment", "version"), names, strict=True))
-            place |= {"phenomenon": phenomenon, "paradigm": paradigm}
+            place: dict[str, Any] = dict(zip(("experiment", "version"), names, strict=True))
+            place |= {"prompt": prompt, "phenomenon": phenomenon, "paradigm": paradigm}
             for c, condition in enumerate([ALL, *sorted(part["condition"].unique())]):
                 shown = part if condition == ALL else part[part["condition"] == condition]
                 sentences = dict.fromkeys(zip(shown["item"], shown["condition"], strict=True))
@@ -164,6 +165,13 @@ def reliabilities(scores: pd.DataFrame, *, seed: int = 1, draws: int = DRAWS, sp
                 found = _agreement(ratings[:, there], [half[:, there] for half in halves], [seed, 1, n, m, c], draws)
                 rows.append({**place, "condition": condition, **found})
     return check(pd.DataFrame(rows, columns=TABLES["reliability"].names), "reliability")
+
+
+def _by_version(scores: pd.DataFrame) -> Iterator[tuple[str, int, tuple[Hashable, ...], pd.DataFrame]]:
+    """Yield the ratings under each prompt in each version, with the version's number, whichever other prompts there are."""
+    for prompt, rated in scores.groupby("prompt", sort=True):
+        for n, (names, version) in enumerate(rated.groupby(["experiment", "version"], sort=True)):
+            yield str(prompt), n, names, version
 
 
 def _agreement(matrix: "Array", halves: Sequence["Array"], seed: Sequence[int], draws: int) -> dict[str, object]:
@@ -190,7 +198,8 @@ def _agreement(matrix: "Array", halves: Sequence["Array"], seed: Sequence[int], 
 
 
 def noise_ceilings(scores: pd.DataFrame, *, seed: int = 1, splits: int = SPLITS) -> pd.DataFrame:
-    """Return how far the mean z of one half of the raters predicts that of the other, at each level models are held against.
+    """Return how far the mean z of one half of the raters predicts that of the other, at each level models are held against, prompt
+    by prompt.
 
     Levels: sentences (all), grammatical, ungrammatical, pairs (differences within pairs), paradigms and phenomena (means of
     these differences). Raters are halved within their version; `reliability` is stepped up after Spearman and Brown, `ceiling`
@@ -199,21 +208,25 @@ def noise_ceilings(scores: pd.DataFrame, *, seed: int = 1, splits: int = SPLITS)
     import numpy as np
 
     targets = scores[(scores["role"] == "target") & scores["condition"].isin(CODES)].dropna(subset="z")
-    sums: list[list[pd.DataFrame]] = [[], []]
-    for n, (_, version) in enumerate(targets.groupby(["experiment", "version"], sort=True)):
+    sums: dict[str, list[list[pd.DataFrame]]] = {}
+    for prompt, n, _, version in _by_version(targets):
         matrix = _matrix(version, "z")
         random = np.random.default_rng([seed, 2, n])
-        for half, (total, count) in zip(sums, _summed(matrix, splits, random), strict=True):
+        for half, (total, count) in zip(
+            sums.setdefault(prompt, [[], []]), _summed(matrix, splits, random), strict=True
+        ):
             half.append(pd.concat({"total": total, "count": count}))
     rows = []
-    if sums[0]:
-        halves = [_pooled(half) for half in sums]
-        places = targets.drop_duplicates(["item", "condition"]).set_index(["item", "condition"])
+    for prompt, parts in sums.items():
+        halves = [_pooled(half) for half in parts]
+        rated = targets[targets["prompt"] == prompt]
+        places = rated.drop_duplicates(["item", "condition"]).set_index(["item", "condition"])
         for level, pair in _levels(halves, places).items():
             r = _correlated(pair[0].to_numpy(), pair[1].to_numpy())
             found = _stepped_up(r)
             rows.append(
                 {
+                    "prompt": prompt,
                     "level": level,
                     "n": pair[0].shape[1],
                     "splits": splits,
@@ -301,36 +314,39 @@ def _stepped_up(r: float) -> dict[str, float]:
     return {"split_half": r, "spearman_brown": whole, "ceiling": whole**0.5 if whole >= 0 else float("nan")}
 
 
-def poor(reliability: pd.DataFrame) -> list[str]:
-    """Return the paradigms on which agreement is poor in some version, over all sentences."""
+def poor(counts: pd.DataFrame, reliability: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows of rating_counts on whose paradigm and prompt agreement is poor in some version, over all sentences."""
+    of = ["prompt", "paradigm"]
     below = reliability[(reliability["condition"] == ALL) & (reliability["icc"] < POOR)]
-    return [str(paradigm) for paradigm in below["paradigm"].drop_duplicates()]
+    return counts[pd.MultiIndex.from_frame(counts[of]).isin(pd.MultiIndex.from_frame(below[of]))]
 
 
 def rating_counts(scores: pd.DataFrame) -> pd.DataFrame:
-    """Return how often each rating was given to the target sentences of a paradigm in a condition."""
+    """Return how often each rating was given to the target sentences of a paradigm in a condition, under each prompt."""
     targets = scores[scores["role"] == "target"]
-    counts = targets.groupby(["phenomenon", "paradigm", "condition", "rating"], sort=True).size().rename("n")
+    counts = targets.groupby(["prompt", "phenomenon", "paradigm", "condition", "rating"], sort=True).size().rename("n")
     return check(counts.reset_index(), "rating_counts")
 
 
 def choice_agreement(responses: pd.DataFrame, items: pd.DataFrame) -> pd.DataFrame:
     """Return how often people choose the grammatical member of a pair: single choices, and majorities, kept apart.
 
-    `individual` is the share of choices, `majority` the share of pairs whose majority chose the grammatical member (a tie is
-    half a pair); they differ by much and must not be mixed. `kept`: the majority agrees on at least 4 of 5 pairs,
-    BLiMP's rule (doi 10.1162/tacl_a_00321).
+    Each prompt stands by itself. `individual` is the share of choices, `majority` the share of pairs whose majority chose the
+    grammatical member (a tie is half a pair); they differ by much and must not be mixed. `kept`: the majority agrees on at least
+    4 of 5 pairs, BLiMP's rule (doi 10.1162/tacl_a_00321).
     """
-    chosen = responses[(responses["role"] == "target") & (responses["task"] == "choice")]
+    chosen = answered(responses[(responses["role"] == "target") & (responses["task"] == "choice")])
     chosen = chosen[chosen["paradigm"].isin(minimal_pairs(items))]
     names = items.drop_duplicates("paradigm").set_index("paradigm")["phenomenon"]
     chosen = chosen.assign(
         phenomenon=chosen["paradigm"].map(names), good=(chosen["response"] == GOOD).astype("float64")
     )
-    parts = [(str(paradigm), rows) for paradigm, rows in chosen.groupby("paradigm", sort=True)]
-    rows = [_chosen(paradigm, str(part["phenomenon"].iloc[0]), part) for paradigm, part in parts]
-    if len(parts) > 1:
-        rows.append(_chosen(ALL, ALL, chosen))
+    rows = []
+    for prompt, asked in chosen.groupby("prompt", sort=True):
+        parts = [(str(paradigm), part) for paradigm, part in asked.groupby("paradigm", sort=True)]
+        found = [_chosen(paradigm, str(part["phenomenon"].iloc[0]), part) for paradigm, part in parts]
+        found += [_chosen(ALL, ALL, asked)] if len(parts) > 1 else []
+        rows += [{"prompt": prompt, **row} for row in found]
     return check(pd.DataFrame(rows, columns=TABLES["choice_agreement"].names), "choice_agreement")
 
 

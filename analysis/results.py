@@ -11,13 +11,11 @@ from .contrasts import entering, families, paradigm_models, phenomenon_models
 from .exclusions import left_in
 from .factorial import factorial_models, regions_named
 from .ledger import Ledger, complete
-from .measures import SENTENCE_WIDE, condition_means, marked, rating_scores, reading_curves, region_times
+from .measures import condition_means, marked, rating_scores, reading_curves, region_times
 from .ordinal import ordinal_models
 from .policies import Steps
 from .reliability import choice_agreement, noise_ceilings, rating_counts, reliabilities
 from .sensitivity import sensitivity_grid
-
-RATINGS = ("z", SENTENCE_WIDE)  # among the measures whose trials enter models
 
 
 def analyse(
@@ -41,9 +39,10 @@ def analyse(
 ) -> dict[str, pd.DataFrame]:
     """Return every table of results by name: the exclusions first, then what was measured, agreement and models.
 
-    Ratings are standardised within participant over all target and filler trials of complete sessions, before anybody or
-    anything is left out. A trial's critical region is dropped when one of its words was read in less than `min_rt` or more
-    than `max_rt` ms; `exclude` has the other rules. `seed` draws the split halves and bootstraps of agreement.
+    Ratings are standardised within participant and prompt over all target and filler trials of complete sessions, before anybody
+    or anything is left out, and each prompt is analysed by itself. A trial's critical region is dropped when one of its words was
+    read in less than `min_rt` or more than `max_rt` ms; `exclude` has the other rules. `seed` draws the split halves and
+    bootstraps of agreement.
 
     With another `policy` than declared, or with `crosscheck`, chosen_models and model_steps are there too: models whose
     random effects the policy chose, refitted in the other engine.
@@ -60,7 +59,7 @@ def analyse(
         )
     ledger = Ledger()
     _, everything = complete(sessions, Ledger(), readings=readings, responses=responses)
-    readings, responses, people = left_in(
+    readings, responses, people, prompts = left_in(
         readings, responses, sessions, items,
         demographics=demographics, min_rt=min_rt, max_rt=max_rt, exclude=exclude, ledger=ledger,
     )  # fmt: skip
@@ -100,10 +99,13 @@ def analyse(
                 "factorial_models": found,
                 "model_steps": pd.concat([*before, steps.table()], ignore_index=True),
             }
-    flagged = set(people.loc[people["flagged"].fillna(False).astype(bool), "participant"])
+    by_prompt = prompts[prompts["flagged"].fillna(False).astype(bool)].groupby("prompt", sort=True)
+    flagged = {str(prompt): set(rows["participant"]) for prompt, rows in by_prompt}
+    rated = [rows for (measure, _, _), rows in entered.items() if measure == "z"]
     return {
         "exclusions": ledger.table(),
         "participants": people,
+        "participant_prompts": prompts,
         "rating_scores": scores,
         "region_times": measured,
         "condition_means": condition_means(scores, measured),
@@ -116,7 +118,7 @@ def analyse(
         "paradigm_models": tested["paradigm"],
         "families": families(tested, entered),
         **chosen,
-        **({"ordinal_models": ordinal_models(entered[RATINGS])} if ordinal and RATINGS in entered else {}),
+        **({"ordinal_models": ordinal_models(pd.concat(rated, ignore_index=True))} if ordinal and rated else {}),
         **factorial,
         "sensitivity": sensitivity_grid(
             scores, readings, items, flagged=flagged, min_rt=min_rt, max_rt=max_rt, engine=engine

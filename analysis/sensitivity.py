@@ -54,7 +54,7 @@ def sensitivity_grid(
     readings: pd.DataFrame,
     items: pd.DataFrame,
     *,
-    flagged: set[str] | None = None,
+    flagged: Mapping[str, set[str]] | None = None,
     min_rt: float = 100,
     max_rt: float = 3000,
     engine: str = "glmm",
@@ -63,25 +63,38 @@ def sensitivity_grid(
 
     Critical region: no cutoff, the declared one, three of the field's, and 3 s.d. of a participant's log times, each
     with the log of the region's time, the time itself, the log of the mean time of its words, and the negative reciprocal;
-    ratings: z and as given. Then without the participants in `flagged`, if there are any. One choice is the `declared`
-    one; no other carries stars or a corrected p, since choosing among them is what the grid guards against.
+    ratings under each prompt: z and as given. Then without the participants who are `flagged`, by prompt, if there are any: reading
+    times without those of each prompt in turn. One choice is the `declared` one; no other carries stars or a corrected p, since
+    choosing among them is what the grid guards against.
     """
+    flagged = flagged or {}
     declared = f"{min_rt:g} to {max_rt:g} ms"
-    people = {EVERYBODY: set[str](), **({UNFLAGGED: flagged} if flagged else {})}
     none = region_times(readings.head(0), items, spillover=0)
     rows = []
-    for who, left_out in people.items():
-        rated = entering(scores[~scores["participant"].isin(left_out)], none, items).get(("z", SENTENCE_WIDE))
-        for response in ("z", "rating"):
-            choice = {"measure": "z", "region": SENTENCE_WIDE, "cutoff": "none", "transform": response, "people": who}
-            rows += _effects(rated, choice, response, response == "z" and who == EVERYBODY, engine)
+    for (_, _, prompt), rated in entering(scores, none, items).items():
+        without = flagged.get(str(prompt), set())
+        for who, part in ((EVERYBODY, rated), (UNFLAGGED, rated[~rated["participant"].isin(without)])):
+            if who == UNFLAGGED and not without:
+                continue
+            for response in ("z", "rating"):
+                choice = {
+                    "measure": "z",
+                    "region": SENTENCE_WIDE,
+                    "cutoff": "none",
+                    "transform": response,
+                    "people": who,
+                }
+                declares = response == "z" and who == EVERYBODY
+                rows += _effects(part, choice | {"prompt": prompt}, response, declares, engine)
+    people: dict[tuple[str, str | None], set[str]] = {(EVERYBODY, None): set()}
+    people |= {(UNFLAGGED, prompt): names for prompt, names in flagged.items() if names}
     fitted: dict[tuple[object, ...], list[dict[str, Any]]] = {}  # cutoffs that leave the same times need one fit
     words = readings[(readings["role"] == "target") & (readings["region"] == "critical").fillna(False)]
     for cutoff, timed in _cut(readings, words, {declared: (min_rt, max_rt), **BANDS}).items():
         times = region_times(timed, items, min_rt=0, max_rt=float("inf"), spillover=0)
-        for who, left_out in people.items():
+        for (who, by), left_out in people.items():
             kept = times[~times["participant"].isin(left_out)]
-            entered = entering(scores.head(0), kept, items).get(("log_rt", "critical"))
+            entered = entering(scores.head(0), kept, items).get(("log_rt", "critical", None))
             trials = (
                 pd.util.hash_pandas_object(kept[["session", "trial", "condition"]], index=False).to_numpy().tobytes()
             )
@@ -91,11 +104,11 @@ def sensitivity_grid(
                 choice = {"measure": "log_rt", "region": "critical", "cutoff": cutoff, "transform": name, "people": who}
                 if entered is None:
                     continue
-                same = (who, name, trials)
+                same = (who, by, name, trials)
                 if same not in fitted:
                     fitted[same] = _effects(entered.assign(y=transform(entered)), choice, "y", False, engine)
                 is_declared = (cutoff, name, who) == (declared, LOG, EVERYBODY)
-                rows += [row | choice | {"declared": is_declared} for row in fitted[same]]
+                rows += [row | choice | {"prompt": by, "declared": is_declared} for row in fitted[same]]
     return check(pd.DataFrame(rows, columns=TABLES["sensitivity"].names), "sensitivity")
 
 
@@ -117,11 +130,11 @@ def _cut(
 
 
 def _effects(
-    rows: pd.DataFrame | None, choice: Mapping[str, str], response: str, declared: bool, engine: str
+    rows: pd.DataFrame, choice: Mapping[str, str | None], response: str, declared: bool, engine: str
 ) -> list[dict[str, Any]]:
     """Return the effect in each phenomenon under one choice."""
     found = []
-    for phenomenon, part in [] if rows is None else rows.groupby("phenomenon", sort=True):
+    for phenomenon, part in rows.groupby("phenomenon", sort=True):
         model = effect(part, response, engine=engine).set_index("term")
         row: dict[str, Any] = {str(name): value for name, value in model.loc[TERM].items()}
         row |= {**choice, "phenomenon": phenomenon, "declared": declared}

@@ -6,20 +6,22 @@ import pandas as pd
 
 from ..contrasts import SLOPES
 from ..measures import SENTENCE_WIDE
+from ..prompts import told
 from ..rows import records
-from .wording import Row, apa, in_ms, label, p_value
+from .wording import Row, apa, asked, in_ms, label, p_value
 
-KEY = ("model", "measure", "region", "term")
+KEY = ("model", "measure", "region", "prompt", "term")
 
 
 def factorial_effects(models: pd.DataFrame) -> list[str]:
     """Return a sentence for each model: every contrast in APA style, and what the model with slopes says of it."""
     first = models[models["random"] != SLOPES]
+    several = len(told(models)) > 1
     slopes = records(models[models["random"] == SLOPES])
     beside: dict[tuple[str, ...], Row] = {tuple(str(row[key]) for key in KEY): row for row in slopes}
     return [
-        _sentence(list(map(str, place)), records(rows), beside)
-        for place, rows in first.groupby(["model", "measure", "region"], sort=False)
+        _sentence(records(rows), beside, several)
+        for _, rows in first.groupby(["model", "measure", "region", "prompt"], sort=False, dropna=False)
     ]
 
 
@@ -45,16 +47,16 @@ def factorial_methods(models: pd.DataFrame) -> str:
     return f"{text} Their p-values are not adjusted for one another."
 
 
-def _sentence(place: list[str], rows: Sequence[Row], beside: Mapping[tuple[str, ...], Row]) -> str:
-    name, measure, region = place
+def _sentence(rows: Sequence[Row], beside: Mapping[tuple[str, ...], Row], several: bool) -> str:
+    region = rows[0]["region"]
     where = "" if region == SENTENCE_WIDE else f" of region {region}"
-    head = f"{label(name)}, {measure}{where}"
+    head = f"{label(rows[0]['model'])}, {rows[0]['measure']}{where}{asked(rows[0]['prompt'] if several else None)}"
     told: list[str] = []
     for row in rows:
         if pd.isna(row["estimate"]):
             return f"{head}: {row['note']}"
         if not pd.isna(row["contrast"]):
-            slopes = beside.get((name, measure, region, row["term"]))
+            slopes = beside.get(tuple(str(row[key]) for key in KEY))
             again = "" if slopes is None or pd.isna(slopes["p"]) else f"; with slopes p {p_value(slopes['p'])}"
             told.append(f"{label(row['contrast'])}, {apa(row)}{in_ms(row)}{again}")
     return f"{head}: {'; '.join(told)}." if told else f"{head}: {rows[0]['n']} trials."

@@ -12,7 +12,9 @@ from gardenpath.study import DataError
 from ..contrasts import INTERCEPTS, SLOPES, TERM
 from ..ledger import ALL
 from ..measures import SENTENCE_WIDE
+from ..prompts import endings, one, rated, told
 from ..reliability import POOR, poor
+from ..sensitivity import UNFLAGGED
 from .canvas import (
     BLUE,
     GREY,
@@ -32,7 +34,7 @@ from .canvas import (
     style,
     wrapped,
 )
-from .wording import label
+from .wording import asked, label, mean_z
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -44,14 +46,14 @@ PANELS = 24
 SCALE = 9  # points of a rating scale that are all labelled
 
 
-def condition_figure(condition_means: pd.DataFrame, measure: str = "rating") -> "Figure":
+def condition_figure(condition_means: pd.DataFrame, measure: str = "rating", prompt: str | None = None) -> "Figure":
     """Return a dot for each phenomenon and condition: the mean of `measure` with one standard error to each side.
 
-    Reading times (measure "rt") are those of the critical region.
+    Reading times (measure "rt") are those of the critical region. Of ratings under several prompts, `prompt` names one.
     """
     region = CRITICAL if measure == "rt" else SENTENCE_WIDE
     rows = condition_means[(condition_means["measure"] == measure) & (condition_means["region"] == region)]
-    rows = filled(rows, f"condition_means, measure {measure!r}")
+    rows = filled(one(rows, prompt), f"condition_means, measure {measure!r}")
     phenomena, conditions = ordered(rows["phenomenon"]), sorted(rows["condition"].unique())
     with style():
         figure, axes = named_rows(phenomena, each=max(0.42, 0.2 + 0.13 * len(conditions)))
@@ -59,19 +61,20 @@ def condition_figure(condition_means: pd.DataFrame, measure: str = "rating") -> 
             part = rows[rows["condition"] == condition]
             at = places(part["phenomenon"], phenomena, k, len(conditions))
             dots(axes, part["mean"], at, part["se"].fillna(0), k, condition)
-        axes.set_xlabel({"rating": "mean rating", "z": "mean rating (z)", "rt": "mean reading time (ms)"}[measure])
+        means = {"rating": f"mean rating{asked(prompt)}", "z": mean_z(prompt), "rt": "mean reading time (ms)"}
+        axes.set_xlabel(means[measure])
         legend(axes, len(conditions))
     return figure
 
 
-def coefficient_figure(phenomenon_models: pd.DataFrame, measure: str = "log_rt") -> "Figure":
+def coefficient_figure(phenomenon_models: pd.DataFrame, measure: str = "log_rt", prompt: str | None = None) -> "Figure":
     """Return the grammaticality coefficient of each phenomenon with its 95 % interval, and stars after `p_bh`.
 
     Of ratings (z), the declared model and the one with slopes; of reading times, the declared models of the critical
-    region and the words after it. Stars stand beside declared models only.
+    region and the words after it. Stars stand beside declared models only. Of several prompts, `prompt` names one.
     """
     rows = phenomenon_models[(phenomenon_models["measure"] == measure) & (phenomenon_models["term"] == TERM)]
-    rows = filled(rows.dropna(subset=["estimate"]), f"phenomenon_models, measure {measure!r}")
+    rows = filled(one(rows, prompt).dropna(subset=["estimate"]), f"phenomenon_models, measure {measure!r}")
     by = "random" if measure == "z" else "region"
     if by == "region":
         rows = rows[rows["random"] == INTERCEPTS]
@@ -88,16 +91,24 @@ def coefficient_figure(phenomenon_models: pd.DataFrame, measure: str = "log_rt")
                 continue
             for y, end, p in zip(at, part["ci_high"].fillna(part["estimate"]), part["p_bh"], strict=True):
                 axes.annotate(_stars(p), (end, y), (4, -3), textcoords="offset points", va="center", color="#1f2937")
-        unit = {"z": "rating, z", "log_rt": "log reading time"}[measure]
+        unit = {"z": f"{_scale(prompt)}, z", "log_rt": "log reading time"}[measure]
         axes.set_xlabel(f"grammatical minus ungrammatical\n({unit})")
         legend(axes, len(series))
     return figure
 
 
-def factorial_figure(factorial_models: pd.DataFrame, measure: str = "log_rt") -> "Figure":
-    """Return each contrast of the study's own factors with its 95 % interval, region by region; slopes left out."""
+def _scale(prompt: str | None) -> str:
+    """Return how ratings are called on an axis: by the prompt where there are several."""
+    return "rating" if prompt is None else label(prompt)
+
+
+def factorial_figure(factorial_models: pd.DataFrame, measure: str = "log_rt", prompt: str | None = None) -> "Figure":
+    """Return each contrast of the study's own factors with its 95 % interval, region by region; slopes left out.
+
+    Of several prompts, `prompt` names one.
+    """
     rows = factorial_models[(factorial_models["measure"] == measure) & (factorial_models["random"] != SLOPES)]
-    rows = filled(rows.dropna(subset=["estimate", "contrast"]), f"factorial_models, measure {measure!r}")
+    rows = filled(one(rows, prompt).dropna(subset=["estimate", "contrast"]), f"factorial_models, measure {measure!r}")
     several = len(rows["model"].unique()) > 1
     names = rows["contrast"].map(_crossed)
     rows = rows.assign(name=rows["model"] + ": " + names if several else names)
@@ -109,7 +120,8 @@ def factorial_figure(factorial_models: pd.DataFrame, measure: str = "log_rt") ->
             part = rows[rows["region"] == region]
             error = [part["estimate"] - part["ci_low"], part["ci_high"] - part["estimate"]]
             dots(axes, part["estimate"], places(part["name"], contrasts, k, len(series)), error, k, label(region))
-        units = {"z": "rating, z", "rating": "points of the scale", "log_rt": "log reading time", "rt": "ms"}
+        points = "points of the scale" if prompt is None else f"{label(prompt)}, points"
+        units = {"z": f"{_scale(prompt)}, z", "rating": points, "log_rt": "log reading time", "rt": "ms"}
         axes.set_xlabel(f"difference ({units[measure]})")
         if series != [SENTENCE_WIDE]:
             legend(axes, len(series))
@@ -150,12 +162,12 @@ def curve_figure(reading_curves: pd.DataFrame) -> "Figure":
     return figure
 
 
-def reliability_figure(reliability: pd.DataFrame) -> "Figure":
+def reliability_figure(reliability: pd.DataFrame, prompt: str | None = None) -> "Figure":
     """Return ICC(2,k) of each paradigm: a dot a version, over all sentences with its interval, and within conditions.
 
-    Values below the axis stand at its left end.
+    Values below the axis stand at its left end. Of several prompts, `prompt` names one.
     """
-    rows = filled(reliability.dropna(subset=["icc"]), "reliability")
+    rows = filled(one(reliability, prompt).dropna(subset=["icc"]), "reliability")
     paradigms, conditions = ordered(rows["paradigm"]), sorted(rows["condition"].unique())
     floor = -0.5
     with style():
@@ -170,14 +182,17 @@ def reliability_figure(reliability: pd.DataFrame) -> "Figure":
             look = {"alpha": 0.85} if condition == ALL else {"alpha": 0.6}
             dots(axes, x, at, error, k, "all sentences" if condition == ALL else f"within {condition}", **look)
         axes.set_xlim(floor - 0.03, 1.03)
-        axes.set_xlabel("ICC(2,k), a dot for each version")
+        axes.set_xlabel(f"ICC(2,k){asked(prompt)}, a dot for each version")
         legend(axes, len(conditions) + 1, columns=2)
     return figure
 
 
-def rating_figure(rating_counts: pd.DataFrame) -> "Figure":
-    """Return how often each rating was given, as shares of a condition, a panel for each paradigm (24 at most)."""
-    rows = filled(rating_counts, "rating_counts")
+def rating_figure(rating_counts: pd.DataFrame, prompt: str | None = None) -> "Figure":
+    """Return how often each rating was given, as shares of a condition, a panel for each paradigm (24 at most).
+
+    Of several prompts, `prompt` names one.
+    """
+    rows = filled(one(rating_counts, prompt), "rating_counts")
     paradigms, conditions = ordered(rows["paradigm"])[:PANELS], sorted(rows["condition"].unique())
     share = rows["n"] / rows.groupby(["paradigm", "condition"])["n"].transform("sum")
     points = sorted(rows["rating"].unique())
@@ -195,7 +210,7 @@ def rating_figure(rating_counts: pd.DataFrame) -> "Figure":
             axes.tick_params(labelsize=9, length=2)
             if len(points) <= SCALE:
                 axes.set_xticks(points)
-        figure.supxlabel("rating", fontsize=11, color="#1f2937")
+        figure.supxlabel(f"rating{asked(prompt)}", fontsize=11, color="#1f2937")
         figure.supylabel("share of ratings", fontsize=11, color="#1f2937")
         figure_legend(figure, panels[0], len(conditions))
     return figure
@@ -207,6 +222,8 @@ def specification_figure(sensitivity: pd.DataFrame) -> "Figure":
     Choices stand in the order of their mean effect over phenomena; the declared one is orange.
     """
     rows = filled(sensitivity[sensitivity["measure"] == "log_rt"].dropna(subset=["ms"]), "sensitivity, reading times")
+    if len(told(sensitivity)) > 1:  # it matters by whose ratings they are flagged
+        rows = rows.assign(people=rows["people"] + rows["prompt"].map(asked))
     keys = ["cutoff", "transform", "people"]
     means = rows.groupby(keys)["ms"].mean().sort_values(kind="stable")
     place = {key: n for n, key in enumerate(means.index)}
@@ -262,11 +279,12 @@ def specification_figure(sensitivity: pd.DataFrame) -> "Figure":
 def _plain(name: str, level: str) -> str:
     """Return a choice in words.
 
-    >>> _plain("people", "not flagged"), _plain("transform", "log per word"), _plain("cutoff", "none")
-    ('without the flagged', 'log per word', 'no cutoff')
+    >>> _plain("people", "not flagged"), _plain("people", "not flagged (sense)"), _plain("cutoff", "none")
+    ('without the flagged', 'unflagged (sense)', 'no cutoff')
     """
     if name == "people":
-        return "everybody" if level == ALL else "without the flagged"
+        long = "without the flagged" if level == UNFLAGGED else "unflagged"  # a prompt needs the room
+        return "everybody" if level == ALL else level.replace(UNFLAGGED, long, 1)
     return "no cutoff" if level == "none" else level
 
 
@@ -293,21 +311,27 @@ def power_figure(power: pd.DataFrame) -> "Figure":
 
 def result_figures(tables: Mapping[str, pd.DataFrame]) -> Iterator[tuple[str, "Figure"]]:
     """Yield a name and a figure of each result that there is something to draw of, from the tables of `analyse`."""
-    drawings: Mapping[str, tuple[str, Callable[[pd.DataFrame], Any]]] = {
-        "ratings": ("condition_means", condition_figure),
-        "rating_effects": ("phenomenon_models", partial(coefficient_figure, measure="z")),
+    drawings: dict[str, tuple[str, Callable[[pd.DataFrame], Any]]] = {
         "reading_times": ("condition_means", partial(condition_figure, measure="rt")),
         "reading_time_effects": ("phenomenon_models", coefficient_figure),
-        "factorial_ratings": ("factorial_models", partial(factorial_figure, measure="z")),
         "factorial_reading_times": ("factorial_models", factorial_figure),
         "reading_curves": ("reading_curves", curve_figure),
-        "reliability": ("reliability", reliability_figure),
-        "rating_distributions": ("rating_counts", rating_figure),
         "specifications": ("sensitivity", specification_figure),
     }
+    for prompt, ending in endings(rated(tables)).items():
+        drawings |= {
+            f"ratings{ending}": ("condition_means", partial(condition_figure, prompt=prompt)),
+            f"rating_effects{ending}": ("phenomenon_models", partial(coefficient_figure, measure="z", prompt=prompt)),
+            f"reliability{ending}": ("reliability", partial(reliability_figure, prompt=prompt)),
+            f"rating_distributions{ending}": ("rating_counts", partial(rating_figure, prompt=prompt)),
+        }
+    if (models := tables.get("factorial_models")) is not None:
+        for prompt, ending in endings(told(models)).items():
+            of_prompt = partial(factorial_figure, measure="z", prompt=prompt)
+            drawings[f"factorial_ratings{ending}"] = ("factorial_models", of_prompt)
     counts, agreed = tables.get("rating_counts"), tables.get("reliability")
     if counts is not None and agreed is not None:
-        tables = {**tables, "rating_counts": counts[counts["paradigm"].isin(poor(agreed))]}
+        tables = {**tables, "rating_counts": poor(counts, agreed)}
     for name, (table, draw) in drawings.items():
         if table in tables:
             try:

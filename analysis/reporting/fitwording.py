@@ -2,10 +2,12 @@
 
 import pandas as pd
 
+from ..chosen import steps_named
 from ..contrasts import TERM
+from ..prompts import told
 from ..rows import records
 from .modelwording import named
-from .wording import ALPHA, Row, apa, label, p_value, percent
+from .wording import ALPHA, Row, apa, asked, label, p_value, percent
 
 CHECKED = "Cross-checked with"
 ENOUGH = 0.8
@@ -17,19 +19,19 @@ def chosen(models: pd.DataFrame, steps: pd.DataFrame) -> list[str]:
     if tested.empty:
         return []
     fitted = tested.dropna(subset="estimate")
-    names = set(tested["measure"] + " " + tested["region"] + " " + tested["phenomenon"])
-    fits = int(steps["model"].isin(names).sum())
+    fits = int(steps["model"].isin(steps_named(tested)).sum())
+    several = len(told(tested)) > 1
     text = f"Random effects by the policy {tested['policy'].iloc[0]}: {len(fitted)} of {len(tested)} models were fitted"
     text += f" in {fits} steps" if fits else ""
     singular = int(fitted["singular"].sum())
     text += f"; {singular} remained singular" if singular else "; none is singular"
     checked = int(fitted["note"].str.contains(CHECKED).fillna(False).sum())
     text += f"; {checked} agree with the other engine to a thousandth of a standard error" if checked else ""
-    return [f"{text}.", *(_effect(row) for row in records(tested))]
+    return [f"{text}.", *(_effect(row, several) for row in records(tested))]
 
 
-def _effect(row: Row) -> str:
-    where = "" if row["region"] == "sentence" else f" ({row['region']})"
+def _effect(row: Row, several: bool) -> str:
+    where = asked(row["prompt"] if several else None) if row["region"] == "sentence" else f" ({row['region']})"
     name = f"{label(row['phenomenon'])}{where}"
     if pd.isna(row["estimate"]):
         return f"{name}: {row['note']}"
@@ -41,8 +43,10 @@ def ordinal(models: pd.DataFrame) -> list[str]:
     """Return the effects of cumulative-link models, on their latent scale; of paradigms' own models the table tells."""
     sentences = []
     of_paradigms = models["paradigm"].notna() if "paradigm" in models else pd.Series(False, index=models.index)
+    several = "prompt" in models and len(told(models)) > 1
     for row in records(models[~of_paradigms].dropna(subset="estimate")):
-        name = "" if pd.isna(row.get("phenomenon")) else f"{label(row['phenomenon'])}: "
+        where = asked(row["prompt"] if several else None)
+        name = "" if pd.isna(row.get("phenomenon")) else f"{label(row['phenomenon'])}{where}: "
         said = "differ" if row["p"] < ALPHA else "are not shown to differ"
         sentences.append(
             f"{name}as ordered categories ({row['link']}), ratings {said} by {label(row['term'])} (b = {row['estimate']:.2f}, "

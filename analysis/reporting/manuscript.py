@@ -11,6 +11,7 @@ from ..correlation import RELATIVE
 from ..ledger import ALL
 from ..predictive import CLUSTERS
 from ..predictors import AT, at
+from ..prompts import ASKED, rated
 from ..rows import records
 from . import factorialwording, wording
 from .references import cited
@@ -41,7 +42,7 @@ def methods(tables: Tables, software: Versions | None = None, models: Mapping[st
     """
     software, models = software or {}, models or {}
     paragraphs = [
-        [_people(tables), _ratings(tables), _times(tables)],
+        [_people(tables), _unanswered(tables), _ratings(tables), _times(tables)],
         [factorialwording.factorial_methods(table_of(tables, "factorial_models"))],
         [_models(tables, software), _chosen(tables), _ordinal(tables), _grid(tables), _power(tables)],
         [_agreement(tables)],
@@ -65,8 +66,8 @@ def ready_to_paste(
     told = methods(tables, software)
     parts = [("Methods", told)]
     parts += [
-        ("Exclusions", wording.exclusions(table_of(tables, "exclusions"), table_of(tables, "participants"))),
-        ("Ratings", wording.effects(table_of(tables, "phenomenon_models"), "z")),
+        ("Exclusions", wording.exclusions(*(table_of(tables, name) for name in LEFT_OUT))),
+        ("Ratings", wording.effects(table_of(tables, "phenomenon_models"), "z", rated(tables))),
         ("Reading times", wording.effects(table_of(tables, "phenomenon_models"), "log_rt")),
         ("Factors of the study", factorialwording.factorial_effects(table_of(tables, "factorial_models"))),
         ("What could have been found", wording.power(table_of(tables, "phenomenon_models"), smallest or {})),
@@ -80,6 +81,7 @@ def ready_to_paste(
 
 
 AGREEMENT = ("reliability", "noise_ceilings", "choice_agreement")
+LEFT_OUT = ("exclusions", "participants", "participant_prompts")
 
 
 def table_of(tables: Tables, name: str) -> pd.DataFrame:
@@ -104,10 +106,25 @@ def _people(tables: Tables) -> str:
 def _ratings(tables: Tables) -> str:
     if table_of(tables, "rating_scores").empty:
         return ""
+    prompts = _prompts(tables)
     return (
-        "Ratings were standardised within participant (z, sample standard deviation) over all target and filler trials, before "
-        "any exclusion."
+        f"Ratings{f' ({prompts})' if prompts else ''} were standardised within participant{' and prompt' if prompts else ''} (z, "
+        "sample standard deviation) over all target and filler trials, before any exclusion."
+        f"{' Each prompt was analysed by itself.' if prompts else ''}"
     )
+
+
+def _prompts(tables: Tables) -> str:
+    """Return the prompts of the ratings in words where there are several, else nothing."""
+    names = [wording.label(prompt) for prompt in rated(tables) if prompt is not None]
+    return f"{', '.join(names[:-1])} and {names[-1]}" if names else ""
+
+
+def _unanswered(tables: Tables) -> str:
+    ledger = table_of(tables, "exclusions")
+    lines = records(ledger[(ledger["condition"] == ALL) & ledger["table"].str.startswith(ASKED)])
+    named = "; ".join(f"{row['rule']}, {row['excluded']} of {row['before']}" for row in lines)
+    return f"Answers that did not come were left out: {named}." if named else ""
 
 
 def _times(tables: Tables) -> str:
@@ -150,8 +167,8 @@ def _models(tables: Tables, software: Versions) -> str:
         forms = " and ".join(f"`{formula}`" for formula in sorted(slopes["formula"].unique()))
         text += f" Beside them stand models in which the effect varies over participants and items: {forms}."
     text += (
-        " p-values were adjusted over the phenomena of one measure, region and form of random effects (Benjamini & Hochberg, "
-        "1995)."
+        f" p-values were adjusted over the phenomena of one measure, region{', prompt' if _prompts(tables) else ''} and form of "
+        "random effects (Benjamini & Hochberg, 1995)."
     )
     singular = int(declared["singular"].sum())
     if singular:
@@ -341,8 +358,10 @@ def _likenesses(tables: Tables) -> str:
         return ""
     measures = ", ".join(MEASURES.get(name, name) for name in table["measure"].unique())
     levels = ", ".join(str(name) for name in table["level"].unique() if name != RELATIVE)
+    prompts = _prompts(tables)
     text = (
-        f"Scores of sentences ({measures}) were correlated with the mean standardised rating of each sentence, after Pearson "
+        f"Scores of sentences ({measures}) were correlated with the mean standardised rating of each sentence"
+        f"{f' under each prompt ({prompts})' if prompts else ''}, after Pearson "
         f"and Spearman, over {levels} (the levels of Suijkerbuijk et al., 2025); intervals are bootstraps over "
         "items, paradigms or phenomena."
     )

@@ -7,6 +7,7 @@ import pandas as pd
 
 from ..correlation import BAD, GOOD, levels, mean_ratings
 from ..predictors import by_model
+from ..prompts import of, one
 from ..rows import records
 from .canvas import (
     BLUE,
@@ -24,6 +25,7 @@ from .canvas import (
     wrapped,
 )
 from .modelwording import named, shown
+from .wording import mean_z
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -125,15 +127,16 @@ def score_figure(
     rating_scores: pd.DataFrame,
     measure: str = "slor",
     correlations: pd.DataFrame | None = None,
+    prompt: str | None = None,
 ) -> "Figure":
     """Return mean ratings against scores: of sentences, and differences within pairs, for one model and protocol.
 
     The line is least squares through all points of a panel, with its pointwise 95 % band. Of `correlations`, the table
-    rating_correlations, each panel has Pearson's r and what a perfect model would reach.
+    rating_correlations, each panel has Pearson's r and what a perfect model would reach. Of several prompts, `prompt` names one.
     """
-    both = _rated(sentence_scores, rating_scores, measure)
+    both = _rated(sentence_scores, rating_scores, measure, prompt)
     points = {level: part for level, part, _ in levels(both)}
-    told = _told(sentence_scores, measure, correlations)
+    told = _told(sentence_scores, measure, correlations, prompt)
     with style():
         figure, (left, right) = grid(2, 2.7)
         _both_conditions(left, both)
@@ -145,15 +148,18 @@ def score_figure(
             _regression(axes, points[level])
             axes.set_title("\n".join([what, told.get(level, "")]).strip(), fontsize=10, loc="left", color="#374151")
             axes.tick_params(labelsize=9, length=2)
-        _score_axes(figure, left, measure)
+        _score_axes(figure, left, measure, prompt)
     return figure
 
 
 def phenomenon_score_figure(
-    sentence_scores: pd.DataFrame, rating_scores: pd.DataFrame, measure: str = "slor"
+    sentence_scores: pd.DataFrame, rating_scores: pd.DataFrame, measure: str = "slor", prompt: str | None = None
 ) -> "Figure":
-    """Return mean ratings of sentences against scores, a panel with Pearson's r for each phenomenon (24 at most)."""
-    both = _rated(sentence_scores, rating_scores, measure)
+    """Return mean ratings of sentences against scores, a panel with Pearson's r for each phenomenon (24 at most).
+
+    Of several prompts, `prompt` names one.
+    """
+    both = _rated(sentence_scores, rating_scores, measure, prompt)
     phenomena = ordered(both["phenomenon"])[:PANELS]
     with style():
         figure, panels = grid(len(phenomena), 1.75)
@@ -165,25 +171,28 @@ def phenomenon_score_figure(
             axes.set_title("\n".join(said).strip(), fontsize=10, loc="left", color="#374151")
             axes.tick_params(labelsize=9, length=2)
             axes.locator_params(nbins=4)
-        _score_axes(figure, panels[0], measure)
+        _score_axes(figure, panels[0], measure, prompt)
     return figure
 
 
-def _rated(sentence_scores: pd.DataFrame, rating_scores: pd.DataFrame, measure: str) -> pd.DataFrame:
+def _rated(
+    sentence_scores: pd.DataFrame, rating_scores: pd.DataFrame, measure: str, prompt: str | None
+) -> pd.DataFrame:
     given = sentence_scores[["item", "condition", measure]].rename(columns={measure: "score"}).dropna(subset="score")
-    both = mean_ratings(rating_scores).merge(given, on=["item", "condition"], validate="1:1")
+    both = mean_ratings(one(rating_scores, prompt)).merge(given, on=["item", "condition"], validate="1:1")
     return filled(both, f"sentence_scores and rating_scores ({measure})")
 
 
-def _told(scores: pd.DataFrame, measure: str, correlations: pd.DataFrame | None) -> dict[str, str]:
+def _told(scores: pd.DataFrame, measure: str, correlations: pd.DataFrame | None, prompt: str | None) -> dict[str, str]:
     """Return Pearson's r and its ceiling by level, of the one model and protocol of the scores."""
     if correlations is None:
         return {}
-    own = correlations[
-        (correlations["measure"] == measure)
-        & (correlations["method"] == "pearson")
-        & correlations["model"].isin(scores["model"])
-        & correlations["protocol"].isin(scores["protocol"])
+    rows = of(correlations, prompt)
+    own = rows[
+        (rows["measure"] == measure)
+        & (rows["method"] == "pearson")
+        & rows["model"].isin(scores["model"])
+        & rows["protocol"].isin(scores["protocol"])
     ].dropna(subset="r")
     return {
         row["level"]: f"r = {shown(row['r'])}"
@@ -205,9 +214,9 @@ def _both_conditions(axes: "Axes", points: pd.DataFrame) -> None:
         )  # fmt: skip
 
 
-def _score_axes(figure: "Figure", axes: "Axes", measure: str) -> None:
+def _score_axes(figure: "Figure", axes: "Axes", measure: str, prompt: str | None) -> None:
     figure.supxlabel(SCORES.get(measure, measure), fontsize=11, color="#1f2937")
-    figure.supylabel("mean rating (z)", fontsize=11, color="#1f2937")
+    figure.supylabel(mean_z(prompt), fontsize=11, color="#1f2937")
     figure_legend(figure, axes, 2)
 
 

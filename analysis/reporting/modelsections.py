@@ -1,5 +1,6 @@
 """The sections on language models: beside reading times, beside ratings, on minimal pairs, and beside each other."""
 
+import itertools
 from collections.abc import Sequence
 from functools import partial
 
@@ -8,6 +9,7 @@ import pandas as pd
 from ..correlation import MEASURES
 from ..evaluation import MODEL
 from ..predictors import by_model
+from ..prompts import endings
 from . import curvefigures, fitwording, modelfigures, modelwording, pairfigures, wording
 from .page import ALARM, HIDDEN, Exhibit, Page, Section, told_once
 
@@ -125,22 +127,26 @@ def likenesses(page: Page) -> Section:
     """Return how far scores of sentences go along with people's ratings."""
     table, scores, ratings = (page.get(name) for name in ("rating_correlations", "sentence_scores", "rating_scores"))
     exhibits: list[Exhibit] = []
-    for number, (model, protocol, rows) in enumerate(by_model(scores) if len(ratings) else ()):
+    prompts = endings(page.prompts())
+    models = enumerate(by_model(scores) if len(ratings) else ())
+    for (number, (model, protocol, rows)), (prompt, ending) in itertools.product(models, prompts.items()):
         measure = next((name for name in MAIN if rows[name].notna().any()), MEASURES[0])
+        what = f"{model} ({protocol}), {measure}{wording.asked(prompt)}"
         caption = (
-            f"{model} ({protocol}), {measure}: mean rating of each sentence against its score, and the difference within each "
+            f"{what}: mean rating of each sentence against its score, and the difference within each "
             "pair, with the least-squares line and its 95% band. Beside r stands what a perfect model would reach with "
             "these people's ratings."
         )
         aside, place = number > 0, "rating_correlations" if len(table) else "rating_scores"
-        draw = partial(modelfigures.score_figure, rows, ratings, measure, table)
-        exhibits += page.figure(place, f"ratings-{number}", caption, draw, rows, aside=aside)
+        draw = partial(modelfigures.score_figure, rows, ratings, measure, table, prompt)
+        exhibits += page.figure(place, f"ratings-{number}{ending}", caption, draw, rows, aside=aside)
         caption = (
-            f"{model} ({protocol}), {measure}: the same by phenomenon. A phenomenon has few sentences, so its r is a "
+            f"{what}: the same by phenomenon. A phenomenon has few sentences, so its r is a "
             "description, without a test."
         )
-        draw = partial(modelfigures.phenomenon_score_figure, rows, ratings, measure)
-        exhibits += page.figure("rating_scores", f"ratings-by-phenomenon-{number}", caption, draw, rows, aside=aside)
+        draw = partial(modelfigures.phenomenon_score_figure, rows, ratings, measure, prompt)
+        key = f"ratings-by-phenomenon-{number}{ending}"
+        exhibits += page.figure("rating_scores", key, caption, draw, rows, aside=aside)
     caption = (
         "Correlations of scores and ratings at each level, with 95% intervals (bootstrap over units) and noise ceilings. The level "
         "relative sets a rating against the score less that of the pair's other member (doi 10.1073/pnas.2400917121) and "

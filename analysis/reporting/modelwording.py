@@ -6,8 +6,9 @@ from typing import Any
 import pandas as pd
 
 from ..evaluation import MODEL
+from ..prompts import told
 from ..rows import records
-from .wording import ALPHA, Row, apa, label, p_value, percent
+from .wording import ALPHA, Row, apa, asked, label, p_value, percent
 
 FEW = 4  # models that are compared one by one in a sentence each before a count comes first
 
@@ -157,17 +158,18 @@ def duels(table: pd.DataFrame) -> list[str]:
 def likenesses(table: pd.DataFrame) -> list[str]:
     """Return, for each model and measure, Pearson's correlation with ratings of all sentences and within pairs."""
     sentences = []
-    for (model, protocol, measure), rows in table[table["method"] == "pearson"].groupby(
-        ["model", "protocol", "measure"], sort=False
-    ):
+    pearson = table[table["method"] == "pearson"]
+    several = len(told(pearson)) > 1
+    for (model, protocol, measure, prompt), rows in pearson.groupby([*MODEL, "measure", "prompt"], sort=False):
         found = {row["level"]: row for row in records(rows)}
-        told = [
+        said = [
             f"{level} r = {shown(found[level]['r'])}{_held(found[level])}"
             for level in ("sentences", "grammatical", "ungrammatical", "pairs", "phenomena")
             if level in found and not pd.isna(found[level]["r"])
         ]
-        if told:
-            sentences.append(f"{model} ({protocol}), {measure} and mean ratings: {'; '.join(told)}.")
+        if said:
+            whose = asked(str(prompt) if several else None)
+            sentences.append(f"{model} ({protocol}), {measure} and mean ratings{whose}: {'; '.join(said)}.")
     return sentences
 
 

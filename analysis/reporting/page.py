@@ -8,6 +8,7 @@ import pandas as pd
 
 from gardenpath.study import TABLES, DataError
 
+from ..prompts import rated, told
 from ..selftest import FAILED
 from . import canvas, wording
 
@@ -104,6 +105,10 @@ class Page:
         """Return where a table lies, seen from the report."""
         return self.files.get(name, f"{name}.csv")
 
+    def prompts(self) -> list[str | None]:
+        """Return the prompts of the ratings one by one, where there are several; else None for all ratings."""
+        return rated(self.tables)
+
     def people(self) -> tuple[str, ...]:
         """Return the warning that readers were simulated, where some were, or that nobody can tell."""
         if "sessions" not in self.tables:
@@ -153,10 +158,15 @@ class Page:
     def table(
         self, name: str, caption: str, rows: pd.DataFrame | None = None, limit: int = LONG, aside: bool = False
     ) -> list[Exhibit]:
-        """Return the first rows of table `name`, or of what is given of it, nothing where there are none."""
+        """Return the first rows of table `name`, or of what is given of it, nothing where there are none.
+
+        A column `prompt` is left out where there is one prompt.
+        """
         frame = self.get(name) if rows is None else rows
         if frame.empty:
             return []
+        if "prompt" in frame and told(frame) == [None]:
+            frame = frame.drop(columns="prompt")
         header, cells = cells_of(frame.head(limit))
         badges = self.badges(name, rows if rows is not None and {"model", "model_a", "a"} & set(rows) else None)
         return [Exhibit(caption, self.file(name), badges, header=header, rows=cells, total=len(frame), aside=aside)]

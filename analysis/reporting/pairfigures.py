@@ -10,6 +10,7 @@ from gardenpath.study import DataError
 
 from ..comparison import PEOPLE
 from ..evaluation import MEAN, MODEL, OVERALL, POOLED
+from ..prompts import of, told
 from ..rows import records
 from .canvas import (
     BLUE,
@@ -30,6 +31,7 @@ from .canvas import (
     wrapped,
 )
 from .modelwording import named
+from .wording import asked
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -87,14 +89,16 @@ def phenomenon_accuracy_figure(accuracy: pd.DataFrame, measure: str) -> "Figure"
 def heat_figure(accuracy: pd.DataFrame, measure: str, choices: pd.DataFrame | None = None) -> "Figure":
     """Return a map of accuracies in percent: a row for each paradigm under its phenomenon, a column for each model.
 
-    With the table choice_agreement, people's single choices are the first column.
+    With the table choice_agreement, people's single choices are the first column, or columns where there are several prompts.
     """
     own = accuracy[(accuracy["measure"] == measure) & ~accuracy["paradigm"].isin([MEAN, POOLED])]
     rows = _with_names(filled(own, f"accuracy, measure {measure!r}"))
     wide = rows.pivot_table("accuracy", ["phenomenon", "paradigm"], "name", sort=False)[sorted(rows["name"].unique())]
     if choices is not None and len(choices):
-        known = choices.set_index("paradigm")["individual"].to_dict()
-        wide.insert(0, PEOPLE, wide.index.get_level_values("paradigm").map(known).astype("float64"))
+        for place, prompt in enumerate(told(choices)):
+            known = of(choices, prompt).set_index("paradigm")["individual"].to_dict()
+            shares = wide.index.get_level_values("paradigm").map(known).astype("float64")
+            wide.insert(place, f"{PEOPLE}{asked(prompt)}", shares)
     cells = wide.to_numpy(dtype="float64") * 100
     with style():
         figure, axes = blank(1.2 + 0.27 * len(wide) + 0.012 * max(map(len, wide.columns)), _width(len(wide.columns)))
@@ -198,7 +202,7 @@ def kinship_figure(accuracy_correlations: pd.DataFrame, measure: str) -> "Figure
     own = accuracy_correlations[accuracy_correlations["measure"] == measure].dropna(subset="pearson")
     rows = filled(own, f"accuracy_correlations, measure {measure!r}")
     names = sorted({*rows["a"], *rows["b"]}, key=[*rows["a"], *rows["b"]].index)
-    names = sorted(names, key=lambda name: name != PEOPLE)
+    names = sorted(names, key=lambda name: not name.startswith(PEOPLE))
     if len(names) < 3:
         raise DataError("table accuracy_correlations: two accuracies; one number needs no map")
     import numpy as np

@@ -1,12 +1,16 @@
 """The sections on people: who took part, what was left out, ratings, reading times, agreement, and how far to trust it all."""
 
+from collections.abc import Iterable, Sequence
 from functools import partial
 
 import pandas as pd
 
+from .. import chosen as chosen_models
+from .. import factorial as factorial_models
 from ..contrasts import CODES, INTERCEPTS, SLOPES, TERM, minimal_pairs
 from ..ledger import ALL
 from ..measures import RATED
+from ..prompts import endings, told
 from ..reliability import poor
 from ..rows import records
 from . import factorialwording, figures, fitwording, manuscript, modelwording, wording
@@ -56,7 +60,7 @@ def _sessions(sessions: pd.DataFrame) -> pd.DataFrame:
 
 def exclusions(page: Page) -> Section:
     ledger, alignment = page.get("exclusions"), page.get("alignment_exclusions")
-    sentences = wording.exclusions(ledger, page.get("participants")) if len(ledger) else []
+    sentences = wording.exclusions(*(page.get(name) for name in manuscript.LEFT_OUT)) if len(ledger) else []
     read = alignment[alignment["table"] == "readings"]
     if len(read):
         first, last = read["before"].iloc[0], read["after"].iloc[-1]
@@ -98,14 +102,14 @@ def times(page: Page) -> Section:
 
 DECLARED = (
     "Mixed models of grammaticality with random intercepts, as declared, REML, Satterthwaite degrees of freedom; the "
-    "coefficient is grammatical minus ungrammatical. p_bh is adjusted over the phenomena of a region, p_bh_all over all regions "
-    "together; mde is the effect that would be found in 80% of repetitions; raw is the same model of {raw}"
+    "coefficient is grammatical minus ungrammatical. p_bh is adjusted over the phenomena of a {family}, p_bh_all over all "
+    "{family}s together; mde is the effect that would be found in 80% of repetitions; raw is the same model of {raw}"
 )
 WITH_SLOPES = (
     "The same with slopes: the effect itself varies over participants and items. Where it does, models without slopes find "
     "effects too easily"
 )
-SHOWN = ("phenomenon", "region", "estimate", "se", "df", "t", "p", "p_bh", "p_bh_all", "ci_low", "ci_high")
+SHOWN = ("phenomenon", "region", "prompt", "estimate", "se", "df", "t", "p", "p_bh", "p_bh_all", "ci_low", "ci_high")
 BESIDE = {"z": ("raw", "raw_low", "raw_high", "mde"), "log_rt": ("ms", "ms_low", "ms_high", "raw", "mde")}
 STARS = "stars after correction over phenomena (Benjamini-Hochberg): * p < .05, ** p < .01, *** p < .001."
 
@@ -113,6 +117,7 @@ STARS = "stars after correction over phenomena (Benjamini-Hochberg): * p < .05, 
 def _measured(page: Page, title: str, measure: str, means: tuple[str, ...], caption: str, look: str) -> Section:
     """Return the section of ratings or of reading times: means, then the effect of grammaticality on them."""
     models, conditions = page.get("phenomenon_models"), page.get("condition_means")
+    prompts = page.prompts() if measure == "z" else [None]
     rows = models[(models["measure"] == measure) & (models["term"] == TERM)]
     unit = "standard deviations of a participant's ratings" if measure == "z" else "log ms"
     series = (
@@ -126,26 +131,33 @@ def _measured(page: Page, title: str, measure: str, means: tuple[str, ...], capt
     )
     pairs = set(conditions.loc[conditions["measure"].isin(means), "condition"]) == {*CODES}
     caption += look if pairs else ""
-    draw = partial(figures.condition_figure, conditions, means[0])
-    exhibits = page.figure("condition_means", f"means-{measure}", caption, draw)
-    draw = partial(figures.coefficient_figure, models, measure)
-    exhibits += page.figure("phenomenon_models", f"effects-{measure}", coefficient, draw)
+    exhibits: list[Exhibit] = []
+    for prompt, ending in endings(prompts).items():
+        draw = partial(figures.condition_figure, conditions, means[0], prompt)
+        exhibits += page.figure("condition_means", f"means-{measure}{ending}", _of(prompt, caption), draw)
+        draw = partial(figures.coefficient_figure, models, measure, prompt)
+        exhibits += page.figure("phenomenon_models", f"effects-{measure}{ending}", _of(prompt, coefficient), draw)
     if measure == "log_rt":
         draw = partial(figures.curve_figure, page.get("reading_curves"))
         exhibits += page.figure("reading_curves", "curves", CURVES + (SLOWER if pairs else ""), draw)
     wanted = conditions[conditions["measure"].isin(means)]
     exhibits += page.table("condition_means", "Means of participants' means and their standard errors.", wanted)
     raw = "points of the rating scale" if measure == "z" else "ms; ms is the model's difference at the mean"
-    for form, names, told in (
-        (INTERCEPTS, (*SHOWN, *BESIDE[measure]), DECLARED.format(raw=raw)),
+    family = "prompt" if len(prompts) > 1 else "region"
+    for form, names, said in (
+        (INTERCEPTS, (*SHOWN, *BESIDE[measure]), DECLARED.format(raw=raw, family=family)),
         (SLOPES, SHOWN, WITH_SLOPES),
     ):
         part = rows[rows["random"] == form]
-        shown = part[[name for name in names if measure != "z" or name not in ("region", "p_bh_all")]]
-        exhibits += page.table("phenomenon_models", f"{told}.{_formulas(part)}", shown)
-    exhibits += _paradigms(page, measure)
+        exhibits += page.table(
+            "phenomenon_models", f"{said}.{_formulas(part)}", part[_columns(names, prompts, measure)]
+        )
+    exhibits += _paradigms(page, measure, prompts)
     sentences = (
-        [*wording.effects(models, measure), *_left_out(page, "rating_scores" if measure == "z" else "region_times")]
+        [
+            *wording.effects(models, measure, prompts),
+            *_left_out(page, "rating_scores" if measure == "z" else "region_times"),
+        ]
         if len(rows)
         else []
     )
@@ -157,8 +169,25 @@ def _measured(page: Page, title: str, measure: str, means: tuple[str, ...], capt
         exhibits += page.table("ordinal_models", ORDINAL, aside=True)
     badges = page.badges("condition_means") if exhibits else ()
     noted = pd.concat([rows, page.get("chosen_models").query("measure == @measure")])
-    first = len(sentences) if len(sentences) <= 9 else 1
+    if len(prompts) > 1:
+        noted = noted.assign(phenomenon=noted["phenomenon"] + noted["prompt"].map(wording.asked))
+    counts = 1 if len(prompts) == 1 else len(prompts) + 1  # of each prompt, and of all together
+    first = len(sentences) if len(sentences) <= 9 else counts
     return Section(title, badges, sentences, exhibits, wording.notes(noted, "phenomenon"), first=first)
+
+
+def _of(prompt: str | None, caption: str) -> str:
+    """Return a caption of one prompt among several, which it names first."""
+    if prompt is None:
+        return caption
+    name = wording.label(prompt)
+    return f"{name[:1].upper()}{name[1:]}: {caption[0].lower()}{caption[1:]}"
+
+
+def _columns(names: Iterable[str], prompts: Sequence[str | None], measure: str) -> list[str]:
+    """Return those columns of a table of models that say something of a measure: ratings have no regions."""
+    empty = {"region"} if len(prompts) > 1 else {"region", "p_bh_all"}
+    return [name for name in names if measure != "z" or name not in empty]
 
 
 ORDINAL = (
@@ -171,8 +200,7 @@ def _chosen(page: Page, measure: str) -> tuple[list[str], list[Exhibit]]:
     """Return what the models of a policy say, and their tables: the models, and every fit on the way."""
     models, steps = page.get("chosen_models"), page.get("model_steps")
     models = models[models["measure"] == measure]
-    names = set(models["measure"] + " " + models["region"] + " " + models["phenomenon"])
-    own = steps[steps["model"].isin(names)]
+    own = steps[steps["model"].isin(chosen_models.steps_named(models))]
     shown = models.loc[models["term"] == TERM, [*CHOSEN, "formula"]]
     caption = "Models whose random effects were chosen without a look at any p of a fixed effect. singular: a variance is zero."
     exhibits = page.table("chosen_models", caption, shown, aside=True)
@@ -184,15 +212,15 @@ def _chosen(page: Page, measure: str) -> tuple[list[str], list[Exhibit]]:
     return fitwording.chosen(models, own), exhibits
 
 
-CHOSEN = ("phenomenon", "region", "estimate", "se", "df", "t", "p", "ci_low", "ci_high", "singular")
+CHOSEN = ("phenomenon", "region", "prompt", "estimate", "se", "df", "t", "p", "ci_low", "ci_high", "singular")
 STEPS = ("model", "step", "formula", "converged", "singular", "chi2", "df", "p", "kept", "decision", "sd")
 
 
 def factorial(page: Page) -> Section:
     """Return the models of the study's own factors."""
     models, marginal = page.get("factorial_models"), page.get("marginal_contrasts")
-    told = factorialwording.factorial_effects(models) if len(models) else []
-    told += fitwording.contrasts(marginal)
+    sentences = factorialwording.factorial_effects(models) if len(models) else []
+    sentences += fitwording.contrasts(marginal)
     shown = models[[name for name in FACTORIAL if name in models]]
     caption = (
         "Models of the study's own factors. A contrast is named by the levels that it sets against each other; ms is its "
@@ -204,23 +232,24 @@ def factorial(page: Page) -> Section:
             "Differences between the levels of the study's factors, with 95% intervals; an interaction is a difference of "
             "differences."
         )
-        draw = partial(figures.factorial_figure, models, measure)
-        exhibits += page.figure("factorial_models", f"factors-{measure}", drawn, draw)
+        own = models[models["measure"] == measure]
+        for prompt, ending in endings(told(own)).items():
+            draw = partial(figures.factorial_figure, own, measure, prompt)
+            exhibits += page.figure("factorial_models", f"factors-{measure}{ending}", _of(prompt, drawn), draw)
     exhibits += page.table("factorial_models", caption, shown, limit=60, aside=True)
     steps = page.get("model_steps")
-    names = {" ".join(map(str, place)) for place in models[["model", "measure", "region", "random"]].to_numpy()}
-    own = steps[steps["model"].isin(names)]
+    own = steps[steps["model"].isin(factorial_models.steps_named(models))]
     exhibits += page.table("model_steps", "Every fit on the way to these models.", own[[*STEPS]], limit=60, aside=True)
     caption = "Differences between levels of a factor at the means of everything else."
     exhibits += page.table("marginal_contrasts", caption, marginal.drop(columns="formula"), aside=True)
     notes = wording.notes(models, "model")
-    badges = page.badges("factorial_models") if told else ()
-    return Section("Factors of the study", badges, told, exhibits, notes, first=max(1, min(9, len(told))))
+    badges = page.badges("factorial_models") if sentences else ()
+    return Section("Factors of the study", badges, sentences, exhibits, notes, first=max(1, min(9, len(sentences))))
 
 
 FACTORIAL = (
-    "model", "measure", "region", "random", "term", "contrast", "estimate", "se", "df", "t", "p", "p_bh", "ci_low", "ci_high", "ms",
-    "ms_low", "ms_high", "mde",
+    "model", "measure", "region", "prompt", "random", "term", "contrast", "estimate", "se", "df", "t", "p", "p_bh", "ci_low",
+    "ci_high", "ms", "ms_low", "ms_high", "mde",
 )  # fmt: skip
 CURVES = (
     "Reading times word by word around the critical region (place 0, grey; the mean of its words), in ms a word: participants' "
@@ -236,11 +265,11 @@ def _formulas(rows: pd.DataFrame) -> str:
     return f" {formulas} (engine {engines})."
 
 
-def _paradigms(page: Page, measure: str) -> list[Exhibit]:
+def _paradigms(page: Page, measure: str, prompts: Sequence[str | None]) -> list[Exhibit]:
     models = page.get("paradigm_models")
     rows = models[(models["measure"] == measure) & (models["term"] == TERM)]
     beside = ["random"] if len(rows["random"].unique()) > 1 else []
-    names = ["paradigm", *beside, *(name for name in SHOWN[1:] if measure != "z" or name not in ("region", "p_bh_all"))]
+    names = ["paradigm", *beside, *_columns(SHOWN[1:], prompts, measure)]
     caption = "The declared model of each paradigm: a family of tests of its own."
     if beside:
         caption = (
@@ -251,7 +280,9 @@ def _paradigms(page: Page, measure: str) -> list[Exhibit]:
 
 def trust(page: Page) -> Section:
     families, grid = page.get("families"), page.get("sensitivity")
-    exhibits = page.table("families", "Families of tests: each is corrected by itself; found_all, over all regions.")
+    several = len(page.prompts()) > 1
+    over = "over all regions, or prompts" if several else "over all regions"
+    exhibits = page.table("families", f"Families of tests: each is corrected by itself; found_all, {over}.")
     caption = (
         "The effect on reading times of the critical region (ms at the mean, with intervals) under every cutoff and transform, and "
         "without participants who are flagged; a column is a choice, marked below. The declared choice is orange. These are no "
@@ -271,11 +302,11 @@ def trust(page: Page) -> Section:
     lagged = (
         families[families["level"] == "phenomenon"]
         .dropna(subset="autocorrelation")
-        .drop_duplicates(["measure", "region"])
+        .drop_duplicates(["measure", "region", "prompt"])
     )
     told += [
         f"Residuals of successive trials correlate by {modelwording.shown(row['autocorrelation'])} "
-        f"({row['measure']}, {row['region']})."
+        f"({', '.join([row['measure'], row['region'], *([row['prompt']] if several and not pd.isna(row['prompt']) else [])])})."
         for row in records(lagged)
     ]
     badges = page.badges("families") if exhibits else ()
@@ -288,13 +319,18 @@ def agreement(page: Page) -> Section:
         "Agreement on each paradigm: ICC(2,k), a dot for each version, with its 95% interval over all sentences; within a "
         "condition there are few sentences, and no effect of grammaticality to agree on. Left of the dashed line: poor."
     )
-    exhibits = page.figure("reliability", "icc", caption, partial(figures.reliability_figure, found))
-    shown = counts[counts["paradigm"].isin(poor(found))]
+    exhibits: list[Exhibit] = []
+    prompts = endings(page.prompts())
+    for prompt, ending in prompts.items():
+        draw = partial(figures.reliability_figure, found, prompt)
+        exhibits += page.figure("reliability", f"icc{ending}", _of(prompt, caption), draw)
     caption = (
         "Ratings of paradigms on which agreement is poor in some version, as shares of a condition. One peak: people differ by "
         "degree; two: they differ on the matter."
     )
-    exhibits += page.figure("rating_counts", "ratings", caption, partial(figures.rating_figure, shown))
+    for prompt, ending in prompts.items():
+        draw = partial(figures.rating_figure, poor(counts, found), prompt)
+        exhibits += page.figure("rating_counts", f"ratings{ending}", _of(prompt, caption), draw)
     caption = "Ceilings: what a perfect model would correlate with the mean ratings of these people, at each level."
     exhibits += page.table("noise_ceilings", caption)
     caption = "Forced choice: shares of single choices and of majorities, which must not be mixed."

@@ -23,6 +23,7 @@ same <- function(table, one, keys) Reduce(`&`, lapply(keys, function(key) table[
 refit <- function(file, keys, rows_of, formula = NULL) {{
   table <- read(file)
   table <- table[!is.na(table$estimate), ]
+  if (!is.null(table$prompt)) table$prompt[is.na(table$prompt)] <- ""  # of reading times
   if (is.null(table$term)) table$term <- "surprisal_next"
   if (!is.null(formula)) table$formula <- formula
   keys <- c(keys, "formula")
@@ -49,7 +50,9 @@ GRAMMATICALITY = """\
 pairs <- c({pairs})  # paradigms of grammatical and ungrammatical sentences
 
 rows_of <- function(one) {{
-  rows <- if (one$measure == "z") ratings[ratings$role == "target" & !is.na(ratings$z), ] else times[times$region == one$region, ]
+  rows <- if (one$measure == "z")
+    ratings[ratings$role == "target" & !is.na(ratings$z) & ratings$prompt == one$prompt, ] else
+    times[times$region == one$region, ]
   rows <- rows[rows$phenomenon == one$phenomenon & rows$paradigm %in% pairs, ]
   if (!is.null(one$paradigm)) rows <- rows[rows$paradigm == one$paradigm, ]
   rows${term} <- ifelse(rows$condition == "grammatical", 0.5, -0.5)
@@ -63,9 +66,9 @@ read_words <- function(one) aligned[same(aligned, one, c("model", "protocol")), 
 """
 # The tables of models, what names one in each, and what holds their rows.
 OF_GRAMMATICALITY = {
-    "phenomenon_models": ("phenomenon", "measure", "region", "random"),
-    "paradigm_models": ("phenomenon", "paradigm", "measure", "region", "random"),
-    "chosen_models": ("phenomenon", "measure", "region"),
+    "phenomenon_models": ("phenomenon", "measure", "region", "prompt", "random"),
+    "paradigm_models": ("phenomenon", "paradigm", "measure", "region", "prompt", "random"),
+    "chosen_models": ("phenomenon", "measure", "region", "prompt"),
 }
 OF_READING = ("alignment_models", "lag_profile", "alignment_test")
 

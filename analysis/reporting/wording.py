@@ -1,7 +1,7 @@
 """Numbers in words: statistics in APA style, and a sentence for each result, all from the declared tables."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pandas as pd
@@ -10,6 +10,7 @@ from ..contrasts import INTERCEPTS, SLOPES, TERM
 from ..evaluation import MEAN, POOLED
 from ..ledger import ALL
 from ..measures import SENTENCE_WIDE
+from ..prompts import ASKED, named, of, told
 from ..reliability import POOR
 from ..rows import records
 
@@ -84,9 +85,30 @@ def label(name: object) -> str:
     return str(name).replace("_", " ")
 
 
-def effect(row: Row) -> str:
-    """Return what a grammaticality coefficient means for ratings (measure z) or reading times (measure log_rt)."""
-    name = label(row["phenomenon"])
+def asked(prompt: str | None) -> str:
+    """Return a prompt in brackets, as people write it; nothing for None, or an empty cell.
+
+    >>> asked("how_likely"), asked(None)
+    (' (how likely)', '')
+    """
+    return named(None if pd.isna(prompt) else label(prompt))
+
+
+def mean_z(prompt: str | None) -> str:
+    """Return how the axis of mean z is called.
+
+    >>> mean_z(None), mean_z("plausibility")
+    ('mean rating (z)', 'mean rating (plausibility, z)')
+    """
+    return f"mean rating ({'' if prompt is None else f'{label(prompt)}, '}z)"
+
+
+def effect(row: Row, prompt: str | None = None) -> str:
+    """Return what a grammaticality coefficient means for ratings (measure z) or reading times (measure log_rt).
+
+    A `prompt` is named beside the phenomenon.
+    """
+    name = label(row["phenomenon"]) + asked(prompt)
     if pd.isna(row["estimate"]):
         return f"{name}: {row['note']}"
     what = "rated" if row["measure"] == "z" else "read"
@@ -111,19 +133,32 @@ def in_ms(row: Row) -> str:
     return f" ({_signed(row['ms'], 0)} ms, 95% CI [{low}, {high}])"
 
 
-def effects(models: pd.DataFrame, measure: str) -> list[str]:
+def effects(models: pd.DataFrame, measure: str, prompts: Sequence[str | None] = ()) -> list[str]:
     """Return how many phenomena of a measure differ after correction, then a sentence for each declared model.
 
-    To each is added what the model with slopes says of it, where there is one.
+    To each is added what the model with slopes says of it, where there is one. Prompts of ratings are named where there are
+    several: in the table, or in `prompts`.
     """
     tested = models[(models["measure"] == measure) & (models["term"] == TERM)]
-    declared = tested[tested["random"] == INTERCEPTS]
-    rows = declared[declared["region"].isin(FIRST)]
-    if rows.empty:
-        return []
-    beside = {row["phenomenon"]: row for row in records(tested[tested["random"] == SLOPES]) if row["region"] in FIRST}
-    told = [effect(row) + _with_slopes(beside.get(row["phenomenon"])) for row in records(rows)]
-    return [*_counted(declared, measure), *told]
+    counts, single = [], []
+    prompts = prompts or told(tested)
+    for prompt in prompts:
+        part = of(tested, prompt)
+        declared = part[part["random"] == INTERCEPTS]
+        rows = declared[declared["region"].isin(FIRST)]
+        if rows.empty:
+            continue
+        slopes = records(part[(part["random"] == SLOPES) & part["region"].isin(FIRST)])
+        beside = {row["phenomenon"]: row for row in slopes}
+        counts += _counted(declared, measure, prompt)
+        single += [effect(row, prompt) + _with_slopes(beside.get(row["phenomenon"])) for row in records(rows)]
+    if counts and len(prompts) > 1:
+        declared = tested[tested["random"] == INTERCEPTS]
+        counts.append(
+            f"Corrected over all {int(declared['p'].notna().sum())} tests of the {len(prompts)} prompts together, "
+            f"{int((declared['p_bh_all'] < ALPHA).sum())} differences remain."
+        )
+    return [*counts, *single]
 
 
 def _with_slopes(row: Row | None) -> str:
@@ -132,11 +167,11 @@ def _with_slopes(row: Row | None) -> str:
     return f" With slopes: t({row['df']:.1f}) = {_signed(row['t'], 2)}, p {p_value(row['p'])}, p_BH {p_value(row['p_bh'])}."
 
 
-def _counted(declared: pd.DataFrame, measure: str) -> list[str]:
+def _counted(declared: pd.DataFrame, measure: str, prompt: str | None) -> list[str]:
     found = {str(region): int((rows["p_bh"] < ALPHA).sum()) for region, rows in declared.groupby("region", sort=True)}
     first = next(region for region in FIRST if region in found)
     n = int((declared["region"] == first).sum())
-    what = "Ratings" if measure == "z" else "Reading times of the critical region"
+    what = f"Ratings{asked(prompt)}" if measure == "z" else "Reading times of the critical region"
     total = f"{n} phenomen{'on' if n == 1 else 'a'}"
     sentences = [
         f"{what} differ between grammatical and ungrammatical sentences in {found[first]} of {total} (p_BH < .05)."
@@ -152,11 +187,16 @@ def _counted(declared: pd.DataFrame, measure: str) -> list[str]:
     return sentences
 
 
-def exclusions(ledger: pd.DataFrame, people: pd.DataFrame) -> list[str]:
-    """Return what was left out by each rule that left out anything, and how many participants are flagged."""
-    whole = ledger[(ledger["condition"] == ALL) & ledger["table"].isin(COUNTED)]
+def exclusions(ledger: pd.DataFrame, people: pd.DataFrame, prompts: pd.DataFrame) -> list[str]:
+    """Return what was left out by each rule that left out anything, and how many participants are flagged.
+
+    `people` and `prompts` are the tables participants and participant_prompts.
+    """
+    whole = ledger[
+        (ledger["condition"] == ALL) & (ledger["table"].isin(COUNTED) | ledger["table"].str.startswith(ASKED))
+    ]
     sentences = [
-        f"{row['excluded']} of {row['before']} {COUNTED[row['table']]} left out: {row['rule']}."
+        f"{row['excluded']} of {row['before']} {COUNTED.get(row['table'], 'answers')} left out: {row['rule']}."
         for row in records(whole)
         if row["excluded"]
     ]
@@ -165,12 +205,12 @@ def exclusions(ledger: pd.DataFrame, people: pd.DataFrame) -> list[str]:
         sentences += [f"{n} of {len(people)} participants left out: {rule}." for rule, n in gone.items()]
     if len(ledger) and not sentences:
         sentences = ["No session, participant, rating or critical region was left out."]
-    tested = people["flagged"].dropna()
-    if len(tested):
-        flagged = int(tested.astype(bool).sum())
+    tested = prompts.dropna(subset="flagged")
+    for prompt in told(tested) if len(tested) else ():
+        of_prompt = of(tested, prompt)["flagged"].astype(bool)
         sentences.append(
-            f"The ratings of {flagged} of {len(tested)} participants do not tell grammatical from ungrammatical sentences apart "
-            "(Mann-Whitney, p ≥ .05). They stay: such a rule is circular with the effect."
+            f"The ratings{asked(prompt)} of {int(of_prompt.sum())} of {len(of_prompt)} participants do not tell grammatical from "
+            "ungrammatical sentences apart (Mann-Whitney, p ≥ .05). They stay: such a rule is circular with the effect."
         )
     return sentences
 
@@ -189,17 +229,20 @@ def power(models: pd.DataFrame, smallest: Mapping[str, float]) -> list[str]:
     """Return the range of minimum detectable effects, and how many reach the smallest effect of interest, if it is declared."""
     sentences = []
     declared = models[(models["term"] == TERM) & (models["random"] == INTERCEPTS)].dropna(subset="mde")
-    for (measure, region), rows in declared.groupby(["measure", "region"], sort=True):
-        low, high = rows["mde"].min(), rows["mde"].max()
-        text = (
-            f"{'Ratings' if measure == 'z' else f'Reading times, {region}'}: with these standard errors, effects from {low:.3f} "
-            f"(best phenomenon) to {high:.3f} (worst) {UNITS[str(measure)]} would be found in 80% of repetitions"
-        )
-        if str(measure) in smallest:
-            least = smallest[str(measure)]
-            reached = int((rows["mde"] <= least).sum())
-            text += f"; the smallest effect of interest, {least:g}, is within reach in {reached} of {len(rows)}"
-        sentences.append(f"{text}.")
+    for (measure, region), family in declared.groupby(["measure", "region"], sort=True):
+        for prompt in told(family):
+            rows = of(family, prompt)
+            low, high = rows["mde"].min(), rows["mde"].max()
+            what = f"Ratings{asked(prompt)}" if measure == "z" else f"Reading times, {region}"
+            text = (
+                f"{what}: with these standard errors, effects from {low:.3f} (best phenomenon) to {high:.3f} (worst) "
+                f"{UNITS[str(measure)]} would be found in 80% of repetitions"
+            )
+            if str(measure) in smallest:
+                least = smallest[str(measure)]
+                reached = int((rows["mde"] <= least).sum())
+                text += f"; the smallest effect of interest, {least:g}, is within reach in {reached} of {len(rows)}"
+            sentences.append(f"{text}.")
     return sentences
 
 
@@ -222,13 +265,36 @@ def robustness(grid: pd.DataFrame) -> list[str]:
 
 
 def agreement(reliability: pd.DataFrame, ceilings: pd.DataFrame, choices: pd.DataFrame) -> list[str]:
-    """Return how far people agree: ICC by paradigm and version, ceilings, and forced choices."""
+    """Return how far people agree, prompt by prompt: ICC by paradigm and version, ceilings, and forced choices."""
+    sentences = []
+    for prompt in told(reliability):
+        sentences += _agreeing(of(reliability, prompt), prompt)
+    for prompt in told(ceilings):
+        known = of(ceilings, prompt).dropna(subset="ceiling")
+        reached = [f"{row['ceiling']:.2f} over {row['level']}" for row in records(known)]
+        if reached:
+            sentences.append(
+                f"A perfect model would correlate with these ratings{asked(prompt)} by {', '.join(reached)}."
+            )
+    for prompt in told(choices):
+        made = of(choices, prompt)
+        for row in records(made[made["paradigm"] == ALL] if len(made) > 1 else made):
+            paradigms = made[made["paradigm"] != ALL]
+            sentences.append(
+                f"In forced choice{asked(prompt)}, {percent(row['individual'])} of {row['choices']} single choices are of the "
+                f"grammatical member, and the majority chose it in {percent(row['majority'])} of {row['pairs']} pairs; "
+                f"{int(paradigms['kept'].sum())} of {len(paradigms)} paradigms reach four of five pairs."
+            )
+    return sentences
+
+
+def _agreeing(reliability: pd.DataFrame, prompt: str | None) -> list[str]:
     sentences = []
     whole = reliability[(reliability["condition"] == ALL)].dropna(subset="icc")
     if len(whole):
         poor = whole[whole["icc"] < POOR]
         text = (
-            f"ICC(2,k) over all sentences of a paradigm in a version: median {whole['icc'].median():.2f}, from "
+            f"ICC(2,k){asked(prompt)} over all sentences of a paradigm in a version: median {whole['icc'].median():.2f}, from "
             f"{whole['icc'].min():.2f} to {whole['icc'].max():.2f}"
         )
         within = reliability[reliability["condition"] != ALL].dropna(subset="icc")
@@ -240,16 +306,6 @@ def agreement(reliability: pd.DataFrame, ceilings: pd.DataFrame, choices: pd.Dat
         more = f" and {len(poor) - 8} more" if len(poor) > 8 else ""
         below = f" It is below {POOR:g} in {len(poor)} of {len(whole)}: {names}{more}." if len(poor) else ""
         sentences.append(f"{text}.{below}")
-    reached = [f"{row['ceiling']:.2f} over {row['level']}" for row in records(ceilings.dropna(subset="ceiling"))]
-    if reached:
-        sentences.append(f"A perfect model would correlate with these ratings by {', '.join(reached)}.")
-    for row in records(choices[choices["paradigm"] == ALL] if len(choices) > 1 else choices):
-        kept = int(choices.loc[choices["paradigm"] != ALL, "kept"].sum())
-        sentences.append(
-            f"In forced choice, {percent(row['individual'])} of {row['choices']} single choices are of the grammatical member, and "
-            f"the majority chose it in {percent(row['majority'])} of {row['pairs']} pairs; {kept} of "
-            f"{(choices['paradigm'] != ALL).sum()} paradigms reach four of five pairs."
-        )
     return sentences
 
 

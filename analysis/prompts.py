@@ -1,0 +1,90 @@
+"""The prompts of a study: answers that never came are counted, and ratings under several prompts are kept apart."""
+
+import re
+from collections.abc import Mapping, Sequence
+
+import pandas as pd
+
+from .ledger import Ledger
+
+TIMEOUT = "timeout"  # in the column outcome
+ASKED = "responses: "  # in the column table of an exclusions table, before the prompt
+OF_RATINGS = ("rating_scores", "condition_means", "rating_correlations")  # any of these says which prompts were rated
+
+
+def answered(responses: pd.DataFrame, ledger: Ledger | None = None) -> pd.DataFrame:
+    """Return the responses that hold an answer; those that do not are counted in `ledger`, each prompt's by itself.
+
+    A step for each prompt counts them among all responses, and in a line of its own among those to the prompt.
+
+    >>> ledger = Ledger()
+    >>> rows = [("P1", "sense", "5", "answered"), ("P1", "sense", None, "timeout"), ("P2", "form", None, "timeout")]
+    >>> len(answered(pd.DataFrame(rows, columns=["participant", "prompt", "response", "outcome"]), ledger))
+    1
+    >>> [(row["table"], row["rule"], row["before"], row["excluded"]) for row in ledger.rows[2:]]
+    [('responses', 'no answer in time (sense)', 2, 1), ('responses: sense', 'no answer in time (sense)', 2, 1)]
+    """
+    ledger = ledger or Ledger()
+    unanswered = responses[responses["response"].isna()]
+    late = (unanswered["outcome"] == TIMEOUT).fillna(False).astype(bool)
+    why = late.map({True: "no answer in time", False: "no answer"})
+    for (prompt, rule), rows in unanswered.groupby([unanswered["prompt"], why], sort=True):
+        own = responses[responses["prompt"] == prompt]
+        parts = {"responses": responses, f"{ASKED}{prompt}": own}
+        kept = {name: (part, ~part.index.to_series().isin(rows.index)) for name, part in parts.items()}
+        responses, _ = ledger.step(f"{rule}{named(str(prompt))}", **kept)
+    return responses
+
+
+def told(table: pd.DataFrame) -> list[str | None]:
+    """Return the prompts of a table one by one; where there are fewer than two, None, which stands for all of its rows.
+
+    >>> told(pd.DataFrame({"prompt": ["sense", "form", None]})), told(pd.DataFrame({"prompt": ["sense", None]}))
+    (['form', 'sense'], [None])
+    """
+    names = sorted(str(name) for name in table["prompt"].dropna().unique())
+    return [*names] if len(names) > 1 else [None]
+
+
+def rated(tables: Mapping[str, pd.DataFrame]) -> list[str | None]:
+    """Return the prompts of a study's ratings as `told` does, from whichever of its tables are there."""
+    there = [tables[name][["prompt"]] for name in OF_RATINGS if name in tables and len(tables[name])]
+    return told(pd.concat(there)) if there else [None]
+
+
+def of(table: pd.DataFrame, prompt: str | None) -> pd.DataFrame:
+    """Return the rows of a prompt, all rows where it is None."""
+    return table if prompt is None else table[(table["prompt"] == prompt).fillna(False)]
+
+
+def one(table: pd.DataFrame, prompt: str | None) -> pd.DataFrame:
+    """Return the rows of a prompt, or all where there is one alone; several that were not chosen from are a `ValueError`."""
+    names = told(table)
+    if prompt is None and len(names) > 1:
+        raise ValueError(
+            f"there are ratings under {len(names)} prompts, {', '.join(map(str, names))}; expected the name of one, as in  "
+            f"prompt={names[0]!r}"
+        )
+    return of(table, prompt)
+
+
+def named(prompt: str | None) -> str:
+    """Return a prompt in brackets, behind what is said of it; nothing where there is one alone.
+
+    >>> named("plausibility"), named(None)
+    (' (plausibility)', '')
+    """
+    return "" if prompt is None else f" ({prompt})"
+
+
+def endings(prompts: Sequence[str | None]) -> dict[str | None, str]:
+    """Return what keeps the files of each prompt apart; nothing for None.
+
+    >>> endings(["How good?", "how-good", None])
+    {'How good?': '-how-good', 'how-good': '-how-good-2', None: ''}
+    """
+    made: dict[str | None, str] = {}
+    for number, prompt in enumerate(prompts, start=1):
+        ending = "" if prompt is None else "-" + re.sub(r"\W+", "-", prompt.lower()).strip("-")
+        made[prompt] = f"{ending}-{number}" if ending in made.values() else ending
+    return made
