@@ -6,24 +6,28 @@ xvfb-run -s "-screen 0 1024x768x24" python benchmarks/lab_pictures.py
 import json
 import tempfile
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 from PIL import Image, ImageGrab
 
 from gardenpath import experiment, study
-from gardenpath.experiment import sessions
-from gardenpath.experiment.lab.displays import Display, Lines, Page, Task, Word, answers, points
-from gardenpath.experiment.lab.texts import lab_texts
-from gardenpath.experiment.lab.window import Window, check
-from gardenpath.experiment.procedures import sides, standard_texts
+from gardenpath.experiment.answers import answers, points
+from gardenpath.experiment.players.lab.displays import Asked, Blank, Display, Lines, Page, Pair, Word
+from gardenpath.experiment.players.lab.window import Window, check
+from gardenpath.experiment.standard_texts import direction, standard_texts
+from gardenpath.study import screens
+from gardenpath.study.screens import Answers, Step, WordPairs
 
 PICTURE = Path(__file__).parents[1] / "docs" / "pictures" / "lab.png"
 SENTENCES = {
     "en": ["The", "road", "past", "the", "farms", "is", "narrow", "and", "bends", "to", "the", "left."],
     "ar": ["الطالبةُ", "قرأتْ", "الكتابَ", "الجديدَ", "في", "المكتبة", "أمس."],
     "he": ["הילדה", "קראה", "את", "הספר", "החדש", "בספרייה."],
+    "ja": ["昨日、", "妹は", "図書館で", "新しい", "本を", "読んだ。"],
     "zh": ["我们", "昨天", "在", "图书馆", "看", "了", "电影。"],
 }
+JOINTS = {"ja": "", "zh": ""}
 STUDY = """
 name = "pictures"
 title = "Reading sentences"
@@ -34,18 +38,19 @@ files = ["items.jsonl"]
 [design]
 ratio = {{ grammatical = 1, ungrammatical = 1 }}
 versions = 2
-[procedure.rating]
+[procedure.target]
+ask = ["acceptability"]
+[procedure.tasks.acceptability]
+kind = "rating"
 prompt = "How good does this sentence sound to you?"
 low = "very bad"
 high = "very good"
-[online]
-completion_code = "C"
 """
 
 
 def opened(folder: Path, language: str) -> Window:
     """A window for a study of one sentence in a language."""
-    words, joint = SENTENCES[language], "" if language == "zh" else " "
+    words, joint = SENTENCES[language], JOINTS.get(language, " ")
     spans = [
         [start := len(joint.join(words[:n])) + (len(joint) if n else 0), start + len(one)]
         for n, one in enumerate(words)
@@ -57,23 +62,31 @@ def opened(folder: Path, language: str) -> Window:
     (folder / "items.jsonl").write_text("".join(json.dumps(one) + "\n" for one in records))
     (folder / "study.toml").write_text(STUDY.format(language=language))
     file = experiment.version_files(study.load(folder / "study.toml"))[0]
-    session = sessions.open_session(file, 0, id="", participant="", started="", source="lab")
-    return Window(sessions.payload(session, file, token="", visit=0, next_seq=0, done=()), size=(1024, 768))
+    # Words in pairs stand as far apart as the widest of the study needs.
+    pairs = WordPairs(name="", pairs=tuple(screens.Pair(word, "sing", "left") for word in words))
+    trials = (*file.script.trials, Step("trial", (pairs,), trial=0))
+    return Window(replace(file, script=replace(file.script, trials=trials)), size=(1024, 768))
 
 
 def displays(language: str) -> Iterator[Display]:
     """What is shown of each language."""
-    texts = lab_texts(language, standard_texts(language))
+    texts = standard_texts("session", language)
     words = tuple(SENTENCES[language])
-    gaps = ("" if language == "zh" else " ",) * (len(words) - 1)
+    gaps = (JOINTS.get(language, " "),) * (len(words) - 1)
     labels = [texts["consent_accept"], texts["consent_decline"]]
-    yield Page(tuple(texts["consent"]), "", answers(labels, [1, 0], sides(language, "side_by_side")))
-    if language == "en":
-        yield Word(words[2])
+    yield Page(tuple(texts["lab"]["consent"]), "", answers(labels, ["accepted", "declined"], direction(language)))
     yield Lines(words, gaps, shown=3)
     if language == "en":
         prompt = "How good does this sentence sound to you?"
-        yield Task(prompt, points(7), "points", "very bad", "very good", progress=0.4)
+        scale = Answers(
+            name="", prompt=prompt, answers=points(7), arrangement="points", low="very bad", high="very good"
+        )
+        yield Word(words[2])
+        yield Asked(scale, 0.4)
+        yield Pair(words[3], "sing")
+        yield Blank(
+            "", "", "How does it go on?", "is nar", texts["lab"]["enter"], above="The road past the farms", progress=0.4
+        )
 
 
 def main() -> None:

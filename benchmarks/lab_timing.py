@@ -16,9 +16,8 @@ from pathlib import Path
 from random import Random
 
 from gardenpath import experiment, study
-from gardenpath.experiment import sessions
-from gardenpath.experiment.lab.displays import Key, Word
-from gardenpath.experiment.lab.window import Window, check
+from gardenpath.experiment.players.lab.displays import Key, Word
+from gardenpath.experiment.players.lab.window import Window, check
 
 EXAMPLE = Path(__file__).parents[1] / "examples" / "minimal-pairs"
 HOLDS = (0.0, 0.02, 0.03, 0.05)  # s; every twentieth key is held for LONG
@@ -51,8 +50,7 @@ def measure(presses: int) -> dict[str, float]:
     """Return how many presses were sent and came, and how far intervals (ms) are from the sender's."""
     check()
     file = experiment.version_files(study.load(EXAMPLE))[0]
-    session = sessions.open_session(file, 0, id="", participant="", started="", source="lab")
-    window = Window(sessions.payload(session, file, token="", visit=0, next_seq=0, done=()), size=(1024, 768))
+    window = Window(file, size=(1024, 768))
     words = [Word(f"word{n}") for n in range(20)]
     window.prepare(words)
     window.show(words[0])

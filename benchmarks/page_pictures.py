@@ -7,13 +7,13 @@ import argparse
 import json
 import tempfile
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from gardenpath import experiment, study
-from gardenpath.experiment import server, store
+from gardenpath.experiment.server import routes, store
 
 SIZE = {"width": 960, "height": 600}
 PAIRS = {
@@ -21,9 +21,14 @@ PAIRS = {
     "he": ("הילדה מהכפר הקטן קראה את הספר.", "הילדה מהכפר הקטן קראו את הספר."),
     "zh": ("我们 昨天 晚上 看 了 一场 电影。", "我们 昨天 晚上 了 看 一场 电影。"),
 }
-QUESTION = {"text": "Was the key rusty?", "choices": ["yes", "no"]}
+ASKED = {"text": "Was the key rusty?", "choices": ["yes", "no"]}
+QUESTION = """
+[procedure.tasks.comprehension]
+kind = "question"
+"""
 RATING = """
-[procedure.rating]
+[procedure.tasks.acceptability]
+kind = "rating"
 prompt = "How good does this sentence sound to you?"
 low = "very bad"
 high = "very good"
@@ -42,10 +47,9 @@ label = "Which hand do you write with?"
 kind = "choice"
 choices = ["left", "right", "either"]
 """
-SPACE = ("device", "text", "break", "start", "word", "sentence", "context")
 
 
-def study_text(design: str, procedure: str, language: str) -> str:
+def study_text(design: str, procedure: str, show: str, ask: Sequence[str], language: str) -> str:
     """Return a study.toml."""
     return f"""
 name = "pictures"
@@ -59,6 +63,10 @@ ratio = {{ grammatical = 1, ungrammatical = 1 }}
 versions = 2
 {design}
 [procedure]
+breaks = 1
+[procedure.target]
+show = "{show}"
+ask = {json.dumps(ask)}
 {procedure}
 [online]
 completion_code = "GARDEN-PATH-1"
@@ -77,7 +85,7 @@ def items(language: str, context: bool) -> str:
         sentences[condition] = {"text": joint.join(text.split()), "regions": [], "segmentation": spans}
     records: list[dict[str, Any]] = [{"record": "paradigm", "id": "agreement", "phenomenon": "agreement"}]
     for item, answer in (("a-1", "yes"), ("a-2", "no")):
-        question = {**QUESTION, "answers": dict.fromkeys(sentences, answer)}
+        question = {**ASKED, "answers": dict.fromkeys(sentences, answer)}
         record = {"record": "item", "id": item, "paradigm": "agreement", "language": language, "sentences": sentences}
         told = {"context": "The janitor opened the drawer for the first time in years."} if context else {}
         records.append({**record, "question": question, **told})
@@ -85,7 +93,7 @@ def items(language: str, context: bool) -> str:
 
 
 @contextmanager
-def serving(text: str, materials: str, site: server.Site | None = None) -> Iterator[str]:
+def serving(text: str, materials: str, site: routes.Site | None = None) -> Iterator[str]:
     """Serve a study on a free port and give its address."""
     uvicorn = study.require("uvicorn", "online")
     with tempfile.TemporaryDirectory() as place:
@@ -93,9 +101,9 @@ def serving(text: str, materials: str, site: server.Site | None = None) -> Itera
         (folder / "items.jsonl").write_text(materials)
         (folder / "study.toml").write_text(text)
         stated = study.load(folder)
-        opened = server.open_store(stated, experiment.version_files(stated), store.sqlite_url(folder / "study.sqlite"))
-        listener = server.listen("127.0.0.1", 0)
-        app = server.application(opened, stated, key=b"pictures", site=site)
+        opened = routes.open_store(stated, experiment.version_files(stated), store.sqlite_url(folder / "study.sqlite"))
+        listener = routes.listen("127.0.0.1", 0)
+        app = routes.application(opened, stated, key=b"pictures", site=site)
         running = uvicorn.Server(uvicorn.Config(app, access_log=False, log_level="error"))
         thread = threading.Thread(target=running.run, kwargs={"sockets": [listener]})
         thread.start()
@@ -111,10 +119,11 @@ class Camera:
     def __init__(self, page: Any, folder: Path) -> None:
         self.page, self.folder = page, folder
 
-    def screen(self) -> str:
-        """Return what is shown."""
+    def shown(self) -> tuple[str, str]:
+        """Return kind and name of what is shown, the uppermost."""
         self.page.wait_for_selector("[data-screen]")
-        return str(self.page.locator("[data-screen]").last.get_attribute("data-screen"))
+        last = self.page.locator("[data-screen]").last
+        return str(last.get_attribute("data-screen")), str(last.get_attribute("data-name"))
 
     def take(self, name: str) -> None:
         """Take a picture."""
@@ -127,22 +136,22 @@ class Camera:
 
     def forward(self) -> None:
         """Do what leads on."""
-        screen = self.screen()
+        kind, name = self.shown()
         self.page.wait_for_timeout(60)
-        if screen == "slider":
+        if kind == "slider":
             self.page.locator(".slider").fill("70")
-        if screen == "consent":
+        if name == "consent":
             self.page.locator("button.first").click()
-        elif screen == "form":
+        elif kind == "form":
             self.page.locator(".field").first.fill("31")
             self.page.locator("button.first").click()
         else:
-            self.page.keyboard.press("Space" if screen in (*SPACE, "slider", "cover") else "1", delay=25)
+            self.page.keyboard.press("1" if kind == "answers" else "Space", delay=25)
         self.page.wait_for_timeout(40)
 
     def to(self, wanted: str) -> None:
-        """Go on until this is shown."""
-        while self.screen() != wanted:
+        """Go on until this kind or name is shown."""
+        while wanted not in self.shown():
             self.forward()
 
     def at(self, wanted: str, name: str | None = None) -> None:
@@ -156,24 +165,33 @@ def sessions(browser: Any, folder: Path) -> None:
 
     @contextmanager
     def camera(
-        design: str, procedure: str, language: str = "en", context: bool = False, site: server.Site | None = None
+        design: str,
+        procedure: str,
+        show: str = "centred",
+        ask: Sequence[str] = ("acceptability",),
+        language: str = "en",
+        context: bool = False,
+        site: routes.Site | None = None,
     ) -> Iterator[Camera]:
-        with serving(study_text(design, procedure, language), items(language, context), site) as address:
+        text = study_text(design, procedure, show, ask, language)
+        with serving(text, items(language, context), site) as address:
             page = browser.new_page(viewport=SIZE)
             page.goto(address)
             yield Camera(page, folder)
             page.close()
 
-    with camera("questions = 1", 'presentation = "centred"\nbreaks = 1\n' + RATING + FORM, context=True) as shot:
-        for screen in ("device", "consent", "text", "context", "start"):
-            shot.at(screen, "instructions" if screen == "text" else screen)
+    both = ("comprehension", "acceptability")
+    with camera("", QUESTION + RATING + FORM, ask=both, context=True) as shot:
+        for screen in ("device", "consent", "instructions", "context", "start"):
+            shot.at(screen)
         for _ in range(4):
             shot.forward()
         shot.at("word", "centred")
         shot.page.evaluate("dispatchEvent(new Event('blur')), null")
         shot.at("cover", "interrupted")
-        for screen in ("question", "rating", "break"):
-            shot.at(screen)
+        shot.at("comprehension", "question")
+        shot.at("acceptability", "rating")
+        shot.at("break")
         shot.page.locator("button.quiet").click()
         shot.take("withdraw")
         shot.page.locator("[data-screen=withdraw] button.first").click()
@@ -181,25 +199,26 @@ def sessions(browser: Any, folder: Path) -> None:
         shot.forward()
         shot.page.wait_for_selector(".code")
         shot.take("end")
-    for presentation in ("moving_window", "cumulative", "whole", "with_task"):
-        with camera("", f'presentation = "{presentation}"\n' + RATING) as shot:
-            first = {"whole": "sentence", "with_task": "rating"}.get(presentation, "word")
+    for show in ("moving_window", "cumulative", "whole", "with_task"):
+        with camera("", RATING, show) as shot:
+            first = {"whole": "whole", "with_task": "acceptability"}.get(show, "word")
             shot.to(first)
             for _ in range(3 if first == "word" else 0):
                 shot.forward()
-            shot.take(presentation)
-    yes_no = '[procedure.rating]\nkind = "yes_no"\nprompt = "Is this a good sentence?"\n'
-    for kind, rating in (("slider", RATING + 'kind = "slider"\n'), ("yes_no", yes_no)):
-        with camera("", 'presentation = "with_task"\n' + rating) as shot:
-            shot.at("slider" if kind == "slider" else "rating", kind)
-            if kind == "slider":
+            shot.take(show)
+    yes_no = '[procedure.tasks.acceptability]\nkind = "rating"\nscale = "yes_no"\nprompt = "Is this a good sentence?"\n'
+    for name, rating in (("slider", RATING + 'scale = "slider"\n'), ("yes_no", yes_no)):
+        with camera("", rating, "with_task") as shot:
+            shot.at("acceptability", name)
+            if name == "slider":
                 shot.page.locator(".slider").fill("70")
                 shot.take("slider-moved")
     for arrangement in ("side_by_side", "stacked"):
-        with camera('trial = "pair"', f'[procedure.choice]\narrangement = "{arrangement}"\n') as shot:
+        task = f'[procedure.tasks.choice]\nkind = "choice"\narrangement = "{arrangement}"\n'
+        with camera('trial = "pair"', task, "with_task", ["choice"]) as shot:
             shot.at("choice", arrangement)
     for language in ("he", "zh"):
-        with camera("", 'presentation = "moving_window"\n' + RATING, language) as shot:
+        with camera("", RATING, "moving_window", language=language) as shot:
             shot.at("consent", f"consent-{language}")
             shot.to("word")
             for _ in range(3):
@@ -210,7 +229,7 @@ def sessions(browser: Any, folder: Path) -> None:
         shot.page.locator("button.second").click()
         shot.page.wait_for_selector("text=nothing has been stored")
         shot.take("declined")
-    with camera("", RATING, site=server.Site(kiosk=60)) as shot:
+    with camera("", RATING, site=routes.Site(kiosk=60)) as shot:
         shot.page.wait_for_selector("[data-screen=kiosk]")
         shot.page.keyboard.type("tulip-42")
         shot.take("kiosk")

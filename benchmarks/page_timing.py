@@ -20,7 +20,7 @@ from random import Random
 from typing import Any
 
 from gardenpath import experiment, study
-from gardenpath.experiment import server, store
+from gardenpath.experiment.server import routes, store
 
 WORDS = 60  # of a sentence
 SPACE = {"code": "Space", "key": " ", "windowsVirtualKeyCode": 32}
@@ -34,7 +34,10 @@ files = ["items.csv"]
 [design]
 ratio = { grammatical = 1, ungrammatical = 1 }
 versions = 2
-[procedure.rating]
+[procedure.target]
+ask = ["rating"]
+[procedure.tasks.rating]
+kind = "rating"
 prompt = "?"
 low = "low"
 high = "high"
@@ -70,9 +73,9 @@ def serving(sentences: int) -> Iterator[tuple[str, Path]]:
         (folder / "items.csv").write_text("paradigm,phenomenon,item,condition,sentence\n" + "\n".join(rows) + "\n")
         (folder / "study.toml").write_text(STUDY)
         stated = study.load(folder)
-        opened = server.open_store(stated, experiment.version_files(stated), store.sqlite_url(folder / "study.sqlite"))
-        listener = server.listen("127.0.0.1", 0)
-        app = server.application(opened, stated, key=b"timing")
+        opened = routes.open_store(stated, experiment.version_files(stated), store.sqlite_url(folder / "study.sqlite"))
+        listener = routes.listen("127.0.0.1", 0)
+        app = routes.application(opened, stated, key=b"timing")
         running = uvicorn.Server(uvicorn.Config(app, access_log=False, log_level="error"))
         thread = threading.Thread(target=running.run, kwargs={"sockets": [listener]})
         thread.start()
@@ -124,7 +127,7 @@ class Hand:
 
 def read(page: Any, seed: int) -> Hand:
     """Read sentences to the end of the session; return the hand that did."""
-    page.wait_for_selector("[data-screen=device]")
+    page.wait_for_selector("[data-name=device]")
     page.wait_for_timeout(100)
     page.keyboard.press("Space", delay=30)
     page.locator("button.first").click()
@@ -150,24 +153,27 @@ def read(page: Any, seed: int) -> Hand:
 
 def judged(hand: Hand, events: Sequence[experiment.Event]) -> Result:
     """Hold what was recorded against what was sent."""
-    shown = [event for event in events if event.kind in ("start", "word", "response")]
+    trials = {event.step for event in events if event.kind == "word"}
+    shown = [event for event in events if event.step in trials and event.value.get("press")]
     ignored = [event for event in events if event.kind == "press"]
     recorded = sorted([*shown, *ignored], key=lambda event: event.t)
     errors = [
         abs((later.t - earlier.t) - (sent_later - sent_earlier))
         for (earlier, later), (sent_earlier, sent_later) in zip(pairwise(recorded), pairwise(hand.sent), strict=False)
-        if later.kind == "word"
+        if later.kind == "word" and later.value["word"] >= 0
     ]
-    words = [event.value for event in shown if event.kind == "word"]
-    period = statistics.median(value["frame2"] - value["frame"] for value in words if value["frame2"] is not None)
-    waits = [value["frame"] - value["request"] for value in words]
-    delays = [event.value["handler"] - event.t for event in shown]
+    words = [event.value["display"] for event in shown if event.kind == "word" and event.value["word"] >= 0]
+    period = statistics.median(
+        display["frame2"] - display["frame"] for display in words if display["frame2"] is not None
+    )
+    waits = [display["frame"] - display["request"] for display in words]
+    delays = [event.value["press"]["handler"] - event.t for event in shown]
     return Result(
         presses=len(hand.sent),
         recorded=len(recorded),
         advanced=len(shown),
         repeats=hand.repeats,
-        recorded_repeats=sum(event.value["repeats"] for event in shown),
+        recorded_repeats=sum(event.value["press"]["repeats"] for event in shown),
         rt_error_median=statistics.median(errors),
         rt_error_p99=_p99(errors),
         handler_delay_median=statistics.median(delays),
