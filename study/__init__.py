@@ -32,12 +32,24 @@ from .files import (
     write_sidecar,
     write_text,
 )
-from .schemas import TABLES, Column, Table
-from .tables import check, dictionary, read, read_csv, write, write_dictionary
+from .schemas import STEPS, TABLES, Column, Maker, Table
+from .tables import (
+    check,
+    dictionary,
+    find_tables,
+    read,
+    read_csv,
+    refuse_tables,
+    table_file,
+    take_tables,
+    write,
+    write_dictionary,
+)
 
 __all__ = [
     "CODINGS",
     "ROLES",
+    "STEPS",
     "STRICT",
     "TABLES",
     "AnalysisSection",
@@ -48,6 +60,7 @@ __all__ = [
     "DeviceSection",
     "ExcludeSection",
     "FieldSection",
+    "Maker",
     "MissingExtra",
     "ModelSection",
     "OnlineSection",
@@ -60,6 +73,7 @@ __all__ = [
     "check",
     "decode",
     "dictionary",
+    "find_tables",
     "load",
     "read",
     "read_csv",
@@ -67,9 +81,12 @@ __all__ = [
     "read_sidecar",
     "read_text",
     "refuse_overwrite",
+    "refuse_tables",
     "require",
     "sha256",
     "structure",
+    "table_file",
+    "take_tables",
     "versions",
     "write",
     "write_dictionary",

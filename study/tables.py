@@ -10,9 +10,10 @@ from typing import Any
 import pandas as pd
 
 from .errors import DataError, require
-from .files import atomic, read_text, write_sidecar
-from .schemas import TABLES, Column, Table
+from .files import atomic, read_text, refuse_overwrite, write_sidecar
+from .schemas import STEPS, TABLES, Column, Table
 
+FORMS = ("parquet", "csv")
 SHOWN = 5  # so many rows are named in one fault; the rest is counted
 # What to do where a table is absent that a reader may not know how to make.
 COMES_FROM = {"items": "; data of another platform give it with  gardenpath collect --materials"}
@@ -103,11 +104,61 @@ def _rows(index: Iterable[object]) -> str:
     return f"line{'s' if len(lines) > 1 else ''} {', '.join(lines[:SHOWN])}{more}"
 
 
+def table_file(source: str | Path, name: str) -> Path:
+    """Return the file of table `name`: `source` itself, or in a folder `<name>.parquet` if there is one, else `<name>.csv`.
+
+    >>> table_file("results", "accuracy").as_posix()
+    'results'
+    """
+    path = Path(source)
+    if not path.is_dir():
+        return path
+    return next((p for form in FORMS if (p := path / f"{name}.{form}").exists()), path / f"{name}.csv")
+
+
+def find_tables(folder: str | Path) -> dict[str, Path]:
+    """Return the file of each table in a study's folder, by name: in tables/, scores/ or results/, the first that has it.
+
+    >>> find_tables("no-study-here")
+    {}
+    """
+    places = [Path(folder) / place for place in dict.fromkeys(step.folder for step in STEPS)]
+    files = ((name, table_file(place, name)) for name in TABLES for place in places if place.is_dir())
+    found: dict[str, Path] = {}
+    for name, path in files:
+        if path.exists():
+            found.setdefault(name, path)
+    return found
+
+
+def take_tables(tables: Mapping[str, pd.DataFrame], *names: str) -> list[pd.DataFrame]:
+    """Return these of the tables; raises `DataError` naming those that are missing and the commands that write them.
+
+    >>> take_tables({}, "items")
+    Traceback (most recent call last):
+    ...
+    gardenpath.study.errors.DataError: table items is missing; gardenpath collect writes it
+    """
+    faults = [f"table {name} is missing; {_writer(name)}" for name in names if name not in tables]
+    if faults:
+        raise DataError(faults)
+    return [tables[name] for name in names]
+
+
+def _writer(name: str) -> str:
+    maker = TABLES[name].made_by
+    return f"gardenpath {maker.command} writes it" if maker else f"expected {TABLES[name].row} in each row"
+
+
+def refuse_tables(folder: str | Path, command: str, force: bool) -> None:
+    """Raise `FileExistsError` where a folder has a table that a command would write, unless `force`."""
+    names = [table.name for table in TABLES.values() if table.made_by is not None and table.made_by.command == command]
+    refuse_overwrite([Path(folder) / f"{name}.{form}" for name in names for form in FORMS], force)
+
+
 def read(source: str | Path, name: str) -> pd.DataFrame:
     """Return table `name`, checked, from a CSV or Parquet file or from a folder that holds `<name>.csv|.parquet`."""
-    path = Path(source)
-    if path.is_dir():
-        path = next((p for p in (path / f"{name}.parquet", path / f"{name}.csv") if p.exists()), path / f"{name}.csv")
+    path = table_file(source, name)
     if not path.exists():
         raise FileNotFoundError(
             f"{path}: there is no such file; expected the table '{name}' ({TABLES[name].row}){COMES_FROM.get(name, '')}"

@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 
 from . import alignment, comparisons, materials, results, scores, sessions
-from .declaring import Column, Table
+from .declaring import STEPS, Column, Maker, Table
 
 PARTS = (materials, sessions, scores, results, alignment, comparisons)
 TABLES: Mapping[str, Table] = {table.name: table for part in PARTS for table in part.TABLES}
 
-__all__ = ["TABLES", "Column", "Table"]
+__all__ = ["STEPS", "TABLES", "Column", "Maker", "Table"]

@@ -1,6 +1,6 @@
 """Reading times beside surprisal."""
 
-from .declaring import COEFFICIENTS, LEDGER, MODEL, PLACE, STEPS, Table, columns
+from .declaring import ALIGN, COEFFICIENTS, FITS, LEDGER, MODEL, PLACE, Table, columns
 
 TABLES = (
     Table(
@@ -41,24 +41,29 @@ token         string   item:condition:word, the unit that has a surprisal
 """
         ),
         ("model", "protocol", "session", "trial", "word"),
+        ALIGN,
     ),
     Table(
         "alignment_exclusions",
         "a rule of exclusion on the way to `aligned`, in the order applied",
         columns(LEDGER),
         ("step", "table"),
+        ALIGN,
     ),
     Table(
         "alignment_models",
         "a fixed effect of the reading-time model of one language model",
         columns(MODEL + COEFFICIENTS),
         ("model", "protocol", "term"),
+        ALIGN,
     ),
     Table(
         "alignment_steps",
         "a fit on the way to a model of reading times by surprisal, in the order made",
-        columns(STEPS),
+        columns(FITS),
         ("model", "step"),
+        ALIGN,
+        always=False,
     ),
     Table(
         "alignment_test",
@@ -80,6 +85,7 @@ note          string?  what the verdict means, in a sentence
 """
         ),
         ("model", "protocol"),
+        ALIGN,
     ),
     Table(
         "lag_profile",
@@ -92,6 +98,7 @@ lag           int      -2 and -1: words not yet seen; 0: the word read; 1 to 3: 
             + COEFFICIENTS
         ),
         ("model", "protocol", "lag"),
+        ALIGN,
     ),
     Table(
         "collinearity",
@@ -107,6 +114,7 @@ n             int      readings
 """
         ),
         ("model", "protocol", "predictor", "other"),
+        ALIGN,
     ),
     Table(
         "surprisal_effects",
@@ -128,6 +136,7 @@ note          string?  why there is no number
 """
         ),
         ("model", "protocol", "lag"),
+        ALIGN,
     ),
     Table(
         "heldout",
@@ -146,6 +155,7 @@ converged     bool     whether both fits of the fold reached their criterion
 """
         ),
         ("model", "protocol", "cluster"),
+        ALIGN,
     ),
     Table(
         "delta_log_likelihood",
@@ -167,6 +177,7 @@ note          string?  what a reader has to know
 """
         ),
         ("model", "protocol"),
+        ALIGN,
     ),
     Table(
         "delta_comparisons",
@@ -189,6 +200,8 @@ flips         string?  exact, the number of draws, or withheld
 note          string?  what a reader has to know
 """),
         ("model_a", "protocol_a", "model_b", "protocol_b"),
+        ALIGN,
+        always=False,
     ),
     Table(
         "gam_terms",
@@ -210,6 +223,8 @@ rho           float    autocorrelation of successive residuals that the model as
 autocorrelation float  autocorrelation of successive residuals that is left, lag 1
 """),
         ("model", "protocol", "formula", "term"),
+        ALIGN,
+        always=False,
     ),
     Table(
         "smooths",
@@ -225,5 +240,7 @@ ci_low        float    lower end of the 95 % interval
 ci_high       float    upper end
 """),
         ("model", "protocol", "predictor", "value"),
+        ALIGN,
+        always=False,
     ),
 )

@@ -1,6 +1,6 @@
 """Models against models, and against people's ratings."""
 
-from .declaring import MODEL, Table, columns
+from .declaring import ALIGN, EVALUATE, MODEL, Table, columns
 
 TABLES = (
     Table(
@@ -33,6 +33,8 @@ smallest_p    float?   smallest flip_p that so many paradigms can give
 note          string?  what a reader has to know
 """),
         ("measure", "model_a", "protocol_a", "model_b", "protocol_b"),
+        EVALUATE,
+        always=False,
     ),
     Table(
         "proportion_tests",
@@ -52,6 +54,7 @@ p             float?   two-sided p; pairs count as independent
 """
         ),
         ("model", "protocol", "measure"),
+        made_by=None,
     ),
     Table(
         "rankings",
@@ -68,6 +71,8 @@ rank          float    1 for the highest; equals share the mean of their places
 """
         ),
         ("measure", "model", "protocol"),
+        EVALUATE,
+        always=False,
     ),
     Table(
         "length_bias",
@@ -86,6 +91,8 @@ note          string?  why there is no correlation
 """
         ),
         ("model", "protocol", "measure"),
+        EVALUATE,
+        always=False,
     ),
     Table(
         "accuracy_correlations",
@@ -102,6 +109,8 @@ spearman      float?   Spearman's rank correlation
 note          string?  what a reader has to know
 """),
         ("measure", "a", "b"),
+        EVALUATE,
+        always=False,
     ),
     Table(
         "accuracy_bins",
@@ -123,6 +132,8 @@ wilson_high   float    upper end
 """
         ),
         ("model", "protocol", "measure", "predictor", "bin"),
+        EVALUATE,
+        always=False,
     ),
     Table(
         "rating_correlations",
@@ -146,5 +157,7 @@ note          string?  what a reader has to know
 """
         ),
         ("model", "protocol", "measure", "prompt", "level", "method"),
+        ALIGN,
+        always=False,
     ),
 )

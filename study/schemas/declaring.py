@@ -14,13 +14,39 @@ class Column:
 
 
 @dataclass(frozen=True)
+class Maker:
+    """A command that makes tables: the folder of a study where they lie, and what a reader misses without them."""
+
+    command: str
+    folder: str
+    about: str
+
+
+DESIGN = Maker("design", "versions", "what is shown to whom")
+SIMULATE = Maker("simulate", "results", "the power of a design")
+COLLECT = Maker("collect", "tables", "who did what")
+SCORE = Maker("score", "scores", "scores of language models")
+ANALYSE = Maker("analyse", "results", "exclusions, models of ratings and reading times, agreement")
+ALIGN = Maker("align", "results", "alignment self-test, reading times by surprisal, gains on held-out readings")
+EVALUATE = Maker("evaluate", "results", "language models on minimal pairs")
+# Those whose tables every study comes to have, in the order in which a reader asks for them.
+STEPS = (COLLECT, SCORE, ANALYSE, ALIGN, EVALUATE)
+
+
+@dataclass(frozen=True)
 class Table:
-    """A table's name, what one row of it is, its columns in order, and the columns that together name a row."""
+    """A table's name, what one row of it is, its columns in order, and the columns that together name a row.
+
+    `made_by` is the command that writes it, None for a table that only a function returns; not `always`: the command writes it on
+    request, or where there is something to say.
+    """
 
     name: str
     row: str
     columns: tuple[Column, ...]
     key: tuple[str, ...]
+    made_by: Maker | None
+    always: bool = True
 
     @property
     def names(self) -> list[str]:
@@ -73,7 +99,7 @@ singular      bool     whether a variance was estimated as zero, or a correlatio
 note          string?  what a reader has to know of this fit, in a sentence
 """
 
-STEPS = """
+FITS = """
 model         string   name of the model, the same in every step
 step          int      order, from 0
 engine        string   program that fitted it

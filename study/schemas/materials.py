@@ -1,6 +1,6 @@
 """What is shown: items and their words, and how versions hold them in balance."""
 
-from .declaring import Table, columns
+from .declaring import COLLECT, DESIGN, Table, columns
 
 TABLES = (
     Table(
@@ -16,6 +16,7 @@ sentence      string   text
 regions       string   JSON list of [name, start, end]: character spans, end excluded
 """),
         ("item", "condition"),
+        COLLECT,
     ),
     Table(
         "conditions",
@@ -27,6 +28,7 @@ factor        string   factor
 level         string   level of the factor in this condition
 """),
         ("paradigm", "condition", "factor"),
+        COLLECT,
     ),
     Table(
         "words",
@@ -43,6 +45,7 @@ length        int      letters and digits of the word, as characters
 zipf          float?   Zipf frequency (log10 per billion words) from wordfreq; empty where the language has no list
 """),
         ("item", "condition", "word"),
+        COLLECT,
     ),
     Table(
         "balance",
@@ -59,6 +62,7 @@ mean_b        float    mean over items in condition_b
 d             float?   mean_a - mean_b over the pooled SD of items (doi 10.1002/sim.3697); empty where items do not vary
 """),
         ("paradigm", "region", "measure", "condition_a", "condition_b"),
+        made_by=None,
     ),
     Table(
         "design_balance",
@@ -74,6 +78,7 @@ side          int      1 for the only or the first sentence of a trial, 2 for th
 trials        int      trials that show it there
 """),
         ("experiment", "version", "role", "paradigm", "levels", "condition", "side"),
+        DESIGN,
     ),
     Table(
         "exposures",
@@ -86,6 +91,7 @@ versions      int      versions in which the sentence appears
 readers       int      participants who read it, of the number stated
 """),
         ("item", "condition"),
+        DESIGN,
     ),
     Table(
         "design_questions",
@@ -100,5 +106,7 @@ answer        string   right answer
 questions     int      trials followed by a question with that right answer
 """),
         ("experiment", "version", "role", "paradigm", "condition", "answer"),
+        DESIGN,
+        always=False,
     ),
 )

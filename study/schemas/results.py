@@ -1,6 +1,6 @@
 """What is found of people's ratings and reading times: exclusions, measures, agreement, models."""
 
-from .declaring import COEFFICIENTS, LEDGER, PLACE, STEPS, Table, columns
+from .declaring import ANALYSE, COEFFICIENTS, FITS, LEDGER, PLACE, SIMULATE, Table, columns
 
 EFFECT = (
     """
@@ -38,6 +38,7 @@ participants_after  int participants left
 """
         ),
         ("step", "table", "condition"),
+        ANALYSE,
     ),
     Table(
         "participants",
@@ -57,6 +58,7 @@ out_of_band   float?   share of target trials in which a word of the critical re
 excluded      string?  rule by which the participant was left out; empty for those who stay
 """),
         ("participant",),
+        ANALYSE,
     ),
     Table(
         "participant_prompts",
@@ -81,6 +83,7 @@ accuracy_low  float?   lower end of its 95 % Wilson interval
 accuracy_high float?   upper end
 """),
         ("participant", "task", "prompt"),
+        ANALYSE,
     ),
     Table(
         "rating_scores",
@@ -95,6 +98,7 @@ z             float?   standardised within participant and prompt over target an
 """
         ),
         ("session", "trial", "prompt"),
+        ANALYSE,
     ),
     Table(
         "region_times",
@@ -111,6 +115,7 @@ log_rt        float    natural log of rt
 """
         ),
         ("session", "trial", "condition", "region"),
+        ANALYSE,
     ),
     Table(
         "condition_means",
@@ -127,18 +132,21 @@ mean          float    mean of the participants' means
 se            float?   standard error of that mean over participants
 """),
         ("phenomenon", "condition", "region", "measure", "prompt"),
+        ANALYSE,
     ),
     Table(
         "phenomenon_models",
         "a fixed effect of one phenomenon's model",
         columns("\nphenomenon    string   phenomenon\n" + EFFECT + BESIDE),
         ("phenomenon", "measure", "region", "prompt", "random", "term"),
+        ANALYSE,
     ),
     Table(
         "paradigm_models",
         "a fixed effect of one paradigm's model",
         columns("\nphenomenon    string   phenomenon\nparadigm      string   paradigm\n" + EFFECT),
         ("paradigm", "measure", "region", "prompt", "random", "term"),
+        ANALYSE,
     ),
     Table(
         "factorial_models",
@@ -161,6 +169,8 @@ ms_high       float?   upper end
 """
         ),
         ("model", "measure", "region", "prompt", "random", "term"),
+        ANALYSE,
+        always=False,
     ),
     Table(
         "families",
@@ -180,6 +190,7 @@ found_all     int      p < .05 after correction over all regions, or all prompts
 autocorrelation float? lag-1 correlation of least-squares residuals over the trials of a session, all phenomena together
 """),
         ("level", "measure", "region", "prompt", "random"),
+        ANALYSE,
     ),
     Table(
         "sensitivity",
@@ -210,6 +221,7 @@ formula       string   model as fitted; y is the transformed time of the region
 note          string?  what a reader has to know of this fit, in a sentence
 """),
         ("phenomenon", "measure", "cutoff", "transform", "people", "prompt"),
+        ANALYSE,
     ),
     Table(
         "power",
@@ -226,6 +238,7 @@ power_high    float    upper end
 se            float    mean standard error of the effect
 """),
         ("effect", "participants", "items"),
+        SIMULATE,
     ),
     Table(
         "reading_curves",
@@ -240,6 +253,7 @@ mean          float    mean of the participants' mean reading times, ms a word
 se            float?   standard error of that mean over participants
 """),
         ("phenomenon", "condition", "place"),
+        ANALYSE,
     ),
     Table(
         "reliability",
@@ -266,6 +280,7 @@ spearman_brown float?  reliability of all raters: 2 r / (1 + r)
 ceiling       float?   its square root; empty where the reliability is negative
 """),
         ("experiment", "version", "prompt", "paradigm", "condition"),
+        ANALYSE,
     ),
     Table(
         "noise_ceilings",
@@ -280,6 +295,7 @@ reliability   float?   2 r / (1 + r), after Spearman and Brown
 ceiling       float?   its square root: what a perfect model would correlate with these ratings
 """),
         ("prompt", "level"),
+        ANALYSE,
     ),
     Table(
         "rating_counts",
@@ -293,6 +309,7 @@ rating        float    rating as given
 n             int      times it was given
 """),
         ("prompt", "paradigm", "condition", "rating"),
+        ANALYSE,
     ),
     Table(
         "choice_agreement",
@@ -310,6 +327,7 @@ ties          int      pairs without a majority
 kept          bool     whether majority is at least 4 of 5, BLiMP's rule (doi 10.1162/tacl_a_00321)
 """),
         ("prompt", "paradigm"),
+        ANALYSE,
     ),
     Table(
         "chosen_models",
@@ -325,8 +343,17 @@ policy        string   declared, maximal or parsimonious
             + COEFFICIENTS
         ),
         ("phenomenon", "measure", "region", "prompt", "term"),
+        ANALYSE,
+        always=False,
     ),
-    Table("model_steps", "a fit on the way to a model, in the order made", columns(STEPS), ("model", "step")),
+    Table(
+        "model_steps",
+        "a fit on the way to a model, in the order made",
+        columns(FITS),
+        ("model", "step"),
+        ANALYSE,
+        always=False,
+    ),
     Table(
         "ordinal_models",
         "a fixed effect of a cumulative-link mixed model",
@@ -351,6 +378,8 @@ sd            string?  standard deviations of the random effects, latent scale
 note          string?  what R warned of
 """),
         ("prompt", "phenomenon", "paradigm", "formula", "term"),
+        ANALYSE,
+        always=False,
     ),
     Table(
         "marginal_contrasts",
@@ -370,5 +399,6 @@ ci_high       float    upper end of the 95 % interval, not adjusted
 adjustment    string   how p was adjusted
 """),
         ("formula", "factor", "at", "contrast"),
+        made_by=None,
     ),
 )

@@ -1,6 +1,6 @@
 """What language models say of sentences."""
 
-from .declaring import MODEL, Table, columns
+from .declaring import EVALUATE, MODEL, SCORE, Table, columns
 
 TABLES = (
     Table(
@@ -23,6 +23,7 @@ tokens        int      tokens of the word
 """
         ),
         ("model", "protocol", "item", "condition", "word"),
+        SCORE,
     ),
     Table(
         "sentence_scores",
@@ -43,6 +44,7 @@ critical_lp   float?   log-probability of the critical region given what precede
 """
         ),
         ("model", "protocol", "item", "condition"),
+        SCORE,
     ),
     Table(
         "pairs",
@@ -61,6 +63,7 @@ tie           bool     whether both score exactly the same
 """
         ),
         ("model", "protocol", "item", "measure"),
+        EVALUATE,
     ),
     Table(
         "accuracy",
@@ -80,5 +83,6 @@ delta         float?   mean of the grammatical less the ungrammatical member's s
 """
         ),
         ("model", "protocol", "phenomenon", "paradigm", "measure"),
+        EVALUATE,
     ),
 )

@@ -1,6 +1,6 @@
 """What people did: words read, answers given, sittings."""
 
-from .declaring import PLACE, Table, columns
+from .declaring import COLLECT, PLACE, Table, columns
 
 TABLES = (
     Table(
@@ -22,6 +22,7 @@ flags         string?  interruptions and repeats, separated by spaces
 """
         ),
         ("session", "trial", "condition", "word"),
+        COLLECT,
     ),
     Table(
         "responses",
@@ -40,6 +41,7 @@ rt_first      float?   ms from the prompt to the first key of a typed answer
 """
         ),
         ("session", "trial", "task", "prompt"),
+        COLLECT,
     ),
     Table(
         "sessions",
@@ -63,6 +65,7 @@ device        string?  browser and operating system family, or the lab machine's
 refresh_hz    float?   measured refresh rate of the display
 """),
         ("session",),
+        COLLECT,
     ),
     Table(
         "demographics",
@@ -74,5 +77,7 @@ field         string   name of the question
 answer        string   answer; questions left empty have no row
 """),
         ("session", "field"),
+        COLLECT,
+        always=False,
     ),
 )
