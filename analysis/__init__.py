@@ -1,7 +1,7 @@
 """Tables of a study become models, figures and a report; reading times meet surprisal."""
 
 from .additive import smooths
-from .alignment import align, alignment_models, surprisal_effects
+from .alignment import AlignOptions, align, alignment_models, surprisal_effects
 from .chosen import chosen_models
 from .comparison import accuracy_bins, accuracy_correlations, length_bias, model_comparisons, proportion_tests, rankings
 from .contrasts import families, paradigm_models, phenomenon_models
@@ -12,9 +12,8 @@ from .exclusions import left_in, participant_prompts, participants
 from .factorial import factorial_models
 from .marginal import marginal_contrasts
 from .measures import condition_means, rating_scores, reading_curves, region_times
-from .mixed import fit
+from .mixed import Fit, fit, fit_stepwise
 from .ordinal import cumulative, ordinal_models
-from .policies import Steps
 from .predictive import delta_comparisons, delta_log_likelihood, heldout
 from .predictors import collinearity
 from .reliability import choice_agreement, icc, noise_ceilings, rating_counts, reliabilities
@@ -29,8 +28,9 @@ from .selftest import alignment_test, lag_profile
 from .sensitivity import sensitivity_grid
 
 __all__ = [
+    "AlignOptions",
+    "Fit",
     "Spread",
-    "Steps",
     "accuracy",
     "accuracy_bins",
     "accuracy_correlations",
@@ -52,6 +52,7 @@ __all__ = [
     "factorial_models",
     "families",
     "fit",
+    "fit_stepwise",
     "gain_figure",
     "heldout",
     "icc",

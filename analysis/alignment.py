@@ -2,18 +2,20 @@
 
 import math
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 import pandas as pd
 
-from gardenpath.study import TABLES, DataError, check
+from gardenpath.study import TABLES, AnalysisSection, DataError, check, take_tables
 
 from .additive import curves
+from .correlation import rating_correlations
 from .formulas import parse
 from .ledger import Ledger, complete, in_band
 from .measures import RATED, declared
-from .mixed import COEFFICIENTS, checked, columns_of, failed, fit
-from .policies import Steps
+from .mixed import COEFFICIENTS, Fit, checked, columns_of, failed, fit, fit_stepwise
+from .policies import NotFitted, steps_table
 from .predictive import delta_comparisons, delta_log_likelihood, heldout, unpredicted
 from .predictors import INTERCEPTS, MODEL, WORD, at, beside, by_model, by_term, collinearity, formula, no_score, terms
 from .rcode import quoted
@@ -23,30 +25,37 @@ TERM = "surprisal"
 MOST = 3  # lags that the table has columns for
 
 
-def align(
-    readings: pd.DataFrame,
-    sessions: pd.DataFrame,
-    surprisal: pd.DataFrame,
-    words: pd.DataFrame,
-    *,
-    lags: int = 2,
-    edges: bool = False,
-    slopes: bool = True,
-    despite_failure: bool = False,
-    folds_by: str = "item",
-    folds: int = 10,
-    seed: int = 1,
-    min_rt: float = 100,
-    max_rt: float = 3000,
-    engine: str = "glmm",
-    policy: str = "declared",
-    crosscheck: bool = False,
-    gam: bool = False,
-) -> dict[str, pd.DataFrame]:
+@dataclass(frozen=True, kw_only=True)
+class AlignOptions:
+    """How reading times and surprisal are aligned and modelled; `settings` are what study.toml states under [analysis].
+
+    `lags`: words before whose surprisal enters too; `edges` keeps the first and the last word of each sentence; `slopes` lets the
+    effect of surprisal vary over participants; `despite_failure` fits models though the alignment test failed; `folds_by` (item,
+    story, participant or row) is what is held out together, in `folds` parts; `seed` deals these, flips and bootstraps.
+    """
+
+    settings: AnalysisSection = field(default_factory=AnalysisSection)
+    lags: int = 2
+    edges: bool = False
+    slopes: bool = True
+    despite_failure: bool = False
+    folds_by: str = "item"
+    folds: int = 10
+    seed: int = 1
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.lags <= MOST:
+            raise ValueError(f"lags is {self.lags}; expected 0 to {MOST}")
+
+
+def align(tables: Mapping[str, pd.DataFrame], options: AlignOptions | None = None) -> dict[str, pd.DataFrame]:
     """Return the words read beside their scores, a test of that, models by surprisal, and their gain on held-out readings.
 
+    `tables` are readings, sessions and words of `collect`, and surprisal of `score`; with sentence_scores of `score` and
+    rating_scores of `analyse` (and its noise_ceilings), ratings are correlated with scores too.
+
     The tables, by name: aligned, alignment_test, lag_profile, collinearity, alignment_models, surprisal_effects, heldout,
-    delta_log_likelihood, delta_comparisons, alignment_exclusions.
+    delta_log_likelihood, delta_comparisons, alignment_exclusions; rating_correlations.
 
     Each word read in a target or filler trial of a complete session stands beside its surprisal (bits), length and
     Zipf frequency, and those of the words around it (spillover: up to `lags` words before enter the models); then one
@@ -65,9 +74,56 @@ def align(
     of their own. They and the words after them are left out for every language model, so that all are fitted to the
     same readings, and counted. Their times are not summed: the log of two words' time, with two lengths and
     frequencies, would stand among words as an outlier of its own making.
+
+    >>> align({"readings": pd.DataFrame(), "sessions": pd.DataFrame(), "words": pd.DataFrame()})
+    Traceback (most recent call last):
+    ...
+    gardenpath.study.errors.DataError: table surprisal is missing; gardenpath score writes it
     """
-    if not 0 <= lags <= MOST:
-        raise ValueError(f"lags is {lags}; expected 0 to {MOST}")
+    options = options or AlignOptions()
+    settings, lags, engine = options.settings, options.lags, options.settings.engine
+    aligned, ledger = align_words(tables, options)
+    tested = alignment_test(aligned, engine=engine)
+    withheld = {} if options.despite_failure else stopped(tested)
+    fitted = alignment_models(
+        aligned,
+        lags=lags,
+        slopes=options.slopes,
+        engine=engine,
+        withheld=withheld,
+        policy=settings.policy,
+        crosscheck=settings.crosscheck,
+    )
+    if settings.policy == "declared":
+        del fitted["alignment_steps"]
+    return {
+        "aligned": aligned,
+        "alignment_test": tested,
+        "lag_profile": lag_profile(aligned, engine=engine),
+        "collinearity": collinearity(aligned, lags=lags) if len(aligned) else _none("collinearity"),
+        **fitted,
+        **(curves(aligned, lags=lags, withheld=withheld) if settings.gam else {}),
+        "surprisal_effects": surprisal_effects(aligned, fitted["alignment_models"], engine=engine),
+        **_predicted(aligned, withheld, lags=lags, by=options.folds_by, folds=options.folds, seed=options.seed),
+        **_correlated(tables, options.seed),
+        "alignment_exclusions": ledger.table("alignment_exclusions"),
+    }
+
+
+def _correlated(tables: Mapping[str, pd.DataFrame], seed: int) -> dict[str, pd.DataFrame]:
+    """Return rating_correlations where there are both ratings and scores of sentences."""
+    if not {"sentence_scores", "rating_scores"} <= tables.keys():
+        return {}
+    correlations = rating_correlations(
+        tables["sentence_scores"], tables["rating_scores"], ceilings=tables.get("noise_ceilings"), seed=seed
+    )
+    return {"rating_correlations": correlations}
+
+
+def align_words(tables: Mapping[str, pd.DataFrame], options: AlignOptions) -> tuple[pd.DataFrame, Ledger]:
+    """Return the table aligned, and what was left out of it."""
+    readings, sessions, surprisal, words = take_tables(tables, "readings", "sessions", "surprisal", "words")
+    lags, edges, settings = options.lags, options.edges, options.settings
     ledger = Ledger()
     [read] = complete(sessions, ledger, readings=readings)
     [read] = ledger.step("role is neither target nor filler", readings=(read, read["role"].isin(RATED)))
@@ -91,34 +147,10 @@ def align(
     lacking = {rule: places for rule, places in lacking.items() if places}
     lacking[f"{around} has no Zipf frequency"] = _places(words[words["zipf"].isna()].assign(words=1))
     read = _inside(read, words, lags, edges, ledger)
-    read = _usable(read, lags, min_rt, max_rt, lacking, ledger)
-    found = read.drop(columns=["text", "region"]).merge(scores, on=WORD, how="inner", validate="m:m")
-    aligned = declared(_described(found), "aligned")
-    tested = alignment_test(aligned, engine=engine)
-    withheld = {} if despite_failure else stopped(tested)
-    steps = Steps()
-    models = alignment_models(
-        aligned,
-        lags=lags,
-        slopes=slopes,
-        engine=engine,
-        withheld=withheld,
-        policy=policy,
-        crosscheck=crosscheck,
-        steps=steps,
-    )
-    return {
-        "aligned": aligned,
-        "alignment_test": tested,
-        "lag_profile": lag_profile(aligned, engine=engine),
-        "collinearity": collinearity(aligned, lags=lags) if len(aligned) else _none("collinearity"),
-        "alignment_models": models,
-        **({"alignment_steps": steps.table("alignment_steps")} if policy != "declared" else {}),
-        **(curves(aligned, lags=lags, withheld=withheld) if gam else {}),
-        "surprisal_effects": surprisal_effects(aligned, models, engine=engine),
-        **_predicted(aligned, withheld, lags=lags, by=folds_by, folds=folds, seed=seed),
-        "alignment_exclusions": ledger.table("alignment_exclusions"),
-    }
+    read = _usable(read, lags, settings.min_rt, settings.max_rt, lacking, ledger)
+    joined_rows = read.drop(columns=["text", "region"]).merge(scores, on=WORD, how="inner", validate="m:m")
+    aligned = declared(_described(joined_rows), "aligned")
+    return aligned, ledger
 
 
 def _predicted(
@@ -227,17 +259,18 @@ def alignment_models(
     withheld: Withheld | None = None,
     policy: str = "declared",
     crosscheck: bool = False,
-    steps: Steps | None = None,
-) -> pd.DataFrame:
-    """Return the fixed effects on log reading time of each (model, protocol), with random intercepts by token too.
+) -> dict[str, pd.DataFrame]:
+    """Return alignment_models and alignment_steps, by name: the fixed effects on log reading time of each (model, protocol), with
+    random intercepts by token too.
 
     The coefficient of surprisal is in log ms per bit: 0.01 is about 1 % slower for each bit. With `slopes`, the effect
     of the word's own surprisal varies over participants, correlated with their intercepts; where these slopes make the
     model singular, or it does not converge, intercepts alone are fitted and `note` says so. Under another `policy` than
-    declared, it chooses among the slopes of surprisal that vary within participants and items, noted in `steps`.
+    declared, it chooses among the slopes of surprisal that vary within participants and items; alignment_steps has each fit
+    on the way.
     `withheld` names models not to be fitted, and why.
     """
-    fits = []
+    fits, steps = [], []
     for model, protocol, rows in by_model(aligned):
         reason = (withheld or {}).get((model, protocol))
         if reason:
@@ -248,39 +281,39 @@ def alignment_models(
                 if policy == "declared":
                     fitted = _fitted(rows, fixed, slopes, engine, crosscheck)
                 else:
-                    noted = (steps or Steps()).of(f"{model} ({protocol})")
-                    fitted = _chosen(rows, fixed, slopes, engine, policy, crosscheck, noted)
+                    fitted, tried = _chosen(rows, fixed, slopes, engine, policy, crosscheck)
+                    steps.append(tried.of(f"{model} ({protocol})"))
             except DataError as error:
+                if isinstance(error, NotFitted) and policy != "declared":
+                    steps.append(error.steps.of(f"{model} ({protocol})"))
                 fitted = failed(formula(fixed), TERM, str(error).replace("\n", "; "), rows, engine=engine)
         fits.append(fitted.assign(model=model, protocol=protocol))
     if not fits:
         fits = [pd.DataFrame(columns=[*MODEL, *COEFFICIENTS])]
-    return check(pd.concat(fits, ignore_index=True), "alignment_models")
+    models = check(pd.concat(fits, ignore_index=True), "alignment_models")
+    return {"alignment_models": models, "alignment_steps": steps_table(steps, "alignment_steps")}
 
 
 SLOPES = INTERCEPTS.replace("(1|participant)", f"(1 + {TERM}|participant)")
 
 
-def _chosen(
-    rows: pd.DataFrame, fixed: list[str], slopes: bool, engine: str, policy: str, crosscheck: bool, steps: Steps
-) -> pd.DataFrame:
-    """Return the fit with the slopes of surprisal that the policy leaves."""
+def _chosen(rows: pd.DataFrame, fixed: list[str], slopes: bool, engine: str, policy: str, crosscheck: bool) -> Fit:
+    """Return the fit with the slopes of surprisal that the policy leaves, and its steps."""
     model, protocol = rows["model"].iloc[0], rows["protocol"].iloc[0]
     code = (
         'rows <- read.csv("aligned.csv", stringsAsFactors = FALSE, encoding = "UTF-8")\n'
         f"rows <- subset(rows, model == {quoted(model)} & protocol == {quoted(protocol)})"
     )
-    fitted = fit(
+    fitted, steps = fit_stepwise(
         rows,
         formula(fixed),
         engine=engine,
         policy=policy,
         slopes=[TERM] * slopes,
         crosscheck=crosscheck,
-        steps=steps,
         rows=code,
     )
-    return _said(fitted, f"Random effects by the policy {policy}.")
+    return Fit(_said(fitted, f"Random effects by the policy {policy}."), steps)
 
 
 def _said(fitted: pd.DataFrame, said: str) -> pd.DataFrame:

@@ -4,12 +4,12 @@ from collections.abc import Mapping
 
 import pandas as pd
 
-from gardenpath.study import TABLES, DataError, check
+from gardenpath.study import TABLES, check
 
 from .contrasts import PLAIN, RANDOM, SLOPES, TERM, Measured, covariates
 from .formulas import parse
-from .mixed import engine_named, failed, fit
-from .policies import Steps
+from .mixed import engine_named, failed, fit_stepwise
+from .policies import NotFitted, steps_table
 from .prompts import named, told
 from .rcode import quoted
 
@@ -26,32 +26,32 @@ def chosen_models(
     Slopes are of grammaticality alone, not of covariates; z has no intercepts by participant where the engine can do
     without. `declared` keeps the form with slopes.
     """
-    steps = Steps()
-    fits = []
+    fits, steps = [], []
     several = len({prompt for _, _, prompt in measured if prompt is not None}) > 1
     for (measure, region, prompt), frame in measured.items():
         for name, rows in frame.groupby("phenomenon", sort=True):
             names = covariates(rows) if measure == "log_rt" else []
             formula = _formula(measure, names, engine)
             try:
-                model = fit(
+                model, tried = fit_stepwise(
                     rows.assign(**{other: rows[other] - rows[other].mean() for other in names}),
                     formula,
                     engine=engine,
                     policy=policy,
                     slopes=[TERM],
                     crosscheck=crosscheck,
-                    steps=steps.of(f"{measure} {region} {name}{named(prompt if several else None)}"),
                     rows=rows_code(rows, (measure, region, prompt), str(name), names),
                 )
-            except DataError as error:
+            except NotFitted as error:
                 model = failed(formula, TERM, str(error).replace("\n", "; "), rows, engine=engine)
+                tried = error.steps
+            steps.append(tried.of(f"{measure} {region} {name}{named(prompt if several else None)}"))
             fits.append(
                 model.assign(phenomenon=str(name), measure=measure, region=region, prompt=prompt, policy=policy)
             )
     columns = TABLES["chosen_models"].names
     models = pd.concat(fits, ignore_index=True) if fits else pd.DataFrame(columns=columns)
-    return {"chosen_models": check(models[columns], "chosen_models"), "model_steps": steps.table()}
+    return {"chosen_models": check(models[columns], "chosen_models"), "model_steps": steps_table(steps)}
 
 
 def _formula(measure: str, names: list[str], engine: str) -> str:

@@ -8,8 +8,9 @@ import pandas as pd
 
 from gardenpath.study import TABLES, DataError, check
 
+from .formulas import parse
 from .measures import SENTENCE_WIDE
-from .mixed import failed, fit
+from .mixed import engine_named, failed, fit
 from .prompts import of
 
 # Sum coding: the coefficient is grammatical minus ungrammatical, the intercept their mean.
@@ -121,20 +122,14 @@ def effect(
     used = [response, codes, "participant", "item", *others]
     centred = rows[used].assign(**{name: rows[name] - rows[name].mean() for name in others})
     fixed = " + ".join([codes, *others])
-    *first, last = (f"{response} ~ {fixed} + {form}" for form in random)
+    formulas = [f"{response} ~ {fixed} + {form}" for form in random]
+    lacks = engine_named(engine).lacks
+    # The formula in the table says which random effects were fitted.
+    formula = next((each for each in formulas if not lacks(parse(each))), formulas[-1])
     try:
-        for formula in first:
-            try:
-                return fit(centred, formula, engine=engine)
-            except DataError:
-                raise
-            except (
-                ValueError
-            ):  # this engine has no such random effects; the formula in the table says which were fitted
-                continue
-        return fit(centred, last, engine=engine)
+        return fit(centred, formula, engine=engine)
     except DataError as error:
-        return failed(last, codes, str(error).replace("\n", "; "), rows, engine=engine)
+        return failed(formula, codes, str(error).replace("\n", "; "), rows, engine=engine)
 
 
 def covariates(rows: pd.DataFrame) -> list[str]:

@@ -12,8 +12,8 @@ from .contrasts import CODES, INTERCEPTS, SLOPES, detectable, exp_difference
 from .formulas import Formula, Random, parse
 from .ledger import ALL
 from .measures import SENTENCE_WIDE
-from .mixed import failed, fit
-from .policies import Steps
+from .mixed import failed, fit, fit_stepwise
+from .policies import NotFitted, steps_table
 from .prompts import named, of, told
 from .rcode import quoted
 
@@ -46,9 +46,9 @@ def factorial_models(
     engine: str = "glmm",
     policy: str = "declared",
     crosscheck: bool = False,
-    steps: Steps | None = None,
-) -> pd.DataFrame:
-    """Return the fixed effects of the models that `models` declares; where there are none, those that a design suggests.
+) -> dict[str, pd.DataFrame]:
+    """Return factorial_models and model_steps, by name: the fixed effects of the models that `models` declares; where there are
+    none, of those that a design suggests.
 
     The suggested ones: for each paradigm whose conditions are levels of factors other than grammatical and ungrammatical, and
     each of z and log reading time in every region measured, all factors with their interactions, log trial number beside them
@@ -69,16 +69,17 @@ def factorial_models(
     stated = _declared(models, levels, policy) if models else _suggested(scores, times, levels)
     targets = scores[scores["role"] == "target"]
     planned = [each for plan in stated for each in _by_prompt(plan, targets)]
-    steps = steps or Steps()
     several = len({plan.prompt for plan in planned} - {None}) > 1
-    tables = [_fitted(plan, _rows(plan, scores, times, levels), engine, crosscheck, steps, several) for plan in planned]
+    fits = [_fitted(plan, _rows(plan, scores, times, levels), engine, crosscheck, several) for plan in planned]
     columns = TABLES["factorial_models"].names
-    if not tables:
-        return check(pd.DataFrame(columns=columns), "factorial_models")
-    found = pd.concat(tables, ignore_index=True)
-    return check(
-        found.assign(mde=detectable(found[found["term"] != "intercept"])).reindex(columns=columns), "factorial_models"
-    )
+    table = pd.DataFrame(columns=columns)
+    if fits:
+        table = pd.concat([model for model, _ in fits], ignore_index=True)
+        table = table.assign(mde=detectable(table[table["term"] != "intercept"])).reindex(columns=columns)
+    return {
+        "factorial_models": check(table, "factorial_models"),
+        "model_steps": steps_table([steps for _, steps in fits]),
+    }
 
 
 def regions_named(models: Sequence[ModelSection]) -> list[str]:
@@ -200,34 +201,35 @@ def steps_named(models: pd.DataFrame) -> list[str]:
 
 
 def _fitted(
-    plan: _Planned, rows: pd.DataFrame, engine: str, crosscheck: bool, steps: Steps, several: bool
-) -> pd.DataFrame:
+    plan: _Planned, rows: pd.DataFrame, engine: str, crosscheck: bool, several: bool
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Return a model's fixed effects and the steps that led to it."""
     place = {"model": plan.name, "measure": plan.formula.response, "region": plan.region, "random": plan.random}
-    step = " ".join(place.values()) + named(plan.prompt if several else None)
+    name = " ".join(place.values()) + named(plan.prompt if several else None)
     text, term = str(plan.formula), next((name for name in plan.formula.fixed if name != "1"), "intercept")
     if rows.empty:
         lacking = failed(text, term, "no trial of these paradigms was measured there", rows, engine=engine)
-        return lacking.assign(**place, prompt=plan.prompt)
+        return lacking.assign(**place, prompt=plan.prompt), pd.DataFrame()
     try:
-        given = coded(rows, plan.formula, plan.contrasts)
-        model = fit(
+        design = coded(rows, plan.formula, plan.contrasts)
+        model, steps = fit_stepwise(
             rows,
             text,
             engine=engine,
             policy=plan.policy,
-            slopes=list(given.codes) or None,
+            slopes=list(design.codes) or None,
             contrasts=plan.contrasts,
             crosscheck=crosscheck,
-            steps=steps.of(step),
             rows=_rows_code(plan, rows),
         )
     except DataError as error:
         lacking = failed(text, term, str(error).replace("\n", "; "), rows, engine=engine)
-        return lacking.assign(**place, prompt=plan.prompt)
+        tried = error.steps.of(name) if isinstance(error, NotFitted) else pd.DataFrame()
+        return lacking.assign(**place, prompt=plan.prompt), tried
     if plan.formula.response == "log_rt":
-        model = model.assign(**_in_ms(model, given, engine))
-    compared = {term: _contrast(str(term), plan, given) for term in model["term"]}
-    return model.assign(**place, prompt=plan.prompt, contrast=model["term"].map(compared))
+        model = model.assign(**_in_ms(model, design, engine))
+    compared = {term: _contrast(str(term), plan, design) for term in model["term"]}
+    return model.assign(**place, prompt=plan.prompt, contrast=model["term"].map(compared)), steps.of(name)
 
 
 def _contrast(term: str, plan: _Planned, given: Coded) -> str | None:

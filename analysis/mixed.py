@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import pandas as pd
 
@@ -11,7 +12,7 @@ from . import by_glmm, by_lme4
 from .coding import Coding, coded
 from .estimates import Cells, Columns, Estimated, singularity
 from .formulas import Formula, parse
-from .policies import POLICIES, Search, Steps, declared, maximal, parsimonious, widest
+from .policies import POLICIES, NotFitted, Search, Steps, declared, maximal, parsimonious, widest
 from .rcode import ROWS, lmer_code
 
 # Columns of a fit, in the order in which study declares them for the tables of models.
@@ -33,6 +34,13 @@ ENGINES: Mapping[str, Engine] = {
 }
 
 
+class Fit(NamedTuple):
+    """A fitted model: its fixed effects, a row each, and the steps that led to it."""
+
+    coefficients: pd.DataFrame
+    steps: Steps
+
+
 def fit(
     frame: pd.DataFrame,
     formula: str,
@@ -42,8 +50,6 @@ def fit(
     slopes: Sequence[str] | None = None,
     contrasts: Mapping[str, Coding] | None = None,
     crosscheck: bool = False,
-    steps: Steps | None = None,
-    rows: str = ROWS,
 ) -> pd.DataFrame:
     """Return one row a fixed effect of a linear mixed model: estimate, standard error, df, t, p and 95 % interval.
 
@@ -56,8 +62,7 @@ def fit(
     slopes that the design allows, of the columns `slopes` where given, and look at no fixed effect on the way.
     `contrasts` names those of factors, such as `{"condition": "sum"}` or `{"condition": ("treatment", ["a", "b"])}`; they
     become numeric columns. `crosscheck` refits the chosen model in the other engine and raises `DataError` when an
-    estimate differs by more than a thousandth of its standard error. Every fit on the way is noted in `steps`, with the R
-    code of an lme4 fit; `rows` is the R code that reads its rows.
+    estimate differs by more than a thousandth of its standard error.
 
     >>> pairs = [(p, i) for p in range(6) for i in range(4)]
     >>> rows = [(f"P{p}", f"i{i}", (p + i) % 2 - 0.5, 6 + p % 3 + i + 0.1 * (p * i % 5)) for p, i in pairs]
@@ -65,26 +70,49 @@ def fit(
     >>> table["term"].to_list(), int(table["n"].iloc[0])
     (['intercept', 'x'], 24)
     """
-    chosen = engine_named(engine)
+    return fit_stepwise(
+        frame, formula, engine=engine, policy=policy, slopes=slopes, contrasts=contrasts, crosscheck=crosscheck
+    ).coefficients
+
+
+def fit_stepwise(
+    frame: pd.DataFrame,
+    formula: str,
+    *,
+    engine: str = "glmm",
+    policy: str = "declared",
+    slopes: Sequence[str] | None = None,
+    contrasts: Mapping[str, Coding] | None = None,
+    crosscheck: bool = False,
+    rows: str = ROWS,
+) -> Fit:
+    """Return what `fit` does with every fit on the way, and the R code of the one kept; `rows` is the code that reads its rows.
+
+    Raises `NotFitted`, which has the steps, where none of them could be fitted.
+    """
+    program = engine_named(engine)
     if policy not in POLICIES:
         raise ValueError(f"policy {policy!r} is not known; expected one of {', '.join(POLICIES)}")
-    given = coded(frame, parse(formula), contrasts or {})
-    columns = columns_of(given.frame, given.formula)
-    _numeric_slopes(given.formula, columns)
-    steps = steps or Steps()
-    steps.engine = engine
-    steps.code = lambda fitted, found: (
-        lmer_code(fitted, columns, found.optimizer, rows=rows, codes=given.codes) if engine == "lme4" else ""
-    )
-    search = Search(lambda wanted: chosen.estimate(columns, wanted, ""), chosen.lacks, steps)
-    if policy == "declared":
-        fitted, found = declared(given.formula, search)
-        table = tabled(found, fitted, frame, engine)
-    else:
-        start = widest(given.formula, columns, slopes)
-        fitted, found = {"maximal": maximal, "parsimonious": parsimonious}[policy](start, search)
-        table = tabled(found, fitted, frame, engine, "no slope without variance is left to leave out")
-    return checked(table, columns, fitted, engine) if crosscheck else table
+    steps = Steps(engine)
+    try:
+        design = coded(frame, parse(formula), contrasts or {})
+        columns = columns_of(design.frame, design.formula)
+        _numeric_slopes(design.formula, columns)
+        if engine == "lme4":
+            steps.code = lambda fitted, estimated: lmer_code(
+                fitted, columns, estimated.optimizer, rows=rows, codes=design.codes
+            )
+        search = Search(lambda wanted: program.estimate(columns, wanted, ""), program.lacks, steps)
+        if policy == "declared":
+            fitted, estimated = declared(design.formula, search)
+            table = tabled(estimated, fitted, frame, engine)
+        else:
+            start = widest(design.formula, columns, slopes)
+            fitted, estimated = {"maximal": maximal, "parsimonious": parsimonious}[policy](start, search)
+            table = tabled(estimated, fitted, frame, engine, "no slope without variance is left to leave out")
+        return Fit(checked(table, columns, fitted, engine) if crosscheck else table, steps)
+    except DataError as error:
+        raise NotFitted(error, steps) from error
 
 
 def _numeric_slopes(formula: Formula, columns: Columns) -> None:

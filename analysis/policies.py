@@ -1,7 +1,7 @@
 """Which random effects a model has: as declared, maximal, or parsimonious. Fixed effects are never looked at."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import pandas as pd
 
@@ -14,24 +14,18 @@ POLICIES = ("declared", "maximal", "parsimonious")
 ALPHA = 0.2  # of Matuschek et al.'s likelihood-ratio tests
 
 
+@dataclass
 class Steps:
-    """Rows of a table model_steps while models are being chosen; `of` names the model that comes next."""
+    """The fits on the way to one model, in the order made; `code` writes the R code of the one that is kept."""
 
-    def __init__(self) -> None:
-        self.rows: list[dict[str, object]] = []
-        self.model = ""
-        self.code: Callable[[Formula, Estimated], str] = lambda formula, found: ""
-        self.engine = ""
-
-    def of(self, model: str) -> "Steps":
-        """Return the same steps, the next of which are of `model`."""
-        self.model = model
-        return self
+    engine: str
+    code: Callable[[Formula, Estimated], str] = lambda formula, estimated: ""
+    rows: list[dict[str, object]] = field(default_factory=list)
 
     def note(
         self,
         formula: Formula,
-        found: Estimated | None,
+        estimated: Estimated | None,
         decision: str,
         test: "Comparison | None" = None,
         kept: bool = False,
@@ -39,28 +33,43 @@ class Steps:
         """Add a fit, or one that failed, and what followed from it."""
         self.rows.append(
             {
-                "model": self.model,
-                "step": sum(row["model"] == self.model for row in self.rows),
+                "step": len(self.rows),
                 "engine": self.engine,
-                "optimizer": found.optimizer if found else None,
+                "optimizer": estimated.optimizer if estimated else None,
                 "formula": str(formula),
-                "parameters": found.parameters if found else None,
-                "criterion": found.criterion if found else float("nan"),
-                "converged": bool(found and found.converged),
-                "singular": bool(found and found.singular),
+                "parameters": estimated.parameters if estimated else None,
+                "criterion": estimated.criterion if estimated else float("nan"),
+                "converged": bool(estimated and estimated.converged),
+                "singular": bool(estimated and estimated.singular),
                 "chi2": test.chi2 if test else float("nan"),
                 "df": test.df if test else None,
                 "p": test.p if test else float("nan"),
                 "kept": kept,
                 "decision": decision,
-                "sd": found.spread() if found else None,
-                "code": (self.code(formula, found) or None) if found and kept else None,
+                "sd": estimated.spread() if estimated else None,
+                "code": (self.code(formula, estimated) or None) if estimated and kept else None,
             }
         )
 
-    def table(self, name: str = "model_steps") -> pd.DataFrame:
-        """Return the declared table of steps, model_steps or alignment_steps."""
-        return check(pd.DataFrame(self.rows, columns=TABLES[name].names), name)
+    def of(self, model: str) -> pd.DataFrame:
+        """Return the steps as rows of model_steps, under the name of their model."""
+        return pd.DataFrame(self.rows).assign(model=model)
+
+
+def steps_table(parts: Sequence[pd.DataFrame], name: str = "model_steps") -> pd.DataFrame:
+    """Return the declared table of these steps, model_steps or alignment_steps."""
+    columns = TABLES[name].names
+    rows = [part for part in parts if len(part)]
+    made = pd.concat(rows, ignore_index=True) if rows else pd.DataFrame(columns=columns)
+    return check(made.reindex(columns=columns), name)
+
+
+class NotFitted(DataError):
+    """No model could be fitted; `steps` are the fits that were tried."""
+
+    def __init__(self, error: DataError, steps: Steps) -> None:
+        super().__init__(error.faults)
+        self.steps = steps
 
 
 @dataclass(frozen=True)

@@ -1,25 +1,12 @@
 """gardenpath align: reading times beside surprisal, and the model of one by the other."""
 
 from pathlib import Path
+from typing import Any
 
 import click
 
 from gardenpath.cli import analyse, options
 
-RESULTS = (
-    "aligned",
-    "alignment_test",
-    "lag_profile",
-    "collinearity",
-    "alignment_models",
-    "surprisal_effects",
-    "heldout",
-    "delta_log_likelihood",
-    "delta_comparisons",
-    "rating_correlations",
-    "alignment_exclusions",
-)
-ASKED = ("alignment_steps", "gam_terms", "smooths")  # with a policy, and with --gam
 CURVES = "smooths"
 
 
@@ -94,48 +81,34 @@ def command(
     """
     from gardenpath import analysis
     from gardenpath.analysis.reporting import canvas, curvefigures, modelwording, wording
-    from gardenpath.study import DataError, load, read, refuse_overwrite
+    from gardenpath.study import AnalysisSection, DataError, load, refuse_overwrite, refuse_tables
 
-    analyse.refuse(out, (*RESULTS, *ASKED), force)
-    chosen = analyse.settings(study_file, min_rt=min_rt, max_rt=max_rt, engine=engine)
-    chosen |= {"lags": lags, "edges": edges, "slopes": slopes, "despite_failure": despite_failure}
-    chosen |= {"folds_by": folds_by, "folds": folds, "seed": seed}
-    if study_file:
-        section = load(study_file).analysis
-        chosen |= {"policy": section.policy, "crosscheck": section.crosscheck}
-        gam = gam or section.gam
-    chosen |= {"gam": gam}
+    settings = load(study_file).analysis if study_file else AnalysisSection()
+    settings = analyse.overridden(settings, min_rt=min_rt, max_rt=max_rt, engine=engine, gam=gam or None)
+    refuse_tables(out, "align", force)
     pictures = out / analyse.FIGURES
-    refuse_overwrite([pictures / f"{CURVES}.{form}" for form in ("svg", "png")] if gam else [], force)
-    folders = {"readings": tables, "sessions": tables, "surprisal": scores, "words": tables}
-    given = {name: read(folder, name) for name, folder in folders.items()}
-    found = analysis.align(**given, **chosen)  # type: ignore[arg-type]
-    inputs = [analyse.located(folder, name) for name, folder in folders.items()]
-    beside = ratings or out
-    if ratings or all(
-        analyse.located(*place).exists() for place in ((beside, "rating_scores"), (scores, "sentence_scores"))
-    ):
-        places = {"rating_scores": beside, "sentence_scores": scores}
-        ceilings = analyse.located(beside, "noise_ceilings").exists()
-        places |= {"noise_ceilings": beside} if ceilings else {}
-        held = {name: read(folder, name) for name, folder in places.items()}
-        found["rating_correlations"] = analysis.rating_correlations(
-            held["sentence_scores"], held["rating_scores"], ceilings=held.get("noise_ceilings"), seed=seed
-        )
-        inputs += [analyse.located(folder, name) for name, folder in places.items()]
-    analyse.write_all(found, out, inputs, chosen, parquet)
-    if len(found.get(CURVES, ())):
-        canvas.save(curvefigures.smooth_figure(found[CURVES]), CURVES, pictures)
+    refuse_overwrite([pictures / f"{CURVES}.{form}" for form in ("svg", "png")] if settings.gam else [], force)
+    chosen: dict[str, Any] = {"lags": lags, "edges": edges, "slopes": slopes, "despite_failure": despite_failure}
+    chosen |= {"folds_by": folds_by, "folds": folds, "seed": seed}
+    rated = {"rating_scores": ratings or out, "sentence_scores": scores}
+    inputs, places = analyse.read_tables(
+        {"readings": tables, "sessions": tables, "surprisal": scores, "words": tables, **(rated if ratings else {})},
+        {**({} if ratings else rated), "noise_ceilings": ratings or out},
+    )
+    results = analysis.align(inputs, analysis.AlignOptions(settings=settings, **chosen))
+    analyse.write_all(results, out, places, analyse.noted(settings) | {"gam": settings.gam} | chosen, parquet)
+    if len(results.get(CURVES, ())):
+        canvas.save(curvefigures.smooth_figure(results[CURVES]), CURVES, pictures)
         options.talk(f"{pictures / CURVES}.svg: curves of surprisal, as SVG and PNG")
-    for sentence in modelwording.alignment(found["alignment_test"], found["lag_profile"]):
+    for sentence in modelwording.alignment(results["alignment_test"], results["lag_profile"]):
         click.echo(sentence)
-    withheld = found["alignment_models"]["note"].str.contains("self-test failed").fillna(False)
+    withheld = results["alignment_models"]["note"].str.contains("self-test failed").fillna(False)
     for sentence in [
-        *wording.slopes(found["alignment_models"][~withheld.astype(bool)]),
-        *modelwording.costs(found["surprisal_effects"]),
-        *modelwording.gains(found["delta_log_likelihood"]),
-        *modelwording.rivals(found["delta_comparisons"]),
-        *(modelwording.likenesses(found["rating_correlations"]) if "rating_correlations" in found else []),
+        *wording.slopes(results["alignment_models"][~withheld.astype(bool)]),
+        *modelwording.costs(results["surprisal_effects"]),
+        *modelwording.gains(results["delta_log_likelihood"]),
+        *modelwording.rivals(results["delta_comparisons"]),
+        *(modelwording.likenesses(results["rating_correlations"]) if "rating_correlations" in results else []),
     ]:
         click.echo(sentence)
     if withheld.any():

@@ -1,6 +1,7 @@
 """gardenpath analyse: ratings and reading times become means and mixed models."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,27 +12,10 @@ from gardenpath.cli import options
 if TYPE_CHECKING:
     import pandas as pd
 
-TABLES = ("readings", "responses", "sessions", "items")
-RESULTS = (
-    "exclusions",
-    "participants",
-    "participant_prompts",
-    "rating_scores",
-    "region_times",
-    "condition_means",
-    "rating_counts",
-    "reading_curves",
-    "reliability",
-    "noise_ceilings",
-    "choice_agreement",
-    "phenomenon_models",
-    "paradigm_models",
-    "families",
-    "sensitivity",
-)
-# Only with a policy or a cross-check; with factors of the study's own, or declared models; with R.
-CHOSEN = ("chosen_models", "model_steps", "factorial_models", "ordinal_models")
-ALSO = ("demographics", "conditions", "words")  # read where they are there
+    from gardenpath.study import AnalysisSection
+
+NEEDED = ("readings", "responses", "sessions", "items")
+WHERE_THERE = ("demographics", "conditions", "words")  # read where they are there
 TEXT = "results.md"
 FIGURES = "figures"
 
@@ -76,100 +60,100 @@ def command(
     from gardenpath import analysis
     from gardenpath.analysis.prompts import rated
     from gardenpath.analysis.reporting import factorialwording, manuscript, wording
-    from gardenpath.study import AnalysisSection, load, read, refuse_overwrite, versions, write_sidecar, write_text
+    from gardenpath.study import (
+        AnalysisSection,
+        load,
+        refuse_overwrite,
+        refuse_tables,
+        versions,
+        write_sidecar,
+        write_text,
+    )
 
-    refuse(out, (*RESULTS, *CHOSEN), force)
+    refuse_tables(out, "analyse", force)
     refuse_overwrite([out / TEXT, *([out / FIGURES] if figures else [])], force)
-    chosen = settings(study_file, min_rt=min_rt, max_rt=max_rt, engine=engine)
-    section = load(study_file) if study_file else None
+    study = load(study_file) if study_file else None
     if seed is None:
-        seed = section.seed if section else 1
+        seed = study.seed if study else 1
         options.talk(f"--seed {seed}")
-    places = [located(tables, name) for name in TABLES]
-    given = {name: read(tables, name) for name in TABLES}
-    for name in ALSO:
-        if tables.is_dir() and located(tables, name).exists():
-            given[name] = read(tables, name)
-            places.append(located(tables, name))
-    stated = section.analysis if section else AnalysisSection()
-    # Ordinal models are R's: where it fits the models anyway, they are there unless the study says no.
-    ordinal = chosen["engine"] == "lme4" if stated.ordinal is None else stated.ordinal
-    chosen |= {"policy": stated.policy, "crosscheck": stated.crosscheck, "ordinal": ordinal}
-    found = analysis.analyse(**given, **chosen, exclude=stated.exclude, models=stated.models, seed=seed)  # type: ignore[arg-type]
-    write_all(found, out, places, chosen, parquet, seed)
-    write_text(out / TEXT, manuscript.ready_to_paste(found, versions(), stated.smallest))
-    write_sidecar(out / TEXT, command=options.typed(), inputs=places, seed=seed, notes=chosen)
+    settings = overridden(study.analysis if study else AnalysisSection(), min_rt=min_rt, max_rt=max_rt, engine=engine)
+    inputs, places = read_tables(dict.fromkeys(NEEDED, tables), dict.fromkeys(WHERE_THERE, tables))
+    results = analysis.analyse(inputs, settings, seed=seed)
+    notes = noted(settings)
+    write_all(results, out, places, notes, parquet, seed)
+    write_text(out / TEXT, manuscript.ready_to_paste(results, versions(), settings.smallest))
+    write_sidecar(out / TEXT, command=options.typed(), inputs=places, seed=seed, notes=notes)
     options.talk(f"{out / TEXT}: methods and results to paste")
     if figures:
-        draw(found, out / FIGURES)
-    effects = found["phenomenon_models"]
+        draw(results, out / FIGURES)
+    effects = results["phenomenon_models"]
     for measure, rows, what in (
-        ("z", found["rating_scores"], "ratings"),
-        ("log_rt", found["region_times"], "critical regions read"),
+        ("z", results["rating_scores"], "ratings"),
+        ("log_rt", results["region_times"], "critical regions read"),
     ):
         if not len(rows):
             options.talk(f"no {what} of target trials are in the tables, so there are no models of them")
-        elif not (effects["measure"] == measure).any() and "factorial_models" not in found:
+        elif not (effects["measure"] == measure).any() and "factorial_models" not in results:
             options.talk(
                 f"no models of {what}: no paradigm has the two conditions grammatical and ungrammatical, or factors stated in "
                 "the table conditions"
             )
-    for measure, prompts in (("z", rated(found)), ("log_rt", ())):
+    for measure, prompts in (("z", rated(results)), ("log_rt", ())):
         for sentence in wording.effects(effects, measure, prompts):
             click.echo(sentence)
-    if "factorial_models" in found:
-        for sentence in factorialwording.factorial_effects(found["factorial_models"]):
+    if "factorial_models" in results:
+        for sentence in factorialwording.factorial_effects(results["factorial_models"]):
             click.echo(sentence)
 
 
-def draw(found: Mapping[str, "pd.DataFrame"], folder: Path) -> None:
+def draw(results: Mapping[str, "pd.DataFrame"], folder: Path) -> None:
     """Write each figure as SVG and as PNG."""
     from gardenpath.analysis.reporting import canvas, figures
 
     count = 0
-    for name, figure in figures.result_figures(found):
+    for name, figure in figures.result_figures(results):
         canvas.save(figure, name, folder)
         count += 1
     options.talk(f"{folder}: {count} figures, as SVG and PNG")
 
 
-def settings(study_file: Path | None, **given: float | str | None) -> dict[str, float | str]:
-    """Return min_rt, max_rt and engine: as given on the command line, else as in the study, else the defaults."""
-    from gardenpath.study import load
-
-    chosen: dict[str, float | str] = {"min_rt": 100.0, "max_rt": 3000.0, "engine": "glmm"}
-    if study_file is not None:
-        section = load(study_file).analysis
-        chosen |= {"min_rt": section.min_rt, "max_rt": section.max_rt, "engine": section.engine}
-    return chosen | {name: value for name, value in given.items() if value is not None}
+def overridden(settings: "AnalysisSection", **options: object) -> "AnalysisSection":
+    """Return a study's settings with those that were given on the command line."""
+    return replace(settings, **{name: value for name, value in options.items() if value is not None})  # type: ignore[arg-type]
 
 
-def located(folder: Path, name: str) -> Path:
-    """Return the file of a table: itself, or in the folder `<name>.parquet` if there is one, else `<name>.csv`."""
-    if not folder.is_dir():
-        return folder
-    parquet = folder / f"{name}.parquet"
-    return parquet if parquet.exists() else folder / f"{name}.csv"
+def noted(settings: "AnalysisSection") -> dict[str, object]:
+    """Return what sidecars say of the settings."""
+    names = ("min_rt", "max_rt", "engine", "policy", "crosscheck", "ordinal")
+    return {name: getattr(settings, name) for name in names}
 
 
-def refuse(out: Path, names: tuple[str, ...], force: bool) -> None:
-    """Refuse to overwrite any of the tables `names` in `out`, unless `force`."""
-    from gardenpath.study import refuse_overwrite
+def read_tables(
+    needed: Mapping[str, Path], where_there: Mapping[str, Path]
+) -> tuple[dict[str, "pd.DataFrame"], list[Path]]:
+    """Return tables by name, each from its folder, with their files; of those that need not be there, those that are."""
+    from gardenpath.study import read, table_file
 
-    refuse_overwrite([out / f"{name}.{form}" for name in names for form in ("csv", "parquet")], force)
+    files = {name: table_file(folder, name) for name, folder in needed.items()}
+    files |= {
+        name: path
+        for name, folder in where_there.items()
+        if folder.is_dir() and (path := table_file(folder, name)).exists()
+    }
+    return {name: read(path, name) for name, path in files.items()}, list(files.values())
 
 
 def write_all(
-    found: Mapping[str, "pd.DataFrame"],
+    results: Mapping[str, "pd.DataFrame"],
     out: Path,
     inputs: list[Path],
-    chosen: Mapping[str, object],
+    notes: Mapping[str, object],
     parquet: bool,
     seed: int | None = None,
 ) -> None:
     """Write each table with its sidecar, and say where on stderr."""
     from gardenpath.study import write
 
-    for name, frame in found.items():
-        path = write(frame, name, out, command=options.typed(), inputs=inputs, seed=seed, notes=chosen, parquet=parquet)
+    for name, frame in results.items():
+        path = write(frame, name, out, command=options.typed(), inputs=inputs, seed=seed, notes=notes, parquet=parquet)
         options.talk(f"{path}: {len(frame)} rows")

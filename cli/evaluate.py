@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from gardenpath.stimuli import Materials
 
 TABLE = "accuracy_by_model.csv"
-COMPARED = ("accuracy_bins", "model_comparisons", "rankings", "accuracy_correlations", "length_bias")
 PEOPLE = ("choice_agreement", "rating_scores")
 Noise = dict[str, dict[str, float]]
 
@@ -82,7 +81,7 @@ def command(
 
     if len(set(models)) < len(models):
         raise click.UsageError(f"--model {' --model '.join(models)}: one is given twice; expected each once")
-    scoring.refuse_overwrite("pairs", "accuracy", *COMPARED)
+    study.refuse_tables(scoring.out, "evaluate", scoring.force)
     study.refuse_overwrite([scoring.out / TABLE], scoring.force)
     earlier = [study.read(folder, "pairs") for folder in beside]
     sentences = pd.concat([study.read(folder, "sentence_scores") for folder in scores]) if scores else None

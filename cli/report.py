@@ -1,24 +1,15 @@
 """gardenpath report: one HTML file that says what was run and what came out."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from gardenpath.cli import align, analyse, options
+from gardenpath.cli import options
 
 if TYPE_CHECKING:
     from gardenpath.study import Study
-
-# The tables of a study: folder, the command that makes them, names, and what a reader misses without them.
-PLACES = (
-    ("tables", "collect", ("items", "conditions", "words", "readings", "responses", "sessions"), "who did what"),
-    ("scores", "score", ("surprisal", "sentence_scores"), "scores of language models"),
-    ("results", "analyse", analyse.RESULTS, "exclusions, models of ratings and reading times, agreement"),
-    ("results", "align", align.RESULTS, "alignment self-test, reading times by surprisal, gains on held-out readings"),
-    ("results", "evaluate", ("pairs", "accuracy"), "language models on minimal pairs"),
-)
-SOMETIMES = ("rating_correlations", "delta_comparisons")  # of these commands, where there is something to compare
 
 
 @click.command("report")
@@ -38,31 +29,32 @@ def command(study_file: Path, figures: bool, out: Path, force: bool) -> None:
     report-figures/ and report.R, which refits the report's mixed models in lme4.
     """
     from gardenpath.analysis.reporting import canvas, document
-    from gardenpath.study import load, read, refuse_overwrite, write_sidecar, write_text
+    from gardenpath.study import find_tables, load, read, refuse_overwrite, write_sidecar, write_text
 
     study = load(study_file)
     script, folder = out.with_suffix(".R"), out.with_name(f"{out.stem}-figures")
     refuse_overwrite([out, script, *([folder] if figures else [])], force)
-    there, absent = _search(study.folder)
-    if not there:
+    files = find_tables(study.folder)
+    if not files:
         raise FileNotFoundError(
             f"{study.folder}: no tables/, scores/ or results/ there; run  gardenpath collect  first"
         )
+    absent = _absent(files)
     for line in absent:
         options.talk(f"absent: {line}")
     made = document.whole(
-        {name: read(path, name) for name, path in there.items()},
+        {name: read(path, name) for name, path in files.items()},
         title=study.title or study.name,
         facts=_facts(study),
-        files={name: _relative(path, out) for name, path in there.items()},
-        software=_software(there),
-        models=_models(there),
+        files={name: _relative(path, out) for name, path in files.items()},
+        software=_software(files),
+        models=_models(files),
         absent=absent,
         smallest=study.analysis.smallest,
     )
     write_text(out, made.html)
-    write_sidecar(out, command=options.typed(), inputs=there.values(), seed=study.seed)
-    options.talk(f"{out}: {len(there)} tables")
+    write_sidecar(out, command=options.typed(), inputs=files.values(), seed=study.seed)
+    options.talk(f"{out}: {len(files)} tables")
     if made.code:
         write_text(script, made.code)
         options.talk(f"{script}: the mixed models again, in R")
@@ -72,25 +64,19 @@ def command(study_file: Path, figures: bool, out: Path, force: bool) -> None:
         options.talk(f"{folder}: {len(made.figures)} figures, as SVG and PNG")
 
 
-def _search(folder: Path) -> tuple[dict[str, Path], list[str]]:
-    """Return the file of each table that is there, and a line for what is not, though every study has it."""
-    from gardenpath.study import TABLES
+def _absent(files: Mapping[str, Path]) -> list[str]:
+    """Return a line for what is not there, though every study has it."""
+    from gardenpath.study import STEPS, TABLES
 
-    there: dict[str, Path] = {}
-    for name in TABLES:
-        for place in ("tables", "scores", "results"):
-            forms = (folder / place / f"{name}.parquet", folder / place / f"{name}.csv")
-            form = next((form for form in forms if form.exists()), None)
-            if form is not None:
-                there.setdefault(name, form)
-    absent = []
-    for place, verb, names, what in PLACES:
-        missing = [name for name in names if name not in there and name not in SOMETIMES]
-        if len(missing) == len([name for name in names if name not in SOMETIMES]):
-            absent.append(f"{what}: they come from  gardenpath {verb}")
+    lines = []
+    for step in STEPS:
+        names = [table.name for table in TABLES.values() if table.made_by == step and table.always]
+        missing = [name for name in names if name not in files]
+        if missing == names:
+            lines.append(f"{step.about}: they come from  gardenpath {step.command}")
         else:
-            absent += [f"{place}/{name}.csv, which comes from  gardenpath {verb}" for name in missing]
-    return there, absent
+            lines += [f"{step.folder}/{name}.csv, which comes from  gardenpath {step.command}" for name in missing]
+    return lines
 
 
 def _relative(path: Path, out: Path) -> str:
@@ -110,12 +96,12 @@ def _facts(study: "Study") -> dict[str, str]:
     }
 
 
-def _software(there: dict[str, Path]) -> dict[str, str]:
+def _software(files: dict[str, Path]) -> dict[str, str]:
     """Return the versions that the sidecars state, and the commands they were made by."""
     from gardenpath.study import read_sidecar
 
     found: dict[str, list[str]] = {}
-    for path in there.values():
+    for path in files.values():
         meta = read_sidecar(path)
         versions = meta.get("versions")
         stated = dict(versions) if isinstance(versions, dict) else {}
@@ -128,12 +114,12 @@ def _software(there: dict[str, Path]) -> dict[str, str]:
     return {name: "; ".join(values) for name, values in found.items()}
 
 
-def _models(there: dict[str, Path]) -> dict[str, str]:
+def _models(files: dict[str, Path]) -> dict[str, str]:
     """Return what each language model is, as the sidecars of its scores state it: architecture, size, revision."""
     from gardenpath.study import read_sidecar
 
     found: dict[str, str] = {}
-    for path in there.values():
+    for path in files.values():
         meta = read_sidecar(path)
         several = meta.get("models")
         for model in [meta.get("model"), *(several if isinstance(several, list) else [])]:

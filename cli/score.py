@@ -41,13 +41,6 @@ class Scoring:
     force: bool
     as_json: bool
 
-    def refuse_overwrite(self, *tables: str) -> None:
-        """Say before the work that a table is there already."""
-        from gardenpath import study
-
-        suffix = "parquet" if self.parquet else "csv"
-        study.refuse_overwrite([self.out / f"{name}.{suffix}" for name in tables], self.force)
-
     def load(self, name: str) -> "Model":
         """Return the model with its cache; a bar shows the training of the pocket model, when it is made for the first time."""
         from gardenpath import lmscore
@@ -170,9 +163,9 @@ def meanings(scores: "pd.DataFrame") -> dict[str, str]:
 @scoring_options
 def command(scoring: Scoring, model: str) -> None:
     """Write the tables surprisal (bits a word) and sentence_scores (nats a sentence) of MATERIALS."""
-    from gardenpath import lmscore, stimuli
+    from gardenpath import lmscore, stimuli, study
 
-    scoring.refuse_overwrite(*lmscore.Scores._fields)
+    study.refuse_tables(scoring.out, "score", scoring.force)
     read = stimuli.read(*scoring.materials, format=scoring.format_)
     loaded = scoring.load(model)
     how = scoring.how(loaded)

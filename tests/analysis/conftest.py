@@ -15,7 +15,7 @@ import pandas as pd
 import pytest
 
 from gardenpath.analysis import align, analyse, rprocess
-from gardenpath.study import TABLES, check
+from gardenpath.study import TABLES, AnalysisSection, check
 
 CONDITIONS = ("grammatical", "ungrammatical")
 PHENOMENA = {
@@ -107,19 +107,22 @@ def tables(simulate: Callable[..., dict[str, pd.DataFrame]]) -> dict[str, pd.Dat
 @pytest.fixture(scope="session")
 def analysed(tables: dict[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
     """What `analyse` makes of `tables`, to be read and not changed."""
-    return analyse(*(tables[name] for name in ("readings", "responses", "sessions", "items")))
+    return analyse({name: tables[name] for name in ("readings", "responses", "sessions", "items")})
 
 
 @pytest.fixture(scope="session")
 def analysed_maximally(tables: dict[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
     """The same with random effects by the policy maximal."""
-    return analyse(*(tables[name] for name in ("readings", "responses", "sessions", "items")), policy="maximal")
+    return analyse(
+        {name: tables[name] for name in ("readings", "responses", "sessions", "items")},
+        AnalysisSection(policy="maximal"),
+    )
 
 
 @pytest.fixture(scope="session")
 def aligned_whole(tables: dict[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
     """What `align` makes of `tables`, to be read and not changed."""
-    return align(*(tables[name] for name in ("readings", "sessions", "surprisal", "words")))
+    return align({name: tables[name] for name in ("readings", "sessions", "surprisal", "words")})
 
 
 @pytest.fixture(scope="session")

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from gardenpath.analysis import align, alignment_models, collinearity, surprisal_effects
+from gardenpath.analysis import AlignOptions, align, alignment_models, collinearity, surprisal_effects
 from gardenpath.study import DataError, check
 
 Tables = dict[str, pd.DataFrame]
@@ -14,7 +14,9 @@ GIVEN = ("readings", "sessions", "surprisal", "words")
 
 
 def aligned(tables: Tables, lags: int = 2, edges: bool = False, slopes: bool = True, **changed: pd.DataFrame) -> Tables:
-    return align(*((tables | changed)[name] for name in GIVEN), lags=lags, edges=edges, slopes=slopes)
+    return align(
+        {name: (tables | changed)[name] for name in GIVEN}, AlignOptions(lags=lags, edges=edges, slopes=slopes)
+    )
 
 
 @pytest.fixture(scope="module")
@@ -181,13 +183,15 @@ def test_slopes_that_do_not_vary_are_reduced_and_said(simulate: Callable[..., Ta
     rows = found["alignment_models"]
     assert rows["formula"].iloc[0].endswith("+ (1|participant) + (1|item) + (1|token)")
     assert rows["note"].str.startswith("With slopes of surprisal by participant, (1 + surprisal|participant)").all()
-    plain = alignment_models(found["aligned"], slopes=False)
+    plain = alignment_models(found["aligned"], slopes=False)["alignment_models"]
     pd.testing.assert_frame_equal(plain.drop(columns="note"), rows.drop(columns="note"))
 
 
 def test_slopes_stay_where_another_variance_is_the_one_at_zero(found: Tables) -> None:
     rows = found["alignment_models"]
-    assert alignment_models(found["aligned"], slopes=False)["singular"].all()  # the study has no item variance
+    assert alignment_models(found["aligned"], slopes=False)["alignment_models"][
+        "singular"
+    ].all()  # the study has no item variance
     assert rows["formula"].iloc[0].endswith("+ (1 + surprisal|participant) + (1|item) + (1|token)")
     assert rows["note"].str.startswith("Singular fit").all()
 
@@ -306,7 +310,7 @@ def test_scores_of_sentences_nobody_read_do_no_harm(tables: Tables, found: Table
 
 
 def test_a_model_that_cannot_be_fitted_keeps_a_row_that_says_why(found: Tables) -> None:
-    table = alignment_models(found["aligned"].query("participant == 'P00'"))
+    table = alignment_models(found["aligned"].query("participant == 'P00'"))["alignment_models"]
     assert table["estimate"].isna().all()
     assert "only one participant (P00)" in table["note"].item()
 

@@ -36,7 +36,9 @@ def test_a_policy_adds_a_model_of_each_phenomenon_and_its_steps(analysed_maximal
 def test_the_r_code_starts_from_the_written_tables(
     tables: Tables, tmp_path: Path, rscript: Callable[..., pd.DataFrame]
 ) -> None:
-    found = analyse(*(tables[name] for name in GIVEN), engine="lme4", policy="parsimonious", crosscheck=True)
+    found = analyse(
+        {name: tables[name] for name in GIVEN}, AnalysisSection(engine="lme4", policy="parsimonious", crosscheck=True)
+    )
     for name in ("rating_scores", "region_times"):
         write(found[name], name, tmp_path, command="c")
     models, steps = found["chosen_models"], found["model_steps"]

@@ -8,9 +8,8 @@ import pandas as pd
 import pytest
 from click.testing import CliRunner
 
-from gardenpath.analysis import align, alignment_models, fit, smooths
+from gardenpath.analysis import AlignOptions, align, alignment_models, fit, smooths
 from gardenpath.analysis.additive import RANDOM, curves
-from gardenpath.analysis.policies import Steps
 from gardenpath.analysis.predictors import formula, terms
 from gardenpath.analysis.reporting.canvas import svg
 from gardenpath.analysis.reporting.curvefigures import smooth_figure
@@ -23,7 +22,7 @@ def steep(simulate: Callable[..., dict[str, pd.DataFrame]]) -> pd.DataFrame:
     """Aligned readings of readers who differ in what a bit costs them."""
     tables = simulate()
     given = {name: tables[name] for name in ("readings", "sessions", "surprisal", "words")}
-    aligned = align(**given, slopes=False, folds=2)["aligned"]
+    aligned = align(given, AlignOptions(slopes=False, folds=2))["aligned"]
     rng = np.random.default_rng(3)
     bit = dict(zip(sorted(aligned["participant"].unique()), rng.normal(0, 0.03, 1000), strict=False))
     return aligned.assign(
@@ -32,9 +31,7 @@ def steep(simulate: Callable[..., dict[str, pd.DataFrame]]) -> pd.DataFrame:
 
 
 def test_maximal_keeps_the_slopes_that_vary_and_notes_each_fit(steep: pd.DataFrame) -> None:
-    steps = Steps()
-    models = alignment_models(steep, policy="maximal", steps=steps)
-    table = steps.table("alignment_steps")
+    models, table = alignment_models(steep, policy="maximal").values()
     assert table["model"].unique().tolist() == ["little-lm (toy) (causal)"]
     assert "surprisal|participant" in table["formula"].iloc[0]
     assert "surprisal|item" in table["formula"].iloc[0]
@@ -47,7 +44,7 @@ def test_maximal_keeps_the_slopes_that_vary_and_notes_each_fit(steep: pd.DataFra
 
 
 def test_without_slopes_a_policy_has_none_to_choose(steep: pd.DataFrame) -> None:
-    models = alignment_models(steep, policy="maximal", slopes=False)
+    models = alignment_models(steep, policy="maximal", slopes=False)["alignment_models"]
     assert models["formula"].iloc[0] == formula(terms(range(3)))
 
 
@@ -55,7 +52,7 @@ def test_without_slopes_a_policy_has_none_to_choose(steep: pd.DataFrame) -> None
 @pytest.mark.usefixtures("pymer4")
 def test_a_cross_check_compares_the_model_that_is_given(steep: pd.DataFrame) -> None:
     for policy in ("declared", "maximal"):
-        models = alignment_models(steep, policy=policy, crosscheck=True)
+        models = alignment_models(steep, policy=policy, crosscheck=True)["alignment_models"]
         assert models["note"].str.contains("Cross-checked with lme4").all(), policy
 
 

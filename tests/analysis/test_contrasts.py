@@ -76,7 +76,7 @@ def test_only_paradigms_of_grammatical_and_ungrammatical_enter(tables: Tables) -
 def test_without_minimal_pairs_the_table_is_empty_but_whole(tables: Tables) -> None:
     factorial = {"grammatical": "subject", "ungrammatical": "object"}
     renamed = {name: tables[name].replace({"condition": factorial}) for name in ("items", "readings", "responses")}
-    found = analyse(renamed["readings"], renamed["responses"], tables["sessions"], renamed["items"])
+    found = analyse(renamed | {"sessions": tables["sessions"]})
     assert found["phenomenon_models"].empty
     assert found["families"].empty
     assert found["sensitivity"].empty

@@ -10,7 +10,6 @@ import pytest
 from gardenpath.analysis import analyse, factorial_models
 from gardenpath.analysis.factorial import regions_named
 from gardenpath.analysis.measures import marked
-from gardenpath.analysis.policies import Steps
 from gardenpath.analysis.reporting.factorialwording import factorial_effects
 from gardenpath.analysis.reporting.figures import factorial_figure
 from gardenpath.analysis.reporting.manuscript import ready_to_paste
@@ -53,7 +52,7 @@ def measured(noise: float = 0.2, people: int = 20, items: int = 16) -> tuple[pd.
 
 def test_without_noise_the_coefficients_are_differences_of_cell_means() -> None:
     scores, times = measured(noise=1e-6)
-    table = factorial_models(scores.iloc[:0], times, conditions()).query("random == 'intercepts'")
+    table = factorial_models(scores.iloc[:0], times, conditions())["factorial_models"].query("random == 'intercepts'")
     by = table.set_index("contrast")["estimate"]
     assert by["extraction: object minus subject"] == pytest.approx(0.2 + 0.15, abs=1e-5)
     assert by["noun: name minus description"] == pytest.approx(-0.1 + 0.15, abs=1e-5)
@@ -62,7 +61,7 @@ def test_without_noise_the_coefficients_are_differences_of_cell_means() -> None:
 
 def test_the_suggested_models_are_those_of_lmertest(rscript: Callable[..., pd.DataFrame]) -> None:
     scores, times = measured()
-    table = factorial_models(scores, times, conditions())
+    table = factorial_models(scores, times, conditions())["factorial_models"]
     rows = times.assign(
         log_trial=np.log1p(times["trial"]),
         A=times["condition"].str.startswith("object") - 0.5,
@@ -92,7 +91,9 @@ def test_the_interval_in_ms_is_the_same_with_slopes_whose_correlations_are_in(
 ) -> None:
     _, times = measured()
     own = ModelSection("m", "log_rt ~ extraction + (1 + extraction|participant) + (1|item)")
-    ours = factorial_models(times.iloc[:0].assign(z=0.0, rating=0.0), times, conditions(), models=(own,))
+    ours = factorial_models(times.iloc[:0].assign(z=0.0, rating=0.0), times, conditions(), models=(own,))[
+        "factorial_models"
+    ]
     rows = times.assign(A=times["condition"].str.startswith("object") - 0.5)
     code = """
     library(lmerTest)
@@ -115,10 +116,9 @@ def test_the_r_code_of_a_declared_model_starts_from_the_written_tables(
     own = ModelSection(
         "m", "log_rt ~ extraction*noun + log_trial + (1|participant) + (1|item)", contrasts={"noun": "treatment"}
     )
-    steps = Steps()
-    ours = factorial_models(scores, times, conditions(), models=(own,), engine="lme4", steps=steps)
+    ours, steps = factorial_models(scores, times, conditions(), models=(own,), engine="lme4").values()
     write(times, "region_times", tmp_path, command="c")
-    [code] = steps.table()["code"]
+    [code] = steps["code"]
     reference = rscript(code + "result <- as.data.frame(coef(summary(model)))")
     np.testing.assert_allclose(ours[["estimate", "se", "df"]].astype(float), reference.iloc[:, :3], rtol=1e-5)
 
@@ -134,7 +134,9 @@ def test_the_r_code_of_a_declared_model_starts_from_the_written_tables(
 def test_a_contrast_says_what_it_compares(coding: str, told: str) -> None:
     scores, times = measured()
     own = ModelSection("m", "z ~ extraction + (1|participant) + (1|item)", contrasts={"extraction": coding})
-    row = factorial_models(scores, times, conditions(), models=(own,)).set_index("contrast").loc[told]
+    row = (
+        factorial_models(scores, times, conditions(), models=(own,))["factorial_models"].set_index("contrast").loc[told]
+    )
     means = scores.merge(conditions().query("factor == 'extraction'"), on=["paradigm", "condition"])
     difference = means.groupby("level")["z"].mean()
     wanted = {"sum": -0.5, "treatment": 1.0, "helmert": 0.5}[coding]
@@ -144,9 +146,7 @@ def test_a_contrast_says_what_it_compares(coding: str, told: str) -> None:
 
 def test_slopes_come_as_far_as_the_design_allows_and_each_step_is_noted() -> None:
     scores, times = measured()
-    steps = Steps()
-    table = factorial_models(scores, times, conditions(), steps=steps)
-    noted = steps.table()
+    table, noted = factorial_models(scores, times, conditions()).values()
     assert noted.groupby("model")["kept"].sum().eq(1).all()
     slopes = table.query("random == 'slopes' and measure == 'log_rt'")
     assert "extraction" in slopes["formula"].iloc[0].partition("(")[2]
@@ -180,7 +180,7 @@ def test_faults_of_declared_models_are_told_with_the_model_s_name() -> None:
     scores, times = measured()
     wrong = ModelSection("m", "log_rt ~ extractoin + (1|participant) + (1|item)")
     with pytest.raises(DataError, match=r"'m': 'extractoin' is no column; expected some of .*extraction"):
-        factorial_models(scores, times, conditions(), models=(wrong,))
+        factorial_models(scores, times, conditions(), models=(wrong,))["factorial_models"]
     several = (
         ModelSection("a", "time ~ extraction + (1|item)"),
         ModelSection("b", "z ~ extraction + (1|item)", paradigms=("islands",)),
@@ -190,15 +190,15 @@ def test_faults_of_declared_models_are_told_with_the_model_s_name() -> None:
     assert "the response is 'time'; expected z, rating, log_rt, rt" in str(found.value)
     assert "no paradigm 'islands'; there are relatives" in str(found.value)
     nowhere = ModelSection("m", "log_rt ~ extraction + (1|participant) + (1|item)", region="verb")
-    [row] = factorial_models(scores, times, conditions(), models=(nowhere,)).to_dict("records")
+    [row] = factorial_models(scores, times, conditions(), models=(nowhere,))["factorial_models"].to_dict("records")
     assert row["note"] == "Not fitted: no trial of these paradigms was measured there"
 
 
 def test_declared_models_without_the_table_of_conditions_are_refused(tables: dict[str, pd.DataFrame]) -> None:
     own = ModelSection("m", "z ~ extraction + (1|participant) + (1|item)")
-    given = (tables[name] for name in ("readings", "responses", "sessions", "items"))
+    given = {name: tables[name] for name in ("readings", "responses", "sessions", "items")}
     with pytest.raises(DataError, match="table conditions is missing; the declared model 'm' needs it"):
-        analyse(*given, models=(own,))
+        analyse(given, AnalysisSection(models=(own,)))
 
 
 def test_the_keys_of_models_are_checked() -> None:
@@ -216,7 +216,7 @@ def test_the_keys_of_models_are_checked() -> None:
 
 def test_sentences_tell_every_contrast_in_apa_style() -> None:
     scores, times = measured()
-    told = factorial_effects(factorial_models(scores, times, conditions()))
+    told = factorial_effects(factorial_models(scores, times, conditions())["factorial_models"])
     assert len(told) == 2
     assert told[1].startswith("relatives, log_rt of region critical: extraction: object minus subject, b = ")
     assert " ms, 95% CI [" in told[1]
@@ -225,7 +225,7 @@ def test_sentences_tell_every_contrast_in_apa_style() -> None:
 
 def test_the_methods_name_formulas_contrasts_and_whom_to_cite() -> None:
     scores, times = measured()
-    found = {"factorial_models": factorial_models(scores, times, conditions())}
+    found = factorial_models(scores, times, conditions())
     text = ready_to_paste(found)
     assert "extraction: object minus subject; noun: name minus description." in text
     assert "all slopes that the design allows" in text
@@ -235,7 +235,7 @@ def test_the_methods_name_formulas_contrasts_and_whom_to_cite() -> None:
 
 def test_the_figure_has_a_row_for_each_contrast() -> None:
     scores, times = measured()
-    drawn = factorial_figure(factorial_models(scores, times, conditions()), "z")
+    drawn = factorial_figure(factorial_models(scores, times, conditions())["factorial_models"], "z")
     labels = [text.get_text().replace("\n", " ") for text in drawn.axes[0].get_yticklabels()]
     assert labels == ["extraction: object minus subject", "noun: name minus description", "extraction x noun"]
 
@@ -246,4 +246,4 @@ def test_a_minimal_pair_is_left_to_the_models_of_grammaticality() -> None:
         [("relatives", c, "grammaticality", c) for c in ("grammatical", "ungrammatical")],
         columns=["paradigm", "condition", "factor", "level"],
     )
-    assert factorial_models(scores, times, pair).empty
+    assert factorial_models(scores, times, pair)["factorial_models"].empty

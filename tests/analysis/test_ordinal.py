@@ -10,7 +10,7 @@ from gardenpath.analysis import analyse, ordinal_models
 from gardenpath.analysis.contrasts import entering
 from gardenpath.analysis.measures import rating_scores
 from gardenpath.analysis.reporting.fitwording import ordinal
-from gardenpath.study import TABLES
+from gardenpath.study import TABLES, AnalysisSection
 
 Tables = dict[str, pd.DataFrame]
 pytestmark = [pytest.mark.r("ordinal"), pytest.mark.usefixtures("pymer4")]
@@ -51,6 +51,7 @@ def test_a_slider_has_no_points_and_its_row_says_so(tables: Tables) -> None:
 
 def test_analyse_has_them_where_they_are_asked_for(tables: Tables) -> None:
     items = tables["items"].query("phenomenon == 'islands'")
-    given = [tables[name][tables[name]["item"].isin(items["item"])] for name in ("readings", "responses")]
-    asked = analyse(*given, tables["sessions"], items, ordinal=True)
+    given = {name: tables[name][tables[name]["item"].isin(items["item"])] for name in ("readings", "responses")}
+    given |= {"sessions": tables["sessions"], "items": items}
+    asked = analyse(given, AnalysisSection(ordinal=True))
     assert asked["ordinal_models"]["term"].to_list() == ["grammaticality"]

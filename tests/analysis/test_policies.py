@@ -6,10 +6,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from gardenpath.analysis import fit
+from gardenpath.analysis import fit, fit_stepwise
 from gardenpath.analysis.formulas import parse
 from gardenpath.analysis.mixed import columns_of
-from gardenpath.analysis.policies import Steps, widest
+from gardenpath.analysis.policies import widest
 from gardenpath.study import DataError
 
 RScript = Callable[..., pd.DataFrame]
@@ -30,9 +30,8 @@ def study(seed: int = 1, slope: float = 0.8, participants: int = 24, items: int 
 
 
 def chosen(rows: pd.DataFrame, policy: str, engine: str, formula: str = FORMULA) -> tuple[str, pd.DataFrame]:
-    steps = Steps()
-    table = fit(rows, formula, policy=policy, engine=engine, steps=steps.of("y"))
-    return table["formula"].iloc[0], steps.table()
+    table, steps = fit_stepwise(rows, formula, policy=policy, engine=engine)
+    return table["formula"].iloc[0], steps.of("y")
 
 
 def random(formula: str) -> str:
@@ -117,14 +116,13 @@ def test_without_any_slopes_parsimonious_ends_at_intercepts() -> None:
 def test_a_model_that_stays_singular_is_kept_and_explained() -> None:
     rows = study(slope=0.0)
     rows["y"] -= rows.groupby("participant")["y"].transform("mean")
-    steps = Steps()
-    table = fit(rows, "y ~ x + (1|participant) + (1|item)", policy="maximal", steps=steps.of("y"))
+    table, steps = fit_stepwise(rows, "y ~ x + (1|participant) + (1|item)", policy="maximal")
     assert random(table["formula"].iloc[0]).startswith(
         "(1|participant) + "
     )  # the group stays, though its variance is 0
     assert "the variance of the intercepts by participant is estimated as zero" in table["note"].iloc[0]
     assert table["note"].iloc[0].endswith("noise alone would; no slope without variance is left to leave out.")
-    assert steps.table()["decision"].iloc[-1] == "kept, though it is singular: no slope without variance is left"
+    assert steps.of("y")["decision"].iloc[-1] == "kept, though it is singular: no slope without variance is left"
 
 
 @pytest.mark.parametrize("engine", ["glmm", pytest.param("lme4", marks=pytest.mark.r)])
@@ -187,10 +185,9 @@ def test_engines_that_differ_are_not_printed(pymer4: None, monkeypatch: pytest.M
 @pytest.mark.parametrize("policy", ["declared", "maximal"])
 def test_the_r_code_of_a_fit_gives_its_estimates(policy: str, pymer4: None, rscript: RScript) -> None:
     rows = study().assign(kind=lambda t: np.where(t["x"] > 0, 'the "big" one', "small"))
-    steps = Steps()
     formula = "y ~ kind + (1|participant) + (1 + kind||item)"
-    table = fit(rows, formula, engine="lme4", policy=policy, contrasts={"kind": "sum"}, steps=steps.of("y"))
-    code = steps.table().query("kept")["code"].iloc[0]
+    table, steps = fit_stepwise(rows, formula, engine="lme4", policy=policy, contrasts={"kind": "sum"})
+    code = steps.of("y").query("kept")["code"].iloc[0]
     assert code.startswith("# R ")
     reference = rscript(code + "result <- as.data.frame(coef(summary(model)))", rows=rows)
     np.testing.assert_allclose(table[["estimate", "se", "df", "t", "p"]], reference, rtol=1e-7)

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from gardenpath.analysis import align, delta_comparisons, delta_log_likelihood, heldout
+from gardenpath.analysis import AlignOptions, align, delta_comparisons, delta_log_likelihood, heldout
 from gardenpath.analysis.formulas import parse
 from gardenpath.analysis.predictive import Fitted, fit_ml
 from gardenpath.analysis.predictors import formula, terms
@@ -20,8 +20,8 @@ Tables = dict[str, pd.DataFrame]
 
 @pytest.fixture(scope="module")
 def aligned(tables: Tables) -> pd.DataFrame:
-    given = (tables[name] for name in ("readings", "sessions", "surprisal", "words"))
-    return align(*given, slopes=False)["aligned"]
+    given = {name: tables[name] for name in ("readings", "sessions", "surprisal", "words")}
+    return align(given, AlignOptions(slopes=False))["aligned"]
 
 
 FITTED = Fitted(

@@ -28,11 +28,10 @@ from gardenpath.analysis import (
 )
 from gardenpath.analysis.contrasts import CODES, entering
 from gardenpath.analysis.ledger import Ledger
-from gardenpath.analysis.policies import Steps
 from gardenpath.analysis.prompts import answered
 from gardenpath.analysis.reporting import figures, manuscript, wording
 from gardenpath.analysis.reporting.document import whole
-from gardenpath.study import ExcludeSection, ModelSection, check, read, write
+from gardenpath.study import AnalysisSection, ExcludeSection, ModelSection, check, read, write
 
 from .test_commands import STUDY, run
 
@@ -44,7 +43,7 @@ ANYONE = ExcludeSection(accuracy=0)
 
 @pytest.fixture(scope="module")
 def found(two_scales: Tables) -> Tables:
-    return analyse(*(two_scales[name] for name in GIVEN), policy="maximal", exclude=ANYONE)
+    return analyse({name: two_scales[name] for name in GIVEN}, AnalysisSection(policy="maximal", exclude=ANYONE))
 
 
 @pytest.fixture(scope="module")
@@ -62,7 +61,7 @@ def alone(tables: Tables, prompt: str) -> Tables:
 def test_each_scale_is_analysed_as_if_it_were_the_only_one(two_scales: Tables, found: Tables, prompt: str) -> None:
     """Every table that holds ratings, but for what is corrected over both scales, and the names of fits."""
     single = alone(two_scales, prompt)
-    theirs = analyse(*(single[name] for name in GIVEN), policy="maximal", exclude=ANYONE)
+    theirs = analyse({name: single[name] for name in GIVEN}, AnalysisSection(policy="maximal", exclude=ANYONE))
     compared = [name for name, frame in theirs.items() if "prompt" in frame]
     assert len(compared) == 12
     for name in compared:
@@ -315,8 +314,7 @@ def test_declared_models_run_for_each_scale_unless_the_scale_is_in_them(
         ModelSection("times", "log_rt ~ status + (1|participant) + (1|item)"),
     ]
     times = region_times(two_scales["readings"], two_scales["items"])
-    steps = Steps()
-    table = factorial_models(scores, times, CONDITIONS, models=own, steps=steps)
+    table, steps = factorial_models(scores, times, CONDITIONS, models=own).values()
     rated = scores[(scores["role"] == "target") & scores["paradigm"].isin(CONDITIONS["paradigm"])]
     effects = table.dropna(subset="contrast")
     sizes = effects.groupby(["model", "prompt"], dropna=False)["n"].first()
@@ -330,7 +328,7 @@ def test_declared_models_run_for_each_scale_unless_the_scale_is_in_them(
         row = effects[(effects["model"] == "status") & (effects["prompt"] == prompt)].iloc[0]
         assert row["contrast"] == "status: odd minus fine"
         assert row["estimate"] == pytest.approx(difference, abs=0.05)
-    assert steps.table()["model"].drop_duplicates().tolist() == [
+    assert steps["model"].drop_duplicates().tolist() == [
         "status z sentence declared (acceptability)",
         "status z sentence declared (plausibility)",
         "both z sentence declared (all)",
@@ -405,9 +403,9 @@ def test_a_prompt_asked_of_fillers_alone_is_still_one_of_two(two_scales: Tables)
     responses = two_scales["responses"].copy()
     fillers = (responses["prompt"] == "plausibility") & (responses["role"] == "target")
     responses.loc[fillers, "role"] = "filler"
-    table = analyse(
-        two_scales["readings"].head(0), responses, two_scales["sessions"], two_scales["items"], exclude=ANYONE
-    )
+    changed = {"readings": two_scales["readings"].head(0), "responses": responses}
+    given = {name: two_scales[name] for name in GIVEN} | changed
+    table = analyse(given, AnalysisSection(exclude=ANYONE))
     assert set(table["phenomenon_models"]["prompt"]) == {"acceptability"}
     ratings = manuscript.ready_to_paste(table).partition("## Ratings")[2]
     assert ratings.startswith("\n\nRatings (acceptability) differ between")

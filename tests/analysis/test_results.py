@@ -4,10 +4,14 @@ import pandas as pd
 import pytest
 
 from gardenpath.analysis import analyse
-from gardenpath.study import DataError, ExcludeSection, check
+from gardenpath.study import AnalysisSection, DataError, ExcludeSection, check
 
 Tables = dict[str, pd.DataFrame]
 GIVEN = ("readings", "responses", "sessions", "items")
+
+
+def changed(tables: Tables, **others: pd.DataFrame) -> Tables:
+    return {name: tables[name] for name in GIVEN} | others
 
 
 @pytest.fixture
@@ -56,46 +60,46 @@ def test_an_incomplete_session_and_one_slow_region_are_excluded_and_nothing_else
 
 def test_excluding_reading_times_leaves_ratings_as_they_are(tables: Tables, found: Tables) -> None:
     anyone = ExcludeSection(out_of_band=1)
-    narrow = analyse(*(tables[name] for name in GIVEN), min_rt=250, max_rt=400, exclude=anyone)
+    narrow = analyse({name: tables[name] for name in GIVEN}, AnalysisSection(min_rt=250, max_rt=400, exclude=anyone))
     pd.testing.assert_frame_equal(narrow["rating_scores"], found["rating_scores"])
     assert len(narrow["region_times"]) < len(found["region_times"])
 
 
 def test_the_tables_given_are_not_changed(tables: Tables) -> None:
     before = {name: tables[name].copy(deep=True) for name in GIVEN}
-    analyse(*(tables[name] for name in GIVEN))
+    analyse({name: tables[name] for name in GIVEN})
     for name, frame in before.items():
         pd.testing.assert_frame_equal(tables[name], frame)
 
 
 def test_row_order_changes_no_result(tables: Tables, found: Tables) -> None:
     shuffled = [tables[name].sample(frac=1, random_state=1).reset_index(drop=True) for name in GIVEN]
-    again = analyse(*shuffled)
+    again = analyse(dict(zip(GIVEN, shuffled, strict=True)))
     numbers = ["phenomenon", "condition", "region", "measure", "participants", "n", "mean", "se"]
     pd.testing.assert_frame_equal(again["condition_means"][numbers], found["condition_means"][numbers])
     pd.testing.assert_frame_equal(again["phenomenon_models"], found["phenomenon_models"], rtol=1e-4)
 
 
 def test_a_study_of_ratings_alone_has_no_times(tables: Tables) -> None:
-    found = analyse(tables["readings"].head(0), tables["responses"], tables["sessions"], tables["items"])
+    found = analyse(changed(tables, readings=tables["readings"].head(0)))
     assert found["region_times"].empty
     assert set(found["phenomenon_models"]["measure"]) == {"z"}
 
 
 def test_a_study_of_reading_alone_has_no_ratings(tables: Tables) -> None:
-    found = analyse(tables["readings"], tables["responses"].head(0), tables["sessions"], tables["items"])
+    found = analyse(changed(tables, responses=tables["responses"].head(0)))
     assert found["rating_scores"].empty
     assert set(found["phenomenon_models"]["measure"]) == {"log_rt"}
 
 
 def test_no_complete_session_is_a_sentence(tables: Tables) -> None:
     with pytest.raises(DataError, match="none of 24 sessions is complete"):
-        analyse(tables["readings"], tables["responses"], tables["sessions"].assign(complete=False), tables["items"])
+        analyse(changed(tables, sessions=tables["sessions"].assign(complete=False)))
 
 
 def test_a_session_that_sessions_lacks_is_named_once_per_table(tables: Tables) -> None:
     with pytest.raises(DataError) as raised:
-        analyse(tables["readings"], tables["responses"], tables["sessions"].iloc[1:], tables["items"])
+        analyse(changed(tables, sessions=tables["sessions"].iloc[1:]))
     assert [fault.split(";")[0] for fault in raised.value.faults] == [
         "table readings: session 's00' is not in table sessions",
         "table responses: session 's00' is not in table sessions",
@@ -106,11 +110,14 @@ def test_when_every_reading_time_is_out_so_is_everybody_in_a_sentence(tables: Ta
     with pytest.raises(
         DataError, match="leave none of 23 participants: 23 by 'reading times out of the band in more than"
     ):
-        analyse(*(tables[name] for name in GIVEN), min_rt=1, max_rt=2)
+        analyse({name: tables[name] for name in GIVEN}, AnalysisSection(min_rt=1, max_rt=2))
 
 
 def test_when_every_reading_time_is_out_the_ratings_remain_if_declared_so(tables: Tables) -> None:
-    found = analyse(*(tables[name] for name in GIVEN), min_rt=1, max_rt=2, exclude=ExcludeSection(out_of_band=1))
+    found = analyse(
+        {name: tables[name] for name in GIVEN},
+        AnalysisSection(min_rt=1, max_rt=2, exclude=ExcludeSection(out_of_band=1)),
+    )
     assert found["region_times"].empty
     assert set(found["condition_means"]["measure"]) == {"rating", "z"}
 
@@ -119,14 +126,14 @@ def test_times_that_are_no_numbers_are_a_sentence(tables: Tables) -> None:
     readings = tables["readings"].copy()
     readings.loc[readings.index[40], "rt"] = float("inf")
     with pytest.raises(DataError, match=r"session s00, trial .*: reading time inf; expected a number of ms"):
-        analyse(readings, *(tables[name] for name in GIVEN[1:]))
+        analyse(changed(tables, readings=readings))
 
 
 @pytest.mark.parametrize("few", ["participant", "item"])
 def test_one_participant_or_one_item_gives_every_table_and_says_why_no_model(tables: Tables, few: str) -> None:
     kept = {"participant": ["P00"], "item": ["islands-1"]}[few]
-    shown = [tables[name][tables[name][few].isin(kept)] for name in ("readings", "responses")]
-    found = analyse(*shown, tables["sessions"], tables["items"], exclude=ExcludeSection(out_of_band=1))
+    shown = {name: tables[name][tables[name][few].isin(kept)] for name in ("readings", "responses")}
+    found = analyse(changed(tables, **shown), AnalysisSection(exclude=ExcludeSection(out_of_band=1)))
     for name, frame in found.items():
         pd.testing.assert_frame_equal(check(frame, name), frame)
     assert found["phenomenon_models"]["estimate"].isna().all()
@@ -136,7 +143,7 @@ def test_one_participant_or_one_item_gives_every_table_and_says_why_no_model(tab
 def test_a_constant_rater_is_counted_and_has_no_z(tables: Tables) -> None:
     responses = tables["responses"].copy()
     responses.loc[responses["participant"] == "P03", "response"] = "4"
-    found = analyse(tables["readings"], responses, tables["sessions"], tables["items"])
+    found = analyse(changed(tables, responses=responses))
     scores = found["rating_scores"]
     assert scores.loc[scores["participant"] == "P03", "z"].isna().all()
     ledger = found["exclusions"].query("condition == 'all' and table == 'rating_scores'").iloc[0]
@@ -144,7 +151,7 @@ def test_a_constant_rater_is_counted_and_has_no_z(tables: Tables) -> None:
 
 
 def test_the_seed_alone_decides_what_is_drawn(tables: Tables, found: Tables) -> None:
-    again, other = (analyse(*(tables[name] for name in GIVEN), seed=seed) for seed in (1, 2))
+    again, other = (analyse({name: tables[name] for name in GIVEN}, seed=seed) for seed in (1, 2))
     for name, frame in again.items():
         assert frame.to_csv() == found[name].to_csv(), name
     differing = [name for name, frame in other.items() if frame.to_csv() != found[name].to_csv()]
@@ -156,8 +163,8 @@ def test_how_pandas_stores_text_changes_no_result(tables: Tables, found: Tables,
     if storage == "pyarrow":
         pytest.importorskip("pyarrow")
     with pd.option_context("mode.string_storage", storage):
-        stored = [check(tables[name].astype(object), name) for name in GIVEN]
-        again = analyse(*stored)
-        assert stored[3]["item"].dtype.storage == storage
+        stored = {name: check(tables[name].astype(object), name) for name in GIVEN}
+        again = analyse(stored)
+        assert stored["items"]["item"].dtype.storage == storage
     for name, frame in again.items():
         assert frame.to_csv(index=False) == found[name].to_csv(index=False)

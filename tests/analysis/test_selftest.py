@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 from click.testing import CliRunner, Result
 
-from gardenpath.analysis import align, alignment_test, lag_profile
+from gardenpath.analysis import AlignOptions, align, alignment_test, lag_profile
 from gardenpath.analysis.predictors import at
 from gardenpath.analysis.selftest import stopped
 from gardenpath.cli.main import cli
@@ -116,13 +116,13 @@ def early(tables: Tables) -> Tables:
 
 
 def test_models_of_shifted_data_are_withheld_unless_wanted(tables: Tables) -> None:
-    given = [early(tables)[name] for name in ("readings", "sessions", "surprisal", "words")]
-    found = align(*given)
+    given = {name: early(tables)[name] for name in ("readings", "sessions", "surprisal", "words")}
+    found = align(given)
     [reason] = stopped(found["alignment_test"]).values()
     assert found["alignment_models"]["estimate"].isna().all()
     assert reason in found["alignment_models"]["note"].item()
     assert found["surprisal_effects"].empty or found["surprisal_effects"]["ms_per_bit"].isna().all()
-    assert align(*given, despite_failure=True)["alignment_models"]["estimate"].notna().any()
+    assert align(given, AlignOptions(despite_failure=True))["alignment_models"]["estimate"].notna().any()
 
 
 def run(*arguments: object) -> Result:

@@ -74,7 +74,7 @@ def test_the_tables_of_a_seeded_study(versions: list[experiment.VersionFile], tm
     for name, table in tables.items():
         written = study.write(table, name, tmp_path, command="pin").read_bytes()
         lines.append(f"{name} {len(table)} rows sha256 {hashlib.sha256(written).hexdigest()}")
-    results = analysis.analyse(*(tables[name] for name in ("readings", "responses", "sessions", "items")))
+    results = analysis.analyse({name: tables[name] for name in ("readings", "responses", "sessions", "items")})
     for name in ("exclusions", "condition_means"):
         lines += [f"{name}:", results[name].to_csv(index=False, float_format="%.6g", lineterminator="\n").rstrip()]
     models = results["phenomenon_models"][["phenomenon", "measure", "term", "estimate", "se", "singular"]]

@@ -7,7 +7,7 @@ from html.parser import HTMLParser
 import pandas as pd
 import pytest
 
-from gardenpath.analysis import accuracy, align, report
+from gardenpath.analysis import AlignOptions, accuracy, align, report
 from gardenpath.analysis.reporting.document import whole
 from gardenpath.analysis.reporting.page import Page
 from gardenpath.study import TABLES, DataError, check
@@ -291,7 +291,7 @@ def test_conditions_of_another_design_have_no_word_on_grammaticality_in_their_ca
 def test_a_failed_gate_is_a_warning_at_the_top_and_its_model_has_no_drawing(tables: Tables) -> None:
     shifted = tables["readings"].sort_values(["session", "trial", "word"])
     shifted["rt"] = shifted.groupby(["session", "trial"])["rt"].shift(-1)
-    found = align(shifted, *(tables[name] for name in ("sessions", "surprisal", "words")), lags=1, folds=2)
+    found = align(tables | {"readings": shifted}, AlignOptions(lags=1, folds=2))
     page = report(tables | found, title="t")
     top = page[: page.index("<main>")]
     assert '<span class="badge">alignment self-test failed</span>' in top

@@ -3,10 +3,10 @@
 import pandas as pd
 import pytest
 
-from gardenpath.analysis import align, analyse
+from gardenpath.analysis import AlignOptions, align, analyse
 from gardenpath.analysis.reporting.manuscript import methods, ready_to_paste
 from gardenpath.analysis.reporting.references import REFERENCES, cited
-from gardenpath.study import ExcludeSection
+from gardenpath.study import AnalysisSection, ExcludeSection
 
 Tables = dict[str, pd.DataFrame]
 
@@ -30,13 +30,9 @@ def test_methods_state_counts_rules_models_and_versions(found: Tables) -> None:
 def test_methods_follow_what_was_done(tables: Tables) -> None:
     responses = tables["responses"].copy()
     responses.loc[responses["participant"] == "P02", ["role", "correct"]] = ["attention", False]
-    found = analyse(
-        tables["readings"].head(0),
-        responses,
-        tables["sessions"],
-        tables["items"],
-        exclude=ExcludeSection(attention=0.5),
-    )
+    changed = {"readings": tables["readings"].head(0), "responses": responses}
+    given = {name: tables[name] for name in ("sessions", "items")} | changed
+    found = analyse(given, AnalysisSection(exclude=ExcludeSection(attention=0.5)))
     text = "\n".join(methods(found))
     assert "We excluded 1 of them: less than 50% of attention items answered as asked (n = 1); 22 remained." in text
     assert "reading time" not in text.lower()
@@ -65,8 +61,8 @@ def test_the_list_of_references_is_in_alphabetical_order_with_one_address_each()
 def test_methods_of_alignment_tell_predictors_lags_exclusions_and_folds_as_they_were(
     tables: Tables, found: Tables
 ) -> None:
-    given = (tables[name] for name in ("readings", "sessions", "surprisal", "words"))
-    aligned = align(*given, lags=1, slopes=False, folds=3)
+    given = {name: tables[name] for name in ("readings", "sessions", "surprisal", "words")}
+    aligned = align(given, AlignOptions(lags=1, slopes=False, folds=3))
     text = "\n".join(methods(tables | found | aligned, {}, {"little-lm (toy)": "GPT2LMHeadModel"}))
     assert "Language models: little-lm (toy) (GPT2LMHeadModel)." in text
     assert "first word of its sentence (n = " in text

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from gardenpath.analysis import align, gain_figure, lag_profile_figure, rating_scores, score_figure, svg
+from gardenpath.analysis import AlignOptions, align, gain_figure, lag_profile_figure, rating_scores, score_figure, svg
 from gardenpath.analysis.reporting.modelfigures import cost_figure, phenomenon_score_figure
 from gardenpath.analysis.reporting.modelwording import shown
 from gardenpath.study import DataError
@@ -14,7 +14,10 @@ Tables = dict[str, pd.DataFrame]
 
 @pytest.fixture(scope="module")
 def found(tables: Tables) -> Tables:
-    return align(*(tables[name] for name in ("readings", "sessions", "surprisal", "words")), slopes=False, folds=2)
+    return align(
+        {name: tables[name] for name in ("readings", "sessions", "surprisal", "words")},
+        AlignOptions(slopes=False, folds=2),
+    )
 
 
 def test_the_profile_has_a_point_for_each_lag(found: Tables) -> None:

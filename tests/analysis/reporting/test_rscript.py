@@ -6,9 +6,9 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from gardenpath.analysis import align, analyse
+from gardenpath.analysis import AlignOptions, align, analyse
 from gardenpath.analysis.reporting.rscript import script
-from gardenpath.study import write
+from gardenpath.study import AnalysisSection, write
 
 Tables = dict[str, pd.DataFrame]
 GIVEN = ("readings", "responses", "sessions", "items")
@@ -18,9 +18,9 @@ GIVEN = ("readings", "responses", "sessions", "items")
 def everything(request: pytest.FixtureRequest) -> Tables:
     """A study of one scale, and of two."""
     tables: Tables = request.getfixturevalue(request.param)
-    found = analyse(*(tables[name] for name in GIVEN), policy="maximal")
-    read = (tables[name] for name in ("readings", "sessions", "surprisal", "words"))
-    return tables | found | align(*read, lags=1, folds=2)
+    found = analyse({name: tables[name] for name in GIVEN}, AnalysisSection(policy="maximal"))
+    read = {name: tables[name] for name in ("readings", "sessions", "surprisal", "words")}
+    return tables | found | align(read, AlignOptions(lags=1, folds=2))
 
 
 @pytest.mark.r
