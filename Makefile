@@ -1,8 +1,8 @@
 # make demo   set everything up and run the example study from end to end
 # make test   set up what the tests need and run them
-# make lint   style, types
+# make lint   style, types (make types: these alone)
 # make web    build the page that participants see
-.PHONY: demo test lint web packages pins clean
+.PHONY: demo test lint types web packages pins clean
 .DELETE_ON_ERROR:
 
 # The first Python from 3.11 on that is there.
@@ -19,17 +19,19 @@ PAGE_SOURCES := $(WEB)/package.json $(WEB)/package-lock.json $(WEB)/build.mjs $(
 demo: $(VENV)/.installed $(PAGE)
 	$(BIN)/gardenpath demo --force
 
-# Two processes, each with one thread for linear algebra: with two each they wait for one another most of the time.
+# Three processes on two cores: a third of their time they wait for a browser, a server or R. Each has one thread for linear
+# algebra: with more they would wait for one another.
 test: $(VENV)/.installed $(PAGE) packages $(VENV)/.r $(VENV)/.lab
 	cd $(WEB) && npm test --silent
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses 2 --dist loadfile $(PYTEST)
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses 3 --dist loadfile $(PYTEST)
 
-lint: $(VENV)/.installed $(PAGE)
+lint: $(VENV)/.installed $(PAGE) types
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	mkdir -p .types && ln -sfn .. .types/gardenpath
-	for package in study stimuli experiment lmscore analysis cli; do MYPYPATH=.types $(BIN)/mypy -p gardenpath.$$package || exit 1; done
 	cd $(WEB) && npm run --silent check
+
+types: $(VENV)/.installed
+	$(BIN)/mypy $(foreach package,study stimuli experiment lmscore analysis cli,-p gardenpath.$(package))
 
 web: $(PAGE)
 
@@ -42,7 +44,7 @@ $(VENV)/.installed: pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade pip
 	$(BIN)/python -m pip install --quiet $(TORCH)
-	$(BIN)/python -m pip install --quiet --editable '.[lm,online,postgres,import,dev]'
+	$(BIN)/python -m pip install --quiet --editable '.[lm,online,postgres,import,browser]' --group dev
 	touch $@
 
 # What the tests need beside Python and Node.js: a browser, PostgreSQL, R, a screen without a monitor, fonts. What cannot be
@@ -70,4 +72,4 @@ pins: $(VENV)/.installed
 	$(BIN)/python -m pytest tests/contract --update-pins
 
 clean:
-	rm -rf $(VENV) $(WEB)/dist $(WEB)/node_modules demo .types build *.egg-info
+	rm -rf $(VENV) $(WEB)/dist $(WEB)/node_modules demo build *.egg-info

@@ -33,15 +33,14 @@ def matrix(coding: str, levels: int) -> "np.ndarray":
     import numpy as np
 
     rows, columns = np.indices((levels, levels - 1))
-    match coding:
-        case "sum":
-            return (rows == columns) - 1.0 * (rows == levels - 1)
-        case "treatment":
-            return 1.0 * (rows == columns + 1)
-        case "helmert":
-            return (columns + 1.0) * (rows == columns + 1) - 1.0 * (rows <= columns)
-        case "repeated":
-            return (columns + 1) / levels - 1.0 * (rows <= columns)
+    codes: dict[str, np.ndarray] = {
+        "sum": (rows == columns) - 1.0 * (rows == levels - 1),
+        "treatment": 1.0 * (rows == columns + 1),
+        "helmert": (columns + 1.0) * (rows == columns + 1) - 1.0 * (rows <= columns),
+        "repeated": (columns + 1) / levels - 1.0 * (rows <= columns),
+    }
+    if coding in codes:
+        return codes[coding]
     raise ValueError(f"contrasts {coding!r} are not known; expected one of {', '.join(CODINGS)}")
 
 

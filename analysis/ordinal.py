@@ -2,6 +2,7 @@
 
 import itertools
 from collections.abc import Mapping
+from typing import Any
 
 import pandas as pd
 
@@ -90,7 +91,7 @@ def cumulative(
     return _tabled(answer, frame, str(given.formula), link)
 
 
-def _tabled(answer: Mapping[str, dict], frame: pd.DataFrame, formula: str, link: str) -> pd.DataFrame:
+def _tabled(answer: Mapping[str, dict[str, Any]], frame: pd.DataFrame, formula: str, link: str) -> pd.DataFrame:
     from scipy import stats
 
     value = answer["value"]

@@ -241,7 +241,7 @@ def main() -> None:
     parser.add_argument("folder", type=Path)
     folder = parser.parse_args().folder
     folder.mkdir(parents=True, exist_ok=True)
-    with study.require("playwright.sync_api", "dev").sync_playwright() as driver:
+    with study.require("playwright.sync_api", "browser").sync_playwright() as driver:
         arguments = ["--no-sandbox", "--disable-gpu"]
         browser = driver.chromium.launch(executable_path=experiment.find_chromium(), args=arguments)
         sessions(browser, folder)

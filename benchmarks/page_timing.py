@@ -192,7 +192,7 @@ def measure(presses: int, seed: int) -> Result:
     sentences += sentences % 2  # two versions share them
     with (
         serving(sentences) as (address, folder),
-        study.require("playwright.sync_api", "dev").sync_playwright() as driver,
+        study.require("playwright.sync_api", "browser").sync_playwright() as driver,
     ):
         arguments = ["--no-sandbox", "--disable-background-networking"]
         browser = driver.chromium.launch(executable_path=experiment.find_chromium(), args=arguments)

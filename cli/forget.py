@@ -30,6 +30,7 @@ def command(ids: tuple[str, ...], study_file: Path, payments: bool, database: st
     if not ids and not payments:
         raise click.UsageError("nothing to forget: expected an ID before STUDY.toml, or --payments")
     study.require("sqlalchemy", "online")
+    from gardenpath.experiment import pseudonyms
     from gardenpath.experiment.server import routes, store
 
     stated = study.load(study_file)
@@ -38,7 +39,7 @@ def command(ids: tuple[str, ...], study_file: Path, payments: bool, database: st
     opened = store.Store(database or f"sqlite:///{folder / 'study.sqlite'}", create=False)
     for id in ids:
         try:
-            number = opened.forget(routes.hash_participant(id, key), id)
+            number = opened.forget(pseudonyms.hash_participant(id, key), id)
         except KeyError as error:
             raise ValueError(
                 f"{id}: {error.args[0]}; expected an id of the platform, or of the table 'sessions'"

@@ -53,7 +53,8 @@ def why_not(model: CausalModel, expected: Sequence[TokenTable]) -> str:
 
 def _numbers(tables: Sequence[TokenTable]) -> np.ndarray:
     values = np.concatenate([np.concatenate(columns_of(table)) for table in tables])
-    return np.nan_to_num(values, nan=0.0, neginf=0.0)
+    finite: np.ndarray = np.nan_to_num(values, nan=0.0, neginf=0.0)
+    return finite
 
 
 def _noise(model: CausalModel, expected: Sequence[TokenTable], away: np.ndarray) -> float:

@@ -15,12 +15,12 @@ PARADIGMS = ("adjunct_island", "npi_present_1", "passive_1", "wh_island")
 @pytest.mark.browser
 @pytest.mark.data
 @pytest.mark.slow
-def test_nine_pairs_of_four_blimp_paradigms_are_read_to_the_end(
+def test_three_pairs_of_four_blimp_paradigms_are_read_to_the_end(
     real_data: Path, study_folder: Path, chromium: str, tmp_path: Path
 ) -> None:
     files = ", ".join(f'"{real_data / "blimp" / name}.jsonl"' for name in PARADIGMS)
     path = study_folder / "study.toml"
-    text = path.read_text().replace("experiments = 3", "experiments = 1")
+    text = path.read_text().replace("experiments = 3", "experiments = 1").replace("items = 9", "items = 3")
     path.write_text(text.replace('files = ["items.csv"]', f"files = [{files}]"))
     stated = study.load(path)
     versions = experiment.version_files(stated)
@@ -31,7 +31,7 @@ def test_nine_pairs_of_four_blimp_paradigms_are_read_to_the_end(
         tables = experiment.collect(running.folder)
     assert tables["sessions"]["complete"].tolist() == [True]
     assert tables["sessions"]["source"].tolist() == ["robot"]
-    assert len(tables["responses"]) == 36 + 3
+    assert len(tables["responses"]) == 12 + 3
     version = versions[0].version
     shown = {t.item.id: len(t.shown[0][1].words()) for t in version.trials}
     assert tables["readings"].groupby("item")["word"].count().to_dict() == shown

@@ -253,7 +253,7 @@ class Window:
         return self._ms(self._default_clock.getTime())
 
     def _ms(self, seconds: float) -> float:
-        return 1000 * (seconds - self._origin)
+        return float(1000 * (seconds - self._origin))
 
     def _measured(self) -> float | None:
         """Return the refresh rate in Hz over 60 frames; None where flips do not wait for a refresh, as under Xvfb."""
