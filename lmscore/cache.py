@@ -21,11 +21,11 @@ import numpy as np
 
 from gardenpath import study
 
+from .cache_folder import cache_folder
 from .cachekey import identity
 from .encoding import Encoded
-from .models import COLUMNS, Done, Model, check_columns
+from .models import COLUMNS, Done, Model, Progress, check_columns
 from .ngram import NgramModel
-from .pocket import Progress, cache_folder
 from .tokentable import TokenTable
 
 MARK = b"\xa7gp\x01"  # opens every record, so that reading can go on behind damage

@@ -7,10 +7,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from . import heads, layouts, networks, pocket
+from . import heads, layouts, networks
 from .encoding import CERTAIN, TEXT, Encoded, Encoder, encode
-from .models import COLUMNS, Done, check_columns
-from .pocket import Progress
+from .models import COLUMNS, Done, Progress, check_columns
 from .tokentable import TokenTable
 
 ROW = 128  # positions of a row with shared prefixes: twice as many share little more and cost more attention
@@ -26,7 +25,7 @@ class CausalModel:
     `name` is the name as given ('pocket (toy)' for the pocket model). With `head` the output layer is applied in blocks
     of the vocabulary, without it the model computes its logits itself; `row` is the size of a row with shared prefixes,
     0 where each text has a row of its own; `reasons` say why either is so. `repeats` says whether each window of a long
-    text begins with the prefix token.
+    text begins with the prefix token. `toy` says of a toy model what its numbers are worth.
     """
 
     masked: ClassVar[bool] = False
@@ -42,6 +41,7 @@ class CausalModel:
     head: heads.Head | None = None
     row: int = 0
     reasons: Mapping[str, str] | None = None
+    toy: str = ""
 
     def encode(
         self,
@@ -68,11 +68,7 @@ class CausalModel:
             windows_repeat_prefix=self.repeats,
             **{f"{name}_because": why for name, why in (self.reasons or {}).items()},
         )
-        if self.name == pocket.LABEL:
-            facts["toy"] = (
-                "a toy trained on sentences of a small grammar; its numbers say nothing about English or about people"
-            )
-        return facts
+        return facts | ({"toy": self.toy} if self.toy else {})
 
     def forward(
         self,

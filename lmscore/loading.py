@@ -6,13 +6,12 @@ from typing import Any
 
 from gardenpath import study
 
-from . import pocket
+from . import networks, pocket
 from .causal import CausalModel
 from .encoding import Encoder, vocabulary
 from .masked import MaskedModel, checked
-from .models import Model
+from .models import Model, Progress
 from .ngram import SCHEME, load_ngram
-from .pocket import Progress
 from .probing import fastest
 
 EXPECTED = (
@@ -54,7 +53,7 @@ def load(
     source = str(pocket.pocket_folder(progress)) if is_pocket else str(name)
     hub = {"revision": revision, "trust_remote_code": trust_remote_code}
     settings = {"dtype": getattr(torch, dtype), **_quantized(quantization, place)}
-    with pocket.quiet():
+    with networks.quiet():
         config = _config(source, hub)
         if quantization and _is_masked(config):
             raise ValueError(f"model {source!r}: quantization is for causal models; load a masked model without it")
@@ -73,6 +72,7 @@ def load(
     )
     model = CausalModel(
         name=pocket.LABEL if is_pocket else str(name),
+        toy=pocket.WORTH if is_pocket else "",
         encoder=encoder,
         network=network,
         device=place,

@@ -10,8 +10,7 @@ import numpy as np
 
 from . import heads, networks
 from .encoding import CERTAIN, Encoded, Encoder, encode, lead_in
-from .models import COLUMNS, Done, check_columns
-from .pocket import Progress
+from .models import COLUMNS, Done, Progress, check_columns
 from .tokentable import TokenTable
 
 CPU_TOKENS, GPU_TOKENS = 768, 16384  # positions of a batch; on a CPU 2048 gain 5 % and hold three times the memory

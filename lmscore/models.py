@@ -4,11 +4,11 @@ from collections.abc import Callable, Sequence
 from typing import Protocol
 
 from .encoding import Encoded
-from .pocket import Progress
 from .tokentable import TokenTable
 
 COLUMNS = ("logprob", "end", "log_boundary", "entropy", "renyi")
 
+Progress = Callable[[int, int], None]  # how much of how much is done
 Done = Callable[[Sequence[TokenTable]], None]
 
 

@@ -1,5 +1,8 @@
 """What causal and masked models share: what a sidecar records of them, how large batches are, memory that runs out."""
 
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -55,3 +58,23 @@ def is_out_of_memory(error: Exception) -> bool:
     # The CPU's allocator has no class of error; its words differ between Windows and the others.
     told = ("not enough memory", "can't allocate memory")
     return isinstance(error, (torch.OutOfMemoryError, MemoryError)) or any(words in str(error) for words in told)
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Keep transformers' own bars and remarks from the terminal; our errors say what matters."""
+    from transformers.utils import logging as talk
+
+    level, bars = talk.get_verbosity(), talk.is_progress_bar_enabled()
+    hub = logging.getLogger("huggingface_hub")
+    hub_level = hub.level
+    talk.set_verbosity_error()
+    talk.disable_progress_bar()
+    hub.setLevel(logging.CRITICAL)
+    try:
+        yield
+    finally:
+        hub.setLevel(hub_level)
+        talk.set_verbosity(level)
+        if bars:
+            talk.enable_progress_bar()

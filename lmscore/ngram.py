@@ -21,8 +21,7 @@ from gardenpath import study
 
 from .arpa import END, START, UNKNOWN, Level, lines, read_arpa, write_arpa
 from .encoding import CERTAIN, Encoded
-from .models import COLUMNS, Done, check_columns
-from .pocket import Progress
+from .models import COLUMNS, Done, Progress, check_columns
 from .tokentable import TokenTable
 
 SCHEME = "ngram:"

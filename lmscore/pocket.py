@@ -10,10 +10,8 @@ import json
 import logging
 import os
 import shutil
-import sys
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from random import Random
@@ -22,16 +20,18 @@ from typing import TYPE_CHECKING, Any
 from gardenpath import study
 
 from . import grammar, lexicon
+from .cache_folder import cache_folder
+from .models import Progress
+from .networks import quiet
 
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerFast
 
 NAME = "pocket"
 LABEL = "pocket (toy)"
+WORTH = "a toy trained on sentences of a small grammar; its numbers say nothing about English or about people"
 SEED = 1
 END = "<|endoftext|>"
-
-Progress = Callable[[int, int], None]
 
 log = logging.getLogger("gardenpath")
 
@@ -106,42 +106,11 @@ def pocket_folder(progress: Progress | None = None) -> Path:
     return folder
 
 
-@contextmanager
-def quiet() -> Iterator[None]:
-    """Keep transformers' own bars and remarks from the terminal; our errors say what matters."""
-    from transformers.utils import logging as talk
-
-    level, bars = talk.get_verbosity(), talk.is_progress_bar_enabled()
-    hub = logging.getLogger("huggingface_hub")
-    hub_level = hub.level
-    talk.set_verbosity_error()
-    talk.disable_progress_bar()
-    hub.setLevel(logging.CRITICAL)
-    try:
-        yield
-    finally:
-        hub.setLevel(hub_level)
-        talk.set_verbosity(level)
-        if bars:
-            talk.enable_progress_bar()
-
-
 def _fingerprint() -> str:
     """Return a short hash of everything that decides what the pocket model knows."""
     sources = [Path(module).read_bytes() for module in (lexicon.__file__, grammar.__file__, __file__)]
     settings = json.dumps([asdict(Training()), SEED]).encode()
     return hashlib.sha256(b"\0".join([*sources, settings])).hexdigest()[:12]
-
-
-def cache_folder() -> Path:
-    """Return the folder where programs keep what they can make again."""
-    if sys.platform == "win32":
-        base = Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local")
-    elif sys.platform == "darwin":
-        base = Path.home() / "Library" / "Caches"
-    else:
-        base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    return base / "gardenpath"
 
 
 def _tokenizer(texts: Sequence[str], training: Training) -> "PreTrainedTokenizerFast":

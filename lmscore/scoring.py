@@ -13,8 +13,7 @@ from gardenpath.stimuli import GRAMMATICAL, UNGRAMMATICAL, Item, Materials, Sent
 from . import reductions
 from .encoding import Encoded
 from .loading import load
-from .models import COLUMNS, Model
-from .pocket import Progress
+from .models import COLUMNS, Model, Progress
 from .protocols import Protocol, chosen
 from .tokentable import TokenTable
 from .unigrams import Unigrams, read_unigrams

@@ -14,7 +14,7 @@ torch = pytest.importorskip("torch", reason="the extra lm is not installed")
 pytest.importorskip("transformers", reason="the extra lm is not installed")
 
 from gardenpath import lmscore  # noqa: E402
-from gardenpath.lmscore import masked, pocket  # noqa: E402
+from gardenpath.lmscore import masked, networks  # noqa: E402
 from gardenpath.lmscore.protocols import PROTOCOLS  # noqa: E402
 from gardenpath.stimuli import Item, Materials, Paradigm, Region, Sentence  # noqa: E402
 
@@ -285,7 +285,7 @@ def test_a_tokenizer_without_a_mask_token_is_refused(places, tmp_path):
     folder = shutil.copytree(places["bert"], tmp_path / "model")
     tokenizer = AutoTokenizer.from_pretrained(folder)
     tokenizer.mask_token = None
-    with pocket.quiet():
+    with networks.quiet():
         tokenizer.save_pretrained(folder)
     with pytest.raises(ValueError, match="its tokenizer has the mask token None") as error:
         lmscore.load(folder, device="cpu")
