@@ -196,13 +196,13 @@ def minicons_pll(folder: Path, batch: int) -> Scorer:
 def operations(folder: Path, texts: Sequence[str]) -> dict[str, float]:
     """Return positions and multiplications that are needed, prefixes shared and not."""
     from gardenpath import lmscore
-    from gardenpath.lmscore import causal, layouts
+    from gardenpath.lmscore.models import causal, packing
 
     model = lmscore.load(folder, device="cpu")
     encoded = list(dict.fromkeys(model.encode(text) for text in texts))
-    paths = [path for k, one in enumerate(encoded) for path in layouts.paths(k, one, None, (), False)]
-    rows = layouts.shared_rows(paths, causal.ROW)
-    layout = layouts.lay_out(rows)
+    paths = [path for k, one in enumerate(encoded) for path in packing.paths(k, one, None, (), False)]
+    rows = packing.shared_rows(paths, causal.ROW)
+    layout = packing.lay_out(rows)
     trunk = sum(p.numel() for name, p in model.network.named_parameters() if p.ndim == 2 and ".h." in name)
     head = model.network.get_output_embeddings().weight.numel()
     return {

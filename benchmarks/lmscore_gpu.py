@@ -57,8 +57,8 @@ def large(folder: Path, device: str, shape: dict[str, int]) -> Any:
     import torch
     from transformers import AutoTokenizer, LlamaConfig, LlamaForCausalLM
 
-    from gardenpath.lmscore import causal, probing
-    from gardenpath.lmscore.encoding import Encoder, vocabulary
+    from gardenpath.lmscore.models import causal, fast_paths
+    from gardenpath.lmscore.tokens.encoding import Encoder, vocabulary
 
     tokenizer = AutoTokenizer.from_pretrained(folder)
     config = LlamaConfig(vocab_size=50304, bos_token_id=0, eos_token_id=0, **shape)
@@ -69,15 +69,15 @@ def large(folder: Path, device: str, shape: dict[str, int]) -> Any:
         network = LlamaForCausalLM(config).eval()
         torch.set_default_dtype(before)
     encoder = Encoder(tokenizer, vocabulary(tokenizer, config.vocab_size), 0, frozenset({0}), 4096)
-    return probing.fastest(causal.CausalModel("random Llama", encoder, network, device, "bfloat16"))
+    return fast_paths.fastest(causal.CausalModel("random Llama", encoder, network, device, "bfloat16"))
 
 
 def positions(model: Any, encoded: Sequence[Any]) -> tuple[int, int]:
     """Return how many distinct positions are computed, and how many of them the output layer is applied to."""
-    from gardenpath.lmscore import layouts
+    from gardenpath.lmscore.models import packing
 
-    paths = [path for k, one in enumerate(encoded) for path in layouts.paths(k, one, None, (), False)]
-    layout = layouts.lay_out(layouts.shared_rows(paths, model.row) if model.row else layouts.single_rows(paths))
+    paths = [path for k, one in enumerate(encoded) for path in packing.paths(k, one, None, (), False)]
+    layout = packing.lay_out(packing.shared_rows(paths, model.row) if model.row else packing.single_rows(paths))
     return int(layout.lengths.sum()), len(layout.nodes)
 
 

@@ -1,18 +1,18 @@
 """Sentences become token scores under a language model; token scores become words, regions, sentences and pairs."""
 
-from .cache import cached
-from .causal import CausalModel
-from .encoding import Encoded, Encoder, encode
+from .cache.token_cache import cached
 from .loading import load
-from .masked import MaskedModel
-from .models import COLUMNS, Model
-from .ngram import NgramModel, estimate_ngram
-from .pocket import build_pocket
-from .protocols import PROTOCOLS, Protocol
-from .reductions import MEASURES, WordScore, region_lp, words
+from .measures.reductions import MEASURES, WordScore, region_lp, words
+from .measures.unigrams import Unigrams, read_unigrams
+from .models.causal import CausalModel
+from .models.interface import COLUMNS, Model
+from .models.masked import MaskedModel
+from .models.ngram import NgramModel, estimate_ngram
 from .scoring import Scored, Scores, evaluate, layout_noise, score, token_tables, within_noise
-from .tokentable import TokenTable
-from .unigrams import Unigrams, read_unigrams
+from .tokens.encoding import Encoded, Encoder, encode
+from .tokens.protocols import PROTOCOLS, Protocol
+from .tokens.token_table import TokenTable
+from .toy.pocket import build_pocket
 
 __all__ = [
     "COLUMNS",

@@ -6,13 +6,14 @@ from typing import Any
 
 from gardenpath import study
 
-from . import networks, pocket
-from .causal import CausalModel
-from .encoding import Encoder, vocabulary
-from .masked import MaskedModel, checked
-from .models import Model, Progress
-from .ngram import SCHEME, load_ngram
-from .probing import fastest
+from .models import huggingface
+from .models.causal import CausalModel
+from .models.fast_paths import fastest
+from .models.interface import Model, Progress
+from .models.masked import MaskedModel, checked
+from .models.ngram import SCHEME, load_ngram
+from .tokens.encoding import Encoder, vocabulary
+from .toy import pocket
 
 EXPECTED = (
     "a folder written by save_pretrained, the id of a causal or masked model on the Hugging Face hub such as gpt2, "
@@ -53,7 +54,7 @@ def load(
     source = str(pocket.pocket_folder(progress)) if is_pocket else str(name)
     hub = {"revision": revision, "trust_remote_code": trust_remote_code}
     settings = {"dtype": getattr(torch, dtype), **_quantized(quantization, place)}
-    with networks.quiet():
+    with huggingface.quiet():
         config = _config(source, hub)
         if quantization and _is_masked(config):
             raise ValueError(f"model {source!r}: quantization is for causal models; load a masked model without it")

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 from gardenpath import study
 from gardenpath.stimuli import GRAMMATICAL, UNGRAMMATICAL, Item, Materials, Sentence
 
-from . import reductions
-from .encoding import Encoded
 from .loading import load
-from .models import COLUMNS, Model, Progress
-from .protocols import Protocol, chosen
-from .tokentable import TokenTable
-from .unigrams import Unigrams, read_unigrams
+from .measures import reductions
+from .measures.unigrams import Unigrams, read_unigrams
+from .models.interface import COLUMNS, Model, Progress
+from .tokens.encoding import Encoded
+from .tokens.protocols import Protocol, chosen
+from .tokens.token_table import TokenTable
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -11,7 +11,8 @@ torch = pytest.importorskip("torch", reason="the extra lm is not installed")
 pytest.importorskip("transformers", reason="the extra lm is not installed")
 
 from gardenpath import lmscore  # noqa: E402
-from gardenpath.lmscore import networks, pocket  # noqa: E402
+from gardenpath.lmscore.models import huggingface  # noqa: E402
+from gardenpath.lmscore.toy import pocket  # noqa: E402
 
 CORPUS = [
     "The cat didn't sit on the mat, did it?",
@@ -25,7 +26,7 @@ CORPUS = [
 
 def save(folder: Path, tokenizer, network) -> Path:
     """Save tokenizer and model, silently."""
-    with networks.quiet():
+    with huggingface.quiet():
         tokenizer.save_pretrained(folder)
         network.save_pretrained(folder)
     return folder

@@ -21,7 +21,9 @@ pytest.importorskip("transformers", reason="the extra lm is not installed")
 from safetensors.torch import load_file, save_file  # noqa: E402
 
 from gardenpath import lmscore, study  # noqa: E402
-from gardenpath.lmscore import cached, cachekey, grammar  # noqa: E402
+from gardenpath.lmscore import cached  # noqa: E402
+from gardenpath.lmscore.cache import cache_key  # noqa: E402
+from gardenpath.lmscore.toy import grammar  # noqa: E402
 
 from .test_masked import bert  # noqa: E402
 
@@ -124,7 +126,7 @@ def test_what_changes_the_numbers_has_a_cache_of_its_own(folders, tmp_path):
     texts = known[0].encode("The cat sat."), known[3].encode("The cat sat.")
     assert known[0].forward(texts[:1])[0].logprob[0] != known[3].forward(texts[1:])[0].logprob[0]
     said = json.loads(next(iter(places())).joinpath("model.json").read_text())
-    assert said["schema"] == cachekey.SCHEMA
+    assert said["schema"] == cache_key.SCHEMA
     assert "model.safetensors" in said["weights"]
 
 

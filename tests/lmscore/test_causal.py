@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from gardenpath import lmscore
-from gardenpath.lmscore import COLUMNS, causal, encode, heads, probing
+from gardenpath.lmscore import COLUMNS, encode
+from gardenpath.lmscore.models import causal, fast_paths, output_layers
 
 from .conftest import gpt2, whitespace_marks
 
@@ -120,8 +121,10 @@ def test_prefixes_are_shared_where_that_is_exact_and_else_the_reason_is_recorded
 
 
 def test_a_head_that_no_setting_explains_is_left_to_the_model(byte_model, monkeypatch):
-    monkeypatch.setattr(heads, "candidates", lambda network: [heads.Head(network.get_output_embeddings(), 1.01)])
-    found = probing.fastest(byte_model)
+    monkeypatch.setattr(
+        output_layers, "candidates", lambda network: [output_layers.Head(network.get_output_embeddings(), 1.01)]
+    )
+    found = fast_paths.fastest(byte_model)
     assert found.head is None
     assert found.row
     assert "would change log-probabilities" in found.describe()["head_because"]
@@ -138,8 +141,8 @@ def test_long_texts_beside_rows_of_short_ones_change_nothing(model):
 def test_blocks_and_chunks_of_any_size_give_the_same(model, monkeypatch):
     encoded = [encode(model.encoder, text) for text in TEXTS]
     expected = [columns(table) for table in model.forward(encoded)]
-    monkeypatch.setattr(heads, "BLOCK", 50)
-    monkeypatch.setitem(heads.CHUNK, "cpu", 7)
+    monkeypatch.setattr(output_layers, "BLOCK", 50)
+    monkeypatch.setitem(output_layers.CHUNK, "cpu", 7)
     assert_equal(model.forward(encoded), expected, 1e-12)
     for one, other in zip(model.forward(encoded, columns=["logprob"]), expected, strict=True):
         np.testing.assert_allclose(one.logprob[:-1], other[0][:-1], atol=1e-12)
@@ -175,10 +178,15 @@ def test_an_improbable_boundary_keeps_its_probability(byte_model):
     network = torch.nn.Linear(1, 4, bias=True)
     network.weight.data.zero_()
     network.bias.data = torch.tensor([0.0, -300.0, -310.0, 1.0])
-    blocks = heads.by_class(np.array([False, True, False, False]), [2], "cpu")
+    blocks = output_layers.by_class(np.array([False, True, False, False]), [2], "cpu")
     with torch.inference_mode():
-        found = heads.measure(
-            heads.Head(network), blocks, torch.zeros(1, 1), np.array([0, 0]), np.array([1, -1]), frozenset(COLUMNS)
+        found = output_layers.measure(
+            output_layers.Head(network),
+            blocks,
+            torch.zeros(1, 1),
+            np.array([0, 0]),
+            np.array([1, -1]),
+            frozenset(COLUMNS),
         )
     norm = math.log1p(math.exp(-1)) + 1
     np.testing.assert_allclose(found.logprob, [-300 - norm, -310 - norm], rtol=1e-6)

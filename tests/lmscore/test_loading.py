@@ -88,9 +88,9 @@ def small(kind: str):
     ],
 )
 def test_other_kinds_of_model_are_refused(folders, tmp_path, kind, words):
-    from gardenpath.lmscore import networks
+    from gardenpath.lmscore.models import huggingface
 
-    with networks.quiet():
+    with huggingface.quiet():
         small(kind).save_pretrained(tmp_path)
     for name in ("tokenizer.json", "tokenizer_config.json"):
         shutil.copy(folders["gpt2"] / name, tmp_path / name)

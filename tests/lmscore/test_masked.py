@@ -14,8 +14,8 @@ torch = pytest.importorskip("torch", reason="the extra lm is not installed")
 pytest.importorskip("transformers", reason="the extra lm is not installed")
 
 from gardenpath import lmscore  # noqa: E402
-from gardenpath.lmscore import masked, networks  # noqa: E402
-from gardenpath.lmscore.protocols import PROTOCOLS  # noqa: E402
+from gardenpath.lmscore.models import huggingface, masked  # noqa: E402
+from gardenpath.lmscore.tokens.protocols import PROTOCOLS  # noqa: E402
 from gardenpath.stimuli import Item, Materials, Paradigm, Region, Sentence  # noqa: E402
 
 from .conftest import CORPUS, save  # noqa: E402
@@ -285,7 +285,7 @@ def test_a_tokenizer_without_a_mask_token_is_refused(places, tmp_path):
     folder = shutil.copytree(places["bert"], tmp_path / "model")
     tokenizer = AutoTokenizer.from_pretrained(folder)
     tokenizer.mask_token = None
-    with networks.quiet():
+    with huggingface.quiet():
         tokenizer.save_pretrained(folder)
     with pytest.raises(ValueError, match="its tokenizer has the mask token None") as error:
         lmscore.load(folder, device="cpu")
@@ -301,7 +301,7 @@ def test_finished_tables_are_handed_over_once_each(model, protocol):
 
 
 def test_memory_that_runs_out_halves_the_batches(places, protocol, monkeypatch, caplog):
-    from gardenpath.lmscore.masked import MaskedModel
+    from gardenpath.lmscore.models.masked import MaskedModel
 
     model = lmscore.load(places["bert"], device="cpu", dtype="float64")
     texts = encoded(model, protocol)

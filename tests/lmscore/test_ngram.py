@@ -12,7 +12,9 @@ import numpy as np
 import pytest
 
 from gardenpath import lmscore, study
-from gardenpath.lmscore import grammar, ngram, reductions
+from gardenpath.lmscore.measures import reductions
+from gardenpath.lmscore.models import ngram
+from gardenpath.lmscore.toy import grammar
 from gardenpath.stimuli import Item, Materials, Paradigm, Region, Sentence
 
 SMALL = [

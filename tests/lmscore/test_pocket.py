@@ -8,9 +8,9 @@ from random import Random
 import pytest
 
 from gardenpath import lmscore, stimuli, study
-from gardenpath.lmscore import grammar, pocket
-from gardenpath.lmscore.grammar import Phrase, adjunct, attractor, finish, join, maybe, noun_phrase, transitive
-from gardenpath.lmscore.lexicon import (
+from gardenpath.lmscore.toy import grammar, pocket
+from gardenpath.lmscore.toy.grammar import Phrase, adjunct, attractor, finish, join, maybe, noun_phrase, transitive
+from gardenpath.lmscore.toy.lexicon import (
     BARE_VERBS,
     CONDITIONS,
     GIVING_VERBS,

@@ -11,8 +11,8 @@ import pytest
 
 from gardenpath import lmscore
 from gardenpath.lmscore import PROTOCOLS, encode, token_tables, words
-from gardenpath.lmscore.protocols import DEFAULT, named
-from gardenpath.lmscore.reductions import lp, mean_lp, pen_lp
+from gardenpath.lmscore.measures.reductions import lp, mean_lp, pen_lp
+from gardenpath.lmscore.tokens.protocols import DEFAULT, named
 from gardenpath.stimuli import Item, Materials, Paradigm, Region, Sentence
 
 pytestmark = pytest.mark.lm

@@ -8,8 +8,8 @@ import pytest
 
 from gardenpath import lmscore, stimuli
 from gardenpath.lmscore import Unigrams, encode, region_lp, words
-from gardenpath.lmscore.encoding import BOUNDARY, TEXT, Encoded
-from gardenpath.lmscore.reductions import fits, lp, mean_lp, pen_lp, slor
+from gardenpath.lmscore.measures.reductions import fits, lp, mean_lp, pen_lp, slor
+from gardenpath.lmscore.tokens.encoding import BOUNDARY, TEXT, Encoded
 from gardenpath.stimuli import Region, Sentence
 
 from .conftest import save

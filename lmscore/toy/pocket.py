@@ -19,10 +19,10 @@ from typing import TYPE_CHECKING, Any
 
 from gardenpath import study
 
+from ..cache.cache_folder import cache_folder
+from ..models.huggingface import quiet
+from ..models.interface import Progress
 from . import grammar, lexicon
-from .cache_folder import cache_folder
-from .models import Progress
-from .networks import quiet
 
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerFast

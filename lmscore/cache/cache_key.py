@@ -9,7 +9,7 @@ from typing import Any
 
 from gardenpath import study
 
-from .models import Model
+from ..models.interface import Model
 
 SCHEMA = 2  # goes up when the same key would mean other numbers, or a record is laid out otherwise
 DECISIVE = (".safetensors", ".bin", ".json", ".py")  # files of a model's folder that its numbers depend on

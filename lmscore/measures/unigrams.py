@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 
 from gardenpath import study
 
-from .encoding import Encoder
-from .models import Model
-from .protocols import Protocol, chosen
+from ..models.interface import Model
+from ..tokens.encoding import Encoder
+from ..tokens.protocols import Protocol, chosen
 
 if TYPE_CHECKING:
     import pandas as pd

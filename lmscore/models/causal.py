@@ -7,10 +7,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from . import heads, layouts, networks
-from .encoding import CERTAIN, TEXT, Encoded, Encoder, encode
-from .models import COLUMNS, Done, Progress, check_columns
-from .tokentable import TokenTable
+from ..tokens.encoding import CERTAIN, TEXT, Encoded, Encoder, encode
+from ..tokens.token_table import TokenTable
+from . import huggingface, output_layers, packing
+from .interface import COLUMNS, Done, Progress, check_columns
 
 ROW = 128  # positions of a row with shared prefixes: twice as many share little more and cost more attention
 CPU_TOKENS, GPU_TOKENS = 512, 16384  # positions of a batch; bigger batches gain nothing on a CPU and hold more memory
@@ -38,7 +38,7 @@ class CausalModel:
     revision: str | None = None
     quantization: str | None = None
     repeats: bool = False
-    head: heads.Head | None = None
+    head: output_layers.Head | None = None
     row: int = 0
     reasons: Mapping[str, str] | None = None
     toy: str = ""
@@ -58,7 +58,7 @@ class CausalModel:
     def describe(self) -> dict[str, object]:
         """Return what a sidecar records of the model, to tell it from any other."""
         window = self.encoder.window
-        facts = networks.described(
+        facts = huggingface.described(
             self,
             quantization=self.quantization,
             layout="rows that share prefixes" if self.row else "a row for each text",
@@ -89,7 +89,7 @@ class CausalModel:
         unique = list({_key(text): text for text in texts}.values())
         end = wanted != {"logprob"}
         windows = [
-            layouts.paths(k, text, self.encoder.window, self._repeated(text), end) for k, text in enumerate(unique)
+            packing.paths(k, text, self.encoder.window, self._repeated(text), end) for k, text in enumerate(unique)
         ]
         tables = [_blank(text, len(paths)) for text, paths in zip(unique, windows, strict=True)]
         missing = list(map(len, windows))
@@ -116,14 +116,14 @@ class CausalModel:
         return text.fed[:1] if self.repeats and text.fed[0] == self.encoder.prefix else ()
 
     def _batches(
-        self, paths: Sequence[layouts.Path], wanted: frozenset[str], budget: int | None
-    ) -> Iterator[list[tuple[layouts.Path, np.ndarray]]]:
+        self, paths: Sequence[packing.Path], wanted: frozenset[str], budget: int | None
+    ) -> Iterator[list[tuple[packing.Path, np.ndarray]]]:
         """Yield each path with its columns, batch by batch; memory that runs out halves the batches from there on."""
         blocks = self._blocks(wanted)
-        budget = budget or networks.budget(self, CPU_TOKENS, GPU_TOKENS)
+        budget = budget or huggingface.budget(self, CPU_TOKENS, GPU_TOKENS)
         halved = False
-        alone = layouts.single_rows(path for path in paths if len(path.ids) > self.row)
-        together = layouts.shared_rows((path for path in paths if len(path.ids) <= self.row), self.row)
+        alone = packing.single_rows(path for path in paths if len(path.ids) > self.row)
+        together = packing.shared_rows((path for path in paths if len(path.ids) <= self.row), self.row)
         for rows, shared in ((alone, False), (together, True)):
             rows.sort(key=lambda row: -row.size)
             start = 0
@@ -131,9 +131,9 @@ class CausalModel:
                 size = rows[start].size
                 count = min(len(rows) - start, max(1, budget // size))
                 try:
-                    values = self._compute(layouts.lay_out(rows[start : start + count]), shared, blocks, wanted)
+                    values = self._compute(packing.lay_out(rows[start : start + count]), shared, blocks, wanted)
                 except (RuntimeError, MemoryError) as error:
-                    if not networks.is_out_of_memory(error):
+                    if not huggingface.is_out_of_memory(error):
                         raise
                     if count == 1:
                         raise MemoryError(
@@ -150,25 +150,25 @@ class CausalModel:
                 start += count
                 yield values
 
-    def _blocks(self, wanted: frozenset[str]) -> heads.Blocks:
+    def _blocks(self, wanted: frozenset[str]) -> output_layers.Blocks:
         vocabulary = self.encoder.vocabulary
         if wanted & {"end", "log_boundary"}:
             device = str(self.head.linear.weight.device) if self.head else self.device
-            return heads.by_class(vocabulary.begins, sorted(self.encoder.ends), device)
-        return heads.in_order(len(vocabulary.begins))
+            return output_layers.by_class(vocabulary.begins, sorted(self.encoder.ends), device)
+        return output_layers.in_order(len(vocabulary.begins))
 
     def _compute(
-        self, layout: layouts.Layout, shared: bool, blocks: heads.Blocks, wanted: frozenset[str]
-    ) -> list[tuple[layouts.Path, np.ndarray]]:
+        self, layout: packing.Layout, shared: bool, blocks: output_layers.Blocks, wanted: frozenset[str]
+    ) -> list[tuple[packing.Path, np.ndarray]]:
         """Return each path of a batch with logprob, log boundary mass, entropy and Rényi entropy of its predictions."""
         import torch
 
         with torch.inference_mode():
             inputs = self._inputs(layout, shared)
-            states = heads.states(self.network, **inputs) if self.head else self.network(**inputs).logits
+            states = output_layers.states(self.network, **inputs) if self.head else self.network(**inputs).logits
             nodes = torch.from_numpy(layout.nodes).to(states.device)
-            found = heads.measure(
-                self.head or heads.OwnLogits(),
+            found = output_layers.measure(
+                self.head or output_layers.OwnLogits(),
                 blocks,
                 states.flatten(0, 1)[nodes],
                 layout.sources,
@@ -177,14 +177,14 @@ class CausalModel:
             )
         by_node = np.stack([found.log_boundary, found.entropy, found.renyi])
         values = np.vstack([found.logprob, by_node[:, layout.sources]])
-        for path, place in layouts.per_path(layout):
+        for path, place in packing.per_path(layout):
             if path.opening == TEXT:
                 values[1, place.start] = found.log_text[layout.sources[place.start]]
             elif path.opening == CERTAIN and "log_boundary" in wanted:
                 values[1, place.start] = 0.0
-        return [(path, values[:, place]) for path, place in layouts.per_path(layout)]
+        return [(path, values[:, place]) for path, place in packing.per_path(layout)]
 
-    def _inputs(self, layout: layouts.Layout, shared: bool) -> dict[str, Any]:
+    def _inputs(self, layout: packing.Layout, shared: bool) -> dict[str, Any]:
         """Return what the network is called with: ids and, where rows share prefixes, depths and who sees whom."""
         import torch
 

@@ -5,11 +5,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from . import heads
+from ..tokens.encoding import BOUNDARY, Encoded
+from ..tokens.token_table import TokenTable
+from . import output_layers
 from .causal import ROW, CausalModel, columns_of
-from .encoding import BOUNDARY, Encoded
-from .models import COLUMNS
-from .tokentable import TokenTable
+from .interface import COLUMNS
 
 PROBED = tuple(name for name in COLUMNS if name != "end")
 
@@ -26,7 +26,7 @@ def fastest(model: CausalModel) -> CausalModel:
     _check_causal(plain, expected, common)
     reasons = {}
     head, why = None, ""
-    for candidate in heads.candidates(model.network):
+    for candidate in output_layers.candidates(model.network):
         why = why_not(replace(plain, head=candidate), expected)
         if not why:
             head = candidate

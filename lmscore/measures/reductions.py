@@ -8,8 +8,8 @@ import numpy as np
 
 from gardenpath.stimuli import CRITICAL, Sentence, Word
 
-from .encoding import Encoded, cores, units
-from .tokentable import TokenTable
+from ..tokens.encoding import Encoded, cores, units
+from ..tokens.token_table import TokenTable
 from .unigrams import Unigrams
 
 BITS = 1 / math.log(2)

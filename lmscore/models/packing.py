@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .encoding import Encoded
+from ..tokens.encoding import Encoded
 
 END = -1  # the target of a sequence's last position: the end of the text
 NOWHERE = np.iinfo(np.int64).max

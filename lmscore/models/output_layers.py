@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .layouts import END
+from .packing import END
 
 if TYPE_CHECKING:
     import torch

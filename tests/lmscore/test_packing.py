@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gardenpath.lmscore import layouts
-from gardenpath.lmscore.encoding import BOUNDARY, Encoded
+from gardenpath.lmscore.models import packing
+from gardenpath.lmscore.tokens.encoding import BOUNDARY, Encoded
 
 
 def encoded(ids, fed=(9,)) -> Encoded:
@@ -15,10 +15,10 @@ def encoded(ids, fed=(9,)) -> Encoded:
 
 
 def paths_of(sequences, end=True):
-    return [path for k, ids in enumerate(sequences) for path in layouts.paths(k, encoded(ids), None, (), end)]
+    return [path for k, ids in enumerate(sequences) for path in packing.paths(k, encoded(ids), None, (), end)]
 
 
-def ancestors(layout: layouts.Layout, row: int, place: int) -> list[int]:
+def ancestors(layout: packing.Layout, row: int, place: int) -> list[int]:
     """Return the tokens that a place sees, its own last."""
     seen = [k for k in range(place + 1) if place < layout.until[row, k]]
     return layout.ids[row, seen].tolist()
@@ -29,25 +29,25 @@ SEQUENCES = st.lists(st.lists(st.integers(0, 2), min_size=1, max_size=6), min_si
 
 @given(SEQUENCES, st.integers(7, 20), st.booleans())
 def test_every_prediction_sees_exactly_its_own_path_and_stands_at_its_depth(sequences, capacity, end):
-    rows = layouts.shared_rows(paths_of(sequences, end), capacity)
+    rows = packing.shared_rows(paths_of(sequences, end), capacity)
     assert all(row.size <= capacity for row in rows)
-    layout = layouts.lay_out(rows)
+    layout = packing.lay_out(rows)
     width = layout.ids.shape[1]
     assert len(set(layout.nodes.tolist())) == len(layout.nodes)
-    for path, predictions in layouts.per_path(layout):
+    for path, predictions in packing.per_path(layout):
         assert path.ids == (9, *sequences[path.text])[: len(path.ids)]
         for depth, k in enumerate(range(predictions.start, predictions.stop)):
             row, place = divmod(int(layout.nodes[layout.sources[k]]), width)
             assert ancestors(layout, row, place) == list(path.ids[: depth + 1])
             assert layout.positions[row, place] == depth
-            expected = (*sequences[path.text], layouts.END)[depth]
+            expected = (*sequences[path.text], packing.END)[depth]
             assert layout.targets[k] == expected
     assert sorted(path.text for path in layout.paths) == list(range(len(sequences)))
 
 
 @given(SEQUENCES)
 def test_each_distinct_prefix_stands_once_where_the_row_is_long_enough(sequences):
-    layout = layouts.lay_out(layouts.shared_rows(paths_of(sequences), 1000))
+    layout = packing.lay_out(packing.shared_rows(paths_of(sequences), 1000))
     prefixes = {tuple(ids[:k]) for ids in sequences for k in range(len(ids) + 1)}
     assert layout.lengths.tolist() == [len(prefixes)]
     assert len(layout.nodes) == len(prefixes)
@@ -55,7 +55,7 @@ def test_each_distinct_prefix_stands_once_where_the_row_is_long_enough(sequences
 
 @given(SEQUENCES)
 def test_what_fills_a_row_up_sees_itself_only(sequences):
-    layout = layouts.lay_out(layouts.single_rows(paths_of(sequences)))
+    layout = packing.lay_out(packing.single_rows(paths_of(sequences)))
     for row, length in enumerate(layout.lengths):
         for place in range(length, layout.ids.shape[1]):
             seen = np.flatnonzero((np.arange(len(layout.ids[row])) <= place) & (place < layout.until[row]))
@@ -69,7 +69,7 @@ def test_windows_predict_every_token_once_with_at_least_half_a_window_of_context
 ):
     text = encoded(range(100, 100 + length), (9, *range(50, 50 + context)))
     whole = (*text.fed, *text.ids)
-    found = layouts.paths(0, text, window, repeated, end)
+    found = packing.paths(0, text, window, repeated, end)
     rows = [(path, k) for path in found for k in range(len(path.targets))]
     assert [path.row + k for path, k in rows] == list(range(length + end))
     for path, k in rows:
@@ -80,6 +80,6 @@ def test_windows_predict_every_token_once_with_at_least_half_a_window_of_context
         own = context_fed if whole[: len(context_fed)] == context_fed else context_fed[len(repeated) :]
         assert own == whole[place + 1 - len(own) : place + 1]
         assert len(own) >= min(place + 1, window // 2 - len(repeated))
-        assert path.targets[k] == (*text.ids, layouts.END)[row]
+        assert path.targets[k] == (*text.ids, packing.END)[row]
     if len(whole) <= window:
         assert len(found) == 1

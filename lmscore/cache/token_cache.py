@@ -21,12 +21,12 @@ import numpy as np
 
 from gardenpath import study
 
+from ..models.interface import COLUMNS, Done, Model, Progress, check_columns
+from ..models.ngram import NgramModel
+from ..tokens.encoding import Encoded
+from ..tokens.token_table import TokenTable
 from .cache_folder import cache_folder
-from .cachekey import identity
-from .encoding import Encoded
-from .models import COLUMNS, Done, Model, Progress, check_columns
-from .ngram import NgramModel
-from .tokentable import TokenTable
+from .cache_key import identity
 
 MARK = b"\xa7gp\x01"  # opens every record, so that reading can go on behind damage
 HEAD = struct.Struct("<4sII")  # mark, length and CRC-32 of the body

@@ -19,10 +19,10 @@ import numpy as np
 
 from gardenpath import study
 
+from ..tokens.encoding import CERTAIN, Encoded
+from ..tokens.token_table import TokenTable
 from .arpa import END, START, UNKNOWN, Level, lines, read_arpa, write_arpa
-from .encoding import CERTAIN, Encoded
-from .models import COLUMNS, Done, Progress, check_columns
-from .tokentable import TokenTable
+from .interface import COLUMNS, Done, Progress, check_columns
 
 SCHEME = "ngram:"
 ORDER = 3

@@ -5,7 +5,8 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="the extra lm is not installed")
 
-from gardenpath.lmscore import COLUMNS, heads  # noqa: E402
+from gardenpath.lmscore import COLUMNS  # noqa: E402
+from gardenpath.lmscore.models import output_layers  # noqa: E402
 
 pytestmark = pytest.mark.lm
 
@@ -23,7 +24,7 @@ def linear(bias: bool) -> torch.nn.Linear:
     return torch.nn.Linear(WIDTH, SIZE, bias=bias, dtype=torch.float64)
 
 
-def textbook(head: heads.Head):
+def textbook(head: output_layers.Head):
     logits = head.linear(STATES) * head.scale
     if head.cap:
         logits = torch.tanh(logits / head.cap) * head.cap
@@ -39,20 +40,22 @@ def textbook(head: heads.Head):
 @pytest.mark.parametrize("scale", [1.0, 0.3])
 @pytest.mark.parametrize("bias", [True, False])
 def test_every_column_equals_the_formula(bias, scale, cap, chunk, monkeypatch):
-    monkeypatch.setitem(heads.CHUNK, "cpu", chunk)
-    head = heads.Head(linear(bias), scale, cap)
+    monkeypatch.setitem(output_layers.CHUNK, "cpu", chunk)
+    head = output_layers.Head(linear(bias), scale, cap)
     with torch.inference_mode():
-        found = heads.measure(head, heads.by_class(BEGINS, ENDS, "cpu"), STATES, SOURCES, TARGETS, frozenset(COLUMNS))
+        found = output_layers.measure(
+            head, output_layers.by_class(BEGINS, ENDS, "cpu"), STATES, SOURCES, TARGETS, frozenset(COLUMNS)
+        )
     for name, expected in zip(("logprob", "log_boundary", "log_text", "entropy", "renyi"), textbook(head), strict=True):
         np.testing.assert_allclose(getattr(found, name), expected, atol=1e-12, err_msg=name)
 
 
 def test_blocks_in_order_give_the_same_log_probabilities_without_copies():
-    head = heads.Head(linear(True))
-    blocks = heads.in_order(SIZE)
+    head = output_layers.Head(linear(True))
+    blocks = output_layers.in_order(SIZE)
     tokens = TARGETS >= 0
     with torch.inference_mode():
-        found = heads.measure(head, blocks, STATES, SOURCES, TARGETS, frozenset({"logprob", "entropy"}))
+        found = output_layers.measure(head, blocks, STATES, SOURCES, TARGETS, frozenset({"logprob", "entropy"}))
     np.testing.assert_allclose(found.logprob[tokens], textbook(head)[0][tokens], atol=1e-12)
     np.testing.assert_allclose(found.entropy, textbook(head)[3], atol=1e-12)
     assert np.isnan(found.logprob[~tokens]).all()
@@ -68,8 +71,8 @@ def test_blocks_in_order_give_the_same_log_probabilities_without_copies():
 
 
 def test_no_block_is_larger_than_stated_and_each_id_is_in_exactly_one():
-    blocks = heads.by_class(BEGINS, ENDS, "cpu")
-    assert max(map(len, blocks.entries)) <= heads.BLOCK
+    blocks = output_layers.by_class(BEGINS, ENDS, "cpu")
+    assert max(map(len, blocks.entries)) <= output_layers.BLOCK
     assert sorted(torch.cat(blocks.entries).tolist()) == list(range(SIZE))
     for i in (0, 3, 4999):
         block, column = blocks.where[0][i], blocks.where[1][i]
@@ -81,9 +84,9 @@ def test_the_models_own_logits_may_hold_minus_infinity():
     logits[:, 100:4000] = -torch.inf
     p = torch.softmax(logits, -1).numpy()
     with torch.inference_mode():
-        found = heads.measure(
-            heads.OwnLogits(),
-            heads.in_order(SIZE),
+        found = output_layers.measure(
+            output_layers.OwnLogits(),
+            output_layers.in_order(SIZE),
             logits,
             np.array([0]),
             np.array([7]),

@@ -3,8 +3,8 @@
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
-from .encoding import Encoded
-from .tokentable import TokenTable
+from ..tokens.encoding import Encoded
+from ..tokens.token_table import TokenTable
 
 COLUMNS = ("logprob", "end", "log_boundary", "entropy", "renyi")
 

@@ -8,10 +8,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from . import heads, networks
-from .encoding import CERTAIN, Encoded, Encoder, encode, lead_in
-from .models import COLUMNS, Done, Progress, check_columns
-from .tokentable import TokenTable
+from ..tokens.encoding import CERTAIN, Encoded, Encoder, encode, lead_in
+from ..tokens.token_table import TokenTable
+from . import huggingface, output_layers
+from .interface import COLUMNS, Done, Progress, check_columns
 
 CPU_TOKENS, GPU_TOKENS = 768, 16384  # positions of a batch; on a CPU 2048 gain 5 % and hold three times the memory
 POOL = 2**21  # ids of the rows in which repetitions are looked for: more than BLiMP has of sentences of one length
@@ -38,7 +38,7 @@ class MaskedModel:
     revision: str | None
     mask: int
     tail: tuple[int, ...]
-    head: heads.Head | None = None
+    head: output_layers.Head | None = None
 
     def encode(self, text: str, context: str | None = None, *, word_l2r: bool = False) -> Encoded:
         """Return `text` as tokens to score, with what is hidden for each; its context is fed and never hidden.
@@ -72,7 +72,7 @@ class MaskedModel:
     def describe(self) -> dict[str, object]:
         """Return what a sidecar records of the model, to tell it from any other."""
         to_tokens = self.encoder.tokenizer.convert_ids_to_tokens
-        return networks.described(
+        return huggingface.described(
             self,
             head="on the predicted positions alone" if self.head else "the model's own logits",
             mask_token=to_tokens(self.mask),
@@ -98,7 +98,7 @@ class MaskedModel:
         distinct = {_key(text): text for text in texts}.values()
         unique = sorted(distinct, key=lambda text: (-_length(text), text.fed, text.ids))
         found: dict[tuple[object, ...], TokenTable] = {}
-        budget = batch_tokens or networks.budget(self, CPU_TOKENS, GPU_TOKENS)
+        budget = batch_tokens or huggingface.budget(self, CPU_TOKENS, GPU_TOKENS)
         for tables in self._tables(unique, wanted, budget):
             found.update((_key(table.encoded), table) for table in tables)
             if done:
@@ -131,7 +131,7 @@ class MaskedModel:
                         rows[start : start + count], which[mine] - start, places[mine], targets[mine]
                     )
                 except (RuntimeError, MemoryError) as error:
-                    if not networks.is_out_of_memory(error):
+                    if not huggingface.is_out_of_memory(error):
                         raise
                     if count == 1:
                         raise MemoryError(
@@ -157,10 +157,10 @@ class MaskedModel:
         with torch.inference_mode():
             ids = torch.from_numpy(rows).to(self.device)
             inputs = {"input_ids": ids, "attention_mask": torch.ones_like(ids)}
-            states = heads.states(self.network, **inputs) if self.head else self.network(**inputs).logits
-            return heads.measure(
-                self.head or heads.OwnLogits(),
-                heads.in_order(len(self.encoder.vocabulary.begins)),
+            states = output_layers.states(self.network, **inputs) if self.head else self.network(**inputs).logits
+            return output_layers.measure(
+                self.head or output_layers.OwnLogits(),
+                output_layers.in_order(len(self.encoder.vocabulary.begins)),
                 states.flatten(0, 1)[torch.from_numpy(nodes).to(states.device)],
                 sources,
                 targets,
@@ -175,7 +175,7 @@ def checked(model: MaskedModel) -> MaskedModel:
     places = np.arange(row.shape[1])
     plain = replace(model, head=None)
     expected = plain._compute(row, 0 * places, places, row[0])
-    for head in heads.candidates(model.network):
+    for head in output_layers.candidates(model.network):
         fast = replace(model, head=head)
         try:
             away = np.abs(fast._compute(row, 0 * places, places, row[0]) - expected).max()

@@ -1,0 +1,1 @@
+"""What a model said of a text is kept on disk."""

@@ -1,0 +1,1 @@
+"""Token tables become numbers of words, regions and sentences."""
