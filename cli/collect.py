@@ -6,13 +6,18 @@ import click
 
 from . import options
 
-PLATFORMS = ("jspsych", "jatos", "pcibex", "gorilla", "psychopy", "magpie", "qualtrics", "table")
+
+def platforms() -> list[str]:
+    """Return the platforms whose data can be read."""
+    from gardenpath.experiment.platforms import importing
+
+    return [platform.NAME for platform in importing.PLATFORMS]
 
 
 @click.command("collect")
 @click.argument("data")
 @click.option(
-    "--from", "platform", type=click.Choice(PLATFORMS), help="Where the data come from [default: gardenpath]."
+    "--from", "platform", type=options.OneOf(platforms), help="Where the data come from [default: gardenpath]."
 )
 @click.option("--mapping", type=click.Path(path_type=Path), help="What the columns of the files are (TOML).")
 @click.option(

@@ -20,13 +20,20 @@ PEOPLE = ("choice_agreement", "rating_scores")
 Noise = dict[str, dict[str, float]]
 
 
+def measures() -> list[str]:
+    """Return the measures by which the members of a pair are compared."""
+    from gardenpath import lmscore
+
+    return list(lmscore.MEASURES)
+
+
 @click.command("evaluate")
 @click.option("--model", "models", required=True, multiple=True, metavar="M", help=f"{MODEL} Several may be given.")
 @click.option(
     "--measure",
     "measures",
     multiple=True,
-    type=click.Choice(["lp", "mean_lp", "pen_lp", "slor", "critical_lp", "one_prefix", "two_prefix"]),
+    type=options.OneOf(measures),
     default=("lp",),
     show_default=True,
     help="What to compare; may be given several times.",

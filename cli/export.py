@@ -6,12 +6,17 @@ import click
 
 from . import options
 
-PLATFORMS = ("jspsych", "jatos", "pcibex", "gorilla", "psychopy")
+
+def platforms() -> list[str]:
+    """Return the platforms that a study can be exported to."""
+    from gardenpath.experiment.platforms import exporting
+
+    return [platform.NAME for platform in exporting.EXPORTS]
 
 
 @click.command("export")
 @options.study_file
-@click.option("--to", "platform", type=click.Choice(PLATFORMS), required=True, help="What it is for.")
+@click.option("--to", "platform", type=options.OneOf(platforms), required=True, help="What it is for.")
 @click.option(
     "--orders",
     type=click.IntRange(min=1),

@@ -3,7 +3,7 @@
 import shlex
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,6 +18,19 @@ force = click.option("--force", is_flag=True, help="Overwrite what is there.")
 seed = click.option(
     "--seed", type=int, default=None, help="Seed of everything drawn by chance; printed when not given."
 )
+
+
+class OneOf(click.Choice[str]):
+    """A choice among names that a package lists; it is asked for them when they are needed, not when the command line starts."""
+
+    def __init__(self, names: Callable[[], Iterable[str]]) -> None:
+        self.names = names
+        self.case_sensitive = True
+
+    @property
+    def choices(self) -> tuple[str, ...]:  # type: ignore[override]
+        """The names, in the package's order."""
+        return tuple(self.names())
 
 
 def _able(context: click.Context, parameter: click.Parameter, wanted: bool) -> bool:

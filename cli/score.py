@@ -92,6 +92,13 @@ class Scoring:
         return path
 
 
+def protocols() -> list[str]:
+    """Return the protocols by which sentences are scored."""
+    from gardenpath import lmscore
+
+    return list(lmscore.PROTOCOLS)
+
+
 def scoring_options(command: Callable[..., None]) -> Callable[..., None]:
     """Give a command the options of `Scoring`, as its first argument."""
 
@@ -124,7 +131,7 @@ def scoring_options(command: Callable[..., None]) -> Callable[..., None]:
             "--protocol",
             "protocols",
             multiple=True,
-            type=click.Choice(["default", "blimp-2020", "lm-eval", "minicons-default", "pll", "pll-word-l2r"]),
+            type=options.OneOf(protocols),
             help="How text becomes tokens and which are scored; of several, each model takes the first that fits it.  "
             "[default: default; pll-word-l2r for masked models]",
         ),

@@ -7,9 +7,8 @@ import pandas as pd
 import pytest
 
 from gardenpath import experiment, study
-from gardenpath.cli import collect as command
 from gardenpath.experiment.event_tables import materials_of
-from gardenpath.experiment.platforms.importing import PLATFORMS, Answer, Presented, ReadWord, Sitting
+from gardenpath.experiment.platforms.importing import Answer, Presented, ReadWord, Sitting
 from gardenpath.experiment.platforms.mapping import AnswerRule, ColumnMapping
 from gardenpath.experiment.platforms.materials import Shown, read_shown
 from gardenpath.experiment.platforms.tabulate import tabulate
@@ -118,10 +117,6 @@ def test_a_study_its_versions_and_its_items_are_the_same_materials(study_folder:
     by_study, by_versions = (read_shown(path) for path in (study_folder / "study.toml", tmp_path / "versions"))
     assert by_study.files == by_versions.files
     assert by_study.materials == by_versions.materials
-
-
-def test_the_command_knows_the_platforms_that_there_are() -> None:
-    assert sorted(command.PLATFORMS) == sorted(platform.NAME for platform in PLATFORMS)
 
 
 def test_a_folder_is_read_file_by_file_and_what_does_not_belong_is_named(
