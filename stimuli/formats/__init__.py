@@ -1,10 +1,10 @@
-"""Formats of materials: each is a module with NAME, SUFFIX, recognises, read, write and loses, listed here in one tuple."""
+"""Formats of materials: each is a module, or a corpus of the table in `corpora`, listed here in one tuple."""
 
 import logging
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from types import ModuleType
+from typing import Protocol
 
 from gardenpath import study
 
@@ -13,37 +13,48 @@ from ..items import Materials, Place
 from . import (
     blimp,
     blimpnl,
-    climp,
+    corpora,
     items,
-    jblimp,
     linzen,
     multiblimp,
     pairs,
     pcibex,
-    rublimp,
-    sling,
     source,
     syntaxgym,
-    turblimp,
     turktools,
 )
 from .rows import Rows, assemble
 
 log = logging.getLogger("gardenpath")
 
+
+class Format(Protocol):
+    """What a format does; `loses` says what it cannot hold of the materials."""
+
+    @property
+    def NAME(self) -> str: ...
+
+    @property
+    def SUFFIX(self) -> str: ...
+
+    def recognises(self, text: str) -> bool: ...
+
+    def read(self, text: str, file: str) -> Rows: ...
+
+    def write(self, materials: Materials) -> str: ...
+
+    def loses(self, materials: Materials) -> list[str]: ...
+
+
 # Of the formats with one suffix, the first is written to a file of that suffix.
-FORMATS: tuple[ModuleType, ...] = (
+FORMATS: tuple[Format, ...] = (
     items,
     source,
     blimp,
     blimpnl,
     pairs,
     multiblimp,
-    turblimp,
-    rublimp,
-    sling,
-    climp,
-    jblimp,
+    *corpora.CORPORA,
     syntaxgym,
     linzen,
     pcibex,
@@ -52,7 +63,7 @@ FORMATS: tuple[ModuleType, ...] = (
 PICKLE = re.compile(rb"\x80[\x02-\x05]|[(](?:dp|lp)\d+\n|[]}]q")
 
 
-def named(name: str) -> ModuleType:
+def named(name: str) -> Format:
     """Return the format of that name."""
     for module in FORMATS:
         if name == module.NAME:
@@ -60,7 +71,7 @@ def named(name: str) -> ModuleType:
     raise ValueError(f"format {name!r} is not known; expected one of {', '.join(m.NAME for m in FORMATS)}")
 
 
-def recognise(text: str, file: str) -> ModuleType:
+def recognise(text: str, file: str) -> Format:
     """Return the format whose marks the text bears."""
     found = [module for module in FORMATS if module.recognises(text)]
     if len(found) > 1:  # the source format claims every table of sentences, to name what it lacks
@@ -96,7 +107,7 @@ def examine(*paths: str | Path, format: str | None = None) -> tuple[Materials, l
     for path in paths:
         text = _text(path)
         module = named(format) if format else recognise(text, str(path))
-        found: Rows = module.read(text, str(path))
+        found = module.read(text, str(path))
         if not found.rows and not found.findings:
             found.fault(Place(str(path), 1), "no sentences; expected at least one item")
         together.rows += found.rows
@@ -135,8 +146,7 @@ def write(materials: Materials, path: str | Path, format: str | None = None) -> 
     if module is None:
         raise ValueError(f"{path}: no format has this suffix; name one of {', '.join(m.NAME for m in FORMATS)}")
     study.write_text(path, module.write(materials))
-    lost: list[str] = module.loses(materials)
-    return lost
+    return module.loses(materials)
 
 
 __all__ = ["FORMATS", "examine", "named", "read", "recognise", "write"]

@@ -9,9 +9,9 @@ in fields of ours, `item_id` and `language`.
 from typing import Any
 
 from ..items import CRITICAL, GRAMMATICAL, UNGRAMMATICAL, Item, Materials, Place, Region
-from .cells import as_text, first_record, from_text, json_lines
+from .cells import as_text, first_record, from_text, json_lines, lines_of_json
 from .losses import losses
-from .members import number, own, pair, pair_lines, texts
+from .members import identity, number, own, pair, pairs, texts
 from .rows import Rows
 from .wording import Member
 
@@ -63,7 +63,14 @@ def _critical(record: dict[str, Any], member: str) -> tuple[Region, ...]:
 
 def write(materials: Materials) -> str:
     """Return minimal pairs as BLiMP lines."""
-    return pair_lines(materials, _line, key=_key, language=LANGUAGE)
+    minimal_pairs = pairs(materials)
+    items = [item for item, _ in minimal_pairs]
+    implied = [(item.paradigm, f"{item.paradigm}-{number(item, _key(item))}", LANGUAGE) for item in items]
+    lines = []
+    for (item, phenomenon), stated in zip(minimal_pairs, identity(items, implied), strict=True):
+        line = {**_line(item, phenomenon), **stated}
+        lines.append(line | {key: from_text(text) for key, text in item.extra.items() if key not in line})
+    return lines_of_json(lines)
 
 
 def _line(item: Item, term: str) -> dict[str, Any]:

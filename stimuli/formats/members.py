@@ -1,11 +1,10 @@
 """What the formats of minimal pairs share: a pair becomes two rows, and a pair's own names come back in writing."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from ..items import GRAMMATICAL, MINIMAL_PAIR, UNGRAMMATICAL, Item, Materials, Region
-from .cells import from_text, lines_of_json
 from .rows import Row, Rows
 from .wording import Member
 
@@ -60,26 +59,6 @@ def identity(items: Sequence[Item], implied: Sequence[tuple[str, str, str]]) -> 
     stated = [(item.paradigm, item.id, item.language) for item in items]
     needed = [k for k in range(len(OWN)) if any(s[k] != i[k] for s, i in zip(stated, implied, strict=True))]
     return [{OWN[k]: own[k] for k in needed} for own in stated]
-
-
-def pair_lines(
-    materials: Materials,
-    line: Callable[[Item, str], dict[str, Any]],
-    *,
-    key: Callable[[Item], str],
-    language: str,
-) -> str:
-    """Return the minimal pairs as lines of JSON: a format's fields by `line`, then our columns and the item's other fields.
-
-    `key` names the field that numbers an item within its paradigm; a reader would imply that number and `language`.
-    """
-    kept = pairs(materials)
-    implied = [(item.paradigm, f"{item.paradigm}-{number(item, key(item))}", language) for item, _ in kept]
-    lines = []
-    for (item, phenomenon), stated in zip(kept, identity([item for item, _ in kept], implied), strict=True):
-        record = {**line(item, phenomenon), **stated}
-        lines.append(record | {k: from_text(text) for k, text in item.extra.items() if k not in record})
-    return lines_of_json(lines)
 
 
 def own(record: dict[str, Any], paradigm: str, item: str, language: str) -> tuple[str, str, str]:
