@@ -1,10 +1,10 @@
 """Materials: items with marked regions, their formats, checks, and counterbalanced designs."""
 
-from .arrangements import Arrangements
+from .adjacency import Arrangements
 from .balance import balance_table
 from .checks import RULES, check
+from .design_tables import balance_of, exposures, questions_of
 from .designs import Design, design
-from .designtables import balance_of, exposures, questions_of
 from .findings import Finding, Summary, collapse, summary
 from .formats import examine, read, write
 from .items import (
@@ -16,14 +16,14 @@ from .items import (
     Item,
     Materials,
     Paradigm,
-    Place,
     Question,
     Region,
     Sentence,
+    SourceLine,
     Word,
 )
+from .material_tables import conditions_table, items_table, word_length, words_table, zipf
 from .orderings import Drawn, Ordering, Orders
-from .tables import conditions_table, items_table, word_length, words_table, zipf
 from .trials import Trial, Version
 
 __all__ = [
@@ -42,10 +42,10 @@ __all__ = [
     "Ordering",
     "Orders",
     "Paradigm",
-    "Place",
     "Question",
     "Region",
     "Sentence",
+    "SourceLine",
     "Summary",
     "Trial",
     "Version",

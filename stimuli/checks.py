@@ -4,12 +4,11 @@ import difflib
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 
-from .alternatives import repeated_alternatives, same_alternatives, unlike_alternatives
 from .balance import unbalanced_conditions
 from .findings import Finding, Severity
-from .items import Item, Materials, Paradigm, Place
-from .prepared import Fault, Prepared, prepare
-from .regions import (
+from .items import Item, Materials, Paradigm, SourceLine
+from .maze_checks import repeated_alternatives, same_alternatives, unlike_alternatives
+from .region_checks import (
     critical_order,
     duplicate_items,
     duplicate_sentences,
@@ -24,7 +23,8 @@ from .regions import (
     same_word_before,
     words_after,
 )
-from .texts import (
+from .segmentation import Fault, SegmentedMaterials, segment
+from .text_checks import (
     final_punctuation,
     initial_capitals,
     invisible_characters,
@@ -42,7 +42,7 @@ class Rule:
     id: str
     severity: Severity
     reason: str
-    breaches: Callable[[Prepared], Iterable[Fault]]
+    breaches: Callable[[SegmentedMaterials], Iterable[Fault]]
 
 
 def check(materials: Materials, *, rules: str | None = None) -> list[Finding]:
@@ -54,15 +54,15 @@ def check(materials: Materials, *, rules: str | None = None) -> list[Finding]:
     """
     if rules not in (None, "blimp-nl"):
         raise ValueError(f"rules is {rules!r}; expected 'blimp-nl' or nothing")
-    prepared = prepare(materials)
-    firsts = {items[0][0].item.paradigm: items[0][0].item for items in prepared.by_paradigm().values() if items}
+    segmented = segment(materials)
+    firsts = {items[0][0].item.paradigm: items[0][0].item for items in segmented.by_paradigm().values() if items}
     findings = []
     for rule in RULES:
         severity = "error" if rules == "blimp-nl" and rule.id in BLIMP_NL else rule.severity
-        findings += [_finding(rule.id, severity, fault, materials, firsts) for fault in rule.breaches(prepared)]
-    findings = _waive(findings, prepared)
+        findings += [_finding(rule.id, severity, fault, materials, firsts) for fault in rule.breaches(segmented)]
+    findings = _waive(findings, segmented)
     findings += [
-        _finding("waiver", severity, fault, materials, firsts) for severity, fault in _idle_waivers(findings, prepared)
+        _finding("waiver", severity, fault, materials, firsts) for severity, fault in _idle_waivers(findings, segmented)
     ]
     return sorted(findings, key=lambda f: (f.file, f.line, f.rule))
 
@@ -70,18 +70,18 @@ def check(materials: Materials, *, rules: str | None = None) -> list[Finding]:
 def _finding(rule: str, severity: Severity, fault: Fault, materials: Materials, firsts: dict[str, Item]) -> Finding:
     whose, condition, message = fault
     if isinstance(whose, Paradigm):
-        place = _place(materials, firsts[whose.id], "") if whose.id in firsts else Place("(no file)", 0)
+        place = _place(materials, firsts[whose.id], "") if whose.id in firsts else SourceLine("(no file)", 0)
         return Finding(rule, severity, place.file, place.line, whose.id, "", condition, message)
     place = _place(materials, whose, condition)
     return Finding(rule, severity, place.file, place.line, whose.paradigm, whose.id, condition, message)
 
 
-def _place(materials: Materials, item: Item, condition: str) -> Place:
+def _place(materials: Materials, item: Item, condition: str) -> SourceLine:
     return materials.place(item.id, condition or next(iter(item.sentences)))
 
 
-def _waive(findings: Iterable[Finding], prepared: Prepared) -> list[Finding]:
-    waivers = {p.id: p.waivers for p in prepared.materials.paradigms if p.waivers}
+def _waive(findings: Iterable[Finding], segmented: SegmentedMaterials) -> list[Finding]:
+    waivers = {p.id: p.waivers for p in segmented.materials.paradigms if p.waivers}
     if not waivers:
         return list(findings)
     return [
@@ -92,11 +92,11 @@ def _waive(findings: Iterable[Finding], prepared: Prepared) -> list[Finding]:
     ]
 
 
-def _idle_waivers(findings: Iterable[Finding], prepared: Prepared) -> Iterator[tuple[Severity, Fault]]:
+def _idle_waivers(findings: Iterable[Finding], segmented: SegmentedMaterials) -> Iterator[tuple[Severity, Fault]]:
     """Yield the waivers that name no rule, and those that had nothing to waive."""
     known = [rule.id for rule in RULES]
     used = {(finding.paradigm, finding.rule) for finding in findings if finding.severity == "waived"}
-    for paradigm in prepared.materials.paradigms:
+    for paradigm in segmented.materials.paradigms:
         for name in paradigm.waivers:
             if name not in known:
                 near = difflib.get_close_matches(name, known, n=1)

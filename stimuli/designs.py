@@ -7,10 +7,10 @@ from random import Random
 
 from gardenpath import study
 
-from .formats import read, source
+from .formats import marked_csv, read
 from .items import Item, Materials, Paradigm, Question, Sentence
 from .orderings import Ordering
-from .questions import ask
+from .task_shares import ask
 from .trials import ATTENTION, PRACTICE, Role, Trial, Version
 
 PAIR = "pair"  # a trial that shows both members
@@ -170,7 +170,7 @@ class Design(study.DesignSection):
     ) -> Trial:
         """Return a trial whose sentence, or pair of sentences, stands in the design itself."""
         written = {condition: texts} if isinstance(texts, str) else dict(zip(SIDES, texts, strict=True))
-        sentences = {name: Sentence(*source.parse(text)) for name, text in written.items()}
+        sentences = {name: Sentence(*marked_csv.parse(text)) for name, text in written.items()}
         language = materials.items[0].language if materials.items else "en"
         item = Item(f"{role}-{number}", role, sentences, language)
         return Trial(role, item, tuple(sentences.items()), expected=expected or {})

@@ -155,7 +155,7 @@ class Item:
 
 
 @dataclass(frozen=True)
-class Place:
+class SourceLine:
     """Where a sentence was read from."""
 
     file: str
@@ -171,12 +171,12 @@ class Materials:
 
     paradigms: tuple[Paradigm, ...]
     items: tuple[Item, ...]
-    places: Mapping[tuple[str, str], Place] = field(default_factory=dict, compare=False, repr=False)
+    places: Mapping[tuple[str, str], SourceLine] = field(default_factory=dict, compare=False, repr=False)
 
     def paradigm(self, name: str) -> Paradigm:
         """Return the paradigm of that id."""
         return next(p for p in self.paradigms if p.id == name)
 
-    def place(self, item: str, condition: str) -> Place:
+    def place(self, item: str, condition: str) -> SourceLine:
         """Return where a sentence was read from, or an unknown place."""
-        return self.places.get((item, condition), Place("(no file)", 0))
+        return self.places.get((item, condition), SourceLine("(no file)", 0))

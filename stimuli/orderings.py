@@ -1,8 +1,8 @@
 """Orders of presentation: rules in the field's words, and orders drawn uniformly from all that obey them.
 
-How an order is drawn: by counting, where no rule is stated but that neighbours differ in one factor (`arrangements`); by
+How an order is drawn: by counting, where no rule is stated but that neighbours differ in one factor (`adjacency`); by
 rejection of such draws, which stays exactly uniform, where a pilot shows that it takes few enough; by counting over states
-(`statecounts`) where they are few enough; else by random exchanges from a valid order, and the result is called
+(`order_counting`) where they are few enough; else by random exchanges from a valid order, and the result is called
 approximate. Which way is taken depends on the rules and the trials alone, never on what was drawn before.
 """
 
@@ -16,9 +16,9 @@ from random import Random
 
 from gardenpath import study
 
-from .arrangements import Arrangements
-from .limits import Blocks, Edge, Gap, Limit, Run
-from .statecounts import StateCounts, TooManyStates
+from .adjacency import Arrangements
+from .order_counting import StateCounts, TooManyStates
+from .order_rules import Blocks, Edge, Gap, Limit, Run
 
 Labels = Mapping[str, str]
 Rule = Gap | Run | Edge | Blocks

@@ -9,21 +9,21 @@ from typing import Protocol
 from gardenpath import study
 
 from ..findings import Finding
-from ..items import Materials, Place
+from ..items import Materials, SourceLine
 from . import (
     blimp,
-    blimpnl,
+    blimp_nl,
     corpora,
-    items,
+    items_jsonl,
     linzen,
+    marked_csv,
     multiblimp,
-    pairs,
     pcibex,
-    source,
     syntaxgym,
     turktools,
+    two_columns,
 )
-from .rows import Rows, assemble
+from .sentence_rows import Rows, assemble
 
 log = logging.getLogger("gardenpath")
 
@@ -48,11 +48,11 @@ class Format(Protocol):
 
 # Of the formats with one suffix, the first is written to a file of that suffix.
 FORMATS: tuple[Format, ...] = (
-    items,
-    source,
+    items_jsonl,
+    marked_csv,
     blimp,
-    blimpnl,
-    pairs,
+    blimp_nl,
+    two_columns,
     multiblimp,
     *corpora.CORPORA,
     syntaxgym,
@@ -75,7 +75,7 @@ def recognise(text: str, file: str) -> Format:
     """Return the format whose marks the text bears."""
     found = [module for module in FORMATS if module.recognises(text)]
     if len(found) > 1:  # the source format claims every table of sentences, to name what it lacks
-        found = [module for module in found if module is not source]
+        found = [module for module in found if module is not marked_csv]
     if len(found) == 1:
         return found[0]
     if found:
@@ -109,7 +109,7 @@ def examine(*paths: str | Path, format: str | None = None) -> tuple[Materials, l
         module = named(format) if format else recognise(text, str(path))
         found = module.read(text, str(path))
         if not found.rows and not found.findings:
-            found.fault(Place(str(path), 1), "no sentences; expected at least one item")
+            found.fault(SourceLine(str(path), 1), "no sentences; expected at least one item")
         together.rows += found.rows
         together.paradigms |= found.paradigms
         together.findings += found.findings

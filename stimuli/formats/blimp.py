@@ -8,12 +8,12 @@ in fields of ours, `item_id` and `language`.
 
 from typing import Any
 
-from ..items import CRITICAL, GRAMMATICAL, UNGRAMMATICAL, Item, Materials, Place, Region
-from .cells import as_text, first_record, from_text, json_lines, lines_of_json
-from .losses import losses
-from .members import identity, number, own, pair, pairs, texts
-from .rows import Rows
-from .wording import Member
+from ..items import CRITICAL, GRAMMATICAL, UNGRAMMATICAL, Item, Materials, Region, SourceLine
+from .csv_and_jsonl import as_text, first_record, from_text, json_lines, lines_of_json
+from .minimal_pairs import identity, number, own, pair, pairs, texts
+from .round_trip import losses
+from .sentence_rows import Rows
+from .word_regions import Member
 
 NAME = "blimp"
 SUFFIX = ".jsonl"
@@ -35,7 +35,7 @@ def read(text: str, file: str) -> Rows:
     return rows
 
 
-def _add(rows: Rows, place: Place, record: dict[str, Any]) -> None:
+def _add(rows: Rows, place: SourceLine, record: dict[str, Any]) -> None:
     if HUB in record:
         record["pairID"] = str(record[HUB])
     missing = [key for key in NEEDED if not isinstance(record.get(key), str)]

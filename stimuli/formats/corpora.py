@@ -15,14 +15,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..items import CRITICAL, CUE, GRAMMATICAL, UNGRAMMATICAL, Item, Materials, Place, Region
-from .cells import as_text, first_record, from_text, header, json_lines, lines_of_json, records, table
-from .losses import losses
-from .members import identity, number, own, pair, pairs, stem, texts
-from .rows import Rows
-from .wording import Member, kept, located, spelt
+from ..items import CRITICAL, CUE, GRAMMATICAL, UNGRAMMATICAL, Item, Materials, Region, SourceLine
+from .csv_and_jsonl import as_text, first_record, from_text, header, json_lines, lines_of_json, records, table
+from .minimal_pairs import identity, number, own, pair, pairs, stem, texts
+from .round_trip import losses
+from .sentence_rows import Rows
+from .word_regions import Member, kept, located, spelt
 
-Record = tuple[int, tuple[Place, Place], dict[str, Any]]  # row, places of the two sentences, fields
+Record = tuple[int, tuple[SourceLine, SourceLine], dict[str, Any]]  # row, places of the two sentences, fields
 
 
 @dataclass(frozen=True)
@@ -106,7 +106,9 @@ class Corpus:
     def _paradigm(self, fields: Mapping[str, str], file: str) -> str:
         return fields[self.paradigm] if self.paradigm else stem(file).removeprefix(self.file_prefix)
 
-    def _add(self, rows: Rows, places: tuple[Place, Place], fields: dict[str, Any], name: str, number: Any) -> None:
+    def _add(
+        self, rows: Rows, places: tuple[SourceLine, SourceLine], fields: dict[str, Any], name: str, number: Any
+    ) -> None:
         as_cell = as_text if self.json else str
         paradigm, item, language = own(fields, name, as_cell(number), self.language)
         extra = {k: as_cell(value) for k, value in fields.items() if k not in self.needed or k == self.number}
@@ -177,7 +179,7 @@ class Climp(Corpus):
         return _first(text) == ",0" or f"{_first(text)},".startswith(f"{','.join(CLIMP)},")
 
     def _records(self, rows: Rows, text: str, file: str) -> Iterator[Record]:
-        couples: dict[int, list[tuple[Place, dict[str, str]]]] = defaultdict(list)
+        couples: dict[int, list[tuple[SourceLine, dict[str, str]]]] = defaultdict(list)
         for _, place, cells in _bare(text, file) if _first(text) == ",0" else records(rows, text, file, CLIMP, ","):
             if not cells[""].isdigit() or cells["3"] not in ("1", "0"):
                 rows.fault(place, f"index {cells['']!r} and label {cells['3']!r}; expected a number, and 1 or 0")
@@ -221,12 +223,12 @@ def _first(text: str) -> str:
     return text.partition("\n")[0].strip()
 
 
-def _bare(text: str, file: str) -> Iterator[tuple[int, Place, dict[str, str]]]:
+def _bare(text: str, file: str) -> Iterator[tuple[int, SourceLine, dict[str, str]]]:
     """Yield the sentences of a CLiMP file that has nothing else, as rows of the full table."""
     name = stem(file)
     lines = [(at, line.strip()) for at, line in enumerate(text.split("\n")[1:], start=2) if line.strip()]
     for k, (at, line) in enumerate(lines):
-        yield k, Place(file, at), dict(zip(CLIMP, (str(k), name, name, line, str(1 - k % 2)), strict=True))
+        yield k, SourceLine(file, at), dict(zip(CLIMP, (str(k), name, name, line, str(1 - k % 2)), strict=True))
 
 
 CORPORA = (

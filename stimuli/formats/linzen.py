@@ -8,12 +8,12 @@ kept. The paradigm is the file's name.
 
 import re
 
-from ..items import CRITICAL, CUE, GRAMMATICAL, Item, Materials, Paradigm, Place, Region
-from .cells import header, records, table
-from .losses import losses
-from .members import identity, own, stem
-from .rows import Row, Rows
-from .wording import Member, warn
+from ..items import CRITICAL, CUE, GRAMMATICAL, Item, Materials, Paradigm, Region, SourceLine
+from .csv_and_jsonl import header, records, table
+from .minimal_pairs import identity, own, stem
+from .round_trip import losses
+from .sentence_rows import Row, Rows
+from .word_regions import Member, warn
 
 NAME = "linzen"
 SUFFIX = ".tsv"
@@ -41,7 +41,7 @@ def read(text: str, file: str) -> Rows:
     return rows
 
 
-def _add(rows: Rows, place: Place, record: dict[str, str], row: int) -> None:
+def _add(rows: Rows, place: SourceLine, record: dict[str, str], row: int) -> None:
     paradigm, item, language = own(record, stem(place.file), str(row), LANGUAGE)
     phenomenon = record.pop("phenomenon", "") or PHENOMENON
     member = Member(place, paradigm, item, GRAMMATICAL, record["orig_sentence"], language)

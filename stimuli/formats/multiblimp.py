@@ -9,12 +9,12 @@ or else the file's name; the language is in `lang`.
 import ast
 from collections import Counter
 
-from ..items import CRITICAL, CUE, GRAMMATICAL, UNGRAMMATICAL, Item, Materials, Place, Region
-from .cells import header, records, table
-from .losses import losses
-from .members import identity, own, pair, pairs, stem, texts
-from .rows import Rows
-from .wording import Member, located, warn
+from ..items import CRITICAL, CUE, GRAMMATICAL, UNGRAMMATICAL, Item, Materials, Region, SourceLine
+from .csv_and_jsonl import header, records, table
+from .minimal_pairs import identity, own, pair, pairs, stem, texts
+from .round_trip import losses
+from .sentence_rows import Rows
+from .word_regions import Member, located, warn
 
 NAME = "multiblimp"
 SUFFIX = ".tsv"
@@ -48,7 +48,7 @@ def _paradigm(record: dict[str, str], file: str) -> str:
     )
 
 
-def _add(rows: Rows, place: Place, record: dict[str, str], name: str, index: str) -> None:
+def _add(rows: Rows, place: SourceLine, record: dict[str, str], name: str, index: str) -> None:
     if not record["sen"] or not record["wrong_sen"]:
         return rows.fault(place, "sen or wrong_sen is empty; expected a sentence in each")
     paradigm, item, language = own(record, name, index, tongue(record.get("lang", "")))

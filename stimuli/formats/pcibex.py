@@ -9,11 +9,11 @@ Other columns are kept. Groups for a Latin square are not made here: they come w
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
-from ..items import GRAMMATICAL, UNGRAMMATICAL, Item, Materials, Paradigm, Place
-from .cells import free, header, of_another, records, table
-from .losses import losses
-from .members import factors, kinds, stem
-from .rows import Row, Rows
+from ..items import GRAMMATICAL, UNGRAMMATICAL, Item, Materials, Paradigm, SourceLine
+from .csv_and_jsonl import free, header, of_another, records, table
+from .minimal_pairs import factors, kinds, stem
+from .round_trip import losses
+from .sentence_rows import Row, Rows
 
 NAME = "pcibex"
 SUFFIX = ".csv"
@@ -31,7 +31,7 @@ SPECIAL = {
     "notes": ("notes",),
     "item_id": ("item_id",),
 }
-Found = list[tuple[Place, dict[str, str]]]
+Found = list[tuple[SourceLine, dict[str, str]]]
 
 
 def recognises(text: str) -> bool:
@@ -63,7 +63,7 @@ def read(text: str, file: str) -> Rows:
     rows = Rows()
     columns = _columns(header(text, ",\t")[0])
     if "sentence" not in columns:
-        rows.fault(Place(file, 1), "no column Sentence or Stimulus; expected one")
+        rows.fault(SourceLine(file, 1), "no column Sentence or Stimulus; expected one")
         return rows
     items: dict[tuple[str, str], Found] = defaultdict(list)
     for row, place, record in records(rows, text, file, (), ",\t"):

@@ -15,11 +15,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from ..findings import Finding
-from ..items import Item, Materials, Paradigm, Place, Region, Sentence
-from .cells import as_text, from_text, header, records
-from .losses import losses
-from .members import factors, number, stem
-from .rows import Row, Rows
+from ..items import Item, Materials, Paradigm, Region, Sentence, SourceLine
+from .csv_and_jsonl import as_text, from_text, header, records
+from .minimal_pairs import factors, number, stem
+from .round_trip import losses
+from .sentence_rows import Row, Rows
 
 NAME = "syntaxgym"
 SUFFIX = ".json"
@@ -47,7 +47,9 @@ def read(text: str, file: str) -> Rows:
     try:
         suites = json.loads(text)
     except json.JSONDecodeError as error:
-        rows.fault(Place(file, error.lineno), f"not valid JSON: {error.msg} at character {error.colno} of the line")
+        rows.fault(
+            SourceLine(file, error.lineno), f"not valid JSON: {error.msg} at character {error.colno} of the line"
+        )
         return rows
     lines = _lines(text, file)
     for suite in suites if isinstance(suites, list) else [suites]:
@@ -55,11 +57,11 @@ def read(text: str, file: str) -> Rows:
     return rows
 
 
-def _tabular(rows: Rows, text: str, file: str) -> tuple[dict[str, Any], list[Place]]:
+def _tabular(rows: Rows, text: str, file: str) -> tuple[dict[str, Any], list[SourceLine]]:
     """Return the suite that a table of regions holds, named as the file, and where each of its items begins."""
     names: dict[str, str] = {}
     items: dict[str, dict[str, list[dict[str, str]]]] = {}
-    places: dict[str, Place] = {}
+    places: dict[str, SourceLine] = {}
     for _, place, record in records(rows, text, file, COLUMNS):
         if not record["region_number"].isdigit() or not record[NUMBER] or not record["condition_name"]:
             rows.fault(
@@ -80,18 +82,18 @@ def _tabular(rows: Rows, text: str, file: str) -> tuple[dict[str, Any], list[Pla
     return {"meta": {"name": stem(file)}, "region_meta": names, "items": found}, list(places.values())
 
 
-def _lines(text: str, file: str) -> Iterator[Place]:
+def _lines(text: str, file: str) -> Iterator[SourceLine]:
     """Yield the place of each item: the line on which its number stands."""
     line, at = 1, 0
     for match in re.finditer(f'"{NUMBER}"', text):
         line += text.count("\n", at, match.start())
         at = match.start()
-        yield Place(file, line)
+        yield SourceLine(file, line)
     while True:
-        yield Place(file, line)
+        yield SourceLine(file, line)
 
 
-def _add_suite(rows: Rows, suite: Any, lines: Iterator[Place]) -> None:
+def _add_suite(rows: Rows, suite: Any, lines: Iterator[SourceLine]) -> None:
     meta = suite.get("meta") if isinstance(suite, dict) else None
     if not isinstance(meta, dict) or not meta.get("name") or not isinstance(suite.get("items"), list):
         return rows.fault(
@@ -141,7 +143,7 @@ def _list(record: Any, key: str) -> list[Any]:
 
 def _add_item(
     rows: Rows,
-    place: Place,
+    place: SourceLine,
     item: Any,
     paradigm: Paradigm | None,
     names: Mapping[int, str],

@@ -13,10 +13,10 @@ import re
 from collections import defaultdict
 from dataclasses import dataclass, field
 
-from ..items import Item, Materials, Paradigm, Place
-from .losses import losses
-from .members import factors, kinds
-from .rows import Row, Rows
+from ..items import Item, Materials, Paradigm, SourceLine
+from .minimal_pairs import factors, kinds
+from .round_trip import losses
+from .sentence_rows import Row, Rows
 
 NAME = "turktools"
 SUFFIX = ".txt"
@@ -28,7 +28,7 @@ HEADER = re.compile(r"#\s+(\S+)\s+(\d+)\s+(.*?)\s*")
 class Block:
     """A header with the lines below it."""
 
-    place: Place
+    place: SourceLine
     section: str
     number: str
     condition: str
@@ -61,14 +61,14 @@ def _blocks(rows: Rows, text: str, file: str) -> list[Block]:
     for number, line in enumerate(text.split("\n"), start=1):
         match = HEADER.fullmatch(line)
         if match and match[3]:
-            blocks.append(Block(Place(file, number), match[1], match[2], match[3]))
+            blocks.append(Block(SourceLine(file, number), match[1], match[2], match[3]))
         elif line.startswith("#"):
-            rows.fault(Place(file, number), f"{line.strip()!r} is no header; expected  # section number condition")
-            blocks.append(Block(Place(file, number), "", "", ""))  # its lines belong to no item
+            rows.fault(SourceLine(file, number), f"{line.strip()!r} is no header; expected  # section number condition")
+            blocks.append(Block(SourceLine(file, number), "", "", ""))  # its lines belong to no item
         elif blocks:
             blocks[-1].lines.append(line.rstrip())
         elif line.strip():
-            rows.fault(Place(file, number), f"{line.strip()[:40]!r} stands before the first header")
+            rows.fault(SourceLine(file, number), f"{line.strip()[:40]!r} stands before the first header")
     return [block for block in blocks if block.section]
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from gardenpath import stimuli
 from gardenpath.stimuli import Item, Materials, Paradigm, Sentence, word_length
-from gardenpath.stimuli.formats import source
+from gardenpath.stimuli.formats import marked_csv
 
 SHORT = ["cat", "horse", "rabbit", "dog", "bird"]
 LONG = ["elephant", "crocodile", "butterfly", "kangaroo", "caterpillar"]
@@ -23,7 +23,7 @@ def materials(
             f"i{n}",
             "p",
             {
-                c: Sentence(*source.parse(frame.format(w)))
+                c: Sentence(*marked_csv.parse(frame.format(w)))
                 for c, w in zip(("grammatical", "ungrammatical"), words, strict=True)
             },
             language,

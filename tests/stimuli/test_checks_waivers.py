@@ -7,14 +7,14 @@ import pytest
 
 from gardenpath import stimuli, study
 from gardenpath.stimuli import Finding, Item, Materials, Paradigm, Sentence
-from gardenpath.stimuli.formats import source
+from gardenpath.stimuli.formats import marked_csv
 
 HEADER = "paradigm,phenomenon,item,condition,sentence"
 
 
 def materials(waivers: dict[str, str]) -> Materials:
     texts = {"grammatical": "{No} man had [ever] come to us.", "ungrammatical": "{The} man has [ever] come to us."}
-    item = Item("i1", "p", {name: Sentence(*source.parse(text)) for name, text in texts.items()})
+    item = Item("i1", "p", {name: Sentence(*marked_csv.parse(text)) for name, text in texts.items()})
     return Materials((Paradigm("p", "f", waivers=waivers),), (item,))
 
 

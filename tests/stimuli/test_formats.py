@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from gardenpath import stimuli, study
 from gardenpath.stimuli import Region, Sentence
-from gardenpath.stimuli.formats import source
+from gardenpath.stimuli.formats import marked_csv
 
 HEADER = "paradigm,phenomenon,item,condition,sentence\n"
 PAIR = 'npi,n,i1,grammatical,"{No} one, I say, has [ever] come here."\nnpi,n,i1,ungrammatical,{The} one has [ever] come here.\n'
@@ -135,7 +135,7 @@ def test_marking_and_parsing_are_inverse(text: str, data: st.DataObject) -> None
     outer, inner = (cuts[0], cuts[3]), (cuts[1], cuts[2])
     regions = tuple(Region(n, *span) for n, span in (("outer", outer), ("critical", inner)) if span[0] < span[1])
     regions = tuple(sorted(regions, key=lambda r: (r.start, -r.end)))
-    assert source.parse(source.mark(Sentence(text, regions))) == (text, regions)
+    assert marked_csv.parse(marked_csv.mark(Sentence(text, regions))) == (text, regions)
 
 
 @pytest.mark.data

@@ -6,9 +6,9 @@ import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator
 
-from .prepared import Fault, Member, Prepared
-from .regions import EDGES
-from .tables import zipf
+from .material_tables import zipf
+from .region_checks import EDGES
+from .segmentation import Fault, Member, SegmentedMaterials
 
 FINAL = frozenset(".!?…:;‼⁇⁈⁉。！？｡。؟۔؛।॥။។՜։።׃")
 CLOSING = " \t\u00a0\"'’”»›“‘)]}）］」』》〉"
@@ -72,8 +72,8 @@ def listed(language: str) -> str | None:
     return str(code)
 
 
-def spacing(prepared: Prepared) -> Iterator[Fault]:
-    for member in prepared.members():
+def spacing(segmented: SegmentedMaterials) -> Iterator[Fault]:
+    for member in segmented.members():
         text = member.text
         faults = [
             ("  " in text.strip(), "two spaces in a row"),
@@ -93,8 +93,8 @@ def _spaced_mark(french: bool) -> re.Pattern[str]:
     return re.compile(rf"\s[{'.,' if french else '.,;:!?'}](?=[\s\"'”’»]|$)")
 
 
-def invisible_characters(prepared: Prepared) -> Iterator[Fault]:
-    for member in prepared.members():
+def invisible_characters(segmented: SegmentedMaterials) -> Iterator[Fault]:
+    for member in segmented.members():
         if member.text.isprintable():
             continue
         french = base_language(member.item.language) == "fr"
@@ -130,8 +130,8 @@ def _script(character: str) -> str:
     return unicodedata.name(unicodedata.normalize("NFKC", character)[0], script).split()[0]
 
 
-def mixed_scripts(prepared: Prepared) -> Iterator[Fault]:
-    for member in prepared.members():
+def mixed_scripts(segmented: SegmentedMaterials) -> Iterator[Fault]:
+    for member in segmented.members():
         if member.text.isascii():
             continue
         for word in member.words:
@@ -152,28 +152,28 @@ def _mixed(word: str) -> str | None:
     return None
 
 
-def final_punctuation(prepared: Prepared) -> Iterator[Fault]:
+def final_punctuation(segmented: SegmentedMaterials) -> Iterator[Fault]:
     def named(mark: str) -> str:
         return repr(mark) if mark else "none"
 
-    return _ends(prepared, _final, "final punctuation", named)
+    return _ends(segmented, _final, "final punctuation", named)
 
 
-def initial_capitals(prepared: Prepared) -> Iterator[Fault]:
+def initial_capitals(segmented: SegmentedMaterials) -> Iterator[Fault]:
     def named(first: str) -> str:
         return "a capital" if first else "a small letter"
 
-    return _ends(prepared, initial, "initial capital", named)
+    return _ends(segmented, initial, "initial capital", named)
 
 
 def _ends(
-    prepared: Prepared, of: Callable[[str], str | None], what: str, named: Callable[[str], str]
+    segmented: SegmentedMaterials, of: Callable[[str], str | None], what: str, named: Callable[[str], str]
 ) -> Iterator[Fault]:
     """Yield where `of` is empty though most sentences of the paradigm have it, and where members differ.
 
     None stands for a sentence in which there is nothing to tell.
     """
-    for items in prepared.by_paradigm().values():
+    for items in segmented.by_paradigm().values():
         ends = [[(member, of(member.text)) for member in members] for members in items]
         told = [end for members in ends for _, end in members]
         most = sum(map(bool, told))
@@ -203,22 +203,22 @@ def initial(text: str) -> str | None:
     return "" if first.islower() else "A"
 
 
-def languages_without_list(prepared: Prepared) -> Iterator[Fault]:
+def languages_without_list(segmented: SegmentedMaterials) -> Iterator[Fault]:
     first: dict[str, str] = {}
-    for members in prepared.items:
+    for members in segmented.items:
         first.setdefault(members[0].item.language, members[0].item.paradigm)
     for language, paradigm in first.items():
         if listed(language) is None:
             message = (
                 f"wordfreq cannot look up words of the language {language!r}: spelling and frequency are not checked"
             )
-            yield prepared.paradigms[paradigm], "", message
+            yield segmented.paradigms[paradigm], "", message
 
 
-def unknown_words(prepared: Prepared) -> Iterator[Fault]:
+def unknown_words(segmented: SegmentedMaterials) -> Iterator[Fault]:
     """Each unknown word is told once for a paradigm, where it first occurs."""
-    names = _names(prepared.members())
-    for items in prepared.by_paradigm().values():
+    names = _names(segmented.members())
+    for items in segmented.by_paradigm().values():
         first: dict[str, Member] = {}
         sentences: Counter[str] = Counter()
         for members in items:

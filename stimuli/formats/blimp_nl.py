@@ -7,12 +7,12 @@ every other one is kept.
 
 from collections.abc import Mapping
 
-from ..items import CRITICAL, CUE, GRAMMATICAL, UNGRAMMATICAL, Item, Materials, Place
-from .cells import header, records, table
-from .losses import losses
-from .members import identity, number, own, pair, pairs
-from .rows import Rows
-from .wording import Member, kept, located, spelt, warn
+from ..items import CRITICAL, CUE, GRAMMATICAL, UNGRAMMATICAL, Item, Materials, SourceLine
+from .csv_and_jsonl import header, records, table
+from .minimal_pairs import identity, number, own, pair, pairs
+from .round_trip import losses
+from .sentence_rows import Rows
+from .word_regions import Member, kept, located, spelt, warn
 
 NAME = "blimp-nl"
 SUFFIX = ".csv"
@@ -31,7 +31,7 @@ def recognises(text: str) -> bool:
 def read(text: str, file: str) -> Rows:
     """Return the rows of a BLiMP-NL file; items are named paradigm-number."""
     rows = Rows()
-    items: dict[str, dict[str, tuple[Place, dict[str, str]]]] = {}
+    items: dict[str, dict[str, tuple[SourceLine, dict[str, str]]]] = {}
     for _, place, record in records(rows, text, file, NEEDED):
         empty = [name for name in NEEDED[:5] if not record[name]]
         condition = CONDITIONS.get(record["Grammaticality"].capitalize())
@@ -53,7 +53,7 @@ def read(text: str, file: str) -> Rows:
     return rows
 
 
-def _add(rows: Rows, found: Mapping[str, tuple[Place, dict[str, str]]]) -> None:
+def _add(rows: Rows, found: Mapping[str, tuple[SourceLine, dict[str, str]]]) -> None:
     members, regions = [], []
     extra: dict[str, str] = {}
     for condition, (place, record) in found.items():

@@ -6,8 +6,8 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from ..items import Item, Place
-from .rows import Rows
+from ..items import Item, SourceLine
+from .sentence_rows import Rows
 
 LONGEST = 20  # lines that a quoted cell may run over; a quote that is never closed ends there and is a fault
 
@@ -21,7 +21,7 @@ def header(text: str, separators: str) -> tuple[list[str], str]:
 
 def records(
     rows: Rows, text: str, file: str, needed: Sequence[str], separators: str = ",;\t", *, quoted: bool = True
-) -> Iterator[tuple[int, Place, dict[str, str]]]:
+) -> Iterator[tuple[int, SourceLine, dict[str, str]]]:
     """Yield number, place and cells of each row of a table, the cells without the spaces around them.
 
     What is broken becomes a fault and has its number all the same, so that it changes no other row's.
@@ -29,14 +29,16 @@ def records(
     names, separator = header(text, separators)
     missing = [name for name in needed if name not in names]
     if missing:
-        rows.fault(Place(file, 1), f"column {', '.join(map(repr, missing))} is missing; expected {', '.join(needed)}")
+        rows.fault(
+            SourceLine(file, 1), f"column {', '.join(map(repr, missing))} is missing; expected {', '.join(needed)}"
+        )
         return
     double = sorted({name for name in names if name and names.count(name) > 1})
     if double:
-        rows.fault(Place(file, 1), f"column {', '.join(map(repr, double))} is there twice; expected once")
+        rows.fault(SourceLine(file, 1), f"column {', '.join(map(repr, double))} is there twice; expected once")
         return
     for row, (line, cells) in enumerate(_lines(text.split("\n"), separator, len(names), quoted), start=1):
-        place = Place(file, line)
+        place = SourceLine(file, line)
         if cells is None:
             rows.fault(
                 place,
@@ -104,10 +106,10 @@ def of_another(column: str, item: Item, condition: str) -> bool:
     return any(column.endswith(f" ({other})") for other in item.sentences if other != condition)
 
 
-def json_lines(rows: Rows, text: str, file: str) -> Iterator[tuple[Place, dict[str, Any]]]:
+def json_lines(rows: Rows, text: str, file: str) -> Iterator[tuple[SourceLine, dict[str, Any]]]:
     """Yield place and record of each line that holds a JSON object; every other line that says something is a fault."""
     for number, line in enumerate(text.split("\n"), start=1):
-        place = Place(file, number)
+        place = SourceLine(file, number)
         if not line.strip():
             continue
         try:

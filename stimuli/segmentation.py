@@ -1,4 +1,4 @@
-"""Materials prepared for rules: the words of each sentence, and where its regions lie, are found once."""
+"""Materials cut into words for the rules of `check`: the words of each sentence, and where its regions lie, are found once."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -36,7 +36,7 @@ class Member:
 
 
 @dataclass(frozen=True)
-class Prepared:
+class SegmentedMaterials:
     """Paradigms with their items, each item with its members."""
 
     materials: Materials
@@ -64,14 +64,14 @@ class Prepared:
                 yield members[0].item, named[GRAMMATICAL], named[UNGRAMMATICAL]
 
 
-def prepare(materials: Materials) -> Prepared:
+def segment(materials: Materials) -> SegmentedMaterials:
     """Return the materials with every sentence cut into words once."""
     items = tuple(
         tuple(_member(item, condition, sentence) for condition, sentence in item.sentences.items())
         for item in materials.items
         if item.sentences
     )
-    return Prepared(materials, {p.id: p for p in materials.paradigms}, items)
+    return SegmentedMaterials(materials, {p.id: p for p in materials.paradigms}, items)
 
 
 def _member(item: Item, condition: str, sentence: Sentence) -> Member:

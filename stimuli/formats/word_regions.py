@@ -4,8 +4,8 @@ import re
 from dataclasses import dataclass
 
 from ..findings import Finding
-from ..items import Place, Region, Sentence
-from .rows import Rows
+from ..items import Region, Sentence, SourceLine
+from .sentence_rows import Rows
 
 NOTHING = frozenset(("", "-", "–", "∅"))  # how corpora write that there is no such word
 
@@ -14,7 +14,7 @@ NOTHING = frozenset(("", "-", "–", "∅"))  # how corpora write that there is 
 class Member:
     """A sentence of a file: where it stands, which item and condition it is, its text and its language."""
 
-    place: Place
+    place: SourceLine
     paradigm: str
     item: str
     condition: str

@@ -21,9 +21,9 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from ..items import CRITICAL, CUE, MINIMAL_PAIR, Item, Materials, Place, Region, Sentence
-from .cells import free, of_another
-from .rows import Row, Rows
+from ..items import CRITICAL, CUE, MINIMAL_PAIR, Item, Materials, Region, Sentence, SourceLine
+from .csv_and_jsonl import free, of_another
+from .sentence_rows import Row, Rows
 
 NAME = "source"
 SUFFIX = ".csv"
@@ -48,13 +48,13 @@ def read(text: str, file: str) -> Rows:
     header = _split(header_line, separator)
     if faults := _header_faults(header):
         for fault in faults:
-            rows.fault(Place(file, 1), fault)
+            rows.fault(SourceLine(file, 1), fault)
         return rows
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator)
     next(reader)
     line = reader.line_num + 1
     for cells in reader:
-        place, line = Place(file, line), reader.line_num + 1
+        place, line = SourceLine(file, line), reader.line_num + 1
         if any(cell.strip() for cell in cells):
             _add(rows, place, header, cells)
     rows.rows = _with_free_columns(rows.rows)
@@ -69,7 +69,7 @@ def _with_free_columns(rows: Sequence[Row]) -> list[Row]:
     return [replace(row, extra=free(cells[row.item])) if row.extra else row for row in rows]
 
 
-def _add(rows: Rows, place: Place, header: Sequence[str], cells: Sequence[str]) -> None:
+def _add(rows: Rows, place: SourceLine, header: Sequence[str], cells: Sequence[str]) -> None:
     if len(cells) != len(header):
         message = (
             f"{len(cells)} cells, expected {len(header)} ({', '.join(header)}); "

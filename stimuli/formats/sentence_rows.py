@@ -4,14 +4,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from ..findings import Finding
-from ..items import MINIMAL_PAIR, Item, Materials, Paradigm, Place, Question, Region, Sentence
+from ..items import MINIMAL_PAIR, Item, Materials, Paradigm, Question, Region, Sentence, SourceLine
 
 
 @dataclass(frozen=True)
 class Row:
     """A sentence as a file states it; `paradigm` may be a declared Paradigm or the id of a minimal-pair paradigm."""
 
-    place: Place
+    place: SourceLine
     paradigm: str
     phenomenon: str
     item: str
@@ -40,7 +40,7 @@ class Rows:
     paradigms: dict[str, Paradigm] = field(default_factory=dict)
     findings: list[Finding] = field(default_factory=list)
 
-    def fault(self, place: Place, message: str, paradigm: str = "", item: str = "", condition: str = "") -> None:
+    def fault(self, place: SourceLine, message: str, paradigm: str = "", item: str = "", condition: str = "") -> None:
         """Record that something at `place` could not be read."""
         self.findings.append(Finding("format", "error", place.file, place.line, paradigm, item, condition, message))
 

@@ -13,7 +13,7 @@ from functools import cached_property
 from itertools import groupby
 from random import Random
 
-from .limits import Blocks, Edge, Gap, Limit, Run
+from .order_rules import Blocks, Edge, Gap, Limit, Run
 
 Labels = Mapping[str, str]
 Rule = Gap | Run | Edge | Blocks

@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import Any
 
 from ..items import GRAMMATICAL, MINIMAL_PAIR, UNGRAMMATICAL, Item, Materials, Region
-from .rows import Row, Rows
-from .wording import Member
+from .sentence_rows import Row, Rows
+from .word_regions import Member
 
 # Columns of ours, written only where the format itself would say otherwise.
 OWN = ("paradigm_id", "item_id", "language")
