@@ -3,7 +3,7 @@
 The standardised difference of two conditions a and b is (mean a - mean b) / sqrt((sd a ** 2 + sd b ** 2) / 2) over items,
 the measure of balance of Austin (2009, doi 10.1002/sim.3697), which is Cohen's d for equal numbers. The standard deviation
 of the differences within pairs is no yardstick here: minimal pairs differ in a word or two, often the same ones in every
-item, so that it is near zero and the quotient without bounds.
+item, so that it is near zero and the quotient unbounded.
 """
 
 import itertools
@@ -31,7 +31,7 @@ NAMES = {
     "sentence": "the sentence",
 }
 LARGE = 0.5  # a medium effect (Cohen 1988): a difference that a reader's data may show
-FEWEST = 5  # items; of fewer, one decides
+FEWEST = 5  # items; with fewer, a single one decides
 
 
 @dataclass(frozen=True)
@@ -66,14 +66,14 @@ def balance_table(materials: Materials) -> pd.DataFrame:
 
 def unbalanced_conditions(segmented: SegmentedMaterials) -> Iterator[Fault]:
     """The cue is what the contrast consists in: where one is marked, the rest of the sentence is to be balanced."""
-    found = list(contrasts(segmented))
-    with_cue = {contrast.paradigm for contrast in found if contrast.region == CUE}
-    for c in found:
+    all_contrasts = list(contrasts(segmented))
+    with_cue = {contrast.paradigm for contrast in all_contrasts if contrast.region == CUE}
+    for c in all_contrasts:
         contrast_itself = c.region == CUE or (c.region == "sentence" and c.paradigm in with_cue)
         if c.d is None or abs(c.d) <= LARGE or c.items < FEWEST or contrast_itself:
             continue
         what = "mean letters" if c.measure == "letters" else "mean Zipf frequency"
-        size = "alike in all items" if math.isinf(c.d) else f"standardised difference {c.d:.2f}"
+        size = "the same in all items" if math.isinf(c.d) else f"standardised difference {c.d:.2f}"
         means = f"{c.mean_a:.2f} ({c.condition_a}), {c.mean_b:.2f} ({c.condition_b})"
         yield segmented.paradigms[c.paradigm], "", f"{what} of {NAMES[c.region]}: {means}; {size}"
 

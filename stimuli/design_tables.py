@@ -25,12 +25,12 @@ def balance_of(versions: Sequence[Version]) -> "pd.DataFrame":
 
 def _levels(trial: Trial) -> str | None:
     """Return the levels of the factors in which items differ, in words; None where there is no such factor."""
-    own = [f"{name}={level}" for name, level in trial.factors.items() if trial.item.extra.get(name) == level]
-    return ", ".join(own) or None
+    levels = [f"{name}={level}" for name, level in trial.factors.items() if trial.item.extra.get(name) == level]
+    return ", ".join(levels) or None
 
 
 def exposures(versions: Sequence[Version], participants: int) -> "pd.DataFrame":
-    """Return table `exposures`: in how many versions each sentence appears, and its readers at so many participants.
+    """Return table `exposures`: in how many versions each sentence appears, and how many readers it has among `participants`.
 
     Participants are dealt evenly to the versions of all experiments; what is left over goes to the first ones.
     """

@@ -1,4 +1,4 @@
-"""A finding: what is wrong or odd in the materials, and where; and what findings come to for each paradigm."""
+"""A finding: what is wrong or odd in the materials, and where; and a summary of findings for each paradigm."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
@@ -36,7 +36,7 @@ class Finding:
 
 @dataclass(frozen=True)
 class Summary:
-    """How many findings of each severity a paradigm of so many items has."""
+    """The number of items of a paradigm, and of its findings of each severity."""
 
     paradigm: str
     items: int
@@ -49,11 +49,11 @@ class Summary:
 def summary(materials: Materials, findings: Iterable[Finding]) -> list[Summary]:
     """Return a summary for each paradigm; what could not be read into a paradigm comes last, under an empty name."""
     items = Counter(item.paradigm for item in materials.items)
-    found = Counter((finding.paradigm, finding.severity) for finding in findings)
-    names = dict.fromkeys([*(p.id for p in materials.paradigms), *sorted(filter(None, (p for p, _ in found)))])
-    if any(not paradigm for paradigm, _ in found):
+    counts = Counter((finding.paradigm, finding.severity) for finding in findings)
+    names = dict.fromkeys([*(p.id for p in materials.paradigms), *sorted(filter(None, (p for p, _ in counts)))])
+    if any(not paradigm for paradigm, _ in counts):
         names[""] = None
-    return [Summary(name, items[name], *(found[name, severity] for severity in SEVERITIES)) for name in names]
+    return [Summary(name, items[name], *(counts[name, severity] for severity in SEVERITIES)) for name in names]
 
 
 def collapse(findings: Iterable[Finding], keep: int | None = 3) -> list[tuple[Sequence[Finding], int]]:

@@ -65,9 +65,9 @@ class Sentence:
 
     def _word_faults(self) -> Iterator[str]:
         """Yield what is wrong with what is said of each word."""
-        for what, given in (("words to display", self.display), ("alternatives", self.alternatives)):
-            if given is not None and len(given) != len(self.words()):
-                yield f"{len(given)} {what}, expected {len(self.words())}, one for each word of the sentence"
+        for what, words in (("words to display", self.display), ("alternatives", self.alternatives)):
+            if words is not None and len(words) != len(self.words()):
+                yield f"{len(words)} {what}, expected {len(self.words())}, one for each word of the sentence"
                 return
         for n, (word, other) in enumerate(
             zip(self.shown(), self.alternatives, strict=True) if self.alternatives else ()

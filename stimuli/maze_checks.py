@@ -1,4 +1,4 @@
-"""Rules about the words that stand beside those of a sentence (Maze)."""
+"""Rules about the alternatives to the words of a sentence (Maze)."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -9,7 +9,7 @@ from .text_checks import initial
 
 
 def _beside(segmented: SegmentedMaterials) -> Iterator[tuple[Member, list[tuple[str, str]]]]:
-    """Yield each sentence that has alternatives, with its words and these; not the first, which stands beside x-x-x."""
+    """Yield each sentence that has alternatives, with each word and its alternative, but for the first, which is x-x-x."""
     for member in segmented.members():
         if member.sentence.alternatives is not None:
             yield member, list(zip(member.sentence.shown(), member.sentence.alternatives, strict=True))[1:]
@@ -31,7 +31,7 @@ def repeated_alternatives(segmented: SegmentedMaterials) -> Iterator[Fault]:
                 yield (
                     member.item,
                     member.condition,
-                    f"the alternative {other!r} stands beside {n} words of the sentence",
+                    f"the alternative {other!r} is given for {n} words of the sentence",
                 )
 
 

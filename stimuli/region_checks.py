@@ -143,8 +143,8 @@ def other_word_counts(segmented: SegmentedMaterials) -> Iterator[Fault]:
     for members in segmented.items:
         counts = [len(member.words) for member in members]
         if len(set(counts)) > 1:
-            told = ", ".join(f"{n} ({member.condition})" for n, member in zip(counts, members, strict=True))
-            yield members[0].item, "", f"the numbers of words differ: {told}"
+            lengths = ", ".join(f"{n} ({member.condition})" for n, member in zip(counts, members, strict=True))
+            yield members[0].item, "", f"the numbers of words differ: {lengths}"
 
 
 def identical_members(segmented: SegmentedMaterials) -> Iterator[Fault]:

@@ -76,13 +76,13 @@ def segment(materials: Materials) -> SegmentedMaterials:
 
 def _member(item: Item, condition: str, sentence: Sentence) -> Member:
     if not sentence.regions:  # most sentences of large corpora: no positions are needed
-        spans = sentence.segmentation
-        words = sentence.text.split() if spans is None else [sentence.text[a:b] for a, b in spans]
+        cut = sentence.segmentation
+        words = sentence.text.split() if cut is None else [sentence.text[a:b] for a, b in cut]
         return Member(item, condition, sentence, tuple(words), {})
-    found = sentence.segmentation or [match.span() for match in re.finditer(r"\S+", sentence.text)]
+    spans = sentence.segmentation or [match.span() for match in re.finditer(r"\S+", sentence.text)]
     regions: dict[str, range] = {}
     for region in sentence.regions:
-        inside = [i for i, (start, end) in enumerate(found) if start < region.end and region.start < end]
+        inside = [i for i, (start, end) in enumerate(spans) if start < region.end and region.start < end]
         if region.name not in regions:
             regions[region.name] = range(inside[0], inside[-1] + 1) if inside else NOWHERE
-    return Member(item, condition, sentence, tuple(sentence.text[a:b] for a, b in found), regions)
+    return Member(item, condition, sentence, tuple(sentence.text[a:b] for a, b in spans), regions)

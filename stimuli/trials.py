@@ -31,8 +31,13 @@ class Trial:
 
     def labels(self) -> dict[str, str]:
         """Return the factors by which orders are stated: role, paradigm, item, condition, and those of `factors`."""
-        own = {"role": self.role, "paradigm": self.item.paradigm, "item": self.item.id, "condition": self.condition}
-        return {**self.factors, **own}
+        identity = {
+            "role": self.role,
+            "paradigm": self.item.paradigm,
+            "item": self.item.id,
+            "condition": self.condition,
+        }
+        return {**self.factors, **identity}
 
     @property
     def condition(self) -> str:

@@ -72,14 +72,14 @@ def named(name: str) -> Format:
 
 
 def recognise(text: str, file: str) -> Format:
-    """Return the format whose marks the text bears."""
-    found = [module for module in FORMATS if module.recognises(text)]
-    if len(found) > 1:  # the source format claims every table of sentences, to name what it lacks
-        found = [module for module in found if module is not marked_csv]
-    if len(found) == 1:
-        return found[0]
-    if found:
-        raise study.DataError(f"{file}: this may be {' or '.join(m.NAME for m in found)}; name the format")
+    """Return the format that recognises the text."""
+    matches = [module for module in FORMATS if module.recognises(text)]
+    if len(matches) > 1:  # the source format claims every table of sentences, to name what it lacks
+        matches = [module for module in matches if module is not marked_csv]
+    if len(matches) == 1:
+        return matches[0]
+    if matches:
+        raise study.DataError(f"{file}: this may be {' or '.join(m.NAME for m in matches)}; name the format")
     first = text.partition("\n")[0][:60]
     names = ", ".join(m.NAME for m in FORMATS)
     raise study.DataError(f"{file}: the format is not recognised from its first line {first!r}; name it: {names}")
@@ -88,8 +88,8 @@ def recognise(text: str, file: str) -> Format:
 def _text(path: str | Path) -> str:
     """Return the text of a file; a pickle is refused before anything is made of it."""
     if Path(path).is_dir():
-        there = ", ".join(sorted(entry.name for entry in Path(path).iterdir() if entry.is_file())) or "nothing"
-        raise IsADirectoryError(f"{path}: a folder; expected files of materials: it holds {there}")
+        files = ", ".join(sorted(entry.name for entry in Path(path).iterdir() if entry.is_file())) or "nothing"
+        raise IsADirectoryError(f"{path}: a folder; expected files of materials: it holds {files}")
     with open(path, "rb") as stream:
         start = stream.read(80)
     if PICKLE.match(start):
@@ -107,12 +107,12 @@ def examine(*paths: str | Path, format: str | None = None) -> tuple[Materials, l
     for path in paths:
         text = _text(path)
         module = named(format) if format else recognise(text, str(path))
-        found = module.read(text, str(path))
-        if not found.rows and not found.findings:
-            found.fault(SourceLine(str(path), 1), "no sentences; expected at least one item")
-        together.rows += found.rows
-        together.paradigms |= found.paradigms
-        together.findings += found.findings
+        rows = module.read(text, str(path))
+        if not rows.rows and not rows.findings:
+            rows.fault(SourceLine(str(path), 1), "no sentences; expected at least one item")
+        together.rows += rows.rows
+        together.paradigms |= rows.paradigms
+        together.findings += rows.findings
     materials = assemble(together)
     return materials, sorted(together.findings, key=lambda f: (f.file, f.line))
 
@@ -135,8 +135,8 @@ def _report(findings: Sequence[Finding]) -> None:
     kinds: dict[tuple[str, str], list[Finding]] = {}
     for finding in findings:
         kinds.setdefault((finding.file, finding.rule), []).append(finding)
-    for (_, rule), found in kinds.items():
-        log.warning("%s%s", found[0], f" ({len(found)} cases of {rule} in this file)" if len(found) > 1 else "")
+    for (_, rule), cases in kinds.items():
+        log.warning("%s%s", cases[0], f" ({len(cases)} cases of {rule} in this file)" if len(cases) > 1 else "")
 
 
 def write(materials: Materials, path: str | Path, format: str | None = None) -> list[str]:

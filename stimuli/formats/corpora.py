@@ -17,7 +17,7 @@ from typing import Any
 
 from ..items import CRITICAL, CUE, GRAMMATICAL, UNGRAMMATICAL, Item, Materials, Region, SourceLine
 from .csv_and_jsonl import as_text, first_record, from_text, header, json_lines, lines_of_json, records, table
-from .minimal_pairs import identity, number, own, pair, pairs, stem, texts
+from .minimal_pairs import identity, number, pair, pairs, stem, take_identity, texts
 from .round_trip import losses
 from .sentence_rows import Rows
 from .word_regions import Member, kept, located, spelt
@@ -110,7 +110,7 @@ class Corpus:
         self, rows: Rows, places: tuple[SourceLine, SourceLine], fields: dict[str, Any], name: str, number: Any
     ) -> None:
         as_cell = as_text if self.json else str
-        paradigm, item, language = own(fields, name, as_cell(number), self.language)
+        paradigm, item, language = take_identity(fields, name, as_cell(number), self.language)
         extra = {k: as_cell(value) for k, value in fields.items() if k not in self.needed or k == self.number}
         members, regions = [], []
         for which, (condition, column) in enumerate(((GRAMMATICAL, self.good), (UNGRAMMATICAL, self.bad))):
@@ -135,8 +135,8 @@ class Corpus:
             for item, n in zip(items, numbers, strict=True)
         ]
         lines = [
-            {**self._line(item, phenomenon, n), **stated}
-            for (item, phenomenon), n, stated in zip(minimal_pairs, numbers, identity(items, implied), strict=True)
+            {**self._line(item, phenomenon, n), **own_columns}
+            for (item, phenomenon), n, own_columns in zip(minimal_pairs, numbers, identity(items, implied), strict=True)
         ]
         return lines_of_json(lines) if self.json else self._table(lines)
 
@@ -192,7 +192,7 @@ class Climp(Corpus):
             labels = [cells["3"] for _, cells in couple]
             kinds = {(cells["0"], cells["1"]) for _, cells in couple}
             if sorted(labels) != ["0", "1"] or len(kinds) > 1:
-                paradigm, item, _ = own(first, first["1"], str(2 * k), self.language)
+                paradigm, item, _ = take_identity(first, first["1"], str(2 * k), self.language)
                 message = f"rows {2 * k} and {2 * k + 1} have labels {', '.join(labels)} and {len(kinds)} paradigms"
                 rows.fault(place, f"{message}; expected 1, 0 and one", paradigm, item)
             else:

@@ -13,7 +13,7 @@ LONGEST = 20  # lines that a quoted cell may run over; a quote that is never clo
 
 
 def header(text: str, separators: str) -> tuple[list[str], str]:
-    """Return the names in the first line, and which of the separators stands between them."""
+    """Return the names in the first line, and which of the separators separates them."""
     first = text.partition("\n")[0]
     separator = max(separators, key=first.count)
     return [name.strip().strip('"') for name in first.split(separator)], separator
@@ -24,7 +24,7 @@ def records(
 ) -> Iterator[tuple[int, SourceLine, dict[str, str]]]:
     """Yield number, place and cells of each row of a table, the cells without the spaces around them.
 
-    What is broken becomes a fault and has its number all the same, so that it changes no other row's.
+    A broken row becomes a fault and is counted all the same, so that the other rows keep their numbers.
     """
     names, separator = header(text, separators)
     missing = [name for name in needed if name not in names]
@@ -92,13 +92,13 @@ def free(cells: Mapping[str, Mapping[str, str]]) -> dict[str, str]:
     >>> free({"a": {"source": "corpus", "norm": "3"}, "b": {"source": "corpus", "norm": "4"}})
     {'source': 'corpus', 'norm (a)': '3', 'norm (b)': '4'}
     """
-    found: dict[str, str] = {}
+    columns: dict[str, str] = {}
     for name in next(iter(cells.values()), {}):
-        if len({own[name] for own in cells.values()}) == 1:
-            found[name] = next(iter(cells.values()))[name]
+        if len({of_condition[name] for of_condition in cells.values()}) == 1:
+            columns[name] = next(iter(cells.values()))[name]
         else:
-            found |= {f"{name} ({condition})": own[name] for condition, own in cells.items()}
-    return {name: cell for name, cell in found.items() if cell}
+            columns |= {f"{name} ({condition})": of_condition[name] for condition, of_condition in cells.items()}
+    return {name: cell for name, cell in columns.items() if cell}
 
 
 def of_another(column: str, item: Item, condition: str) -> bool:
@@ -107,7 +107,7 @@ def of_another(column: str, item: Item, condition: str) -> bool:
 
 
 def json_lines(rows: Rows, text: str, file: str) -> Iterator[tuple[SourceLine, dict[str, Any]]]:
-    """Yield place and record of each line that holds a JSON object; every other line that says something is a fault."""
+    """Yield place and record of each line that holds a JSON object; every other line that is not blank is a fault."""
     for number, line in enumerate(text.split("\n"), start=1):
         place = SourceLine(file, number)
         if not line.strip():
@@ -120,7 +120,7 @@ def json_lines(rows: Rows, text: str, file: str) -> Iterator[tuple[SourceLine, d
         if isinstance(record, dict):
             yield place, record
         else:
-            rows.fault(place, f"{line.strip()[:40]!r} is no JSON object; expected {{...}}")
+            rows.fault(place, f"{line.strip()[:40]!r} is not a JSON object; expected {{...}}")
 
 
 def lines_of_json(lines: Iterable[Mapping[str, Any]]) -> str:

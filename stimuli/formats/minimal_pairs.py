@@ -50,22 +50,22 @@ def texts(item: Item) -> tuple[str, str]:
 
 def number(item: Item, key: str) -> str:
     """Return what a format calls the item: the field `key` that it was read with, else the id without the paradigm's."""
-    given = item.extra.get(key, "")
-    return given if item.id == f"{item.paradigm}-{given}" else item.id.removeprefix(f"{item.paradigm}-")
+    field = item.extra.get(key, "")
+    return field if item.id == f"{item.paradigm}-{field}" else item.id.removeprefix(f"{item.paradigm}-")
 
 
 def identity(items: Sequence[Item], implied: Sequence[tuple[str, str, str]]) -> list[dict[str, str]]:
     """Return, for each item, those of our columns that say another thing than what a reader would imply."""
-    stated = [(item.paradigm, item.id, item.language) for item in items]
-    needed = [k for k in range(len(OWN)) if any(s[k] != i[k] for s, i in zip(stated, implied, strict=True))]
-    return [{OWN[k]: own[k] for k in needed} for own in stated]
+    identities = [(item.paradigm, item.id, item.language) for item in items]
+    needed = [k for k in range(len(OWN)) if any(a[k] != b[k] for a, b in zip(identities, implied, strict=True))]
+    return [{OWN[k]: values[k] for k in needed} for values in identities]
 
 
-def own(record: dict[str, Any], paradigm: str, item: str, language: str) -> tuple[str, str, str]:
+def take_identity(record: dict[str, Any], paradigm: str, item: str, language: str) -> tuple[str, str, str]:
     """Take our columns out of a record and return paradigm, id and language, as stated there or as implied."""
-    stated = [record.pop(name) if isinstance(record.get(name), str) else "" for name in OWN]
-    paradigm = stated[0] or paradigm
-    return paradigm, stated[1] or f"{paradigm}-{item}", stated[2] or language
+    cells = [record.pop(name) if isinstance(record.get(name), str) else "" for name in OWN]
+    paradigm = cells[0] or paradigm
+    return paradigm, cells[1] or f"{paradigm}-{item}", cells[2] or language
 
 
 def stem(file: str) -> str:

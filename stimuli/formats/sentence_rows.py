@@ -52,8 +52,8 @@ def assemble(rows: Rows) -> Materials:
     factors = _factors(rows)
     for row in rows.rows:
         if row.paradigm not in paradigms:
-            stated = dict(factors.get(row.paradigm, MINIMAL_PAIR))
-            paradigms[row.paradigm] = Paradigm(row.paradigm, row.phenomenon, stated)
+            levels = dict(factors.get(row.paradigm, MINIMAL_PAIR))
+            paradigms[row.paradigm] = Paradigm(row.paradigm, row.phenomenon, levels)
         fault = _misfit(row, paradigms[row.paradigm], items.get(row.item, {}))
         if fault:
             rows.fault(row.place, fault, row.paradigm, row.item, row.condition)
@@ -69,11 +69,11 @@ def assemble(rows: Rows) -> Materials:
 
 
 def _factors(rows: Rows) -> dict[str, Mapping[str, tuple[str, ...]]]:
-    """Return the factors that rows state of their paradigms, on whichever row; others stated later are a fault."""
+    """Return the factors that rows state of their paradigms, on whichever row; different ones later are a fault."""
     factors: dict[str, Mapping[str, tuple[str, ...]]] = {}
     for row in rows.rows:
         if row.factors and factors.setdefault(row.paradigm, row.factors) != row.factors:
-            message = f"the factors of paradigm {row.paradigm} are stated otherwise above; state them once"
+            message = f"the factors of paradigm {row.paradigm} differ from those above; give them once"
             rows.fault(row.place, message, row.paradigm, row.item, row.condition)
     return factors
 

@@ -66,7 +66,7 @@ def write(materials: Materials) -> str:
 
 
 def loses(materials: Materials) -> list[str]:
-    """Return what two columns cannot hold of these materials; a file of one paradigm can bear its name."""
+    """Return what two columns cannot hold of these materials; a file of one paradigm can be named after it."""
     one = len(materials.paradigms) == 1
     lost = losses(materials, write, read, f"{materials.paradigms[0].id}{SUFFIX}" if one else "materials.tsv")
     return ["names of paradigms, other than the file's name", *lost]

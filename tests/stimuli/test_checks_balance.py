@@ -70,7 +70,7 @@ def test_a_large_difference_is_noted_and_a_small_one_is_not() -> None:
 def test_a_difference_that_all_items_share_has_no_measure_and_is_noted() -> None:
     of = materials(["ever"] * 5, ["never"] * 5)
     assert pd.isna(row(stimuli.balance_table(of), "critical", "letters")["d"])
-    assert "4.00 (grammatical), 5.00 (ungrammatical); alike in all items" in notes(of)[0]
+    assert "4.00 (grammatical), 5.00 (ungrammatical); the same in all items" in notes(of)[0]
 
 
 def test_the_cue_itself_is_no_imbalance() -> None:

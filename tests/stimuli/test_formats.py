@@ -200,5 +200,5 @@ def test_factors_that_cannot_be_read_or_are_stated_twice_are_faults(tmp_path: Pa
     with pytest.raises(study.DataError, match="factors is 'extraction'; expected  factor: level, level"):
         stimuli.read(write(tmp_path, header + "rc,r,i1,s,One two.,extraction\n"))
     two = 'rc,r,i1,s,One two.,"e: s, o"\nrc,r,i1,o,One three.,"e: s, p"\n'
-    with pytest.raises(study.DataError, match=r"line 3: i1 .o.: the factors of paradigm rc are stated otherwise above"):
+    with pytest.raises(study.DataError, match=r"line 3: i1 .o.: the factors of paradigm rc differ from those above"):
         stimuli.read(write(tmp_path, header + two))
