@@ -57,6 +57,13 @@ def balance_table(materials: Materials) -> pd.DataFrame:
 
     The parts are the critical region, the word directly before and after it, the cue, the sentence without its cue
     (`rest`), and the whole sentence.
+
+    >>> from gardenpath import stimuli
+    >>> short, long = stimuli.Sentence("Dogs bark."), stimuli.Sentence("Dogs whimper.")
+    >>> item = stimuli.Item("i1", "verbs", {"grammatical": short, "ungrammatical": long})
+    >>> table = stimuli.balance_table(stimuli.Materials((stimuli.Paradigm("verbs", "length"),), (item,)))
+    >>> table.query("measure == 'letters'")[["region", "mean_a", "mean_b"]].to_dict("records")
+    [{'region': 'sentence', 'mean_a': 8.0, 'mean_b': 11.0}]
     """
     rows = [vars(contrast) for contrast in contrasts(segment(materials))]
     frame = pd.DataFrame(rows, columns=study.TABLES["balance"].names)

@@ -51,6 +51,13 @@ def check(materials: Materials, *, rules: str | None = None) -> list[Finding]:
     `rules="blimp-nl"` makes breaches of the three BLiMP-NL conditions and missing regions errors; otherwise a
     sentence without a critical region is a warning, since scoring whole sentences needs none. What a paradigm's
     `waivers` name has the severity `waived` and carries the reason.
+
+    >>> from gardenpath import stimuli
+    >>> sentence = stimuli.Sentence("No dog has ever barked.")
+    >>> item = stimuli.Item("i1", "npi", {"grammatical": sentence, "ungrammatical": sentence})
+    >>> findings = stimuli.check(stimuli.Materials((stimuli.Paradigm("npi", "npi_licensing"),), (item,)))
+    >>> [finding.rule for finding in findings if finding.severity == "error"]
+    ['identical-members']
     """
     if rules not in (None, "blimp-nl"):
         raise ValueError(f"rules is {rules!r}; expected 'blimp-nl' or nothing")

@@ -13,7 +13,16 @@ if TYPE_CHECKING:
 
 
 def balance_of(versions: Sequence[Version]) -> "pd.DataFrame":
-    """Return table `design_balance`: trials of each paradigm, level and condition in each version, by side in a pair."""
+    """Return table `design_balance`: trials of each paradigm, level and condition in each version, by side in a pair.
+
+    >>> from gardenpath import stimuli
+    >>> pair = {"grammatical": stimuli.Sentence("A dog barks."), "ungrammatical": stimuli.Sentence("A dog bark.")}
+    >>> items = tuple(stimuli.Item(f"i{n}", "number", pair) for n in (1, 2))
+    >>> materials = stimuli.Materials((stimuli.Paradigm("number", "agreement"),), items)
+    >>> versions = stimuli.Design({"grammatical": 1, "ungrammatical": 1}, versions=2).deal(materials, seed=1)
+    >>> stimuli.balance_of(versions)[["version", "condition", "trials"]].values.tolist()
+    [['V1', 'grammatical', 1], ['V1', 'ungrammatical', 1], ['V2', 'grammatical', 1], ['V2', 'ungrammatical', 1]]
+    """
     counts = Counter(
         (version.experiment, version.id, trial.role, trial.item.paradigm, _levels(trial), condition, side)
         for version in versions
@@ -33,6 +42,14 @@ def exposures(versions: Sequence[Version], participants: int) -> "pd.DataFrame":
     """Return table `exposures`: in how many versions each sentence appears, and how many readers it has among `participants`.
 
     Participants are dealt evenly to the versions of all experiments; what is left over goes to the first ones.
+
+    >>> from gardenpath import stimuli
+    >>> pair = {"grammatical": stimuli.Sentence("A dog barks."), "ungrammatical": stimuli.Sentence("A dog bark.")}
+    >>> items = tuple(stimuli.Item(f"i{n}", "number", pair) for n in (1, 2))
+    >>> materials = stimuli.Materials((stimuli.Paradigm("number", "agreement"),), items)
+    >>> versions = stimuli.Design({"grammatical": 1, "ungrammatical": 1}, versions=2).deal(materials, seed=1)
+    >>> stimuli.exposures(versions, 5)[["item", "condition", "readers"]].values.tolist()
+    [['i1', 'grammatical', 2], ['i1', 'ungrammatical', 3], ['i2', 'grammatical', 3], ['i2', 'ungrammatical', 2]]
     """
     each, more = divmod(participants, len(versions))
     shown: dict[tuple[str, str, str], list[int]] = {}
@@ -45,7 +62,16 @@ def exposures(versions: Sequence[Version], participants: int) -> "pd.DataFrame":
 
 
 def questions_of(versions: Sequence[Version], names: Collection[str]) -> "pd.DataFrame":
-    """Return table `design_questions`: the questions of these names by version, condition and right answer."""
+    """Return table `design_questions`: the questions of these names by version, condition and right answer.
+
+    >>> from gardenpath import stimuli
+    >>> question = stimuli.Question("Did a dog bark?", {"active": "yes"})
+    >>> item = stimuli.Item("i1", "verbs", {"active": stimuli.Sentence("A dog barked.")}, question=question)
+    >>> materials = stimuli.Materials((stimuli.Paradigm("verbs", "voice", {"voice": ("active",)}),), (item,))
+    >>> versions = stimuli.Design({"active": 1}, versions=1).deal(materials, seed=1, asks={"target": ["comprehension"]})
+    >>> stimuli.questions_of(versions, ["comprehension"])[["condition", "answer", "questions"]].values.tolist()
+    [['active', 'yes', 1]]
+    """
     counts = Counter(
         (version.experiment, version.id, trial.role, trial.item.paradigm, trial.condition, trial.answer() or "")
         for version in versions

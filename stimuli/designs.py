@@ -34,6 +34,14 @@ class Design(study.DesignSection):
     experiment, in the conditions of `filler_ratio` (fillers only) or all equally often. `practice` are sentences (or pairs) shown
     first, as written, or sentences with a question; `attention` are instructions or nonsense among the rest. `share` names tasks
     that are asked of a share of targets and fillers, right answers in balance.
+
+    >>> from gardenpath import stimuli
+    >>> paradigm = stimuli.Paradigm("verbs", "voice", {"voice": ("active", "passive")})
+    >>> pair = {"active": stimuli.Sentence("Dogs chase cats."), "passive": stimuli.Sentence("Cats are chased by dogs.")}
+    >>> materials = stimuli.Materials((paradigm,), tuple(stimuli.Item(f"i{n}", "verbs", pair) for n in (1, 2, 3)))
+    >>> versions = stimuli.Design({"active": 2, "passive": 1}, versions=3).deal(materials, seed=1)
+    >>> [[trial.condition for trial in version.trials] for version in versions]
+    [['passive', 'active', 'active'], ['active', 'active', 'passive'], ['active', 'passive', 'active']]
     """
 
     def deal(
@@ -306,6 +314,12 @@ def design(
     """Return the versions that a study.toml asks for, dealt from its materials (read from its files unless given).
 
     `asks` and `needing` are those of `Design.deal`; `experiment.version_files` takes them from the study's tasks.
+
+    >>> from importlib.resources import files
+    >>> from gardenpath import stimuli, study
+    >>> versions = stimuli.design(study.load(files("gardenpath.examples") / "minimal-pairs"))
+    >>> [(version.experiment, version.id, len(version.trials)) for version in versions[:2]]
+    [('E1', 'V1', 39), ('E1', 'V2', 39)]
     """
     try:
         ordering = Ordering(**vars(plan.ordering), breaks=plan.procedure.breaks)

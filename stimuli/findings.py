@@ -16,6 +16,9 @@ class Finding:
     """One fault or oddity: the rule that found it, how bad it is, file and line, and a sentence.
 
     `item` is empty where a whole paradigm is meant; `waiver` is the reason that the materials give for a waived one.
+
+    >>> print(Finding("spacing", "warning", "items.csv", 3, "npi", "i1", "grammatical", "two spaces in a row"))
+    items.csv, line 3: i1 (grammatical): two spaces in a row
     """
 
     rule: str

@@ -14,7 +14,11 @@ MINIMAL_PAIR: Mapping[str, tuple[str, ...]] = {"grammaticality": (GRAMMATICAL, U
 
 @dataclass(frozen=True)
 class Region:
-    """A named span of characters (code points) of a sentence, `end` excluded; it may be empty or nested."""
+    """A named span of characters (code points) of a sentence, `end` excluded; it may be empty or nested.
+
+    >>> Sentence("No dog has ever barked.", (Region("critical", 11, 15),)).words_of("critical")[0].text
+    'ever'
+    """
 
     name: str
     start: int
@@ -130,7 +134,11 @@ class Paradigm:
 
 @dataclass(frozen=True)
 class Question:
-    """A comprehension question: its text, the right answer in each condition, and the answers to choose from."""
+    """A comprehension question: its text, the right answer in each condition, and the answers to choose from.
+
+    >>> Question("Did a dog bark?", {"grammatical": "no", "ungrammatical": "yes"}).choices
+    ('yes', 'no')
+    """
 
     text: str
     answers: Mapping[str, str]
@@ -142,6 +150,10 @@ class Item:
     """One item: a sentence for each condition of its paradigm.
 
     `context` is read or fed before the sentence and never analysed; `extra` keeps what a format says beyond our fields.
+
+    >>> item = Item("i1", "number", {"grammatical": Sentence("A dog barks."), "ungrammatical": Sentence("A dog bark.")})
+    >>> list(item.sentences)
+    ['grammatical', 'ungrammatical']
     """
 
     id: str
@@ -167,7 +179,12 @@ class SourceLine:
 
 @dataclass(frozen=True)
 class Materials:
-    """Paradigms and items as read from files; `places` remembers file and line of each (item, condition)."""
+    """Paradigms and items as read from files; `places` remembers file and line of each (item, condition).
+
+    >>> item = Item("i1", "number", {"grammatical": Sentence("A dog barks."), "ungrammatical": Sentence("A dog bark.")})
+    >>> Materials((Paradigm("number", "agreement"),), (item,)).paradigm("number").phenomenon
+    'agreement'
+    """
 
     paradigms: tuple[Paradigm, ...]
     items: tuple[Item, ...]

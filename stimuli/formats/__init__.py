@@ -102,7 +102,14 @@ def _text(path: str | Path) -> str:
 
 
 def examine(*paths: str | Path, format: str | None = None) -> tuple[Materials, list[Finding]]:
-    """Return what can be read of the files, and a finding for everything that cannot."""
+    """Return what can be read of the files, and a finding for everything that cannot.
+
+    >>> from importlib.resources import files
+    >>> from gardenpath import stimuli
+    >>> materials, findings = stimuli.examine(files("gardenpath.examples") / "minimal-pairs" / "items.csv")
+    >>> len(materials.items), findings
+    (120, [])
+    """
     together = Rows()
     for path in paths:
         text = _text(path)
@@ -122,6 +129,12 @@ def read(*paths: str | Path, format: str | None = None) -> Materials:
 
     Raises `study.DataError` with every error of every file, each with its line; warnings go to the log, a line for each kind and
     file with its number and its first case (`examine` returns them all).
+
+    >>> from importlib.resources import files
+    >>> from gardenpath import stimuli
+    >>> materials = stimuli.read(files("gardenpath.examples") / "minimal-pairs" / "items.csv")
+    >>> materials.items[0].sentences["grammatical"].text
+    'No student in the seminar has ever complained about the weekly readings.'
     """
     materials, findings = examine(*paths, format=format)
     errors = [str(finding) for finding in findings if finding.severity == "error"]
@@ -140,7 +153,17 @@ def _report(findings: Sequence[Finding]) -> None:
 
 
 def write(materials: Materials, path: str | Path, format: str | None = None) -> list[str]:
-    """Write materials to `path` and return what the format cannot hold; the suffix names the format unless given."""
+    """Write materials to `path` and return what the format cannot hold; the suffix names the format unless given.
+
+    >>> from importlib.resources import files
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> from gardenpath import stimuli
+    >>> materials = stimuli.read(files("gardenpath.examples") / "minimal-pairs" / "items.csv")
+    >>> with TemporaryDirectory() as folder:
+    ...     stimuli.write(materials, Path(folder, "pairs.jsonl"), format="blimp")
+    ['regions of 240 sentences']
+    """
     path = Path(path)
     module = named(format) if format else next((m for m in FORMATS if path.suffix == m.SUFFIX), None)
     if module is None:

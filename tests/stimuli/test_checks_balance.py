@@ -8,8 +8,9 @@ import pandas as pd
 import pytest
 
 from gardenpath import stimuli
-from gardenpath.stimuli import Item, Materials, Paradigm, Sentence, word_length
+from gardenpath.stimuli import Item, Materials, Paradigm, Sentence
 from gardenpath.stimuli.formats import marked_csv
+from gardenpath.stimuli.material_tables import word_length, zipf
 
 SHORT = ["cat", "horse", "rabbit", "dog", "bird"]
 LONG = ["elephant", "crocodile", "butterfly", "kangaroo", "caterpillar"]
@@ -54,9 +55,7 @@ def test_each_part_of_the_sentence_is_compared() -> None:
     assert list(dict.fromkeys(table["region"])) == ["before", "critical", "after", "cue", "rest", "sentence"]
     assert row(table, "before", "letters")["mean_a"] == 3
     assert row(table, "sentence", "letters")["mean_a"] - row(table, "rest", "letters")["mean_a"] == 3
-    assert row(table, "critical", "zipf")["mean_a"] == pytest.approx(
-        statistics.mean(stimuli.zipf(w, "en") or 0 for w in SHORT)
-    )
+    assert row(table, "critical", "zipf")["mean_a"] == pytest.approx(statistics.mean(zipf(w, "en") or 0 for w in SHORT))
 
 
 def test_a_large_difference_is_noted_and_a_small_one_is_not() -> None:

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from gardenpath import stimuli, study
-from gardenpath.stimuli import MINIMAL_PAIR, Design, Item, Materials, Ordering, Paradigm, Sentence, Version
+from gardenpath.stimuli import Design, Item, Materials, Ordering, Paradigm, Sentence, Version
+from gardenpath.stimuli.items import MINIMAL_PAIR
 
 
 def materials(paradigms: int, items: int) -> Materials:
