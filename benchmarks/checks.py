@@ -6,7 +6,7 @@ from collections import Counter
 from pathlib import Path
 
 from gardenpath import stimuli
-from gardenpath.stimuli.prepared import prepare
+from gardenpath.stimuli.segmentation import segment
 
 DATA = Path(__file__).parents[2] / "shared" / "data" / "blimp"
 GOAL = 20.0  # s on one core
@@ -25,11 +25,11 @@ def main() -> None:
     whole = time.process_time() - start
     found = Counter(finding.rule for finding in findings)
     start = time.process_time()
-    prepared = prepare(materials)
+    segmented = segment(materials)
     print(f"{'words and regions':20} {time.process_time() - start:7.2f} s")
     for rule in stimuli.RULES:
         start = time.process_time()
-        for _ in rule.breaches(prepared):
+        for _ in rule.breaches(segmented):
             pass
         print(f"{rule.id:20} {time.process_time() - start:7.2f} s   {found[rule.id]:7,} findings")
     print(f"{'check, all in all':20} {whole:7.2f} s   {len(findings):7,} findings, with frequency lists loaded")

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from itertools import pairwise
 from random import Random
 
-from gardenpath.stimuli import Arrangements
+from gardenpath.stimuli.adjacency import Arrangements
 
 Labels = tuple[str, ...]
 

@@ -11,7 +11,8 @@ import click
 from . import options
 
 if TYPE_CHECKING:
-    from gardenpath.stimuli import Finding, Summary
+    from gardenpath.stimuli import Finding
+    from gardenpath.stimuli.findings import Summary
 
 
 @click.command("check")
@@ -37,22 +38,23 @@ def command(
     with their reason and is no error.
     """
     from gardenpath import stimuli
+    from gardenpath.stimuli.findings import collapse, summary
 
     read, unreadable = stimuli.examine(*materials, format=format_)
     findings = [*unreadable, *stimuli.check(read, rules=rules)]
-    summary = stimuli.summary(read, findings)
+    summaries = summary(read, findings)
     if as_json:
         balance = json.loads(stimuli.balance_table(read).to_json(orient="records"))
         parts = {
             "findings": [dataclasses.asdict(finding) for finding in findings],
-            "summary": [dataclasses.asdict(line) for line in summary],
+            "summary": [dataclasses.asdict(line) for line in summaries],
             "balance": balance,
         }
         click.echo(json.dumps(parts, ensure_ascii=False, indent=1))
     else:
         if findings:
-            click.echo(_listing(stimuli.collapse(findings, None if everything else 3)) + "\n")
-        click.echo(_totals(summary))
+            click.echo(_listing(collapse(findings, None if everything else 3)) + "\n")
+        click.echo(_totals(summaries))
     sentences = sum(len(item.sentences) for item in read.items)
     counts = {name: sum(f.severity == name for f in findings) for name in ("error", "warning", "note", "waived")}
     told = [f"{n} {name}{'s' if n != 1 and name != 'waived' else ''}" for name, n in counts.items()]

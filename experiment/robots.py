@@ -12,7 +12,8 @@ from random import Random
 from typing import Any, Protocol
 
 from gardenpath import study
-from gardenpath.stimuli import CRITICAL, UNGRAMMATICAL, Trial, word_length, zipf
+from gardenpath.stimuli import CRITICAL, UNGRAMMATICAL, Trial
+from gardenpath.stimuli.material_tables import word_length, zipf
 from gardenpath.study.screens import (
     Display,
     Ended,

@@ -3,7 +3,7 @@
 The standardised difference of two conditions a and b is (mean a - mean b) / sqrt((sd a ** 2 + sd b ** 2) / 2) over items,
 the measure of balance of Austin (2009, doi 10.1002/sim.3697), which is Cohen's d for equal numbers. The standard deviation
 of the differences within pairs is no yardstick here: minimal pairs differ in a word or two, often the same ones in every
-item, so that it is near zero and the quotient without bounds.
+item, so that it is near zero and the quotient unbounded.
 """
 
 import itertools
@@ -17,9 +17,9 @@ import pandas as pd
 from gardenpath import study
 
 from .items import CRITICAL, CUE, Materials
-from .prepared import Fault, Member, Prepared, prepare
-from .tables import word_length, zipf
-from .texts import UNSPACED, base_language, listed
+from .material_tables import word_length, zipf
+from .segmentation import Fault, Member, SegmentedMaterials, segment
+from .text_checks import UNSPACED, base_language, listed
 
 Measure = Literal["letters", "zipf"]
 PARTS = ("before", CRITICAL, "after", CUE, "rest", "sentence")
@@ -31,7 +31,7 @@ NAMES = {
     "sentence": "the sentence",
 }
 LARGE = 0.5  # a medium effect (Cohen 1988): a difference that a reader's data may show
-FEWEST = 5  # items; of fewer, one decides
+FEWEST = 5  # items; with fewer, a single one decides
 
 
 @dataclass(frozen=True)
@@ -57,31 +57,38 @@ def balance_table(materials: Materials) -> pd.DataFrame:
 
     The parts are the critical region, the word directly before and after it, the cue, the sentence without its cue
     (`rest`), and the whole sentence.
+
+    >>> from gardenpath import stimuli
+    >>> short, long = stimuli.Sentence("Dogs bark."), stimuli.Sentence("Dogs whimper.")
+    >>> item = stimuli.Item("i1", "verbs", {"grammatical": short, "ungrammatical": long})
+    >>> table = stimuli.balance_table(stimuli.Materials((stimuli.Paradigm("verbs", "length"),), (item,)))
+    >>> table.query("measure == 'letters'")[["region", "mean_a", "mean_b"]].to_dict("records")
+    [{'region': 'sentence', 'mean_a': 8.0, 'mean_b': 11.0}]
     """
-    rows = [vars(contrast) for contrast in contrasts(prepare(materials))]
+    rows = [vars(contrast) for contrast in contrasts(segment(materials))]
     frame = pd.DataFrame(rows, columns=study.TABLES["balance"].names)
     frame["d"] = [None if d is None or math.isinf(d) else d for d in frame["d"]]
     return study.check(frame, "balance")
 
 
-def unbalanced_conditions(prepared: Prepared) -> Iterator[Fault]:
+def unbalanced_conditions(segmented: SegmentedMaterials) -> Iterator[Fault]:
     """The cue is what the contrast consists in: where one is marked, the rest of the sentence is to be balanced."""
-    found = list(contrasts(prepared))
-    with_cue = {contrast.paradigm for contrast in found if contrast.region == CUE}
-    for c in found:
+    all_contrasts = list(contrasts(segmented))
+    with_cue = {contrast.paradigm for contrast in all_contrasts if contrast.region == CUE}
+    for c in all_contrasts:
         contrast_itself = c.region == CUE or (c.region == "sentence" and c.paradigm in with_cue)
         if c.d is None or abs(c.d) <= LARGE or c.items < FEWEST or contrast_itself:
             continue
         what = "mean letters" if c.measure == "letters" else "mean Zipf frequency"
-        size = "alike in all items" if math.isinf(c.d) else f"standardised difference {c.d:.2f}"
+        size = "the same in all items" if math.isinf(c.d) else f"standardised difference {c.d:.2f}"
         means = f"{c.mean_a:.2f} ({c.condition_a}), {c.mean_b:.2f} ({c.condition_b})"
-        yield prepared.paradigms[c.paradigm], "", f"{what} of {NAMES[c.region]}: {means}; {size}"
+        yield segmented.paradigms[c.paradigm], "", f"{what} of {NAMES[c.region]}: {means}; {size}"
 
 
-def contrasts(prepared: Prepared) -> Iterator[Contrast]:
+def contrasts(segmented: SegmentedMaterials) -> Iterator[Contrast]:
     """Yield every contrast; an item counts where both conditions have the part."""
     lexicons: dict[str, _Lexicon] = {}
-    for name, items in prepared.by_paradigm().items():
+    for name, items in segmented.by_paradigm().items():
         values: dict[tuple[str, Measure, str], dict[str, float]] = {}
         for member in itertools.chain.from_iterable(items):
             language = member.item.language
@@ -92,7 +99,7 @@ def contrasts(prepared: Prepared) -> Iterator[Contrast]:
             for part, words in _parts(member):
                 for measure, value in lexicons[language].measured(words):
                     values.setdefault((part, measure, member.condition), {})[member.item.id] = value
-        yield from _of_paradigm(name, list(prepared.paradigms[name].conditions()), values)
+        yield from _of_paradigm(name, list(segmented.paradigms[name].conditions()), values)
 
 
 def _of_paradigm(

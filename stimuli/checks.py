@@ -4,12 +4,11 @@ import difflib
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 
-from .alternatives import repeated_alternatives, same_alternatives, unlike_alternatives
 from .balance import unbalanced_conditions
 from .findings import Finding, Severity
-from .items import Item, Materials, Paradigm, Place
-from .prepared import Fault, Prepared, prepare
-from .regions import (
+from .items import Item, Materials, Paradigm, SourceLine
+from .maze_checks import repeated_alternatives, same_alternatives, unlike_alternatives
+from .region_checks import (
     critical_order,
     duplicate_items,
     duplicate_sentences,
@@ -24,7 +23,8 @@ from .regions import (
     same_word_before,
     words_after,
 )
-from .texts import (
+from .segmentation import Fault, SegmentedMaterials, segment
+from .text_checks import (
     final_punctuation,
     initial_capitals,
     invisible_characters,
@@ -42,7 +42,7 @@ class Rule:
     id: str
     severity: Severity
     reason: str
-    breaches: Callable[[Prepared], Iterable[Fault]]
+    breaches: Callable[[SegmentedMaterials], Iterable[Fault]]
 
 
 def check(materials: Materials, *, rules: str | None = None) -> list[Finding]:
@@ -51,18 +51,25 @@ def check(materials: Materials, *, rules: str | None = None) -> list[Finding]:
     `rules="blimp-nl"` makes breaches of the three BLiMP-NL conditions and missing regions errors; otherwise a
     sentence without a critical region is a warning, since scoring whole sentences needs none. What a paradigm's
     `waivers` name has the severity `waived` and carries the reason.
+
+    >>> from gardenpath import stimuli
+    >>> sentence = stimuli.Sentence("No dog has ever barked.")
+    >>> item = stimuli.Item("i1", "npi", {"grammatical": sentence, "ungrammatical": sentence})
+    >>> findings = stimuli.check(stimuli.Materials((stimuli.Paradigm("npi", "npi_licensing"),), (item,)))
+    >>> [finding.rule for finding in findings if finding.severity == "error"]
+    ['identical-members']
     """
     if rules not in (None, "blimp-nl"):
         raise ValueError(f"rules is {rules!r}; expected 'blimp-nl' or nothing")
-    prepared = prepare(materials)
-    firsts = {items[0][0].item.paradigm: items[0][0].item for items in prepared.by_paradigm().values() if items}
+    segmented = segment(materials)
+    firsts = {items[0][0].item.paradigm: items[0][0].item for items in segmented.by_paradigm().values() if items}
     findings = []
     for rule in RULES:
         severity = "error" if rules == "blimp-nl" and rule.id in BLIMP_NL else rule.severity
-        findings += [_finding(rule.id, severity, fault, materials, firsts) for fault in rule.breaches(prepared)]
-    findings = _waive(findings, prepared)
+        findings += [_finding(rule.id, severity, fault, materials, firsts) for fault in rule.breaches(segmented)]
+    findings = _waive(findings, segmented)
     findings += [
-        _finding("waiver", severity, fault, materials, firsts) for severity, fault in _idle_waivers(findings, prepared)
+        _finding("waiver", severity, fault, materials, firsts) for severity, fault in _idle_waivers(findings, segmented)
     ]
     return sorted(findings, key=lambda f: (f.file, f.line, f.rule))
 
@@ -70,18 +77,18 @@ def check(materials: Materials, *, rules: str | None = None) -> list[Finding]:
 def _finding(rule: str, severity: Severity, fault: Fault, materials: Materials, firsts: dict[str, Item]) -> Finding:
     whose, condition, message = fault
     if isinstance(whose, Paradigm):
-        place = _place(materials, firsts[whose.id], "") if whose.id in firsts else Place("(no file)", 0)
+        place = _place(materials, firsts[whose.id], "") if whose.id in firsts else SourceLine("(no file)", 0)
         return Finding(rule, severity, place.file, place.line, whose.id, "", condition, message)
     place = _place(materials, whose, condition)
     return Finding(rule, severity, place.file, place.line, whose.paradigm, whose.id, condition, message)
 
 
-def _place(materials: Materials, item: Item, condition: str) -> Place:
+def _place(materials: Materials, item: Item, condition: str) -> SourceLine:
     return materials.place(item.id, condition or next(iter(item.sentences)))
 
 
-def _waive(findings: Iterable[Finding], prepared: Prepared) -> list[Finding]:
-    waivers = {p.id: p.waivers for p in prepared.materials.paradigms if p.waivers}
+def _waive(findings: Iterable[Finding], segmented: SegmentedMaterials) -> list[Finding]:
+    waivers = {p.id: p.waivers for p in segmented.materials.paradigms if p.waivers}
     if not waivers:
         return list(findings)
     return [
@@ -92,11 +99,11 @@ def _waive(findings: Iterable[Finding], prepared: Prepared) -> list[Finding]:
     ]
 
 
-def _idle_waivers(findings: Iterable[Finding], prepared: Prepared) -> Iterator[tuple[Severity, Fault]]:
+def _idle_waivers(findings: Iterable[Finding], segmented: SegmentedMaterials) -> Iterator[tuple[Severity, Fault]]:
     """Yield the waivers that name no rule, and those that had nothing to waive."""
     known = [rule.id for rule in RULES]
     used = {(finding.paradigm, finding.rule) for finding in findings if finding.severity == "waived"}
-    for paradigm in prepared.materials.paradigms:
+    for paradigm in segmented.materials.paradigms:
         for name in paradigm.waivers:
             if name not in known:
                 near = difflib.get_close_matches(name, known, n=1)
@@ -116,41 +123,46 @@ RULES: tuple[Rule, ...] = (
         repeated_regions,
     ),
     Rule("cue-missing", "warning", "what makes the difference should be marked in all items or none", missing_cues),
-    Rule("critical-words", "warning", "other words in the region differ in frequency and length", same_critical_words),
+    Rule(
+        "critical-words", "warning", "different words in the region differ in frequency and length", same_critical_words
+    ),
     Rule("critical-order", "note", "reordered words are compared at different positions", critical_order),
-    Rule("word-before", "warning", "another word before the region spills over into it", same_word_before),
+    Rule("word-before", "warning", "a different word before the region spills over into it", same_word_before),
     Rule("critical-position", "warning", "words are read faster later in a sentence", same_position),
     Rule("words-after", "warning", "effects spill over to the next words, not to the sentence's end", words_after),
-    Rule("word-count", "note", "a longer sentence is less probable for that alone", other_word_counts),
+    Rule("word-count", "note", "a longer sentence is less probable for its length alone", other_word_counts),
     Rule("identical-members", "error", "two conditions cannot be the same sentence", identical_members),
     Rule("duplicate-item", "error", "a repeated item counts twice in every result", duplicate_items),
     Rule("duplicate-sentence", "warning", "a repeated sentence is read and scored twice", duplicate_sentences),
     Rule(
         "final-punctuation",
         "warning",
-        "a missing or other final mark changes scores and the last word",
+        "a missing or different final mark changes scores and the last word",
         final_punctuation,
     ),
     Rule("initial-capital", "warning", "models score a word with and without capital differently", initial_capitals),
     Rule("spacing", "warning", "stray spaces are tokens for models and gaps for readers", spacing),
     Rule("invisible-character", "error", "models see characters that readers and authors do not", invisible_characters),
     Rule(
-        "mixed-scripts", "error", "a letter of another alphabet makes another word that looks the same", mixed_scripts
+        "mixed-scripts",
+        "error",
+        "a letter of another alphabet makes a different word that looks the same",
+        mixed_scripts,
     ),
-    Rule("alternative-same", "error", "of two words that are the same neither is wrong", same_alternatives),
+    Rule("alternative-same", "error", "of two identical words neither is wrong", same_alternatives),
     Rule(
         "alternative-repeated",
         "warning",
-        "a word that was wrong before is wrong again, and needs no reading",
+        "a word that was wrong before is known to be wrong, without reading",
         repeated_alternatives,
     ),
     Rule(
         "alternative-unlike",
         "warning",
-        "a capital or a mark in one word alone tells which is right",
+        "a capital or a mark in one word alone gives away which is right",
         unlike_alternatives,
     ),
-    Rule("unknown-word", "note", "a word that no corpus has is likely misspelt", unknown_words),
+    Rule("unknown-word", "note", "a word found in no corpus is likely misspelt", unknown_words),
     Rule("frequency-list", "note", "without a list neither spelling nor frequency is checked", languages_without_list),
     Rule(
         "balance",

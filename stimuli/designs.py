@@ -7,10 +7,10 @@ from random import Random
 
 from gardenpath import study
 
-from .formats import read, source
+from .formats import marked_csv, read
 from .items import Item, Materials, Paradigm, Question, Sentence
 from .orderings import Ordering
-from .questions import ask
+from .task_shares import ask
 from .trials import ATTENTION, PRACTICE, Role, Trial, Version
 
 PAIR = "pair"  # a trial that shows both members
@@ -24,16 +24,24 @@ class Design(study.DesignSection):
     """How items are dealt, with unequal shares of conditions where asked for.
 
     `ratio` gives the share of each condition: {"grammatical": 2, "ungrammatical": 1} shows of nine items of a
-    paradigm six in one and three in the other condition, other ones in each version (Suijkerbuijk et al. 2025,
+    paradigm six in one and three in the other condition, different ones in each version (Suijkerbuijk et al. 2025,
     doi 10.1162/COLI.a.00559). No participant sees two members of an item, unless `trial` is "pair": then each trial shows both, for
-    a forced choice, and `ratio` says how often each stands on the first side.
+    a forced choice, and `ratio` says how often each comes on the first side.
 
     `between_items` names factors in which items differ (a column of theirs): every level is balanced in itself.
     `between_participants` names factors of the paradigms of which a participant sees one level: each level has `versions`
-    of its own. `fillers` and `catch` name paradigms that are no targets: all their items are shown in every version of every
+    of its own. `fillers` and `catch` name paradigms that are not targets: all their items are shown in every version of every
     experiment, in the conditions of `filler_ratio` (fillers only) or all equally often. `practice` are sentences (or pairs) shown
     first, as written, or sentences with a question; `attention` are instructions or nonsense among the rest. `share` names tasks
     that are asked of a share of targets and fillers, right answers in balance.
+
+    >>> from gardenpath import stimuli
+    >>> paradigm = stimuli.Paradigm("verbs", "voice", {"voice": ("active", "passive")})
+    >>> pair = {"active": stimuli.Sentence("Dogs chase cats."), "passive": stimuli.Sentence("Cats are chased by dogs.")}
+    >>> materials = stimuli.Materials((paradigm,), tuple(stimuli.Item(f"i{n}", "verbs", pair) for n in (1, 2, 3)))
+    >>> versions = stimuli.Design({"active": 2, "passive": 1}, versions=3).deal(materials, seed=1)
+    >>> [[trial.condition for trial in version.trials] for version in versions]
+    [['passive', 'active', 'active'], ['active', 'active', 'passive'], ['active', 'passive', 'active']]
     """
 
     def deal(
@@ -45,10 +53,10 @@ class Design(study.DesignSection):
         asks: Mapping[str, Sequence[str]] | None = None,
         needing: Mapping[str, Sequence[str]] | None = None,
     ) -> list[Version]:
-        """Return the versions of every experiment; raises `ValueError` with the arithmetic of what cannot be.
+        """Return the versions of every experiment; raises `ValueError` with the arithmetic that rules it out.
 
-        `asks` names the tasks that follow a sentence of each role; `needing` says of which fields or columns they are asked:
-        of items that have them all.
+        `asks` names the tasks that follow a sentence of each role; `needing` names the fields or columns that
+        a task needs: it is asked of the items that have them all.
         """
         if faults := _faults(self, materials):
             raise ValueError("\n".join(faults))
@@ -96,9 +104,9 @@ class Design(study.DesignSection):
         conditions = first.conditions()
         parts = []
         for levels in itertools.product(*(first.factors[name] for name in self.between_participants)):
-            own = dict(zip(self.between_participants, levels, strict=True))
-            ratio = {c: n for c, n in self.ratio.items() if own.items() <= conditions[c].items()}
-            parts.append((own, ratio))
+            level_of = dict(zip(self.between_participants, levels, strict=True))
+            ratio = {c: n for c, n in self.ratio.items() if level_of.items() <= conditions[c].items()}
+            parts.append((level_of, ratio))
         return parts
 
     def _dealt(self, materials: Materials, dealt: Iterable[str], ratio: Ratio, turn: int) -> Iterator[Trial]:
@@ -116,8 +124,8 @@ class Design(study.DesignSection):
             yield from self._rotated(role, paradigm, items, self._other_ratio(role, paradigm), turn)
 
     def _other_ratio(self, role: Role, paradigm: Paradigm) -> Ratio:
-        stated = self.filler_ratio if role == "filler" else {}
-        return stated or dict.fromkeys(paradigm.conditions(), 1)
+        ratio = self.filler_ratio if role == "filler" else {}
+        return ratio or dict.fromkeys(paradigm.conditions(), 1)
 
     def _rotated(
         self, role: Role, paradigm: Paradigm, items: Sequence[Item], ratio: Ratio, turn: int
@@ -139,25 +147,25 @@ class Design(study.DesignSection):
         return {"phenomenon": paradigm.phenomenon, **within, **between}
 
     def _practice(self, materials: Materials) -> Iterator[Trial]:
-        for n, stated in enumerate(self.practice, start=1):
-            if not isinstance(stated, study.PracticeSection):
-                yield self._written(PRACTICE, PRACTICE, n, stated, materials)
+        for n, section in enumerate(self.practice, start=1):
+            if not isinstance(section, study.PracticeSection):
+                yield self._written(PRACTICE, PRACTICE, n, section, materials)
                 continue
-            trial = self._written(PRACTICE, PRACTICE, n, stated.sentence, materials)
+            trial = self._written(PRACTICE, PRACTICE, n, section.sentence, materials)
             sentence = trial.shown[0][1]
-            if stated.alternatives is not None:
-                sentence = replace(sentence, alternatives=tuple(stated.alternatives.split()))
+            if section.alternatives is not None:
+                sentence = replace(sentence, alternatives=tuple(section.alternatives.split()))
             question = None
-            if stated.question is not None and stated.answer is not None:
-                question = Question(stated.question, {PRACTICE: stated.answer}, tuple(stated.choices))
+            if section.question is not None and section.answer is not None:
+                question = Question(section.question, {PRACTICE: section.answer}, tuple(section.choices))
             sentences = {PRACTICE: sentence}
-            item = replace(trial.item, sentences=sentences, question=question, extra=dict(stated.columns))
+            item = replace(trial.item, sentences=sentences, question=question, extra=dict(section.columns))
             yield replace(trial, item=item, shown=tuple(sentences.items()))
 
     def _attention(self, materials: Materials) -> Iterator[Trial]:
-        for n, stated in enumerate(self.attention, start=1):
-            expected = {name: tuple(given) for name, given in stated.responses.items()}
-            yield self._written(ATTENTION, stated.kind, n, stated.sentence, materials, expected)
+        for n, section in enumerate(self.attention, start=1):
+            expected = {name: tuple(responses) for name, responses in section.responses.items()}
+            yield self._written(ATTENTION, section.kind, n, section.sentence, materials, expected)
 
     def _written(
         self,
@@ -168,24 +176,24 @@ class Design(study.DesignSection):
         materials: Materials,
         expected: Mapping[str, tuple[str, ...]] | None = None,
     ) -> Trial:
-        """Return a trial whose sentence, or pair of sentences, stands in the design itself."""
+        """Return a trial whose sentence, or pair of sentences, is written in the design itself."""
         written = {condition: texts} if isinstance(texts, str) else dict(zip(SIDES, texts, strict=True))
-        sentences = {name: Sentence(*source.parse(text)) for name, text in written.items()}
+        sentences = {name: Sentence(*marked_csv.parse(text)) for name, text in written.items()}
         language = materials.items[0].language if materials.items else "en"
         item = Item(f"{role}-{number}", role, sentences, language)
         return Trial(role, item, tuple(sentences.items()), expected=expected or {})
 
 
 def _asked(trial: Trial, names: Sequence[str], needing: Mapping[str, Sequence[str]]) -> Trial:
-    """Return a trial with the tasks that follow it: what needs a field or a column of items is asked where it is there."""
+    """Return a trial with the tasks that follow it; one that needs a field or a column is asked where the item has it."""
     return replace(trial, prompts=tuple(name for name in names if all(map(trial.has, needing.get(name, ())))))
 
 
 def _faults(design: Design, materials: Materials) -> list[str]:
-    """Return every reason why the materials cannot be dealt so."""
+    """Return every reason why the materials cannot be dealt this way."""
     known = [paradigm.id for paradigm in materials.paradigms]
     unknown = [
-        f"{what} names {', '.join(absent)}, which the materials have not; they have {', '.join(known)}"
+        f"{what} names {', '.join(absent)}, which the materials do not have; they have {', '.join(known)}"
         for what, names in (("fillers", design.fillers), ("catch", design.catch))
         if (absent := [name for name in names if name not in known])
     ]
@@ -211,14 +219,14 @@ def _faults(design: Design, materials: Materials) -> list[str]:
 
 
 def _written_faults(design: Design) -> Iterator[str]:
-    """Yield what is wrong with the sentences that stand in the design itself, and with questions after a pair."""
+    """Yield what is wrong with the sentences written in the design itself, and with questions after a pair."""
     pair = design.trial == PAIR
     expected = "two, since a trial shows a pair" if pair else "one"
     written: list[tuple[str, int, str | list[str]]] = [
-        ("practice", n, stated.sentence if isinstance(stated, study.PracticeSection) else stated)
-        for n, stated in enumerate(design.practice, start=1)
+        ("practice", n, section.sentence if isinstance(section, study.PracticeSection) else section)
+        for n, section in enumerate(design.practice, start=1)
     ]
-    written += [("attention", n, stated.sentence) for n, stated in enumerate(design.attention, start=1)]
+    written += [("attention", n, section.sentence) for n, section in enumerate(design.attention, start=1)]
     for what, n, texts in written:
         count = 1 if isinstance(texts, str) else len(texts)
         if count != (len(SIDES) if pair else 1) or (not pair and not isinstance(texts, str)):
@@ -236,7 +244,7 @@ def _share_faults(design: Design, paradigm: Paradigm) -> list[str]:
     for name in design.between_participants:
         if name not in paradigm.factors:
             faults.append(
-                f"between_participants names the factor {name!r}, which paradigm {paradigm.id} has not; "
+                f"between_participants names the factor {name!r}, which paradigm {paradigm.id} does not have; "
                 f"it has {', '.join(paradigm.factors)}"
             )
     if design.trial == PAIR and not design.between_participants and len(known) != len(SIDES):
@@ -290,14 +298,14 @@ def _spelled(ratio: Ratio) -> str:
 def _unknown(what: str, ratio: Ratio, paradigm: Paradigm) -> list[str]:
     known = paradigm.conditions()
     return [
-        f"{what} names the condition {c!r}, which paradigm {paradigm.id} has not; it has {', '.join(known)}"
+        f"{what} names the condition {c!r}, which paradigm {paradigm.id} does not have; it has {', '.join(known)}"
         for c in ratio
         if c not in known
     ]
 
 
 def design(
-    stated: study.Study,
+    plan: study.Study,
     materials: Materials | None = None,
     *,
     asks: Mapping[str, Sequence[str]] | None = None,
@@ -306,14 +314,20 @@ def design(
     """Return the versions that a study.toml asks for, dealt from its materials (read from its files unless given).
 
     `asks` and `needing` are those of `Design.deal`; `experiment.version_files` takes them from the study's tasks.
+
+    >>> from importlib.resources import files
+    >>> from gardenpath import stimuli, study
+    >>> versions = stimuli.design(study.load(files("gardenpath.examples") / "minimal-pairs"))
+    >>> [(version.experiment, version.id, len(version.trials)) for version in versions[:2]]
+    [('E1', 'V1', 39), ('E1', 'V2', 39)]
     """
     try:
-        ordering = Ordering(**vars(stated.ordering), breaks=stated.procedure.breaks)
+        ordering = Ordering(**vars(plan.ordering), breaks=plan.procedure.breaks)
     except ValueError as error:
-        raise study.DataError(f"{stated.path}: {error}") from None
-    plan = Design(**vars(stated.design))
-    materials = materials or read(*stated.paths())
+        raise study.DataError(f"{plan.path}: {error}") from None
+    settings = Design(**vars(plan.design))
+    materials = materials or read(*plan.paths())
     try:
-        return plan.deal(materials, ordering=ordering, seed=stated.seed, asks=asks, needing=needing)
+        return settings.deal(materials, ordering=ordering, seed=plan.seed, asks=asks, needing=needing)
     except ValueError as error:
-        raise study.DataError(f"{stated.path}: design: {fault}" for fault in str(error).split("\n")) from None
+        raise study.DataError(f"{plan.path}: design: {fault}" for fault in str(error).split("\n")) from None

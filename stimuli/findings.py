@@ -1,4 +1,4 @@
-"""A finding: what is wrong or odd in the materials, and where; and what findings come to for each paradigm."""
+"""A finding: what is wrong or odd in the materials, and where; and a summary of findings for each paradigm."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
@@ -16,6 +16,9 @@ class Finding:
     """One fault or oddity: the rule that found it, how bad it is, file and line, and a sentence.
 
     `item` is empty where a whole paradigm is meant; `waiver` is the reason that the materials give for a waived one.
+
+    >>> print(Finding("spacing", "warning", "items.csv", 3, "npi", "i1", "grammatical", "two spaces in a row"))
+    items.csv, line 3: i1 (grammatical): two spaces in a row
     """
 
     rule: str
@@ -36,7 +39,7 @@ class Finding:
 
 @dataclass(frozen=True)
 class Summary:
-    """How many findings of each severity a paradigm of so many items has."""
+    """The number of items of a paradigm, and of its findings of each severity."""
 
     paradigm: str
     items: int
@@ -49,11 +52,11 @@ class Summary:
 def summary(materials: Materials, findings: Iterable[Finding]) -> list[Summary]:
     """Return a summary for each paradigm; what could not be read into a paradigm comes last, under an empty name."""
     items = Counter(item.paradigm for item in materials.items)
-    found = Counter((finding.paradigm, finding.severity) for finding in findings)
-    names = dict.fromkeys([*(p.id for p in materials.paradigms), *sorted(filter(None, (p for p, _ in found)))])
-    if any(not paradigm for paradigm, _ in found):
+    counts = Counter((finding.paradigm, finding.severity) for finding in findings)
+    names = dict.fromkeys([*(p.id for p in materials.paradigms), *sorted(filter(None, (p for p, _ in counts)))])
+    if any(not paradigm for paradigm, _ in counts):
         names[""] = None
-    return [Summary(name, items[name], *(found[name, severity] for severity in SEVERITIES)) for name in names]
+    return [Summary(name, items[name], *(counts[name, severity] for severity in SEVERITIES)) for name in names]
 
 
 def collapse(findings: Iterable[Finding], keep: int | None = 3) -> list[tuple[Sequence[Finding], int]]:

@@ -14,7 +14,11 @@ MINIMAL_PAIR: Mapping[str, tuple[str, ...]] = {"grammaticality": (GRAMMATICAL, U
 
 @dataclass(frozen=True)
 class Region:
-    """A named span of characters (code points) of a sentence, `end` excluded; it may be empty or nested."""
+    """A named span of characters (code points) of a sentence, `end` excluded; it may be empty or nested.
+
+    >>> Sentence("No dog has ever barked.", (Region("critical", 11, 15),)).words_of("critical")[0].text
+    'ever'
+    """
 
     name: str
     start: int
@@ -65,9 +69,9 @@ class Sentence:
 
     def _word_faults(self) -> Iterator[str]:
         """Yield what is wrong with what is said of each word."""
-        for what, given in (("words to display", self.display), ("alternatives", self.alternatives)):
-            if given is not None and len(given) != len(self.words()):
-                yield f"{len(given)} {what}, expected {len(self.words())}, one for each word of the sentence"
+        for what, words in (("words to display", self.display), ("alternatives", self.alternatives)):
+            if words is not None and len(words) != len(self.words()):
+                yield f"{len(words)} {what}, expected {len(self.words())}, one for each word of the sentence"
                 return
         for n, (word, other) in enumerate(
             zip(self.shown(), self.alternatives, strict=True) if self.alternatives else ()
@@ -130,7 +134,11 @@ class Paradigm:
 
 @dataclass(frozen=True)
 class Question:
-    """A comprehension question: its text, the right answer in each condition, and the answers to choose from."""
+    """A comprehension question: its text, the right answer in each condition, and the answers to choose from.
+
+    >>> Question("Did a dog bark?", {"grammatical": "no", "ungrammatical": "yes"}).choices
+    ('yes', 'no')
+    """
 
     text: str
     answers: Mapping[str, str]
@@ -142,6 +150,10 @@ class Item:
     """One item: a sentence for each condition of its paradigm.
 
     `context` is read or fed before the sentence and never analysed; `extra` keeps what a format says beyond our fields.
+
+    >>> item = Item("i1", "number", {"grammatical": Sentence("A dog barks."), "ungrammatical": Sentence("A dog bark.")})
+    >>> list(item.sentences)
+    ['grammatical', 'ungrammatical']
     """
 
     id: str
@@ -155,7 +167,7 @@ class Item:
 
 
 @dataclass(frozen=True)
-class Place:
+class SourceLine:
     """Where a sentence was read from."""
 
     file: str
@@ -167,16 +179,21 @@ class Place:
 
 @dataclass(frozen=True)
 class Materials:
-    """Paradigms and items as read from files; `places` remembers file and line of each (item, condition)."""
+    """Paradigms and items as read from files; `places` remembers file and line of each (item, condition).
+
+    >>> item = Item("i1", "number", {"grammatical": Sentence("A dog barks."), "ungrammatical": Sentence("A dog bark.")})
+    >>> Materials((Paradigm("number", "agreement"),), (item,)).paradigm("number").phenomenon
+    'agreement'
+    """
 
     paradigms: tuple[Paradigm, ...]
     items: tuple[Item, ...]
-    places: Mapping[tuple[str, str], Place] = field(default_factory=dict, compare=False, repr=False)
+    places: Mapping[tuple[str, str], SourceLine] = field(default_factory=dict, compare=False, repr=False)
 
     def paradigm(self, name: str) -> Paradigm:
         """Return the paradigm of that id."""
         return next(p for p in self.paradigms if p.id == name)
 
-    def place(self, item: str, condition: str) -> Place:
+    def place(self, item: str, condition: str) -> SourceLine:
         """Return where a sentence was read from, or an unknown place."""
-        return self.places.get((item, condition), Place("(no file)", 0))
+        return self.places.get((item, condition), SourceLine("(no file)", 0))

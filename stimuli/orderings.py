@@ -1,8 +1,8 @@
 """Orders of presentation: rules in the field's words, and orders drawn uniformly from all that obey them.
 
-How an order is drawn: by counting, where no rule is stated but that neighbours differ in one factor (`arrangements`); by
+How an order is drawn: by counting, where no rule is stated but that neighbours differ in one factor (`adjacency`); by
 rejection of such draws, which stays exactly uniform, where a pilot shows that it takes few enough; by counting over states
-(`statecounts`) where they are few enough; else by random exchanges from a valid order, and the result is called
+(`order_counting`) where they are few enough; else by random exchanges from a valid order, and the result is called
 approximate. Which way is taken depends on the rules and the trials alone, never on what was drawn before.
 """
 
@@ -16,9 +16,9 @@ from random import Random
 
 from gardenpath import study
 
-from .arrangements import Arrangements
-from .limits import Blocks, Edge, Gap, Limit, Run
-from .statecounts import StateCounts, TooManyStates
+from .adjacency import Arrangements
+from .order_counting import StateCounts, TooManyStates
+from .order_rules import Blocks, Edge, Gap, Limit, Run
 
 Labels = Mapping[str, str]
 Rule = Gap | Run | Edge | Blocks
@@ -35,10 +35,10 @@ class Ordering(study.OrderingSection):
 
     `no_adjacent`: no two neighbours alike in these factors. `max_run`: longest run, {"condition": 3} of any value or
     {"condition": {"ungrammatical": 3}} of one. `min_gap`: least distance of two trials of one value, in positions.
-    `fillers_between`: so many other trials at least between two targets. `first`, `last`: so many trials of a role
+    `fillers_between`: least number of other trials between two targets. `first`, `last`: number of trials of a role
     at the beginning and at the end. `blocks`: parts of equal length, `balance` the factor whose values are spread evenly over
     them; with `across_blocks = False` the last trial of a block and the first of the next do not count as neighbours, and
-    with `across_breaks = False` nor do the trials before and after one of the `breaks`, which part the trials equally. A rule
+    with `across_breaks = False` nor do the trials before and after one of the `breaks`, which divide the trials equally. A rule
     on a factor that only some trials have leaves the others free.
 
     >>> rules = Ordering(no_adjacent="paradigm", max_run={"condition": {"bad": 1}})
@@ -74,7 +74,7 @@ class Ordering(study.OrderingSection):
                 yield from (Run(factor, n, value) for value, n in longest.items())
 
     def rules(self) -> list[Rule]:
-        """Return the rules one by one, each of which can be said in a sentence."""
+        """Return the rules one by one, each of which reads as a phrase (`str`)."""
         alike = (self.no_adjacent,) if isinstance(self.no_adjacent, str) else self.no_adjacent or ()
         rules: list[Rule] = [Gap(factor, 2) for factor in alike]
         rules += [Gap(factor, n) for factor, n in self.min_gap.items() if n > 1]
@@ -85,11 +85,11 @@ class Ordering(study.OrderingSection):
         return rules + ([Blocks(self.blocks, self.balance)] if self.blocks > 1 else [])
 
     def pauses(self, places: int) -> list[int]:
-        """Return the positions before which a break comes, of so many trials."""
+        """Return the positions before which a break comes, among `places` trials."""
         return Blocks(self.breaks + 1).starts(places)[1:-1]
 
     def starts(self, places: int) -> list[int]:
-        """Return the positions at which blocks begin, of so many trials."""
+        """Return the positions at which blocks begin, among `places` trials."""
         return Blocks(self.blocks).starts(places)[:-1]
 
     def over(self, trials: Sequence[Labels]) -> "Orders":
@@ -110,7 +110,7 @@ class Ordering(study.OrderingSection):
 
 @dataclass(frozen=True)
 class Drawn:
-    """An order as positions of the trials given, how it was drawn, and the share of proposals that were valid."""
+    """An order, as positions in the given trials, how it was drawn, and the share of proposals that were valid."""
 
     order: tuple[int, ...]
     method: str
@@ -176,14 +176,14 @@ class Orders:
         if self._way == "states":
             return Drawn(tuple(self._states.sample(random)), "exact", 1.0)
         if self._way != "exchanges":
-            found = self._proposed(random, 20 * PILOT)
-            if found is not None:
-                return Drawn(found[0], self._way, 1 / found[1])
+            proposal = self._proposed(random, 20 * PILOT)
+            if proposal is not None:
+                return Drawn(proposal[0], self._way, 1 / proposal[1])
         exchanged = self._exchanged(random)
         if exchanged is None:
             raise ValueError(
-                f"no order was found in {PILOT} draws and {EXCHANGES * len(self.trials)} exchanges, and whether there is one is "
-                f"undecided: {'; '.join(map(str, self.rules))}; loosen a rule"
+                f"no order was found in {PILOT} draws and {EXCHANGES * len(self.trials)} exchanges, and whether there is one "
+                f"is undecided: {'; '.join(map(str, self.rules))}; loosen a rule"
             )
         return Drawn(exchanged, "approximate", 0.0)
 
@@ -197,8 +197,8 @@ class Orders:
             return "exact"
         pilot = Random("pilot")
         left, valid = PILOT, 0
-        while left > 0 and (found := self._proposed(pilot, left)) is not None:
-            left, valid = left - found[1], valid + 1
+        while left > 0 and (proposal := self._proposed(pilot, left)) is not None:
+            left, valid = left - proposal[1], valid + 1
             if valid > RARE * PILOT:
                 return "rejection"
         try:
@@ -214,8 +214,8 @@ class Orders:
 
     def _refuse(self) -> None:
         conflict = self.conflict()
-        found = "; ".join(conflict) if conflict else "; ".join(map(str, self.rules))
-        raise ValueError(f"no order obeys these rules together: {found}; loosen one of them, or change the trials")
+        rules = "; ".join(conflict) if conflict else "; ".join(map(str, self.rules))
+        raise ValueError(f"no order obeys these rules together: {rules}; loosen one of them, or change the trials")
 
     def _arithmetic(self) -> str | None:
         """Return why some rule cannot hold by numbers alone, or None."""
@@ -226,9 +226,9 @@ class Orders:
                 if any(numbers) and (why := rule.impossible(numbers, len(self.trials))):
                     return why
             if isinstance(rule, Edge):
-                there = sum(labels[rule.factor] == rule.value for labels in self.trials)
-                if there < rule.count:
-                    return f"{rule} asks for {rule.count}; there are {there}"
+                count = sum(labels[rule.factor] == rule.value for labels in self.trials)
+                if count < rule.count:
+                    return f"{rule} asks for {rule.count}; there are {count}"
             if isinstance(rule, Blocks) and rule.factor is not None:
                 counts = Counter(labels[rule.factor] for labels in self.trials)
                 odd = next((value for value, n in counts.items() if n % rule.count), None)
@@ -238,9 +238,9 @@ class Orders:
 
     @cached_property
     def _base(self) -> tuple[Arrangements | None, tuple[Rule, ...]]:
-        """The rule that exact draws obey of themselves, the hardest of its kind, and the rules left to reject by.
+        """The rule that exact draws obey by construction, the hardest of its kind, and the rules left to rejection.
 
-        Where neighbours are forgotten, so many of them may be alike, but nowhere else: that is left to reject by.
+        Where neighbours are forgotten, as many pairs may be alike, but nowhere else: that is left to rejection.
         """
         blocked = any(isinstance(rule, Blocks) for rule in self.rules)
         alike = [r for r in self.rules if isinstance(r, Gap) and r.distance == 2 and r.value is None and not blocked]
@@ -252,7 +252,7 @@ class Orders:
         return base, tuple(r for r in self.rules if r is not rule or most)
 
     def _proposed(self, random: Random, most: int) -> tuple[tuple[int, ...], int] | None:
-        """Return the first valid one of at most so many exact draws, with the number of draws; None where none is."""
+        """Return the first valid of at most `most` exact draws, with the number of draws; None where none is valid."""
         base, others = self._base
         blocks = next((rule for rule in self.rules if isinstance(rule, Blocks)), None)
         for tries in range(1, most + 1):

@@ -20,6 +20,12 @@ class Trial:
     `shown` has two entries in a forced choice, the first one on the first side (left, or right where the language runs
     so). `factors` are the phenomenon and the levels of factors by which orders may be stated; `expected` are the responses
     that show attention, by task.
+
+    >>> from gardenpath import stimuli
+    >>> sentence = stimuli.Sentence("A dog barks.")
+    >>> trial = stimuli.Trial("target", stimuli.Item("i1", "number", {"grammatical": sentence}), (("grammatical", sentence),))
+    >>> trial.labels()
+    {'role': 'target', 'paradigm': 'number', 'item': 'i1', 'condition': 'grammatical'}
     """
 
     role: Role
@@ -31,8 +37,13 @@ class Trial:
 
     def labels(self) -> dict[str, str]:
         """Return the factors by which orders are stated: role, paradigm, item, condition, and those of `factors`."""
-        own = {"role": self.role, "paradigm": self.item.paradigm, "item": self.item.id, "condition": self.condition}
-        return {**self.factors, **own}
+        identity = {
+            "role": self.role,
+            "paradigm": self.item.paradigm,
+            "item": self.item.id,
+            "condition": self.condition,
+        }
+        return {**self.factors, **identity}
 
     @property
     def condition(self) -> str:
@@ -62,6 +73,12 @@ class Version:
     """A counterbalanced list of an experiment: which item is shown in which condition; orders differ by slot.
 
     `levels` are the version's levels of the factors that vary between participants.
+
+    >>> from importlib.resources import files
+    >>> from gardenpath import stimuli, study
+    >>> version = stimuli.design(study.load(files("gardenpath.examples") / "minimal-pairs"))[0]
+    >>> sorted(version.order(slot=0)) == list(range(len(version.trials)))
+    True
     """
 
     id: str

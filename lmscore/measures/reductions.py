@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gardenpath.stimuli import CRITICAL, Sentence, Word
+from gardenpath.stimuli import CRITICAL, Sentence
+from gardenpath.stimuli.items import Word
 
 from ..tokens.encoding import Encoded, cores, units
 from ..tokens.token_table import TokenTable

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gardenpath.stimuli import Sentence, Word
+from gardenpath.stimuli import Sentence
+from gardenpath.stimuli.items import Word
 
 if TYPE_CHECKING:
     from tokenizers import Encoding

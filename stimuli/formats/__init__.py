@@ -1,49 +1,60 @@
-"""Formats of materials: each is a module with NAME, SUFFIX, recognises, read, write and loses, listed here in one tuple."""
+"""Formats of materials: each is a module, or a corpus of the table in `corpora`, listed here in one tuple."""
 
 import logging
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from types import ModuleType
+from typing import Protocol
 
 from gardenpath import study
 
 from ..findings import Finding
-from ..items import Materials, Place
+from ..items import Materials, SourceLine
 from . import (
     blimp,
-    blimpnl,
-    climp,
-    items,
-    jblimp,
+    blimp_nl,
+    corpora,
+    items_jsonl,
     linzen,
+    marked_csv,
     multiblimp,
-    pairs,
     pcibex,
-    rublimp,
-    sling,
-    source,
     syntaxgym,
-    turblimp,
     turktools,
+    two_columns,
 )
-from .rows import Rows, assemble
+from .sentence_rows import Rows, assemble
 
 log = logging.getLogger("gardenpath")
 
+
+class Format(Protocol):
+    """What a format does; `loses` says what it cannot hold of the materials."""
+
+    @property
+    def NAME(self) -> str: ...
+
+    @property
+    def SUFFIX(self) -> str: ...
+
+    def recognises(self, text: str) -> bool: ...
+
+    def read(self, text: str, file: str) -> Rows: ...
+
+    def write(self, materials: Materials) -> str: ...
+
+    def loses(self, materials: Materials) -> list[str]: ...
+
+
 # Of the formats with one suffix, the first is written to a file of that suffix.
-FORMATS: tuple[ModuleType, ...] = (
-    items,
-    source,
+FORMATS: tuple[Format, ...] = (
+    items_jsonl,
+    marked_csv,
     blimp,
-    blimpnl,
-    pairs,
+    blimp_nl,
+    two_columns,
     multiblimp,
-    turblimp,
-    rublimp,
-    sling,
-    climp,
-    jblimp,
+    *corpora.CORPORA,
     syntaxgym,
     linzen,
     pcibex,
@@ -52,7 +63,7 @@ FORMATS: tuple[ModuleType, ...] = (
 PICKLE = re.compile(rb"\x80[\x02-\x05]|[(](?:dp|lp)\d+\n|[]}]q")
 
 
-def named(name: str) -> ModuleType:
+def named(name: str) -> Format:
     """Return the format of that name."""
     for module in FORMATS:
         if name == module.NAME:
@@ -60,15 +71,15 @@ def named(name: str) -> ModuleType:
     raise ValueError(f"format {name!r} is not known; expected one of {', '.join(m.NAME for m in FORMATS)}")
 
 
-def recognise(text: str, file: str) -> ModuleType:
-    """Return the format whose marks the text bears."""
-    found = [module for module in FORMATS if module.recognises(text)]
-    if len(found) > 1:  # the source format claims every table of sentences, to name what it lacks
-        found = [module for module in found if module is not source]
-    if len(found) == 1:
-        return found[0]
-    if found:
-        raise study.DataError(f"{file}: this may be {' or '.join(m.NAME for m in found)}; name the format")
+def recognise(text: str, file: str) -> Format:
+    """Return the format that recognises the text."""
+    matches = [module for module in FORMATS if module.recognises(text)]
+    if len(matches) > 1:  # the source format claims every table of sentences, to name what it lacks
+        matches = [module for module in matches if module is not marked_csv]
+    if len(matches) == 1:
+        return matches[0]
+    if matches:
+        raise study.DataError(f"{file}: this may be {' or '.join(m.NAME for m in matches)}; name the format")
     first = text.partition("\n")[0][:60]
     names = ", ".join(m.NAME for m in FORMATS)
     raise study.DataError(f"{file}: the format is not recognised from its first line {first!r}; name it: {names}")
@@ -77,8 +88,8 @@ def recognise(text: str, file: str) -> ModuleType:
 def _text(path: str | Path) -> str:
     """Return the text of a file; a pickle is refused before anything is made of it."""
     if Path(path).is_dir():
-        there = ", ".join(sorted(entry.name for entry in Path(path).iterdir() if entry.is_file())) or "nothing"
-        raise IsADirectoryError(f"{path}: a folder; expected files of materials: it holds {there}")
+        files = ", ".join(sorted(entry.name for entry in Path(path).iterdir() if entry.is_file())) or "nothing"
+        raise IsADirectoryError(f"{path}: a folder; expected files of materials: it holds {files}")
     with open(path, "rb") as stream:
         start = stream.read(80)
     if PICKLE.match(start):
@@ -91,17 +102,24 @@ def _text(path: str | Path) -> str:
 
 
 def examine(*paths: str | Path, format: str | None = None) -> tuple[Materials, list[Finding]]:
-    """Return what can be read of the files, and a finding for everything that cannot."""
+    """Return what can be read of the files, and a finding for everything that cannot.
+
+    >>> from importlib.resources import files
+    >>> from gardenpath import stimuli
+    >>> materials, findings = stimuli.examine(files("gardenpath.examples") / "minimal-pairs" / "items.csv")
+    >>> len(materials.items), findings
+    (120, [])
+    """
     together = Rows()
     for path in paths:
         text = _text(path)
         module = named(format) if format else recognise(text, str(path))
-        found: Rows = module.read(text, str(path))
-        if not found.rows and not found.findings:
-            found.fault(Place(str(path), 1), "no sentences; expected at least one item")
-        together.rows += found.rows
-        together.paradigms |= found.paradigms
-        together.findings += found.findings
+        rows = module.read(text, str(path))
+        if not rows.rows and not rows.findings:
+            rows.fault(SourceLine(str(path), 1), "no sentences; expected at least one item")
+        together.rows += rows.rows
+        together.paradigms |= rows.paradigms
+        together.findings += rows.findings
     materials = assemble(together)
     return materials, sorted(together.findings, key=lambda f: (f.file, f.line))
 
@@ -111,6 +129,12 @@ def read(*paths: str | Path, format: str | None = None) -> Materials:
 
     Raises `study.DataError` with every error of every file, each with its line; warnings go to the log, a line for each kind and
     file with its number and its first case (`examine` returns them all).
+
+    >>> from importlib.resources import files
+    >>> from gardenpath import stimuli
+    >>> materials = stimuli.read(files("gardenpath.examples") / "minimal-pairs" / "items.csv")
+    >>> materials.items[0].sentences["grammatical"].text
+    'No student in the seminar has ever complained about the weekly readings.'
     """
     materials, findings = examine(*paths, format=format)
     errors = [str(finding) for finding in findings if finding.severity == "error"]
@@ -124,19 +148,28 @@ def _report(findings: Sequence[Finding]) -> None:
     kinds: dict[tuple[str, str], list[Finding]] = {}
     for finding in findings:
         kinds.setdefault((finding.file, finding.rule), []).append(finding)
-    for (_, rule), found in kinds.items():
-        log.warning("%s%s", found[0], f" ({len(found)} cases of {rule} in this file)" if len(found) > 1 else "")
+    for (_, rule), cases in kinds.items():
+        log.warning("%s%s", cases[0], f" ({len(cases)} cases of {rule} in this file)" if len(cases) > 1 else "")
 
 
 def write(materials: Materials, path: str | Path, format: str | None = None) -> list[str]:
-    """Write materials to `path` and return what the format cannot hold; the suffix names the format unless given."""
+    """Write materials to `path` and return what the format cannot hold; the suffix names the format unless given.
+
+    >>> from importlib.resources import files
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> from gardenpath import stimuli
+    >>> materials = stimuli.read(files("gardenpath.examples") / "minimal-pairs" / "items.csv")
+    >>> with TemporaryDirectory() as folder:
+    ...     stimuli.write(materials, Path(folder, "pairs.jsonl"), format="blimp")
+    ['regions of 240 sentences']
+    """
     path = Path(path)
     module = named(format) if format else next((m for m in FORMATS if path.suffix == m.SUFFIX), None)
     if module is None:
         raise ValueError(f"{path}: no format has this suffix; name one of {', '.join(m.NAME for m in FORMATS)}")
     study.write_text(path, module.write(materials))
-    lost: list[str] = module.loses(materials)
-    return lost
+    return module.loses(materials)
 
 
 __all__ = ["FORMATS", "examine", "named", "read", "recognise", "write"]

@@ -2,18 +2,18 @@
 
 Every field but the sentences, the paradigm and its phenomenon is kept in the item's extra fields, and written back
 with its JSON type. The critical region is the word after the prefix, where a pair has prefix fields that its
-sentences bear out. An id that is not the paradigm's with the pair's number, and a language other than English, stand
+sentences confirm. An id that is not the paradigm's with the pair's number, and a language other than English, are kept
 in fields of ours, `item_id` and `language`.
 """
 
 from typing import Any
 
-from ..items import CRITICAL, GRAMMATICAL, UNGRAMMATICAL, Item, Materials, Place, Region
-from .cells import as_text, first_record, from_text, json_lines
-from .losses import losses
-from .members import number, own, pair, pair_lines, texts
-from .rows import Rows
-from .wording import Member
+from ..items import CRITICAL, GRAMMATICAL, UNGRAMMATICAL, Item, Materials, Region, SourceLine
+from .csv_and_jsonl import as_text, first_record, from_text, json_lines, lines_of_json
+from .minimal_pairs import identity, number, pair, pairs, take_identity, texts
+from .round_trip import losses
+from .sentence_rows import Rows
+from .word_regions import Member
 
 NAME = "blimp"
 SUFFIX = ".jsonl"
@@ -35,13 +35,13 @@ def read(text: str, file: str) -> Rows:
     return rows
 
 
-def _add(rows: Rows, place: Place, record: dict[str, Any]) -> None:
+def _add(rows: Rows, place: SourceLine, record: dict[str, Any]) -> None:
     if HUB in record:
         record["pairID"] = str(record[HUB])
     missing = [key for key in NEEDED if not isinstance(record.get(key), str)]
     if missing:
         return rows.fault(place, f"{', '.join(missing)} missing or not a text; expected {', '.join(NEEDED)}")
-    paradigm, item, language = own(record, record["UID"], record["pairID"], LANGUAGE)
+    paradigm, item, language = take_identity(record, record["UID"], record["pairID"], LANGUAGE)
     members = [
         Member(place, paradigm, item, GRAMMATICAL, record["sentence_good"], language),
         Member(place, paradigm, item, UNGRAMMATICAL, record["sentence_bad"], language),
@@ -53,7 +53,7 @@ def _add(rows: Rows, place: Place, record: dict[str, Any]) -> None:
 
 
 def _critical(record: dict[str, Any], member: str) -> tuple[Region, ...]:
-    """Return the critical word where the pair has prefix fields and the sentence bears them out, else nothing."""
+    """Return the critical word where the pair has prefix fields and the sentence confirms them, else nothing."""
     prefix = record.get("one_prefix_prefix", record.get(f"two_prefix_prefix_{member}"))
     word = record.get(f"one_prefix_word_{member}", record.get("two_prefix_word"))
     if not prefix or not word or not record[f"sentence_{member}"].startswith(f"{prefix} {word}"):
@@ -63,7 +63,14 @@ def _critical(record: dict[str, Any], member: str) -> tuple[Region, ...]:
 
 def write(materials: Materials) -> str:
     """Return minimal pairs as BLiMP lines."""
-    return pair_lines(materials, _line, key=_key, language=LANGUAGE)
+    minimal_pairs = pairs(materials)
+    items = [item for item, _ in minimal_pairs]
+    implied = [(item.paradigm, f"{item.paradigm}-{number(item, _key(item))}", LANGUAGE) for item in items]
+    lines = []
+    for (item, phenomenon), own_columns in zip(minimal_pairs, identity(items, implied), strict=True):
+        line = {**_line(item, phenomenon), **own_columns}
+        lines.append(line | {key: from_text(text) for key, text in item.extra.items() if key not in line})
+    return lines_of_json(lines)
 
 
 def _line(item: Item, term: str) -> dict[str, Any]:

@@ -8,12 +8,12 @@ kept. The paradigm is the file's name.
 
 import re
 
-from ..items import CRITICAL, CUE, GRAMMATICAL, Item, Materials, Paradigm, Place, Region
-from .cells import header, records, table
-from .losses import losses
-from .members import identity, own, stem
-from .rows import Row, Rows
-from .wording import Member, warn
+from ..items import CRITICAL, CUE, GRAMMATICAL, Item, Materials, Paradigm, Region, SourceLine
+from .csv_and_jsonl import header, records, table
+from .minimal_pairs import identity, stem, take_identity
+from .round_trip import losses
+from .sentence_rows import Row, Rows
+from .word_regions import Member, warn
 
 NAME = "linzen"
 SUFFIX = ".tsv"
@@ -41,8 +41,8 @@ def read(text: str, file: str) -> Rows:
     return rows
 
 
-def _add(rows: Rows, place: Place, record: dict[str, str], row: int) -> None:
-    paradigm, item, language = own(record, stem(place.file), str(row), LANGUAGE)
+def _add(rows: Rows, place: SourceLine, record: dict[str, str], row: int) -> None:
+    paradigm, item, language = take_identity(record, stem(place.file), str(row), LANGUAGE)
     phenomenon = record.pop("phenomenon", "") or PHENOMENON
     member = Member(place, paradigm, item, GRAMMATICAL, record["orig_sentence"], language)
     if not member.text:
@@ -80,7 +80,7 @@ def write(materials: Materials) -> str:
     items = [item for item in materials.items if item.paradigm in alone]
     lines = [_line(item, alone[item.paradigm]) for item in items]
     implied = [("", f"{item.paradigm}-{row}", LANGUAGE) for row, item in enumerate(items, start=1)]
-    both = [{**line, **own} for line, own in zip(lines, identity(items, implied), strict=True)]
+    both = [{**line, **own_columns} for line, own_columns in zip(lines, identity(items, implied), strict=True)]
     return table(both, COLUMNS, "\t", quoted=False)
 
 

@@ -9,12 +9,12 @@ or else the file's name; the language is in `lang`.
 import ast
 from collections import Counter
 
-from ..items import CRITICAL, CUE, GRAMMATICAL, UNGRAMMATICAL, Item, Materials, Place, Region
-from .cells import header, records, table
-from .losses import losses
-from .members import identity, own, pair, pairs, stem, texts
-from .rows import Rows
-from .wording import Member, located, warn
+from ..items import CRITICAL, CUE, GRAMMATICAL, UNGRAMMATICAL, Item, Materials, Region, SourceLine
+from .csv_and_jsonl import header, records, table
+from .minimal_pairs import identity, pair, pairs, stem, take_identity, texts
+from .round_trip import losses
+from .sentence_rows import Rows
+from .word_regions import Member, located, warn
 
 NAME = "multiblimp"
 SUFFIX = ".tsv"
@@ -30,11 +30,11 @@ def recognises(text: str) -> bool:
 def read(text: str, file: str) -> Rows:
     """Return the rows of a MultiBLiMP file; items are named by its index, or by their row where it repeats itself."""
     rows = Rows()
-    found = list(records(rows, text, file, NEEDED, "\t,"))
-    names = [_paradigm(record, file) for _, _, record in found]
-    often = Counter((name, record.get("", "")) for name, (_, _, record) in zip(names, found, strict=True))
+    table_rows = list(records(rows, text, file, NEEDED, "\t,"))
+    names = [_paradigm(record, file) for _, _, record in table_rows]
+    often = Counter((name, record.get("", "")) for name, (_, _, record) in zip(names, table_rows, strict=True))
     indexed = bool(often) and max(often.values()) == 1
-    for name, (row, place, record) in zip(names, found, strict=True):
+    for name, (row, place, record) in zip(names, table_rows, strict=True):
         index = record.pop("", "")
         _add(rows, place, record, name, index if indexed and index else str(row - 1))
     return rows
@@ -48,10 +48,10 @@ def _paradigm(record: dict[str, str], file: str) -> str:
     )
 
 
-def _add(rows: Rows, place: Place, record: dict[str, str], name: str, index: str) -> None:
+def _add(rows: Rows, place: SourceLine, record: dict[str, str], name: str, index: str) -> None:
     if not record["sen"] or not record["wrong_sen"]:
         return rows.fault(place, "sen or wrong_sen is empty; expected a sentence in each")
-    paradigm, item, language = own(record, name, index, tongue(record.get("lang", "")))
+    paradigm, item, language = take_identity(record, name, index, tongue(record.get("lang", "")))
     good = Member(place, paradigm, item, GRAMMATICAL, record["sen"], language)
     bad = Member(place, paradigm, item, UNGRAMMATICAL, record["wrong_sen"], language)
     for column, cell in record.items():
@@ -94,7 +94,7 @@ def _critical(rows: Rows, good: Member, bad: Member, record: dict[str, str]) -> 
         rows,
         bad,
         "region-not-found",
-        f"{swapped!r} does not stand after {prefix!r} alone in {bad.text!r}; no region is marked",
+        f"{swapped!r} after {prefix!r} is not all that changes in {bad.text!r}; no region is marked",
     )
     return ()
 

@@ -9,11 +9,11 @@ Other columns are kept. Groups for a Latin square are not made here: they come w
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
-from ..items import GRAMMATICAL, UNGRAMMATICAL, Item, Materials, Paradigm, Place
-from .cells import free, header, of_another, records, table
-from .losses import losses
-from .members import factors, kinds, stem
-from .rows import Row, Rows
+from ..items import GRAMMATICAL, UNGRAMMATICAL, Item, Materials, Paradigm, SourceLine
+from .csv_and_jsonl import free, header, of_another, records, table
+from .minimal_pairs import factors, kinds, stem
+from .round_trip import losses
+from .sentence_rows import Row, Rows
 
 NAME = "pcibex"
 SUFFIX = ".csv"
@@ -31,7 +31,7 @@ SPECIAL = {
     "notes": ("notes",),
     "item_id": ("item_id",),
 }
-Found = list[tuple[Place, dict[str, str]]]
+Sentences = list[tuple[SourceLine, dict[str, str]]]
 
 
 def recognises(text: str) -> bool:
@@ -63,27 +63,29 @@ def read(text: str, file: str) -> Rows:
     rows = Rows()
     columns = _columns(header(text, ",\t")[0])
     if "sentence" not in columns:
-        rows.fault(Place(file, 1), "no column Sentence or Stimulus; expected one")
+        rows.fault(SourceLine(file, 1), "no column Sentence or Stimulus; expected one")
         return rows
-    items: dict[tuple[str, str], Found] = defaultdict(list)
+    items: dict[tuple[str, str], Sentences] = defaultdict(list)
     for row, place, record in records(rows, text, file, (), ",\t"):
         if not record[columns["sentence"]]:
             rows.fault(place, f"{columns['sentence']} is empty; expected a sentence")
             continue
         label = _cell(record, columns, "label") or stem(file)
         items[label, _cell(record, columns, "item") or str(row)].append((place, record))
-    choices = _choices([record for found in items.values() for _, record in found], columns)
-    by_label: dict[str, dict[str, Found]] = defaultdict(dict)
-    for (label, item), found in items.items():
-        by_label[label][item] = found
+    choices = _choices([record for sentences in items.values() for _, record in sentences], columns)
+    by_label: dict[str, dict[str, Sentences]] = defaultdict(dict)
+    for (label, item), sentences in items.items():
+        by_label[label][item] = sentences
     for label, of_label in by_label.items():
-        conditions = kinds({item: [_condition(r, columns) for _, r in found] for item, found in of_label.items()})
+        conditions = kinds(
+            {item: [_condition(r, columns) for _, r in sentences] for item, sentences in of_label.items()}
+        )
         sets = list(dict.fromkeys(conditions.values()))
-        for item, found in of_label.items():
+        for item, sentences in of_label.items():
             named = label if len(sets) == 1 else f"{label} ({', '.join(conditions[item])})"
-            phenomenon = _cell(found[0][1], columns, "phenomenon") or label
+            phenomenon = _cell(sentences[0][1], columns, "phenomenon") or label
             rows.paradigms.setdefault(named, Paradigm(named, phenomenon, factors(conditions[item])))
-            _add(rows, rows.paradigms[named], f"{label}-{item}", found, columns, choices)
+            _add(rows, rows.paradigms[named], f"{label}-{item}", sentences, columns, choices)
     return rows
 
 
@@ -107,24 +109,29 @@ def _choices(records: Sequence[Mapping[str, str]], columns: Mapping[str, str]) -
 
 
 def _add(
-    rows: Rows, paradigm: Paradigm, name: str, found: Found, columns: Mapping[str, str], choices: tuple[str, ...]
+    rows: Rows,
+    paradigm: Paradigm,
+    name: str,
+    sentences: Sentences,
+    columns: Mapping[str, str],
+    choices: tuple[str, ...],
 ) -> None:
-    name = _cell(found[0][1], columns, "item_id") or name
-    records = {_condition(record, columns): record for _, record in found}
-    own = {columns[w] for w in ("label", "sentence", "phenomenon", "language", "item_id") if w in columns}
+    name = _cell(sentences[0][1], columns, "item_id") or name
+    records = {_condition(record, columns): record for _, record in sentences}
+    special = {columns[w] for w in ("label", "sentence", "phenomenon", "language", "item_id") if w in columns}
     if columns.get("condition", "").lower() in ("condition", "type"):
-        own.add(columns["condition"])
+        special.add(columns["condition"])
     shared = {}
     for what in ("context", "notes", "question"):
         cells = {_cell(record, columns, what) for record in records.values()}
         if len(cells) == 1 and (what != "question" or choices):
             shared[what] = cells.pop()
-            own |= {columns[w] for w in (what, "answer" if what == "question" else what) if w in columns}
-    extra = free({c: {k: v for k, v in record.items() if k not in own} for c, record in records.items()})
+            special |= {columns[w] for w in (what, "answer" if what == "question" else what) if w in columns}
+    extra = free({c: {k: v for k, v in record.items() if k not in special} for c, record in records.items()})
     if "item" in columns:
         number = extra.pop(columns["item"], "")
         extra |= {"Item": number} if number else {}
-    for place, record in found:
+    for place, record in sentences:
         rows.rows.append(
             Row(
                 place,
@@ -154,8 +161,8 @@ def write(materials: Materials) -> str:
 
 def _line(item: Item, condition: str, phenomenon: str) -> dict[str, str]:
     label = item.paradigm.removesuffix(f" ({', '.join(item.sentences)})")
-    given = item.extra.get("Item", "")
-    number = given if item.id == f"{label}-{given}" else item.id.removeprefix(f"{label}-")
+    field = item.extra.get("Item", "")
+    number = field if item.id == f"{label}-{field}" else item.id.removeprefix(f"{label}-")
     question = item.question
     line = {
         "Label": label,

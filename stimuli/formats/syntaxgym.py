@@ -6,7 +6,7 @@ at their ends, joined by one space each, before punctuation too: so the publishe
 hold their own punctuation ("into the room ."). An empty content is an empty region after the text before it. A region
 is named by number and name, "5 verb", so that (5;%match%) is the region whose name begins with 5. What else the suite
 says of itself is kept in each item's extra field `meta`. A table with a row for each region is read too: its suite
-bears the file's name. Several suites are written as one list, which SyntaxGym does not read.
+has the file's name. Several suites are written as one list, which SyntaxGym does not read.
 """
 
 import json
@@ -15,11 +15,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from ..findings import Finding
-from ..items import Item, Materials, Paradigm, Place, Region, Sentence
-from .cells import as_text, from_text, header, records
-from .losses import losses
-from .members import factors, number, stem
-from .rows import Row, Rows
+from ..items import Item, Materials, Paradigm, Region, Sentence, SourceLine
+from .csv_and_jsonl import as_text, from_text, header, records
+from .minimal_pairs import factors, number, stem
+from .round_trip import losses
+from .sentence_rows import Row, Rows
 
 NAME = "syntaxgym"
 SUFFIX = ".json"
@@ -47,7 +47,9 @@ def read(text: str, file: str) -> Rows:
     try:
         suites = json.loads(text)
     except json.JSONDecodeError as error:
-        rows.fault(Place(file, error.lineno), f"not valid JSON: {error.msg} at character {error.colno} of the line")
+        rows.fault(
+            SourceLine(file, error.lineno), f"not valid JSON: {error.msg} at character {error.colno} of the line"
+        )
         return rows
     lines = _lines(text, file)
     for suite in suites if isinstance(suites, list) else [suites]:
@@ -55,43 +57,43 @@ def read(text: str, file: str) -> Rows:
     return rows
 
 
-def _tabular(rows: Rows, text: str, file: str) -> tuple[dict[str, Any], list[Place]]:
+def _tabular(rows: Rows, text: str, file: str) -> tuple[dict[str, Any], list[SourceLine]]:
     """Return the suite that a table of regions holds, named as the file, and where each of its items begins."""
     names: dict[str, str] = {}
     items: dict[str, dict[str, list[dict[str, str]]]] = {}
-    places: dict[str, Place] = {}
+    places: dict[str, SourceLine] = {}
     for _, place, record in records(rows, text, file, COLUMNS):
         if not record["region_number"].isdigit() or not record[NUMBER] or not record["condition_name"]:
             rows.fault(
-                place, "region_number is no number, or item_number or condition_name is empty; expected all three"
+                place, "region_number is not a number, or item_number or condition_name is empty; expected all three"
             )
             continue
         places.setdefault(record[NUMBER], place)
         names[record["region_number"]] = record["region_name"]
         regions = items.setdefault(record[NUMBER], {}).setdefault(record["condition_name"], [])
         regions.append({"region_number": record["region_number"], "content": record["content"]})
-    found = [
+    suite_items = [
         {
             NUMBER: from_text(n),
             "conditions": [{"condition_name": c, "regions": regions} for c, regions in conditions.items()],
         }
         for n, conditions in items.items()
     ]
-    return {"meta": {"name": stem(file)}, "region_meta": names, "items": found}, list(places.values())
+    return {"meta": {"name": stem(file)}, "region_meta": names, "items": suite_items}, list(places.values())
 
 
-def _lines(text: str, file: str) -> Iterator[Place]:
+def _lines(text: str, file: str) -> Iterator[SourceLine]:
     """Yield the place of each item: the line on which its number stands."""
     line, at = 1, 0
     for match in re.finditer(f'"{NUMBER}"', text):
         line += text.count("\n", at, match.start())
         at = match.start()
-        yield Place(file, line)
+        yield SourceLine(file, line)
     while True:
-        yield Place(file, line)
+        yield SourceLine(file, line)
 
 
-def _add_suite(rows: Rows, suite: Any, lines: Iterator[Place]) -> None:
+def _add_suite(rows: Rows, suite: Any, lines: Iterator[SourceLine]) -> None:
     meta = suite.get("meta") if isinstance(suite, dict) else None
     if not isinstance(meta, dict) or not meta.get("name") or not isinstance(suite.get("items"), list):
         return rows.fault(
@@ -103,9 +105,9 @@ def _add_suite(rows: Rows, suite: Any, lines: Iterator[Place]) -> None:
     items = [(next(lines), item) for item in suite["items"]]
     conditions = dict.fromkeys(c for _, item in items for c in _conditions(item))
     paradigm = str(meta["name"])
-    given = _list(suite, "predictions")
-    predictions = tuple(str(p["formula"]) for p in given if isinstance(p, dict) and p.get("formula"))
-    if len(predictions) < len(given):
+    formulas = _list(suite, "predictions")
+    predictions = tuple(str(p["formula"]) for p in formulas if isinstance(p, dict) and p.get("formula"))
+    if len(predictions) < len(formulas):
         rows.fault(items[0][0] if items else next(lines), "a prediction has no formula; expected one in each")
     references = (str(meta["reference"]),) if meta.get("reference") else ()
     language = str(meta.get("language") or LANGUAGE)
@@ -129,19 +131,19 @@ def _add_suite(rows: Rows, suite: Any, lines: Iterator[Place]) -> None:
 
 
 def _conditions(item: Any) -> list[str]:
-    found = _list(item, "conditions")
-    return [str(c["condition_name"]) for c in found if isinstance(c, dict) and "condition_name" in c]
+    conditions = _list(item, "conditions")
+    return [str(c["condition_name"]) for c in conditions if isinstance(c, dict) and "condition_name" in c]
 
 
 def _list(record: Any, key: str) -> list[Any]:
-    """Return the list that a record has under a key, or none where it is no record or has no list there."""
+    """Return the list that a record has under a key, or none where it is not a record or has no list there."""
     value = record.get(key) if isinstance(record, dict) else None
     return value if isinstance(value, list) else []
 
 
 def _add_item(
     rows: Rows,
-    place: Place,
+    place: SourceLine,
     item: Any,
     paradigm: Paradigm | None,
     names: Mapping[int, str],
@@ -161,7 +163,7 @@ def _add_item(
             text, regions = joined(condition["regions"], names)
         except (KeyError, TypeError, ValueError):
             message = (
-                "a condition is not as expected: it has a condition_name and regions, each a region_number and content"
+                "a condition is malformed; expected a condition_name and regions, each with a region_number and content"
             )
             rows.fault(place, message, paradigm.id, name)
             continue
@@ -182,7 +184,7 @@ def _add_item(
 
 
 def _unkept(conditions: Sequence[Any]) -> list[str]:
-    """Return the fields of conditions and regions that items have no place for, as results have some."""
+    """Return the fields of conditions and regions that items have no place for, as results have."""
     regions = [r for c in conditions if isinstance(c, dict) for r in _list(c, "regions") if isinstance(r, dict)]
     fields = {key for c in conditions if isinstance(c, dict) for key in c} | {key for r in regions for key in r}
     return sorted(fields - {"condition_name", "regions", "region_number", "content"})
@@ -195,15 +197,15 @@ def joined(regions: Sequence[Mapping[str, Any]], names: Mapping[int, str]) -> tu
     >>> text, [(r.name, r.start, r.end) for r in regions]
     ('It ran', [('1', 0, 2), ('2', 2, 2), ('3 verb', 3, 6)])
     """
-    text, found = "", []
+    text, spans = "", []
     for region in sorted(regions, key=lambda region: int(region["region_number"])):
         content = str(region["content"] or "").strip()
         n = int(region["region_number"])
         name = f"{n} {names.get(n, '')}".strip()
         if content:
             text += " " * bool(text) + content
-        found.append(Region(name, len(text) - len(content), len(text)))
-    return text, tuple(found)
+        spans.append(Region(name, len(text) - len(content), len(text)))
+    return text, tuple(spans)
 
 
 def write(materials: Materials) -> str:
@@ -249,8 +251,8 @@ def _item(item: Item, width: int) -> dict[str, Any]:
             contents = [sentence.text]
         numbered = [{"region_number": k, "content": content} for k, content in enumerate(contents, start=1)]
         conditions.append({"condition_name": condition, "regions": numbered})
-    own = {} if item.id == f"{item.paradigm}-{n}" else {"item_id": item.id}
-    return {NUMBER: from_text(n), **own, **extra, "conditions": conditions}
+    id_field = {} if item.id == f"{item.paradigm}-{n}" else {"item_id": item.id}
+    return {NUMBER: from_text(n), **id_field, **extra, "conditions": conditions}
 
 
 def pieces(sentence: Sentence) -> list[tuple[str, str]]:
@@ -259,17 +261,17 @@ def pieces(sentence: Sentence) -> list[tuple[str, str]]:
     >>> pieces(Sentence("No cat has ever slept.", (Region("critical", 11, 15),)))
     [('', 'No cat has'), ('critical', 'ever'), ('', 'slept.')]
     """
-    found, at = [], 0
+    parts, at = [], 0
     for region in sorted(sentence.regions, key=lambda region: (region.start, region.end)):
         if region.start < at:
             continue
         if between := sentence.text[at : region.start].strip():
-            found.append(("", between))
-        found.append((region.name, sentence.text[region.start : region.end]))
+            parts.append(("", between))
+        parts.append((region.name, sentence.text[region.start : region.end]))
         at = region.end
     if rest := sentence.text[at:].strip():
-        found.append(("", rest))
-    return found
+        parts.append(("", rest))
+    return parts
 
 
 def loses(materials: Materials) -> list[str]:

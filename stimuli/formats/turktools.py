@@ -5,7 +5,7 @@
     Has the boy left?
 
 The first line is the sentence; others are kept as extra fields, field 2 and so on. A section is a paradigm, or
-several where its items have other conditions. Items for completion, whose first line is no sentence, are reported.
+several where its items have other conditions. Items for completion, whose first line is not a sentence, are reported.
 The language is not known ('und').
 """
 
@@ -13,10 +13,10 @@ import re
 from collections import defaultdict
 from dataclasses import dataclass, field
 
-from ..items import Item, Materials, Paradigm, Place
-from .losses import losses
-from .members import factors, kinds
-from .rows import Row, Rows
+from ..items import Item, Materials, Paradigm, SourceLine
+from .minimal_pairs import factors, kinds
+from .round_trip import losses
+from .sentence_rows import Row, Rows
 
 NAME = "turktools"
 SUFFIX = ".txt"
@@ -28,7 +28,7 @@ HEADER = re.compile(r"#\s+(\S+)\s+(\d+)\s+(.*?)\s*")
 class Block:
     """A header with the lines below it."""
 
-    place: Place
+    place: SourceLine
     section: str
     number: str
     condition: str
@@ -36,7 +36,7 @@ class Block:
 
 
 def recognises(text: str) -> bool:
-    """Whether the first line that says something is a header of a section, a number and a condition."""
+    """Whether the first line that is not blank is a header of a section, a number and a condition."""
     return HEADER.fullmatch(text.lstrip("\n ").partition("\n")[0]) is not None
 
 
@@ -61,14 +61,16 @@ def _blocks(rows: Rows, text: str, file: str) -> list[Block]:
     for number, line in enumerate(text.split("\n"), start=1):
         match = HEADER.fullmatch(line)
         if match and match[3]:
-            blocks.append(Block(Place(file, number), match[1], match[2], match[3]))
+            blocks.append(Block(SourceLine(file, number), match[1], match[2], match[3]))
         elif line.startswith("#"):
-            rows.fault(Place(file, number), f"{line.strip()!r} is no header; expected  # section number condition")
-            blocks.append(Block(Place(file, number), "", "", ""))  # its lines belong to no item
+            rows.fault(
+                SourceLine(file, number), f"{line.strip()!r} is not a header; expected  # section number condition"
+            )
+            blocks.append(Block(SourceLine(file, number), "", "", ""))  # its lines belong to no item
         elif blocks:
             blocks[-1].lines.append(line.rstrip())
         elif line.strip():
-            rows.fault(Place(file, number), f"{line.strip()[:40]!r} stands before the first header")
+            rows.fault(SourceLine(file, number), f"{line.strip()[:40]!r} comes before the first header")
     return [block for block in blocks if block.section]
 
 
@@ -121,8 +123,8 @@ def write(materials: Materials) -> str:
 
 def _number(item: Item, section: str, taken: set[str]) -> str:
     """Return the item's number, in digits: its own, or the next that is free in the section."""
-    own = item.id.removeprefix(f"{section}-")
-    digits = own if own.isdigit() else (re.findall(r"\d+", own) or ["1"])[-1]
+    suffix = item.id.removeprefix(f"{section}-")
+    digits = suffix if suffix.isdigit() else (re.findall(r"\d+", suffix) or ["1"])[-1]
     while digits in taken:
         digits = str(int(digits) + 1)
     taken.add(digits)

@@ -5,12 +5,13 @@ from pathlib import Path
 import pytest
 
 from gardenpath import stimuli
-from gardenpath.stimuli import MINIMAL_PAIR, Item, Materials, Paradigm, Sentence
-from gardenpath.stimuli.formats import source
+from gardenpath.stimuli import Item, Materials, Paradigm, Sentence
+from gardenpath.stimuli.formats import marked_csv
+from gardenpath.stimuli.items import MINIMAL_PAIR
 
 
 def pair(good: str, bad: str, name: str = "i1", *, language: str = "en") -> Item:
-    sentences = {c: Sentence(*source.parse(t)) for c, t in (("grammatical", good), ("ungrammatical", bad))}
+    sentences = {c: Sentence(*marked_csv.parse(t)) for c, t in (("grammatical", good), ("ungrammatical", bad))}
     return Item(name, "p", sentences, language)
 
 

@@ -8,8 +8,9 @@ import pandas as pd
 import pytest
 
 from gardenpath import stimuli
-from gardenpath.stimuli import Item, Materials, Paradigm, Sentence, word_length
-from gardenpath.stimuli.formats import source
+from gardenpath.stimuli import Item, Materials, Paradigm, Sentence
+from gardenpath.stimuli.formats import marked_csv
+from gardenpath.stimuli.material_tables import word_length, zipf
 
 SHORT = ["cat", "horse", "rabbit", "dog", "bird"]
 LONG = ["elephant", "crocodile", "butterfly", "kangaroo", "caterpillar"]
@@ -23,7 +24,7 @@ def materials(
             f"i{n}",
             "p",
             {
-                c: Sentence(*source.parse(frame.format(w)))
+                c: Sentence(*marked_csv.parse(frame.format(w)))
                 for c, w in zip(("grammatical", "ungrammatical"), words, strict=True)
             },
             language,
@@ -54,9 +55,7 @@ def test_each_part_of_the_sentence_is_compared() -> None:
     assert list(dict.fromkeys(table["region"])) == ["before", "critical", "after", "cue", "rest", "sentence"]
     assert row(table, "before", "letters")["mean_a"] == 3
     assert row(table, "sentence", "letters")["mean_a"] - row(table, "rest", "letters")["mean_a"] == 3
-    assert row(table, "critical", "zipf")["mean_a"] == pytest.approx(
-        statistics.mean(stimuli.zipf(w, "en") or 0 for w in SHORT)
-    )
+    assert row(table, "critical", "zipf")["mean_a"] == pytest.approx(statistics.mean(zipf(w, "en") or 0 for w in SHORT))
 
 
 def test_a_large_difference_is_noted_and_a_small_one_is_not() -> None:
@@ -70,7 +69,7 @@ def test_a_large_difference_is_noted_and_a_small_one_is_not() -> None:
 def test_a_difference_that_all_items_share_has_no_measure_and_is_noted() -> None:
     of = materials(["ever"] * 5, ["never"] * 5)
     assert pd.isna(row(stimuli.balance_table(of), "critical", "letters")["d"])
-    assert "4.00 (grammatical), 5.00 (ungrammatical); alike in all items" in notes(of)[0]
+    assert "4.00 (grammatical), 5.00 (ungrammatical); the same in all items" in notes(of)[0]
 
 
 def test_the_cue_itself_is_no_imbalance() -> None:

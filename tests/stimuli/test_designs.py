@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from gardenpath import stimuli, study
-from gardenpath.stimuli import MINIMAL_PAIR, Design, Item, Materials, Ordering, Paradigm, Sentence, Version
+from gardenpath.stimuli import Design, Item, Materials, Ordering, Paradigm, Sentence, Version
+from gardenpath.stimuli.items import MINIMAL_PAIR
 
 
 def materials(paradigms: int, items: int) -> Materials:
@@ -86,7 +87,7 @@ REFUSED = {
     "versions that cannot rotate": (Design(RATIO, 2, 9), "2 versions cannot rotate; take 3 versions"),
     "an unknown condition": (
         Design({"gramatical": 2, "ungrammatical": 1}, 3, 9),
-        "'gramatical', which paradigm p0 has not; it has grammatical, ungrammatical",
+        "'gramatical', which paradigm p0 does not have; it has grammatical, ungrammatical",
     ),
     "experiments that do not divide": (
         Design(RATIO, 3, 9, experiments=3),
@@ -168,20 +169,20 @@ def test_fillers_stand_between_targets_where_the_rules_say_so() -> None:
     [
         (
             Design(EQUAL, 4, fillers=["filler"]),
-            "fillers names filler, which the materials have not; they have rc, fill",
+            "fillers names filler, which the materials do not have; they have rc, fill",
         ),
         (
             Design(EQUAL, 4, fillers=["fill"], filler_ratio={"x": 1}),
-            "filler_ratio names the condition 'x', which paradigm fill has not",
+            "filler_ratio names the condition 'x', which paradigm fill does not have",
         ),
         (
             Design({"subject.name": 1, "object.name": 1}, 2, fillers=["fill"]),
             "ratio gives no share to subject.noun, object.noun",
         ),
-        (Design(EQUAL, 4, fillers=["fill"], catch=["sure"]), "catch names sure, which the materials have not"),
+        (Design(EQUAL, 4, fillers=["fill"], catch=["sure"]), "catch names sure, which the materials do not have"),
         (
             Design(EQUAL, 4, fillers=["fill"], between_participants=["number"]),
-            "between_participants names the factor 'number', which paradigm rc has not; it has extraction, phrase",
+            "between_participants names the factor 'number', which paradigm rc does not have; it has extraction, phrase",
         ),
         (
             Design(EQUAL, 4, fillers=["fill"], between_items=["frequency"]),

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from gardenpath import stimuli, study
 from gardenpath.stimuli import Region, Sentence
-from gardenpath.stimuli.formats import source
+from gardenpath.stimuli.formats import marked_csv
 
 HEADER = "paradigm,phenomenon,item,condition,sentence\n"
 PAIR = 'npi,n,i1,grammatical,"{No} one, I say, has [ever] come here."\nnpi,n,i1,ungrammatical,{The} one has [ever] come here.\n'
@@ -135,7 +135,7 @@ def test_marking_and_parsing_are_inverse(text: str, data: st.DataObject) -> None
     outer, inner = (cuts[0], cuts[3]), (cuts[1], cuts[2])
     regions = tuple(Region(n, *span) for n, span in (("outer", outer), ("critical", inner)) if span[0] < span[1])
     regions = tuple(sorted(regions, key=lambda r: (r.start, -r.end)))
-    assert source.parse(source.mark(Sentence(text, regions))) == (text, regions)
+    assert marked_csv.parse(marked_csv.mark(Sentence(text, regions))) == (text, regions)
 
 
 @pytest.mark.data
@@ -200,5 +200,5 @@ def test_factors_that_cannot_be_read_or_are_stated_twice_are_faults(tmp_path: Pa
     with pytest.raises(study.DataError, match="factors is 'extraction'; expected  factor: level, level"):
         stimuli.read(write(tmp_path, header + "rc,r,i1,s,One two.,extraction\n"))
     two = 'rc,r,i1,s,One two.,"e: s, o"\nrc,r,i1,o,One three.,"e: s, p"\n'
-    with pytest.raises(study.DataError, match=r"line 3: i1 .o.: the factors of paradigm rc are stated otherwise above"):
+    with pytest.raises(study.DataError, match=r"line 3: i1 .o.: the factors of paradigm rc differ from those above"):
         stimuli.read(write(tmp_path, header + two))

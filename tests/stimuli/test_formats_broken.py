@@ -26,13 +26,13 @@ BROKEN = {  # file: a line to put in as the second but one, what is said of it, 
     "multiblimp.tsv": ("12\tone cell", "2 cells, expected 23", 4),
     "sling.jsonl": ('{"sentence_good": ', "not valid JSON", 2),
     "climp.csv": ("6,hats,hat_classifier,山羊,2", "index '6' and label '2'; expected a number, and 1 or 0", 2),
-    "jblimp.jsonl": ("[1, 2]", "'[1, 2]' is no JSON object", 3),
+    "jblimp.jsonl": ("[1, 2]", "'[1, 2]' is not a JSON object", 3),
     "jblimp-raw.csv": ("1,2006", "2 cells, expected 19", 1),
-    "syntaxgym-table.csv": ("3,plain,x,end,slept", "region_number is no number", 2),
+    "syntaxgym-table.csv": ("3,plain,x,end,slept", "region_number is not a number", 2),
     "agreement.tsv": ("no\ttabs", "2 cells, expected 18", 3),
     "pairs.tsv": ("Goats sleep.\t", "a sentence is empty", 2),
     "pcibex.csv": ("A,3,hats,short,,,,,", "Sentence is empty", 4),
-    "turktools.txt": ("#target 3", "'#target 3' is no header; expected  # section number condition", 4),
+    "turktools.txt": ("#target 3", "'#target 3' is not a header; expected  # section number condition", 4),
 }
 
 
@@ -76,7 +76,7 @@ HEADERS = {
     "no sentence column": ("Item,Group\n1,A\n", "pcibex", "no column Sentence or Stimulus"),
     "no suite": ('{"items": []}', "syntaxgym", "a suite has no meta with a name"),
     "no JSON": ("{", "syntaxgym", "not valid JSON"),
-    "text before the first header": ("Goats.\n# a 1 b\nGoats.\n", "turktools", "stands before the first header"),
+    "text before the first header": ("Goats.\n# a 1 b\nGoats.\n", "turktools", "comes before the first header"),
 }
 
 
@@ -102,10 +102,13 @@ SUITE = json.loads((FIXTURES / "syntaxgym.json").read_text(encoding="utf-8"))
 SUITES = {
     "no content": (
         lambda s: s["items"][0]["conditions"][0]["regions"][1].pop("content"),
-        "a condition is not as expected",
+        "a condition is malformed",
     ),
     "no conditions": (lambda s: s["items"][0].pop("conditions"), "an item has no item_number or no conditions"),
-    "no name of a condition": (lambda s: s["items"][0]["conditions"][1].pop("condition_name"), "a condition is not as"),
+    "no name of a condition": (
+        lambda s: s["items"][0]["conditions"][1].pop("condition_name"),
+        "a condition is malformed",
+    ),
     "a condition less": (lambda s: s["items"][0]["conditions"].pop(), "no sentence for condition 'comma'"),
 }
 

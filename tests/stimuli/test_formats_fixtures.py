@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from gardenpath import stimuli
 from gardenpath.stimuli import Materials, Region, formats
-from gardenpath.stimuli.formats import cells
-from gardenpath.stimuli.formats.rows import Rows
+from gardenpath.stimuli.formats import csv_and_jsonl
+from gardenpath.stimuli.formats.sentence_rows import Rows
 
 FIXTURES = Path(__file__).parent / "fixtures"
 FILES = {  # file: format, and the warnings that reading it gives, as (line, rule)
@@ -318,7 +318,7 @@ VALUES = st.recursive(
 
 @given(VALUES)
 def test_json_values_come_back_from_their_text(value: object) -> None:
-    assert cells.from_text(cells.as_text(value)) == value
+    assert csv_and_jsonl.from_text(csv_and_jsonl.as_text(value)) == value
 
 
 @given(st.lists(st.lists(st.text("ab \";,\t\n'", max_size=6).map(str.strip), min_size=3, max_size=3), max_size=6))
@@ -326,6 +326,6 @@ def test_tables_come_back_whatever_their_cells_hold(lines: list[list[str]]) -> N
     rows = [dict(zip("xyz", ["0" + line[0], *line[1:]], strict=True)) for line in lines]
     for separator in ",;\t":
         found = Rows()
-        text = cells.table(rows, ["x", "y", "z"], separator)
-        assert [record for _, _, record in cells.records(found, text, "f", "xyz", separator)] == rows
+        text = csv_and_jsonl.table(rows, ["x", "y", "z"], separator)
+        assert [record for _, _, record in csv_and_jsonl.records(found, text, "f", "xyz", separator)] == rows
         assert found.findings == []

@@ -14,7 +14,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from scipy.stats import chi2
 
-from gardenpath.stimuli import Ordering, Orders
+from gardenpath.stimuli import Ordering
+from gardenpath.stimuli.orderings import Orders
 
 Labels = dict[str, str]
 

@@ -21,9 +21,9 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from ..items import CRITICAL, CUE, MINIMAL_PAIR, Item, Materials, Place, Region, Sentence
-from .cells import free, of_another
-from .rows import Row, Rows
+from ..items import CRITICAL, CUE, MINIMAL_PAIR, Item, Materials, Region, Sentence, SourceLine
+from .csv_and_jsonl import free, of_another
+from .sentence_rows import Row, Rows
 
 NAME = "source"
 SUFFIX = ".csv"
@@ -48,13 +48,13 @@ def read(text: str, file: str) -> Rows:
     header = _split(header_line, separator)
     if faults := _header_faults(header):
         for fault in faults:
-            rows.fault(Place(file, 1), fault)
+            rows.fault(SourceLine(file, 1), fault)
         return rows
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator)
     next(reader)
     line = reader.line_num + 1
     for cells in reader:
-        place, line = Place(file, line), reader.line_num + 1
+        place, line = SourceLine(file, line), reader.line_num + 1
         if any(cell.strip() for cell in cells):
             _add(rows, place, header, cells)
     rows.rows = _with_free_columns(rows.rows)
@@ -69,11 +69,11 @@ def _with_free_columns(rows: Sequence[Row]) -> list[Row]:
     return [replace(row, extra=free(cells[row.item])) if row.extra else row for row in rows]
 
 
-def _add(rows: Rows, place: Place, header: Sequence[str], cells: Sequence[str]) -> None:
+def _add(rows: Rows, place: SourceLine, header: Sequence[str], cells: Sequence[str]) -> None:
     if len(cells) != len(header):
         message = (
             f"{len(cells)} cells, expected {len(header)} ({', '.join(header)}); "
-            'a sentence that holds the separator stands in double quotes: "Yes, he did."'
+            'put a sentence that holds the separator in double quotes: "Yes, he did."'
         )
         return rows.fault(place, message)
     row = {name: cell.strip() for name, cell in zip(header, cells, strict=True)}
@@ -147,7 +147,7 @@ def parse(marked: str) -> tuple[str, tuple[Region, ...]]:
     ('No cat has ever slept.', (Region(name='cue', start=0, end=2), Region(name='critical', start=11, end=15)))
     """
     plain: list[str] = []
-    found: list[Region] = []
+    regions: list[Region] = []
     opened: list[tuple[str, str, int]] = []  # closing mark, name, start
     position = 0
     while position < len(marked):
@@ -163,10 +163,10 @@ def parse(marked: str) -> tuple[str, tuple[Region, ...]]:
         elif character in "]}":
             if not opened or opened[-1][0] != character:
                 raise ValueError(
-                    f"{character!r} at character {position} closes nothing in {marked!r}; write \\{character} for the sign itself"
+                    f"{character!r} at character {position} closes nothing in {marked!r}; write \\{character} for {character!r}"
                 )
             _, name, start = opened.pop()
-            found.append(Region(name, start, len(plain)))
+            regions.append(Region(name, start, len(plain)))
         else:
             plain.append(character)
         position += 1
@@ -174,7 +174,7 @@ def parse(marked: str) -> tuple[str, tuple[Region, ...]]:
         raise ValueError(
             f"region {opened[-1][1]!r} is opened and never closed in {marked!r}; expected {opened[-1][0]!r}"
         )
-    return "".join(plain), tuple(sorted(found, key=lambda r: (r.start, -r.end)))
+    return "".join(plain), tuple(sorted(regions, key=lambda r: (r.start, -r.end)))
 
 
 def _name(marked: str, position: int) -> tuple[str, int]:
@@ -230,15 +230,17 @@ def _optional(item: Item, condition: str) -> dict[str, str]:
 
 def _free(item: Item, condition: str) -> dict[str, str]:
     """Return the cells of the free columns of an item in a condition, but of names that would not be read again."""
-    own = {k.removesuffix(f" ({condition})"): v for k, v in item.extra.items() if not of_another(k, item, condition)}
-    return {name: cell for name, cell in own.items() if name == name.strip() and not _name_fault(name)}
+    columns = {
+        k.removesuffix(f" ({condition})"): v for k, v in item.extra.items() if not of_another(k, item, condition)
+    }
+    return {name: cell for name, cell in columns.items() if name == name.strip() and not _name_fault(name)}
 
 
 def _lost(item: Item) -> list[str]:
     """Return which of the extra fields of an item a file would not give back."""
     cells = {condition: _free(item, condition) for condition in item.sentences}
-    names = dict.fromkeys(name for own in cells.values() for name in own)
-    again = free({c: {name: own.get(name, "").strip() for name in names} for c, own in cells.items()})
+    names = dict.fromkeys(name for row in cells.values() for name in row)
+    again = free({c: {name: row.get(name, "").strip() for name in names} for c, row in cells.items()})
     return [key for key, cell in item.extra.items() if again.get(key) != cell]
 
 
@@ -288,7 +290,7 @@ def loses(materials: Materials) -> list[str]:
         for item in materials.items
         for condition, sentence in item.sentences.items()
         for name in ("display", "alternatives")
-        if (given := getattr(sentence, name)) is not None and _each(" ".join(given)) != given
+        if (words := getattr(sentence, name)) is not None and _each(" ".join(words)) != words
     ]
     return lost
 
@@ -334,7 +336,5 @@ def _name_fault(name: str) -> str | None:
         return f"column {name!r} is not known; expected a name of one line, or no such column"
     near = difflib.get_close_matches(name.lower(), REQUIRED + OPTIONAL, n=1, cutoff=NEAR)
     if near:
-        return (
-            f"column {name!r} is not known; did you mean {near[0]!r}? (A free column needs a name further from ours.)"
-        )
+        return f"column {name!r} is not known; did you mean {near[0]!r}? (A free column needs a name less like ours.)"
     return None

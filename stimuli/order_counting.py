@@ -13,7 +13,7 @@ from functools import cached_property
 from itertools import groupby
 from random import Random
 
-from .limits import Blocks, Edge, Gap, Limit, Run
+from .order_rules import Blocks, Edge, Gap, Limit, Run
 
 Labels = Mapping[str, str]
 Rule = Gap | Run | Edge | Blocks
@@ -94,13 +94,13 @@ class StateCounts:
 
     @cached_property
     def _classes(self) -> list[tuple[str, Counter[tuple[str, ...]]]]:
-        found: dict[str, Counter[tuple[str, ...]]] = {}
+        classes: dict[str, Counter[tuple[str, ...]]] = {}
         for labels in self.trials:
-            found.setdefault(self._class_of(labels), Counter())[self._kind_of(labels)] += 1
-        return sorted(found.items())
+            classes.setdefault(self._class_of(labels), Counter())[self._kind_of(labels)] += 1
+        return sorted(classes.items())
 
     @cached_property
-    def _own(self) -> list[Limit]:
+    def _alike_limits(self) -> list[Limit]:
         """Limits on the factor whose values are alike: their marks stand in the classes."""
         return [r for r in self.rules if isinstance(r, (Gap, Run)) and r.factor == self._alike]
 
@@ -140,7 +140,7 @@ class StateCounts:
 
     def _left(self, name: str) -> Class:
         counts = dict(self._classes)[name]
-        return tuple(counts[kind] for kind in self._kinds), (0,) * len(self._own)
+        return tuple(counts[kind] for kind in self._kinds), (0,) * len(self._alike_limits)
 
     @cached_property
     def _first(self) -> State:
@@ -158,7 +158,7 @@ class StateCounts:
         at = 0
         for known, group in groupby(classes):
             alike = len(list(group))
-            if all(limit.allows(mark) for limit, mark in zip(self._own, known[1], strict=True)):
+            if all(limit.allows(mark) for limit, mark in zip(self._alike_limits, known[1], strict=True)):
                 for kind, left in enumerate(known[0]):
                     if left and self._may(kind, marks, quotas, position):
                         following = self._following(classes, marks, quotas, at, kind)
@@ -180,13 +180,13 @@ class StateCounts:
         return self._balanced.index(self._kinds[kind][self._others.index(str(self._blocks.factor))])
 
     def _forgotten(self, known: Class, position: int) -> Class:
-        return (known[0], (0,) * len(self._own)) if position in self.starts else known
+        return (known[0], (0,) * len(self._alike_limits)) if position in self.starts else known
 
     def _moved(self, known: Class, here: bool, kind: int) -> Class:
         left, marks = known
         if here:
             left = (*left[:kind], left[kind] - 1, *left[kind + 1 :])
-        return left, tuple(limit.after(mark, here) for limit, mark in zip(self._own, marks, strict=True))
+        return left, tuple(limit.after(mark, here) for limit, mark in zip(self._alike_limits, marks, strict=True))
 
     def _following(
         self,

@@ -8,8 +8,8 @@ from typing import Any
 
 from gardenpath import study
 
-from ..items import MINIMAL_PAIR, Materials, Paradigm, Place, Question, Region
-from .rows import Row, Rows
+from ..items import MINIMAL_PAIR, Materials, Paradigm, Question, Region, SourceLine
+from .sentence_rows import Row, Rows
 
 NAME = "items"
 SUFFIX = ".jsonl"
@@ -68,11 +68,11 @@ def read(text: str, file: str) -> Rows:
     rows = Rows()
     for number, line in enumerate(text.split("\n"), start=1):
         if line.strip():
-            _add(rows, Place(file, number), line)
+            _add(rows, SourceLine(file, number), line)
     return rows
 
 
-def _add(rows: Rows, place: Place, line: str) -> None:
+def _add(rows: Rows, place: SourceLine, line: str) -> None:
     try:
         record = json.loads(line)
         kind = record.get("record") if isinstance(record, dict) else None
@@ -92,7 +92,7 @@ def _add(rows: Rows, place: Place, line: str) -> None:
             rows.fault(place, fault.removeprefix(f"{place}: "))
 
 
-def _add_item(rows: Rows, place: Place, record: ItemRecord) -> None:
+def _add_item(rows: Rows, place: SourceLine, record: ItemRecord) -> None:
     if record.paradigm not in rows.paradigms:
         declared = ", ".join(rows.paradigms) or "none"
         message = f"paradigm {record.paradigm!r} is not declared above; declared: {declared}"

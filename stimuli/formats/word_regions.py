@@ -4,8 +4,8 @@ import re
 from dataclasses import dataclass
 
 from ..findings import Finding
-from ..items import Place, Region, Sentence
-from .rows import Rows
+from ..items import Region, Sentence, SourceLine
+from .sentence_rows import Rows
 
 NOTHING = frozenset(("", "-", "–", "∅"))  # how corpora write that there is no such word
 
@@ -14,7 +14,7 @@ NOTHING = frozenset(("", "-", "–", "∅"))  # how corpora write that there is 
 class Member:
     """A sentence of a file: where it stands, which item and condition it is, its text and its language."""
 
-    place: Place
+    place: SourceLine
     paradigm: str
     item: str
     condition: str
@@ -23,7 +23,7 @@ class Member:
 
 
 def warn(rows: Rows, member: Member, rule: str, message: str) -> None:
-    """Record something odd that keeps nothing from being read."""
+    """Record something odd that does not prevent reading."""
     place = member.place
     rows.findings.append(
         Finding(rule, "warning", place.file, place.line, member.paradigm, member.item, member.condition, message)
@@ -34,11 +34,11 @@ def located(rows: Rows, member: Member, name: str, words: str) -> tuple[Region, 
     """Return the region of the words, or nothing and a warning where they occur several times or not at all."""
     if words in NOTHING:
         return ()
-    found = occurrences(words, member.text, member.language)
-    if len(found) == 1:
-        return (Region(name, found[0], found[0] + len(words)),)
-    if found:
-        message = f"the {name} words {words!r} occur {len(found)} times in {member.text!r}; no region is marked"
+    starts = occurrences(words, member.text, member.language)
+    if len(starts) == 1:
+        return (Region(name, starts[0], starts[0] + len(words)),)
+    if starts:
+        message = f"the {name} words {words!r} occur {len(starts)} times in {member.text!r}; no region is marked"
         warn(rows, member, "region-ambiguous", message)
     else:
         message = f"the {name} words {words!r} do not occur in {member.text!r}; no region is marked"
@@ -55,8 +55,8 @@ def occurrences(words: str, text: str, language: str) -> list[int]:
     if words != fold(words, language) and (exact := _whole(words, text)):
         return exact
     for tongue in dict.fromkeys((language, "und")):  # a corpus may have lost its Turkish dots
-        if found := _whole(fold(words, tongue), fold(text, tongue)):
-            return found
+        if starts := _whole(fold(words, tongue), fold(text, tongue)):
+            return starts
     return []
 
 

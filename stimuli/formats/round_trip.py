@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Callable
 
 from ..items import Item, Materials, Paradigm
-from .rows import Rows, assemble
+from .sentence_rows import Rows, assemble
 
 FIELDS = ("phenomenon", "factors", "references", "waivers", "predictions")
 

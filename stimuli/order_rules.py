@@ -29,7 +29,7 @@ class Gap:
         return self.distance - 1 if here else max(0, mark - 1)
 
     def impossible(self, counts: Sequence[int], places: int) -> str | None:
-        """Return the arithmetic by which so many trials of each value cannot be kept apart, or None."""
+        """Return why trials with these counts of each value cannot be kept apart, or None if they can."""
         most = max(counts)
         needed = (most - 1) * self.distance + sum(n == most for n in counts)
         if self.value is not None:
@@ -60,7 +60,7 @@ class Run:
         return mark + 1 if here else 0
 
     def impossible(self, counts: Sequence[int], places: int) -> str | None:
-        """Return the arithmetic by which runs must be longer, or None."""
+        """Return why some run must be longer with these counts of each value, or None if none must."""
         most = counts[0] if self.value is not None else max(counts)
         rest = places - most
         if most > (rest + 1) * self.length:

@@ -1,13 +1,12 @@
 """What the formats of minimal pairs share: a pair becomes two rows, and a pair's own names come back in writing."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from ..items import GRAMMATICAL, MINIMAL_PAIR, UNGRAMMATICAL, Item, Materials, Region
-from .cells import from_text, lines_of_json
-from .rows import Row, Rows
-from .wording import Member
+from .sentence_rows import Row, Rows
+from .word_regions import Member
 
 # Columns of ours, written only where the format itself would say otherwise.
 OWN = ("paradigm_id", "item_id", "language")
@@ -51,42 +50,22 @@ def texts(item: Item) -> tuple[str, str]:
 
 def number(item: Item, key: str) -> str:
     """Return what a format calls the item: the field `key` that it was read with, else the id without the paradigm's."""
-    given = item.extra.get(key, "")
-    return given if item.id == f"{item.paradigm}-{given}" else item.id.removeprefix(f"{item.paradigm}-")
+    field = item.extra.get(key, "")
+    return field if item.id == f"{item.paradigm}-{field}" else item.id.removeprefix(f"{item.paradigm}-")
 
 
 def identity(items: Sequence[Item], implied: Sequence[tuple[str, str, str]]) -> list[dict[str, str]]:
     """Return, for each item, those of our columns that say another thing than what a reader would imply."""
-    stated = [(item.paradigm, item.id, item.language) for item in items]
-    needed = [k for k in range(len(OWN)) if any(s[k] != i[k] for s, i in zip(stated, implied, strict=True))]
-    return [{OWN[k]: own[k] for k in needed} for own in stated]
+    identities = [(item.paradigm, item.id, item.language) for item in items]
+    needed = [k for k in range(len(OWN)) if any(a[k] != b[k] for a, b in zip(identities, implied, strict=True))]
+    return [{OWN[k]: values[k] for k in needed} for values in identities]
 
 
-def pair_lines(
-    materials: Materials,
-    line: Callable[[Item, str], dict[str, Any]],
-    *,
-    key: Callable[[Item], str],
-    language: str,
-) -> str:
-    """Return the minimal pairs as lines of JSON: a format's fields by `line`, then our columns and the item's other fields.
-
-    `key` names the field that numbers an item within its paradigm; a reader would imply that number and `language`.
-    """
-    kept = pairs(materials)
-    implied = [(item.paradigm, f"{item.paradigm}-{number(item, key(item))}", language) for item, _ in kept]
-    lines = []
-    for (item, phenomenon), stated in zip(kept, identity([item for item, _ in kept], implied), strict=True):
-        record = {**line(item, phenomenon), **stated}
-        lines.append(record | {k: from_text(text) for k, text in item.extra.items() if k not in record})
-    return lines_of_json(lines)
-
-
-def own(record: dict[str, Any], paradigm: str, item: str, language: str) -> tuple[str, str, str]:
+def take_identity(record: dict[str, Any], paradigm: str, item: str, language: str) -> tuple[str, str, str]:
     """Take our columns out of a record and return paradigm, id and language, as stated there or as implied."""
-    stated = [record.pop(name) if isinstance(record.get(name), str) else "" for name in OWN]
-    paradigm = stated[0] or paradigm
-    return paradigm, stated[1] or f"{paradigm}-{item}", stated[2] or language
+    cells = [record.pop(name) if isinstance(record.get(name), str) else "" for name in OWN]
+    paradigm = cells[0] or paradigm
+    return paradigm, cells[1] or f"{paradigm}-{item}", cells[2] or language
 
 
 def stem(file: str) -> str:

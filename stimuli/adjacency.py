@@ -1,4 +1,4 @@
-"""Orders without alike neighbours, counted exactly and drawn uniformly, however many things there are."""
+"""Orders in which no two neighbours are alike, counted exactly and drawn uniformly, however many trials there are."""
 
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Sequence
@@ -10,7 +10,7 @@ from random import Random
 
 @dataclass(frozen=True)
 class Arrangements:
-    """All orders of some things in which no two neighbours have the same label, or at most so many neighbours `alike`.
+    """All orders in which no two neighbours have the same label, or at most `alike` pairs of neighbours do.
 
     The classes are inserted one after another into the sequence of labels; the state is the number of neighbours
     that are still alike. A class of n, cut into g blocks (C(n-1, g-1) ways), b of which separate alike neighbours
@@ -48,7 +48,7 @@ class Arrangements:
         return tables
 
     def count(self) -> int:
-        """Return the exact number of valid orders, things with the same label being told apart."""
+        """Return the exact number of valid orders; trials with the same label are distinct."""
         return sum(self._patterns) * prod(factorial(n) for _, n in self._classes)
 
     @property

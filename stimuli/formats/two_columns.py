@@ -5,13 +5,13 @@ and bad_sentence. A file without a header is read when the format is named. Para
 name, items are named by their row, and the language is not known ('und').
 """
 
-from ..items import GRAMMATICAL, UNGRAMMATICAL, Materials, Place
-from .cells import header, records, table
-from .losses import losses
-from .members import pair, stem, texts
-from .members import pairs as minimal_pairs
-from .rows import Rows
-from .wording import Member
+from ..items import GRAMMATICAL, UNGRAMMATICAL, Materials, SourceLine
+from .csv_and_jsonl import header, records, table
+from .minimal_pairs import pair, stem, texts
+from .minimal_pairs import pairs as minimal_pairs
+from .round_trip import losses
+from .sentence_rows import Rows
+from .word_regions import Member
 
 NAME = "pairs"
 SUFFIX = ".tsv"
@@ -49,7 +49,7 @@ def read(text: str, file: str) -> Rows:
         text = f"{separator.join(named)}\n{text}"
     paradigm = stem(file)
     for row, place, record in records(rows, text, file, named, "\t,;"):
-        place = Place(file, place.line - shift)
+        place = SourceLine(file, place.line - shift)
         if not all(record.values()):
             rows.fault(place, "a sentence is empty; expected two sentences")
             continue
@@ -66,7 +66,7 @@ def write(materials: Materials) -> str:
 
 
 def loses(materials: Materials) -> list[str]:
-    """Return what two columns cannot hold of these materials; a file of one paradigm can bear its name."""
+    """Return what two columns cannot hold of these materials; a file of one paradigm can be named after it."""
     one = len(materials.paradigms) == 1
     lost = losses(materials, write, read, f"{materials.paradigms[0].id}{SUFFIX}" if one else "materials.tsv")
     return ["names of paradigms, other than the file's name", *lost]

@@ -4,14 +4,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from ..findings import Finding
-from ..items import MINIMAL_PAIR, Item, Materials, Paradigm, Place, Question, Region, Sentence
+from ..items import MINIMAL_PAIR, Item, Materials, Paradigm, Question, Region, Sentence, SourceLine
 
 
 @dataclass(frozen=True)
 class Row:
     """A sentence as a file states it; `paradigm` may be a declared Paradigm or the id of a minimal-pair paradigm."""
 
-    place: Place
+    place: SourceLine
     paradigm: str
     phenomenon: str
     item: str
@@ -40,7 +40,7 @@ class Rows:
     paradigms: dict[str, Paradigm] = field(default_factory=dict)
     findings: list[Finding] = field(default_factory=list)
 
-    def fault(self, place: Place, message: str, paradigm: str = "", item: str = "", condition: str = "") -> None:
+    def fault(self, place: SourceLine, message: str, paradigm: str = "", item: str = "", condition: str = "") -> None:
         """Record that something at `place` could not be read."""
         self.findings.append(Finding("format", "error", place.file, place.line, paradigm, item, condition, message))
 
@@ -52,8 +52,8 @@ def assemble(rows: Rows) -> Materials:
     factors = _factors(rows)
     for row in rows.rows:
         if row.paradigm not in paradigms:
-            stated = dict(factors.get(row.paradigm, MINIMAL_PAIR))
-            paradigms[row.paradigm] = Paradigm(row.paradigm, row.phenomenon, stated)
+            levels = dict(factors.get(row.paradigm, MINIMAL_PAIR))
+            paradigms[row.paradigm] = Paradigm(row.paradigm, row.phenomenon, levels)
         fault = _misfit(row, paradigms[row.paradigm], items.get(row.item, {}))
         if fault:
             rows.fault(row.place, fault, row.paradigm, row.item, row.condition)
@@ -69,11 +69,11 @@ def assemble(rows: Rows) -> Materials:
 
 
 def _factors(rows: Rows) -> dict[str, Mapping[str, tuple[str, ...]]]:
-    """Return the factors that rows state of their paradigms, on whichever row; others stated later are a fault."""
+    """Return the factors that rows state of their paradigms, on whichever row; different ones later are a fault."""
     factors: dict[str, Mapping[str, tuple[str, ...]]] = {}
     for row in rows.rows:
         if row.factors and factors.setdefault(row.paradigm, row.factors) != row.factors:
-            message = f"the factors of paradigm {row.paradigm} are stated otherwise above; state them once"
+            message = f"the factors of paradigm {row.paradigm} differ from those above; give them once"
             rows.fault(row.place, message, row.paradigm, row.item, row.condition)
     return factors
 

@@ -6,14 +6,14 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from ..items import Item, Place
-from .rows import Rows
+from ..items import Item, SourceLine
+from .sentence_rows import Rows
 
 LONGEST = 20  # lines that a quoted cell may run over; a quote that is never closed ends there and is a fault
 
 
 def header(text: str, separators: str) -> tuple[list[str], str]:
-    """Return the names in the first line, and which of the separators stands between them."""
+    """Return the names in the first line, and which of the separators separates them."""
     first = text.partition("\n")[0]
     separator = max(separators, key=first.count)
     return [name.strip().strip('"') for name in first.split(separator)], separator
@@ -21,22 +21,24 @@ def header(text: str, separators: str) -> tuple[list[str], str]:
 
 def records(
     rows: Rows, text: str, file: str, needed: Sequence[str], separators: str = ",;\t", *, quoted: bool = True
-) -> Iterator[tuple[int, Place, dict[str, str]]]:
+) -> Iterator[tuple[int, SourceLine, dict[str, str]]]:
     """Yield number, place and cells of each row of a table, the cells without the spaces around them.
 
-    What is broken becomes a fault and has its number all the same, so that it changes no other row's.
+    A broken row becomes a fault and is counted all the same, so that the other rows keep their numbers.
     """
     names, separator = header(text, separators)
     missing = [name for name in needed if name not in names]
     if missing:
-        rows.fault(Place(file, 1), f"column {', '.join(map(repr, missing))} is missing; expected {', '.join(needed)}")
+        rows.fault(
+            SourceLine(file, 1), f"column {', '.join(map(repr, missing))} is missing; expected {', '.join(needed)}"
+        )
         return
     double = sorted({name for name in names if name and names.count(name) > 1})
     if double:
-        rows.fault(Place(file, 1), f"column {', '.join(map(repr, double))} is there twice; expected once")
+        rows.fault(SourceLine(file, 1), f"column {', '.join(map(repr, double))} is there twice; expected once")
         return
     for row, (line, cells) in enumerate(_lines(text.split("\n"), separator, len(names), quoted), start=1):
-        place = Place(file, line)
+        place = SourceLine(file, line)
         if cells is None:
             rows.fault(
                 place,
@@ -90,13 +92,13 @@ def free(cells: Mapping[str, Mapping[str, str]]) -> dict[str, str]:
     >>> free({"a": {"source": "corpus", "norm": "3"}, "b": {"source": "corpus", "norm": "4"}})
     {'source': 'corpus', 'norm (a)': '3', 'norm (b)': '4'}
     """
-    found: dict[str, str] = {}
+    columns: dict[str, str] = {}
     for name in next(iter(cells.values()), {}):
-        if len({own[name] for own in cells.values()}) == 1:
-            found[name] = next(iter(cells.values()))[name]
+        if len({of_condition[name] for of_condition in cells.values()}) == 1:
+            columns[name] = next(iter(cells.values()))[name]
         else:
-            found |= {f"{name} ({condition})": own[name] for condition, own in cells.items()}
-    return {name: cell for name, cell in found.items() if cell}
+            columns |= {f"{name} ({condition})": of_condition[name] for condition, of_condition in cells.items()}
+    return {name: cell for name, cell in columns.items() if cell}
 
 
 def of_another(column: str, item: Item, condition: str) -> bool:
@@ -104,10 +106,10 @@ def of_another(column: str, item: Item, condition: str) -> bool:
     return any(column.endswith(f" ({other})") for other in item.sentences if other != condition)
 
 
-def json_lines(rows: Rows, text: str, file: str) -> Iterator[tuple[Place, dict[str, Any]]]:
-    """Yield place and record of each line that holds a JSON object; every other line that says something is a fault."""
+def json_lines(rows: Rows, text: str, file: str) -> Iterator[tuple[SourceLine, dict[str, Any]]]:
+    """Yield place and record of each line that holds a JSON object; every other line that is not blank is a fault."""
     for number, line in enumerate(text.split("\n"), start=1):
-        place = Place(file, number)
+        place = SourceLine(file, number)
         if not line.strip():
             continue
         try:
@@ -118,7 +120,7 @@ def json_lines(rows: Rows, text: str, file: str) -> Iterator[tuple[Place, dict[s
         if isinstance(record, dict):
             yield place, record
         else:
-            rows.fault(place, f"{line.strip()[:40]!r} is no JSON object; expected {{...}}")
+            rows.fault(place, f"{line.strip()[:40]!r} is not a JSON object; expected {{...}}")
 
 
 def lines_of_json(lines: Iterable[Mapping[str, Any]]) -> str:

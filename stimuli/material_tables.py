@@ -14,7 +14,15 @@ log = logging.getLogger("gardenpath")
 
 
 def items_table(materials: Materials) -> pd.DataFrame:
-    """Return table `items`: one row for each item in each condition."""
+    """Return table `items`: one row for each item in each condition.
+
+    >>> from gardenpath import stimuli
+    >>> pair = {"grammatical": stimuli.Sentence("A dog barks."), "ungrammatical": stimuli.Sentence("A dog bark.")}
+    >>> item = stimuli.Item("i1", "number", pair)
+    >>> materials = stimuli.Materials((stimuli.Paradigm("number", "agreement"),), (item,))
+    >>> stimuli.items_table(materials)[["item", "condition", "sentence"]].values.tolist()
+    [['i1', 'grammatical', 'A dog barks.'], ['i1', 'ungrammatical', 'A dog bark.']]
+    """
     phenomena = {p.id: p.phenomenon for p in materials.paradigms}
     rows = [
         (
@@ -33,7 +41,15 @@ def items_table(materials: Materials) -> pd.DataFrame:
 
 
 def conditions_table(materials: Materials) -> pd.DataFrame:
-    """Return table `conditions`: the level of each factor in each condition of each paradigm."""
+    """Return table `conditions`: the level of each factor in each condition of each paradigm.
+
+    >>> from gardenpath import stimuli
+    >>> pair = {"grammatical": stimuli.Sentence("A dog barks."), "ungrammatical": stimuli.Sentence("A dog bark.")}
+    >>> item = stimuli.Item("i1", "number", pair)
+    >>> materials = stimuli.Materials((stimuli.Paradigm("number", "agreement"),), (item,))
+    >>> stimuli.conditions_table(materials)[["condition", "factor", "level"]].values.tolist()
+    [['grammatical', 'grammaticality', 'grammatical'], ['ungrammatical', 'grammaticality', 'ungrammatical']]
+    """
     rows = [
         (paradigm.id, condition, factor, level)
         for paradigm in materials.paradigms
@@ -44,7 +60,15 @@ def conditions_table(materials: Materials) -> pd.DataFrame:
 
 
 def words_table(materials: Materials) -> pd.DataFrame:
-    """Return table `words`: every word with its region, its length in letters and digits, and its Zipf frequency."""
+    """Return table `words`: every word with its region, its length in letters and digits, and its Zipf frequency.
+
+    >>> from gardenpath import stimuli
+    >>> pair = {"grammatical": stimuli.Sentence("A dog barks."), "ungrammatical": stimuli.Sentence("A dog bark.")}
+    >>> item = stimuli.Item("i1", "number", pair)
+    >>> materials = stimuli.Materials((stimuli.Paradigm("number", "agreement"),), (item,))
+    >>> stimuli.words_table(materials)[["text", "length", "zipf"]].values.tolist()[:2]
+    [['A', 1, 7.36], ['dog', 3, 5.1]]
+    """
     rows = [
         (
             item.id,

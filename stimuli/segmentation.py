@@ -1,4 +1,4 @@
-"""Materials prepared for rules: the words of each sentence, and where its regions lie, are found once."""
+"""Materials cut into words for the rules of `check`: the words of each sentence, and where its regions lie, are found once."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -36,7 +36,7 @@ class Member:
 
 
 @dataclass(frozen=True)
-class Prepared:
+class SegmentedMaterials:
     """Paradigms with their items, each item with its members."""
 
     materials: Materials
@@ -64,25 +64,25 @@ class Prepared:
                 yield members[0].item, named[GRAMMATICAL], named[UNGRAMMATICAL]
 
 
-def prepare(materials: Materials) -> Prepared:
+def segment(materials: Materials) -> SegmentedMaterials:
     """Return the materials with every sentence cut into words once."""
     items = tuple(
         tuple(_member(item, condition, sentence) for condition, sentence in item.sentences.items())
         for item in materials.items
         if item.sentences
     )
-    return Prepared(materials, {p.id: p for p in materials.paradigms}, items)
+    return SegmentedMaterials(materials, {p.id: p for p in materials.paradigms}, items)
 
 
 def _member(item: Item, condition: str, sentence: Sentence) -> Member:
     if not sentence.regions:  # most sentences of large corpora: no positions are needed
-        spans = sentence.segmentation
-        words = sentence.text.split() if spans is None else [sentence.text[a:b] for a, b in spans]
+        cut = sentence.segmentation
+        words = sentence.text.split() if cut is None else [sentence.text[a:b] for a, b in cut]
         return Member(item, condition, sentence, tuple(words), {})
-    found = sentence.segmentation or [match.span() for match in re.finditer(r"\S+", sentence.text)]
+    spans = sentence.segmentation or [match.span() for match in re.finditer(r"\S+", sentence.text)]
     regions: dict[str, range] = {}
     for region in sentence.regions:
-        inside = [i for i, (start, end) in enumerate(found) if start < region.end and region.start < end]
+        inside = [i for i, (start, end) in enumerate(spans) if start < region.end and region.start < end]
         if region.name not in regions:
             regions[region.name] = range(inside[0], inside[-1] + 1) if inside else NOWHERE
-    return Member(item, condition, sentence, tuple(sentence.text[a:b] for a, b in found), regions)
+    return Member(item, condition, sentence, tuple(sentence.text[a:b] for a, b in spans), regions)

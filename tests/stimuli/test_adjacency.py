@@ -7,7 +7,7 @@ from random import Random
 import pytest
 from scipy.stats import chi2
 
-from gardenpath.stimuli import Arrangements
+from gardenpath.stimuli.adjacency import Arrangements
 
 DESIGNS = {"322": (3, 2, 2), "2222": (2, 2, 2, 2), "4211": (4, 2, 1, 1)}
 

@@ -1,4 +1,4 @@
-"""Which trials are followed by a task that is not asked of all: a stated share, with the right answers in balance."""
+"""A task that is asked of a share of the trials: which ones, with the right answers in balance."""
 
 from collections import Counter, defaultdict
 from collections.abc import Sequence
@@ -11,10 +11,10 @@ ASKED = ("target", "filler")
 
 
 def ask(trials: Sequence[Trial], name: str, share: float, random: Random, *, questions: bool) -> tuple[Trial, ...]:
-    """Return the trials, the task `name` left to `share` of the targets and fillers that are to be asked it.
+    """Return the trials with the task `name` kept in `share` of the targets and fillers, and taken from the others.
 
-    Of roles and conditions it meets about the same share, and which trials is drawn with `random`; of `questions` each right answer
-    is asked for equally often (but for a remainder). Raises `ValueError` with the arithmetic where that cannot be.
+    The share is about the same in each role and condition; which trials keep it is drawn with `random`. With `questions`,
+    each right answer comes equally often (but for a remainder). Raises `ValueError` with the arithmetic where that is impossible.
     """
     concerned = [i for i, trial in enumerate(trials) if trial.role in ASKED and name in trial.prompts]
     counted = [trial for trial in trials if trial.role in ASKED]
@@ -36,7 +36,7 @@ def ask(trials: Sequence[Trial], name: str, share: float, random: Random, *, que
 
 
 def _quotas(wanted: int, answers: list[str], random: Random) -> dict[str, int]:
-    """Return how often each answer is to be right; whom the remainder meets is drawn."""
+    """Return how often each answer is to be right; which ones get the remainder is drawn."""
     random.shuffle(answers)
     each, more = divmod(wanted, len(answers)) if answers else (0, 0)
     return {answer: each + (n < more) for n, answer in enumerate(answers)}
@@ -45,11 +45,13 @@ def _quotas(wanted: int, answers: list[str], random: Random) -> dict[str, int]:
 def _faults(
     name: str, share: float, wanted: int, counted: int, by_answer: dict[str, list[int]], quotas: dict[str, int]
 ) -> list[str]:
-    there = sum(map(len, by_answer.values()))
+    available = sum(map(len, by_answer.values()))
     key = f"share.{name}"
     asked = f"{key} = {share:g} of {counted} trials asks {wanted} times"
-    if there < wanted:
-        return [f"{asked}; {there} trials can be asked; use {key} = {int(100 * there / counted) / 100:g} or less"]
+    if available < wanted:
+        return [
+            f"{asked}; {available} trials can be asked; use {key} = {int(100 * available / counted) / 100:g} or less"
+        ]
     most = min(map(len, by_answer.values())) * len(by_answer)
     return [
         f"{asked}, {n} of them with the right answer {answer!r}; {len(by_answer[answer])} trials have that; "

@@ -7,12 +7,12 @@ every other one is kept.
 
 from collections.abc import Mapping
 
-from ..items import CRITICAL, CUE, GRAMMATICAL, UNGRAMMATICAL, Item, Materials, Place
-from .cells import header, records, table
-from .losses import losses
-from .members import identity, number, own, pair, pairs
-from .rows import Rows
-from .wording import Member, kept, located, spelt, warn
+from ..items import CRITICAL, CUE, GRAMMATICAL, UNGRAMMATICAL, Item, Materials, SourceLine
+from .csv_and_jsonl import header, records, table
+from .minimal_pairs import identity, number, pair, pairs, take_identity
+from .round_trip import losses
+from .sentence_rows import Rows
+from .word_regions import Member, kept, located, spelt, warn
 
 NAME = "blimp-nl"
 SUFFIX = ".csv"
@@ -31,11 +31,11 @@ def recognises(text: str) -> bool:
 def read(text: str, file: str) -> Rows:
     """Return the rows of a BLiMP-NL file; items are named paradigm-number."""
     rows = Rows()
-    items: dict[str, dict[str, tuple[Place, dict[str, str]]]] = {}
+    items: dict[str, dict[str, tuple[SourceLine, dict[str, str]]]] = {}
     for _, place, record in records(rows, text, file, NEEDED):
         empty = [name for name in NEEDED[:5] if not record[name]]
         condition = CONDITIONS.get(record["Grammaticality"].capitalize())
-        _, item, _ = own(dict(record), record["Paradigm"], record["Item"], LANGUAGE)
+        _, item, _ = take_identity(dict(record), record["Paradigm"], record["Item"], LANGUAGE)
         if empty:
             rows.fault(place, f"{', '.join(empty)} is empty; expected text in each of {', '.join(NEEDED[:5])}")
         elif condition is None:
@@ -48,16 +48,16 @@ def read(text: str, file: str) -> Rows:
             rows.fault(place, message, record["Paradigm"], item, condition)
         else:
             items[item][condition] = place, record
-    for found in items.values():
-        _add(rows, found)
+    for sentences in items.values():
+        _add(rows, sentences)
     return rows
 
 
-def _add(rows: Rows, found: Mapping[str, tuple[Place, dict[str, str]]]) -> None:
+def _add(rows: Rows, sentences: Mapping[str, tuple[SourceLine, dict[str, str]]]) -> None:
     members, regions = [], []
     extra: dict[str, str] = {}
-    for condition, (place, record) in found.items():
-        paradigm, item, language = own(record, record["Paradigm"], record["Item"], LANGUAGE)
+    for condition, (place, record) in sentences.items():
+        paradigm, item, language = take_identity(record, record["Paradigm"], record["Item"], LANGUAGE)
         member = Member(place, paradigm, item, condition, record["Sentence"], language)
         marked = {column: located(rows, member, name, record[column]) for column, name in WORDS.items()}
         for column, region in marked.items():
@@ -69,7 +69,7 @@ def _add(rows: Rows, found: Mapping[str, tuple[Place, dict[str, str]]]) -> None:
                 warn(rows, member, "format", message)
         members.append(member)
         regions.append(tuple(sorted(sum(marked.values(), ()), key=lambda region: region.start)))
-    pair(rows, next(iter(found.values()))[1]["Phenomenon"], members, regions, extra)
+    pair(rows, next(iter(sentences.values()))[1]["Phenomenon"], members, regions, extra)
 
 
 def write(materials: Materials) -> str:
@@ -77,10 +77,9 @@ def write(materials: Materials) -> str:
     kept = pairs(materials)
     items = [item for item, _ in kept]
     implied = [(item.paradigm, f"{item.paradigm}-{number(item, 'Item')}", LANGUAGE) for item in items]
-    stated = identity(items, implied)
     lines = [
-        {**_line(item, phenomenon, condition), **own}
-        for (item, phenomenon), own in zip(kept, stated, strict=True)
+        {**_line(item, phenomenon, condition), **own_columns}
+        for (item, phenomenon), own_columns in zip(kept, identity(items, implied), strict=True)
         for condition in CONDITIONS
     ]
     return table(lines, COLUMNS, ",")
@@ -89,7 +88,7 @@ def write(materials: Materials) -> str:
 def _line(item: Item, phenomenon: str, grammaticality: str) -> dict[str, str]:
     condition = CONDITIONS[grammaticality]
     sentence = item.sentences[condition]
-    own = {f"{column} {name}" for column in WORDS for name in CONDITIONS.values()}
+    word_fields = {f"{column} {name}" for column in WORDS for name in CONDITIONS.values()}
     line = {
         "Phenomenon": phenomenon,
         "Paradigm": item.paradigm,
@@ -99,7 +98,7 @@ def _line(item: Item, phenomenon: str, grammaticality: str) -> dict[str, str]:
     }
     for column, name in WORDS.items():
         line[column] = spelt(sentence, name, item.extra.get(f"{column} {condition}", ""), item.language)
-    return {**{key: text for key, text in item.extra.items() if key not in own}, **line}
+    return {**{key: text for key, text in item.extra.items() if key not in word_fields}, **line}
 
 
 def loses(materials: Materials) -> list[str]:

@@ -9,13 +9,13 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator
 
 from .items import CRITICAL, CUE, Item, Region, Word
-from .prepared import Fault, Member, Prepared
+from .segmentation import Fault, Member, SegmentedMaterials
 
 EDGES = ".,;:!?…'\"‘’“”«»()[]¿¡。！？،؟"
 
 
-def missing_regions(prepared: Prepared) -> Iterator[Fault]:
-    for member in prepared.members():
+def missing_regions(segmented: SegmentedMaterials) -> Iterator[Fault]:
+    for member in segmented.members():
         if CRITICAL not in member.regions:
             yield member.item, member.condition, "no critical region is marked; expected one, as in  has [ever] seen"
         elif not member.region(CRITICAL):
@@ -26,10 +26,10 @@ def missing_regions(prepared: Prepared) -> Iterator[Fault]:
             )
 
 
-def missing_cues(prepared: Prepared) -> Iterator[Fault]:
+def missing_cues(segmented: SegmentedMaterials) -> Iterator[Fault]:
     """Where a condition of a paradigm has cues, each of its sentences has one."""
-    with_cue = Counter((m.item.paradigm, m.condition) for m in prepared.members() if CUE in m.regions)
-    for member in prepared.members():
+    with_cue = Counter((m.item.paradigm, m.condition) for m in segmented.members() if CUE in m.regions)
+    for member in segmented.members():
         others = with_cue[member.item.paradigm, member.condition]
         if CUE in member.regions and not member.region(CUE):
             yield member.item, member.condition, "the cue holds no word; expected one, as in  {No} man has"
@@ -41,8 +41,8 @@ def missing_cues(prepared: Prepared) -> Iterator[Fault]:
             )
 
 
-def partial_words(prepared: Prepared) -> Iterator[Fault]:
-    for member in prepared.members():
+def partial_words(segmented: SegmentedMaterials) -> Iterator[Fault]:
+    for member in segmented.members():
         for region in member.sentence.regions:
             if _between_spaces(member.text, region):
                 continue
@@ -66,9 +66,9 @@ def _letters(word: Word, start: int, end: int) -> bool:
     return any(c.isalnum() for c in word.text[low - word.start : high - word.start]) if low < high else False
 
 
-def repeated_regions(prepared: Prepared) -> Iterator[Fault]:
+def repeated_regions(segmented: SegmentedMaterials) -> Iterator[Fault]:
     """In the same form: a cue `The` at the start and another `the` are told apart by any search."""
-    for member in prepared.members():
+    for member in segmented.members():
         if not member.regions:
             continue
         words = [word.strip(EDGES) for word in member.words]
@@ -82,8 +82,8 @@ def repeated_regions(prepared: Prepared) -> Iterator[Fault]:
                 yield member.item, member.condition, message
 
 
-def same_critical_words(prepared: Prepared) -> Iterator[Fault]:
-    for item, good, bad in prepared.marked_pairs():
+def same_critical_words(segmented: SegmentedMaterials) -> Iterator[Fault]:
+    for item, good, bad in segmented.marked_pairs():
         one, two = good.words_of(CRITICAL), bad.words_of(CRITICAL)
         if one != two and Counter(one) != Counter(two):
             yield (
@@ -94,15 +94,15 @@ def same_critical_words(prepared: Prepared) -> Iterator[Fault]:
             )
 
 
-def critical_order(prepared: Prepared) -> Iterator[Fault]:
-    for item, good, bad in prepared.marked_pairs():
+def critical_order(segmented: SegmentedMaterials) -> Iterator[Fault]:
+    for item, good, bad in segmented.marked_pairs():
         one, two = good.words_of(CRITICAL), bad.words_of(CRITICAL)
         if one != two and Counter(one) == Counter(two):
             yield item, "", f"the critical words change their order: {' '.join(one)!r}, {' '.join(two)!r}"
 
 
-def same_word_before(prepared: Prepared) -> Iterator[Fault]:
-    for item, good, bad in prepared.marked_pairs():
+def same_word_before(segmented: SegmentedMaterials) -> Iterator[Fault]:
+    for item, good, bad in segmented.marked_pairs():
         one, two = _before(good), _before(bad)
         if one != two:
             yield (
@@ -118,8 +118,8 @@ def _before(member: Member) -> str:
     return member.words[start - 1] if start else "(start of sentence)"
 
 
-def same_position(prepared: Prepared) -> Iterator[Fault]:
-    for item, good, bad in prepared.marked_pairs():
+def same_position(segmented: SegmentedMaterials) -> Iterator[Fault]:
+    for item, good, bad in segmented.marked_pairs():
         one, two = good.region(CRITICAL).start, bad.region(CRITICAL).start
         if abs(one - two) > 1:
             yield (
@@ -130,8 +130,8 @@ def same_position(prepared: Prepared) -> Iterator[Fault]:
             )
 
 
-def words_after(prepared: Prepared) -> Iterator[Fault]:
-    for member in prepared.members():
+def words_after(segmented: SegmentedMaterials) -> Iterator[Fault]:
+    for member in segmented.members():
         critical = member.region(CRITICAL)
         after = len(member.words) - critical.stop
         if critical and after < 3:
@@ -139,16 +139,16 @@ def words_after(prepared: Prepared) -> Iterator[Fault]:
             yield member.item, member.condition, message
 
 
-def other_word_counts(prepared: Prepared) -> Iterator[Fault]:
-    for members in prepared.items:
+def other_word_counts(segmented: SegmentedMaterials) -> Iterator[Fault]:
+    for members in segmented.items:
         counts = [len(member.words) for member in members]
         if len(set(counts)) > 1:
-            told = ", ".join(f"{n} ({member.condition})" for n, member in zip(counts, members, strict=True))
-            yield members[0].item, "", f"the numbers of words differ: {told}"
+            lengths = ", ".join(f"{n} ({member.condition})" for n, member in zip(counts, members, strict=True))
+            yield members[0].item, "", f"the numbers of words differ: {lengths}"
 
 
-def identical_members(prepared: Prepared) -> Iterator[Fault]:
-    for members in prepared.items:
+def identical_members(segmented: SegmentedMaterials) -> Iterator[Fault]:
+    for members in segmented.items:
         conditions: dict[str, str] = {}
         for member in members:
             first = conditions.setdefault(member.text, member.condition)
@@ -157,23 +157,23 @@ def identical_members(prepared: Prepared) -> Iterator[Fault]:
                 yield member.item, member.condition, message
 
 
-def duplicate_items(prepared: Prepared) -> Iterator[Fault]:
+def duplicate_items(segmented: SegmentedMaterials) -> Iterator[Fault]:
     seen: dict[tuple[str, ...], Item] = {}
-    for members in prepared.items:
+    for members in segmented.items:
         item, texts = members[0].item, tuple(member.text for member in members)
         earlier = seen.setdefault(texts, item)
         if earlier is not item:
-            place = prepared.materials.place(earlier.id, members[0].condition)
+            place = segmented.materials.place(earlier.id, members[0].condition)
             yield item, "", f"the same sentences as item {earlier.id} ({place})"
 
 
-def duplicate_sentences(prepared: Prepared) -> Iterator[Fault]:
+def duplicate_sentences(segmented: SegmentedMaterials) -> Iterator[Fault]:
     seen: dict[str, list[Member]] = defaultdict(list)
-    for member in prepared.members():
+    for member in segmented.members():
         same = seen[member.text]
         earlier = next((other for other in same if other.item is not member.item), None)
         if earlier:
-            place = prepared.materials.place(earlier.item.id, earlier.condition)
+            place = segmented.materials.place(earlier.item.id, earlier.condition)
             message = f"the same sentence as {earlier.item.id} ({earlier.condition}, {place})"
             yield member.item, member.condition, message
         same.append(member)

@@ -6,9 +6,9 @@ import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator
 
-from .prepared import Fault, Member, Prepared
-from .regions import EDGES
-from .tables import zipf
+from .material_tables import zipf
+from .region_checks import EDGES
+from .segmentation import Fault, Member, SegmentedMaterials
 
 FINAL = frozenset(".!?…:;‼⁇⁈⁉。！？｡。؟۔؛।॥။។՜։።׃")
 CLOSING = " \t\u00a0\"'’”»›“‘)]}）］」』》〉"
@@ -72,8 +72,8 @@ def listed(language: str) -> str | None:
     return str(code)
 
 
-def spacing(prepared: Prepared) -> Iterator[Fault]:
-    for member in prepared.members():
+def spacing(segmented: SegmentedMaterials) -> Iterator[Fault]:
+    for member in segmented.members():
         text = member.text
         faults = [
             ("  " in text.strip(), "two spaces in a row"),
@@ -82,8 +82,8 @@ def spacing(prepared: Prepared) -> Iterator[Fault]:
         ]
         if mark := _spaced_mark(base_language(member.item.language) == "fr").search(text):
             faults.append((True, f"a space before {mark[0].strip()!r}"))
-        for found, message in faults:
-            if found:
+        for applies, message in faults:
+            if applies:
                 yield member.item, member.condition, message
 
 
@@ -93,20 +93,20 @@ def _spaced_mark(french: bool) -> re.Pattern[str]:
     return re.compile(rf"\s[{'.,' if french else '.,;:!?'}](?=[\s\"'”’»]|$)")
 
 
-def invisible_characters(prepared: Prepared) -> Iterator[Fault]:
-    for member in prepared.members():
+def invisible_characters(segmented: SegmentedMaterials) -> Iterator[Fault]:
+    for member in segmented.members():
         if member.text.isprintable():
             continue
         french = base_language(member.item.language) == "fr"
-        found = [
+        characters = [
             f"{_name(c)} at character {i}"
             for i, c in enumerate(member.text)
             if not c.isprintable()
             and not (c in JOINERS and _joins(member.text, i))
             and not (french and c in FRENCH_SPACES)
         ]
-        if found:
-            yield member.item, member.condition, f"invisible characters: {', '.join(found)}"
+        if characters:
+            yield member.item, member.condition, f"invisible characters: {', '.join(characters)}"
 
 
 def _name(character: str) -> str:
@@ -130,8 +130,8 @@ def _script(character: str) -> str:
     return unicodedata.name(unicodedata.normalize("NFKC", character)[0], script).split()[0]
 
 
-def mixed_scripts(prepared: Prepared) -> Iterator[Fault]:
-    for member in prepared.members():
+def mixed_scripts(segmented: SegmentedMaterials) -> Iterator[Fault]:
+    for member in segmented.members():
         if member.text.isascii():
             continue
         for word in member.words:
@@ -152,36 +152,36 @@ def _mixed(word: str) -> str | None:
     return None
 
 
-def final_punctuation(prepared: Prepared) -> Iterator[Fault]:
+def final_punctuation(segmented: SegmentedMaterials) -> Iterator[Fault]:
     def named(mark: str) -> str:
         return repr(mark) if mark else "none"
 
-    return _ends(prepared, _final, "final punctuation", named)
+    return _ends(segmented, _final, "final punctuation", named)
 
 
-def initial_capitals(prepared: Prepared) -> Iterator[Fault]:
+def initial_capitals(segmented: SegmentedMaterials) -> Iterator[Fault]:
     def named(first: str) -> str:
         return "a capital" if first else "a small letter"
 
-    return _ends(prepared, initial, "initial capital", named)
+    return _ends(segmented, initial, "initial capital", named)
 
 
 def _ends(
-    prepared: Prepared, of: Callable[[str], str | None], what: str, named: Callable[[str], str]
+    segmented: SegmentedMaterials, of: Callable[[str], str | None], what: str, named: Callable[[str], str]
 ) -> Iterator[Fault]:
     """Yield where `of` is empty though most sentences of the paradigm have it, and where members differ.
 
-    None stands for a sentence in which there is nothing to tell.
+    None stands for a sentence to which the question does not apply.
     """
-    for items in prepared.by_paradigm().values():
+    for items in segmented.by_paradigm().values():
         ends = [[(member, of(member.text)) for member in members] for members in items]
-        told = [end for members in ends for _, end in members]
-        most = sum(map(bool, told))
-        usual = most * 2 > len(told)
+        marks = [end for members in ends for _, end in members]
+        most = sum(map(bool, marks))
+        usual = most * 2 > len(marks)
         for members in ends:
             for member, end in members:
                 if end == "" and usual:
-                    others = f"{most} of {len(told)} sentences of the paradigm have one"
+                    others = f"{most} of {len(marks)} sentences of the paradigm have one"
                     yield member.item, member.condition, f"no {what}; {others}"
             known = [(member, end) for member, end in members if end is not None and (end or not usual)]
             if len({end for _, end in known}) > 1:
@@ -203,22 +203,22 @@ def initial(text: str) -> str | None:
     return "" if first.islower() else "A"
 
 
-def languages_without_list(prepared: Prepared) -> Iterator[Fault]:
+def languages_without_list(segmented: SegmentedMaterials) -> Iterator[Fault]:
     first: dict[str, str] = {}
-    for members in prepared.items:
+    for members in segmented.items:
         first.setdefault(members[0].item.language, members[0].item.paradigm)
     for language, paradigm in first.items():
         if listed(language) is None:
             message = (
                 f"wordfreq cannot look up words of the language {language!r}: spelling and frequency are not checked"
             )
-            yield prepared.paradigms[paradigm], "", message
+            yield segmented.paradigms[paradigm], "", message
 
 
-def unknown_words(prepared: Prepared) -> Iterator[Fault]:
-    """Each unknown word is told once for a paradigm, where it first occurs."""
-    names = _names(prepared.members())
-    for items in prepared.by_paradigm().values():
+def unknown_words(segmented: SegmentedMaterials) -> Iterator[Fault]:
+    """Each unknown word is reported once for a paradigm, where it first occurs."""
+    names = _names(segmented.members())
+    for items in segmented.by_paradigm().values():
         first: dict[str, Member] = {}
         sentences: Counter[str] = Counter()
         for members in items:
@@ -237,22 +237,22 @@ def unknown_words(prepared: Prepared) -> Iterator[Fault]:
 
 def _names(members: Iterable[Member]) -> dict[str, set[str]]:
     """Return, for each language, the words that are capitalised within a sentence, which are taken to be names."""
-    found: dict[str, set[str]] = defaultdict(set)
+    capitalised: dict[str, set[str]] = defaultdict(set)
     for member in members:
-        found[member.item.language].update(
+        capitalised[member.item.language].update(
             word for word in member.words[1:] if word[0].isupper() or not word[0].isalnum()
         )
     return {
         language: set()
         if base_language(language) in CAPITAL_NOUNS
         else {bare for bare in (word.strip(EDGES) for word in words) if bare[:1].isupper()}
-        for language, words in found.items()
+        for language, words in capitalised.items()
     }
 
 
 @functools.cache
 def _known(word: str, language: str) -> bool:
-    """Whether the list has the word, it without 's, or all its hyphenated parts; what is no word counts as known."""
+    """Whether the list has the word, it without 's, or all its hyphenated parts; what is not a word counts as known."""
     code = listed(language)
     bare = word.strip(EDGES).replace("’", "'").strip("-–—/&+*%")
     if code is None or not bare or not any(c.isalpha() for c in bare) or any(c.isdigit() for c in bare):
