@@ -1,4 +1,4 @@
-"""What a design comes to, as tables: its balance, the readers of each sentence, and its questions."""
+"""A design as tables: its balance, the readers of each sentence, and its questions."""
 
 from collections import Counter
 from collections.abc import Collection, Sequence

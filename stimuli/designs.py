@@ -53,7 +53,7 @@ class Design(study.DesignSection):
         asks: Mapping[str, Sequence[str]] | None = None,
         needing: Mapping[str, Sequence[str]] | None = None,
     ) -> list[Version]:
-        """Return the versions of every experiment; raises `ValueError` with the arithmetic that rules it out.
+        """Return the versions of every experiment; where there can be none, raises `ValueError` with the arithmetic.
 
         `asks` names the tasks that follow a sentence of each role; `needing` names the fields or columns that
         a task needs: it is asked of the items that have them all.

@@ -50,7 +50,7 @@ class Summary:
 
 
 def summary(materials: Materials, findings: Iterable[Finding]) -> list[Summary]:
-    """Return a summary for each paradigm; what could not be read into a paradigm comes last, under an empty name."""
+    """Return a summary for each paradigm; what belongs to no paradigm comes last, under an empty name."""
     items = Counter(item.paradigm for item in materials.items)
     counts = Counter((finding.paradigm, finding.severity) for finding in findings)
     names = dict.fromkeys([*(p.id for p in materials.paradigms), *sorted(filter(None, (p for p, _ in counts)))])

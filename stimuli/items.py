@@ -38,10 +38,10 @@ class Word:
 
 @dataclass(frozen=True)
 class Sentence:
-    """A text with its regions; words are whitespace words unless `segmentation` gives the author's spans.
+    """A text with its regions; words are separated by spaces unless `segmentation` gives the author's spans.
 
-    `display` holds what a reader sees in place of each word, where that differs from the analysed text; `alternatives` holds a word
-    beside each, which does not go on with the sentence (the distractors of Maze).
+    `display` holds what a reader sees in place of each word, where that differs from the analysed text; `alternatives` holds for
+    each word one that does not continue the sentence (the distractors of Maze).
 
     >>> s = Sentence("No student has ever complained.", (Region("cue", 0, 2), Region("critical", 15, 19)))
     >>> [(w.text, w.region) for w in s.words()][:4]
@@ -68,7 +68,7 @@ class Sentence:
             raise ValueError("; ".join(faults))
 
     def _word_faults(self) -> Iterator[str]:
-        """Yield what is wrong with what is said of each word."""
+        """Yield what is wrong with the words to display and the alternatives."""
         for what, words in (("words to display", self.display), ("alternatives", self.alternatives)):
             if words is not None and len(words) != len(self.words()):
                 yield f"{len(words)} {what}, expected {len(self.words())}, one for each word of the sentence"
@@ -168,7 +168,7 @@ class Item:
 
 @dataclass(frozen=True)
 class SourceLine:
-    """Where a sentence was read from."""
+    """The file and the line that a sentence was read from."""
 
     file: str
     line: int

@@ -141,7 +141,7 @@ def mixed_scripts(segmented: SegmentedMaterials) -> Iterator[Fault]:
 
 @functools.cache
 def _mixed(word: str) -> str | None:
-    """Return what is mixed where a run of letters holds two alphabets; East Asian texts set any beside their own."""
+    """Return what is mixed where a run of letters holds two alphabets; East Asian texts mix any with their own."""
     for letters in re.findall(r"[^\W\d_]+", word):
         scripts = dict.fromkeys(_script(c) for c in letters)
         alphabets = [script for script in scripts if script not in SHARED]

@@ -86,7 +86,7 @@ def recognise(text: str, file: str) -> Format:
 
 
 def _text(path: str | Path) -> str:
-    """Return the text of a file; a pickle is refused before anything is made of it."""
+    """Return the text of a file; a pickle is refused before it is loaded."""
     if Path(path).is_dir():
         files = ", ".join(sorted(entry.name for entry in Path(path).iterdir() if entry.is_file())) or "nothing"
         raise IsADirectoryError(f"{path}: a folder; expected files of materials: it holds {files}")

@@ -13,7 +13,7 @@ LONGEST = 20  # lines that a quoted cell may run over; a quote that is never clo
 
 
 def header(text: str, separators: str) -> tuple[list[str], str]:
-    """Return the names in the first line, and which of the separators separates them."""
+    """Return the names in the first line, and the one of the separators that is between them."""
     first = text.partition("\n")[0]
     separator = max(separators, key=first.count)
     return [name.strip().strip('"') for name in first.split(separator)], separator

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from gardenpath import stimuli
 from gardenpath.stimuli import Materials, Region, formats
-from gardenpath.stimuli.formats import csv_and_jsonl
+from gardenpath.stimuli.formats import corpora, csv_and_jsonl
 from gardenpath.stimuli.formats.sentence_rows import Rows
 
 FIXTURES = Path(__file__).parent / "fixtures"
@@ -329,3 +329,13 @@ def test_tables_come_back_whatever_their_cells_hold(lines: list[list[str]]) -> N
         text = csv_and_jsonl.table(rows, ["x", "y", "z"], separator)
         assert [record for _, _, record in csv_and_jsonl.records(found, text, "f", "xyz", separator)] == rows
         assert found.findings == []
+
+
+def test_a_further_corpus_is_one_entry_of_the_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    toy = corpora.Corpus("toy", ".csv", "is", good="rétt", bad="rangt", phenomenon="kind", separators=",;")
+    monkeypatch.setattr(formats, "FORMATS", (*formats.FORMATS, toy))
+    (tmp_path / "geitur.csv").write_text("rétt;rangt;kind;source\nGeitin sefur.;Geitin sofa.;number;heard\n")
+    before = stimuli.read(tmp_path / "geitur.csv")
+    assert [(i.id, i.language, i.extra) for i in before.items] == [("geitur-1", "is", {"source": "heard"})]
+    assert stimuli.write(before, tmp_path / "geitur.csv", format="toy") == []
+    assert stimuli.read(tmp_path / "geitur.csv") == before
