@@ -75,7 +75,9 @@ def command(
     """
     from gardenpath import analysis
     from gardenpath.analysis.prompts import rated
-    from gardenpath.analysis.reporting import factorialwording, manuscript, wording
+    from gardenpath.analysis.reporting import manuscript
+    from gardenpath.analysis.reporting.wording import effects as words
+    from gardenpath.analysis.reporting.wording import factors
     from gardenpath.study import AnalysisSection, load, read, refuse_overwrite, versions, write_sidecar, write_text
 
     refuse(out, (*RESULTS, *CHOSEN), force)
@@ -115,20 +117,20 @@ def command(
                 "the table conditions"
             )
     for measure, prompts in (("z", rated(found)), ("log_rt", ())):
-        for sentence in wording.effects(effects, measure, prompts):
+        for sentence in words.effects(effects, measure, prompts):
             click.echo(sentence)
     if "factorial_models" in found:
-        for sentence in factorialwording.factorial_effects(found["factorial_models"]):
+        for sentence in factors.factorial_effects(found["factorial_models"]):
             click.echo(sentence)
 
 
 def draw(found: Mapping[str, "pd.DataFrame"], folder: Path) -> None:
     """Write each figure as SVG and as PNG."""
-    from gardenpath.analysis.reporting import canvas, figures
+    from gardenpath.analysis.reporting.figures import effect_figures, figure_style
 
     count = 0
-    for name, figure in figures.result_figures(found):
-        canvas.save(figure, name, folder)
+    for name, figure in effect_figures.result_figures(found):
+        figure_style.save(figure, name, folder)
         count += 1
     options.talk(f"{folder}: {count} figures, as SVG and PNG")
 

@@ -78,7 +78,7 @@ def command(
 
     from gardenpath import analysis, stimuli, study
     from gardenpath.analysis import comparison
-    from gardenpath.analysis.reporting import modelwording
+    from gardenpath.analysis.reporting.wording import surprisal
 
     if len(set(models)) < len(models):
         raise click.UsageError(f"--model {' --model '.join(models)}: one is given twice; expected each once")
@@ -116,9 +116,9 @@ def command(
     click.echo(shown.to_string(index=False, float_format="%.3f"))
     click.echo()
     click.echo(side_by_side.to_string(index=False, float_format="%.3f", na_rep=""))
-    for sentence in modelwording.duels(compared["model_comparisons"]) if "model_comparisons" in compared else []:
+    for sentence in surprisal.duels(compared["model_comparisons"]) if "model_comparisons" in compared else []:
         click.echo(sentence)
-    for sentence in modelwording.kinships(compared["accuracy_correlations"]) if people else []:
+    for sentence in surprisal.kinships(compared["accuracy_correlations"]) if people else []:
         click.echo(sentence)
     for name, found_noise in noise.items():
         for measure, of in found_noise.items():

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 from gardenpath.study import TABLES, DataError
 
 from ..rows import records
-from . import manuscript, modelsections, peoplesections, references, rscript
-from .page import ALARM, Exhibit, Page, Section, Tables, cells_of
+from . import manuscript, references, rscript
+from .exhibits import ALARM, Exhibit, Page, Section, Tables, cells_of
+from .sections import model_sections, people_sections
 
 if TYPE_CHECKING:
     from markupsafe import Markup
@@ -18,19 +19,19 @@ if TYPE_CHECKING:
 HEAD = 5  # rows of each table shown in the list of tables
 
 SECTIONS: Sequence[Callable[[Page], Section]] = (
-    peoplesections.run,
-    peoplesections.exclusions,
-    peoplesections.ratings,
-    peoplesections.times,
-    peoplesections.factorial,
-    peoplesections.agreement,
-    peoplesections.trust,
-    modelsections.gate,
-    modelsections.surprisal,
-    modelsections.heldout,
-    modelsections.likenesses,
-    modelsections.pairs,
-    modelsections.rivals,
+    people_sections.run,
+    people_sections.exclusions,
+    people_sections.ratings,
+    people_sections.times,
+    people_sections.factorial,
+    people_sections.agreement,
+    people_sections.trust,
+    model_sections.gate,
+    model_sections.surprisal,
+    model_sections.heldout,
+    model_sections.likenesses,
+    model_sections.pairs,
+    model_sections.rivals,
 )
 
 

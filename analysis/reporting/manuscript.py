@@ -13,8 +13,8 @@ from ..predictive import CLUSTERS
 from ..predictors import AT, at
 from ..prompts import ASKED, rated
 from ..rows import records
-from . import factorialwording, wording
 from .references import cited
+from .wording import effects, factors
 
 Tables = Mapping[str, pd.DataFrame]
 Versions = Mapping[str, str]
@@ -43,7 +43,7 @@ def methods(tables: Tables, software: Versions | None = None, models: Mapping[st
     software, models = software or {}, models or {}
     paragraphs = [
         [_people(tables), _unanswered(tables), _ratings(tables), _times(tables)],
-        [factorialwording.factorial_methods(table_of(tables, "factorial_models"))],
+        [factors.factorial_methods(table_of(tables, "factorial_models"))],
         [_models(tables, software), _chosen(tables), _ordinal(tables), _grid(tables), _power(tables)],
         [_agreement(tables)],
         [_language_models(tables, software, models)],
@@ -66,13 +66,13 @@ def ready_to_paste(
     told = methods(tables, software)
     parts = [("Methods", told)]
     parts += [
-        ("Exclusions", wording.exclusions(*(table_of(tables, name) for name in LEFT_OUT))),
-        ("Ratings", wording.effects(table_of(tables, "phenomenon_models"), "z", rated(tables))),
-        ("Reading times", wording.effects(table_of(tables, "phenomenon_models"), "log_rt")),
-        ("Factors of the study", factorialwording.factorial_effects(table_of(tables, "factorial_models"))),
-        ("What could have been found", wording.power(table_of(tables, "phenomenon_models"), smallest or {})),
-        ("Other choices", wording.robustness(table_of(tables, "sensitivity"))),
-        ("Agreement among people", wording.agreement(*(table_of(tables, name) for name in AGREEMENT))),
+        ("Exclusions", effects.exclusions(*(table_of(tables, name) for name in LEFT_OUT))),
+        ("Ratings", effects.effects(table_of(tables, "phenomenon_models"), "z", rated(tables))),
+        ("Reading times", effects.effects(table_of(tables, "phenomenon_models"), "log_rt")),
+        ("Factors of the study", factors.factorial_effects(table_of(tables, "factorial_models"))),
+        ("What could have been found", effects.power(table_of(tables, "phenomenon_models"), smallest or {})),
+        ("Other choices", effects.robustness(table_of(tables, "sensitivity"))),
+        ("Agreement among people", effects.agreement(*(table_of(tables, name) for name in AGREEMENT))),
     ]
     references = [f"{found.entry} {found.address}" for found in cited(" ".join(told))]
     parts.append(("References", references))
@@ -116,7 +116,7 @@ def _ratings(tables: Tables) -> str:
 
 def _prompts(tables: Tables) -> str:
     """Return the prompts of the ratings in words where there are several, else nothing."""
-    names = [wording.label(prompt) for prompt in rated(tables) if prompt is not None]
+    names = [effects.label(prompt) for prompt in rated(tables) if prompt is not None]
     return f"{', '.join(names[:-1])} and {names[-1]}" if names else ""
 
 
@@ -140,7 +140,7 @@ def _times(tables: Tables) -> str:
     limits = rule.partition(" in ")[2]
     text = "The reading time of the critical region is the sum over its words"
     if limits:
-        text += f"; regions with a word read in {limits} were excluded ({out} of {before}, {wording.percent(out / max(before, 1))})"
+        text += f"; regions with a word read in {limits} were excluded ({out} of {before}, {effects.percent(out / max(before, 1))})"
     text += ". Times were then log-transformed."
     if len(times["region"].unique()) > 1:
         text += " The words after the region were analysed one by one, where the sentence went on after them."

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from ..contrasts import TERM, minimal_pairs
 from ..predictors import formula, terms
 from ..selftest import SEEN
-from .page import Tables
+from .exhibits import Tables
 
 HEAD = """\
 # Refits the mixed models of this report with lme4 and lmerTest, and holds each against its table of results.

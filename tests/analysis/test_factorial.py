@@ -11,9 +11,9 @@ from gardenpath.analysis import analyse, factorial_models
 from gardenpath.analysis.factorial import regions_named
 from gardenpath.analysis.measures import marked
 from gardenpath.analysis.policies import Steps
-from gardenpath.analysis.reporting.factorialwording import factorial_effects
-from gardenpath.analysis.reporting.figures import factorial_figure
+from gardenpath.analysis.reporting.figures.effect_figures import factorial_figure
 from gardenpath.analysis.reporting.manuscript import ready_to_paste
+from gardenpath.analysis.reporting.wording.factors import factorial_effects
 from gardenpath.study import DataError, ModelSection, structure, write
 from gardenpath.study.config import AnalysisSection
 

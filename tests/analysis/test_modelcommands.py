@@ -7,7 +7,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from gardenpath.analysis import rating_scores
-from gardenpath.analysis.reporting.modelwording import duels, gains, likenesses, rivals
+from gardenpath.analysis.reporting.wording.surprisal import duels, gains, likenesses, rivals
 from gardenpath.cli.main import cli
 from gardenpath.study import check, read, write
 

@@ -9,7 +9,7 @@ import pytest
 
 from gardenpath.analysis import accuracy, align, report
 from gardenpath.analysis.reporting.document import whole
-from gardenpath.analysis.reporting.page import Page
+from gardenpath.analysis.reporting.exhibits import Page
 from gardenpath.study import TABLES, DataError, check
 
 Tables = dict[str, pd.DataFrame]

@@ -5,8 +5,8 @@ import pandas as pd
 import pytest
 
 from gardenpath.analysis import align, gain_figure, lag_profile_figure, rating_scores, score_figure, svg
-from gardenpath.analysis.reporting.modelfigures import cost_figure, phenomenon_score_figure
-from gardenpath.analysis.reporting.modelwording import shown
+from gardenpath.analysis.reporting.figures.surprisal_figures import cost_figure, phenomenon_score_figure
+from gardenpath.analysis.reporting.wording.surprisal import shown
 from gardenpath.study import DataError
 
 Tables = dict[str, pd.DataFrame]

@@ -10,7 +10,8 @@ from gardenpath.study import TABLES, DataError
 
 from ..prompts import rated, told
 from ..selftest import FAILED
-from . import canvas, wording
+from .figures import figure_style
+from .wording import effects
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -153,7 +154,7 @@ class Page:
             return []
         self.drawn[key] = drawn
         badges = self.badges(name, rows)
-        return [Exhibit(caption, self.file(name), badges, svg=canvas.svg(drawn, key), aside=aside)]
+        return [Exhibit(caption, self.file(name), badges, svg=figure_style.svg(drawn, key), aside=aside)]
 
     def table(
         self, name: str, caption: str, rows: pd.DataFrame | None = None, limit: int = LONG, aside: bool = False
@@ -197,7 +198,7 @@ def _texts(cells: pd.Series) -> list[str]:
 
 def _number(value: float, name: str) -> str:
     if name in P:
-        return wording.p_value(value).removeprefix("= ")
+        return effects.p_value(value).removeprefix("= ")
     if name == "t":
         return f"{value:.2f}".replace("-", "−")
     if name in ("df", "minutes") or name.startswith("ms") or abs(value) >= 100:

@@ -5,11 +5,13 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from ..correlation import BAD, GOOD, levels, mean_ratings
-from ..predictors import by_model
-from ..prompts import of, one
-from ..rows import records
-from .canvas import (
+from ...correlation import BAD, GOOD, levels, mean_ratings
+from ...predictors import by_model
+from ...prompts import of, one
+from ...rows import records
+from ..wording.effects import mean_z
+from ..wording.surprisal import named, shown
+from .figure_style import (
     BLUE,
     GREY,
     MARKERS,
@@ -24,8 +26,6 @@ from .canvas import (
     style,
     wrapped,
 )
-from .modelwording import named, shown
-from .wording import mean_z
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

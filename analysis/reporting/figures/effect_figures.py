@@ -9,13 +9,14 @@ import pandas as pd
 
 from gardenpath.study import DataError
 
-from ..contrasts import INTERCEPTS, SLOPES, TERM
-from ..ledger import ALL
-from ..measures import SENTENCE_WIDE
-from ..prompts import endings, one, rated, told
-from ..reliability import POOR, poor
-from ..sensitivity import UNFLAGGED
-from .canvas import (
+from ...contrasts import INTERCEPTS, SLOPES, TERM
+from ...ledger import ALL
+from ...measures import SENTENCE_WIDE
+from ...prompts import endings, one, rated, told
+from ...reliability import POOR, poor
+from ...sensitivity import UNFLAGGED
+from ..wording.effects import asked, label, mean_z
+from .figure_style import (
     BLUE,
     GREY,
     MARKERS,
@@ -34,7 +35,6 @@ from .canvas import (
     style,
     wrapped,
 )
-from .wording import asked, label, mean_z
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -6,12 +6,15 @@ from functools import partial
 
 import pandas as pd
 
-from ..correlation import MEASURES
-from ..evaluation import MODEL
-from ..predictors import by_model
-from ..prompts import endings
-from . import curvefigures, fitwording, modelfigures, modelwording, pairfigures, wording
-from .page import ALARM, HIDDEN, Exhibit, Page, Section, told_once
+from ...correlation import MEASURES
+from ...evaluation import MODEL
+from ...predictors import by_model
+from ...prompts import endings
+from ..exhibits import ALARM, HIDDEN, Exhibit, Page, Section, told_once
+from ..figures import curve_figures, pair_figures, surprisal_figures
+from ..wording import effects as effect_words
+from ..wording import fits
+from ..wording import surprisal as words
 
 FEW = 3  # language models that have figures of their own on minimal pairs
 LONG = 40  # paradigms from which the figure of all of them opens on demand
@@ -26,10 +29,10 @@ def gate(page: Page) -> Section:
         "ground are words that nobody has read yet: an interval that leaves out zero there is a warning. A shift of times "
         "to later words cannot be told from spillover, so look whether the largest slope is where readers should slow down."
     )
-    draw = partial(modelfigures.lag_profile_figure, profile)
+    draw = partial(surprisal_figures.lag_profile_figure, profile)
     exhibits = page.figure("lag_profile", "lag-profile", caption, draw)
     exhibits += page.table("alignment_test", "The self-test of each language model.", tested, aside=True)
-    told = modelwording.alignment(tested, profile)
+    told = words.alignment(tested, profile)
     lead = (
         "In self-paced reading the next word has not been seen, so its surprisal must add nothing to the reading time. Where it "
         "does, times and words are shifted against each other, and nothing that follows would hold."
@@ -48,16 +51,16 @@ def surprisal(page: Page) -> Section:
     for number, (model, protocol, rows) in enumerate(trusted):
         caption = (
             f"{model} ({protocol}): mean reading time of each word against its surprisal. A grey dot is a word (at "
-            f"most {modelfigures.DRAWN} are drawn), a blue one a tenth of all words with its standard error. A rising line: "
+            f"most {surprisal_figures.DRAWN} are drawn), a blue one a tenth of all words with its standard error. A rising line: "
             "surprising words take longer. The line has no covariates; the table has the mixed model's coefficients."
         )
-        draw = partial(modelfigures.surprisal_figure, rows)
+        draw = partial(surprisal_figures.surprisal_figure, rows)
         exhibits += page.figure("aligned", f"surprisal-{number}", caption, draw, rows, aside=number > 0)
     caption = (
         "What a bit of surprisal costs at the geometric mean reading time, with 95% intervals (delta method): of the word read, "
         "and as spillover of the words before."
     )
-    exhibits += page.figure("surprisal_effects", "costs", caption, partial(modelfigures.cost_figure, effects))
+    exhibits += page.figure("surprisal_effects", "costs", caption, partial(surprisal_figures.cost_figure, effects))
     columns = [
         "model",
         "protocol",
@@ -84,19 +87,26 @@ def surprisal(page: Page) -> Section:
             "What surprisal adds to log reading time where it may bend (generalised additive model), with 95% bands. A straight "
             "line says that every bit costs the same."
         )
-        exhibits += page.figure("smooths", "smooths", caption, partial(curvefigures.smooth_figure, page.get("smooths")))
+        exhibits += page.figure(
+            "smooths", "smooths", caption, partial(curve_figures.smooth_figure, page.get("smooths"))
+        )
     if "alignment_steps" in page.tables:
         caption = "Every fit on the way to these models, in the order made. kept: the model of the results."
         steps = _without(page.get("alignment_steps"), "engine", "optimizer", "parameters", "criterion", "code")
         exhibits += page.table("alignment_steps", caption, steps, limit=60, aside=True)
     caption = "Curves instead of lines: terms of generalised additive models."
     exhibits += page.table("gam_terms", caption, _without(page.get("gam_terms"), "formula"), aside=True)
-    costs = modelwording.costs(effects)
-    told = [*costs, *wording.slopes(models), *modelwording.entangled(page.get("collinearity"))]
-    told += fitwording.curves(page.get("gam_terms"))
+    costs = words.costs(effects)
+    told = [*costs, *effect_words.slopes(models), *words.entangled(page.get("collinearity"))]
+    told += fits.curves(page.get("gam_terms"))
     badges = (*_badges(page, "aligned", "alignment_models", "surprisal_effects"), *_alarm(page))
     return Section(
-        "Reading times and surprisal", badges, told, exhibits, wording.notes(models, "model"), first=_few(told, costs)
+        "Reading times and surprisal",
+        badges,
+        told,
+        exhibits,
+        effect_words.notes(models, "model"),
+        first=_few(told, costs),
     )
 
 
@@ -107,18 +117,18 @@ def heldout(page: Page) -> Section:
         "Gain in log likelihood for each held-out reading when surprisal is known, with 95% intervals (bootstrap over clusters). "
         "Right of the line: surprisal helps to predict readings that the model has not seen; left of it: it overfits."
     )
-    exhibits = page.figure("delta_log_likelihood", "gains", caption, partial(modelfigures.gain_figure, gains))
+    exhibits = page.figure("delta_log_likelihood", "gains", caption, partial(surprisal_figures.gain_figure, gains))
     exhibits += page.table(
         "delta_log_likelihood", "Gains on held-out readings, in nats.", _without(gains, "note"), aside=True
     )
     caption = "Language models against each other on the same held-out readings: nats under the first less nats under the second."
     exhibits += page.table("delta_comparisons", caption, _without(rivals, "note"), aside=True)
-    told = [*modelwording.gains(gains), *modelwording.rivals(rivals)]
+    told = [*words.gains(gains), *words.rivals(rivals)]
     lead = (
         "Models with and without surprisal were fitted to some readings and held against the others. Clusters of readings that "
         "share words or readers are the units of the test, and their number bounds how small p can be."
     )
-    notes = wording.notes(gains.assign(estimate=0.0), "model")
+    notes = effect_words.notes(gains.assign(estimate=0.0), "model")
     title, badges = "Held-out reading times", _badges(page, "delta_log_likelihood")
     return Section(title, badges, told, exhibits, notes, lead=lead if told or exhibits else "")
 
@@ -131,20 +141,20 @@ def likenesses(page: Page) -> Section:
     models = enumerate(by_model(scores) if len(ratings) else ())
     for (number, (model, protocol, rows)), (prompt, ending) in itertools.product(models, prompts.items()):
         measure = next((name for name in MAIN if rows[name].notna().any()), MEASURES[0])
-        what = f"{model} ({protocol}), {measure}{wording.asked(prompt)}"
+        what = f"{model} ({protocol}), {measure}{effect_words.asked(prompt)}"
         caption = (
             f"{what}: mean rating of each sentence against its score, and the difference within each "
             "pair, with the least-squares line and its 95% band. Beside r stands what a perfect model would reach with "
             "these people's ratings."
         )
         aside, place = number > 0, "rating_correlations" if len(table) else "rating_scores"
-        draw = partial(modelfigures.score_figure, rows, ratings, measure, table, prompt)
+        draw = partial(surprisal_figures.score_figure, rows, ratings, measure, table, prompt)
         exhibits += page.figure(place, f"ratings-{number}{ending}", caption, draw, rows, aside=aside)
         caption = (
             f"{what}: the same by phenomenon. A phenomenon has few sentences, so its r is a "
             "description, without a test."
         )
-        draw = partial(modelfigures.phenomenon_score_figure, rows, ratings, measure, prompt)
+        draw = partial(surprisal_figures.phenomenon_score_figure, rows, ratings, measure, prompt)
         key = f"ratings-by-phenomenon-{number}{ending}"
         exhibits += page.figure("rating_scores", key, caption, draw, rows, aside=aside)
     caption = (
@@ -154,7 +164,7 @@ def likenesses(page: Page) -> Section:
     )
     exhibits += page.table("rating_correlations", caption, _without(table, "note", "unit"), limit=60, aside=True)
     main = next((name for name in MAIN if name in set(table["measure"])), MEASURES[0])
-    parts = [modelwording.likenesses(table[(table["measure"] == main) == own]) for own in (True, False)]
+    parts = [words.likenesses(table[(table["measure"] == main) == own]) for own in (True, False)]
     told, badges = [text for part in parts for text in part], _badges(page, "rating_correlations")
     return Section("Scores and ratings", badges, told, exhibits, first=_few(told, parts[0], 4))
 
@@ -170,7 +180,7 @@ def pairs(page: Page) -> Section:
             f"Accuracy by phenomenon ({first}), with 95% Wilson intervals over pairs; a tie is half a success. Look for intervals "
             "right of the dashed line (chance). The mean over paradigms has no such interval."
         )
-        draw = partial(pairfigures.phenomenon_accuracy_figure, table, first)
+        draw = partial(pair_figures.phenomenon_accuracy_figure, table, first)
         exhibits += page.figure("accuracy", "accuracy-phenomena", caption, draw)
     choices = page.get("choice_agreement")
     if len(models) > 1 or len(choices):
@@ -180,7 +190,7 @@ def pairs(page: Page) -> Section:
         )
         caption += " People's are single choices between the two members." if len(choices) else ""
         exhibits += page.figure(
-            "accuracy", "accuracy-map", caption, partial(pairfigures.heat_figure, table, first, choices)
+            "accuracy", "accuracy-map", caption, partial(pair_figures.heat_figure, table, first, choices)
         )
     for number, (names, rows) in enumerate(models[:FEW]):
         model, protocol = map(str, names)
@@ -189,14 +199,14 @@ def pairs(page: Page) -> Section:
             "the dashed line (chance)."
         )
         aside = len(models) > 1 or rows["paradigm"].nunique() > LONG
-        draw = partial(pairfigures.accuracy_figure, rows)
+        draw = partial(pair_figures.accuracy_figure, rows)
         exhibits += page.figure("accuracy", f"accuracy-{number}", caption, draw, rows, aside=aside)
     bins = page.get("accuracy_bins")
     caption = (
         f"Accuracy ({first}) by how sure the model is, and by properties of the grammatical member, in equal shares of pairs with "
         "95% Wilson intervals. A model that knows what it knows rises with confidence."
     )
-    exhibits += page.figure("accuracy_bins", "accuracy-bins", caption, partial(pairfigures.bin_figure, bins, first))
+    exhibits += page.figure("accuracy_bins", "accuracy-bins", caption, partial(pair_figures.bin_figure, bins, first))
     shown, once = told_once(table, *MODEL, "measure")
     caption = (
         f"Accuracy by paradigm, by phenomenon and over all{once}. The pooled interval takes pairs as independent: it speaks "
@@ -207,9 +217,9 @@ def pairs(page: Page) -> Section:
     exhibits += page.table("length_bias", "Leaning to shorter or longer members.", page.get("length_bias"), aside=True)
     caption = "Two groups of items, z-test for two proportions; pairs count as independent."
     exhibits += page.table("proportion_tests", caption, aside=True)
-    parts = [wording.accuracies(table[(table["measure"] == first) == own]) for own in (True, False)]
-    told = [*parts[0], *parts[1], *modelwording.slants(bins[bins["measure"] == first])]
-    told += [*modelwording.leanings(page.get("length_bias")), *modelwording.groups(page.get("proportion_tests"))]
+    parts = [effect_words.accuracies(table[(table["measure"] == first) == own]) for own in (True, False)]
+    told = [*parts[0], *parts[1], *words.slants(bins[bins["measure"] == first])]
+    told += [*words.leanings(page.get("length_bias")), *words.groups(page.get("proportion_tests"))]
     badges = _badges(page, "accuracy")
     return Section("Language models on minimal pairs", badges, told, exhibits, first=_few(told, parts[0]))
 
@@ -223,11 +233,11 @@ def rivals(page: Page) -> Section:
         "all there are; the blue one, as drawn from more, and grammar at large needs that one. It is withheld under ten "
         "paradigms."
     )
-    exhibits = page.figure("model_comparisons", "duels", caption, partial(pairfigures.comparison_figure, duels, first))
+    exhibits = page.figure("model_comparisons", "duels", caption, partial(pair_figures.comparison_figure, duels, first))
     caption = "Rank of each model under each measure. Lines that cross: the order depends on the measure."
-    exhibits += page.figure("rankings", "ranks", caption, partial(pairfigures.rank_figure, places))
+    exhibits += page.figure("rankings", "ranks", caption, partial(pair_figures.rank_figure, places))
     caption = f"Correlations (Pearson) of accuracies over paradigms ({first}): who finds the same paradigms hard."
-    draw = partial(pairfigures.kinship_figure, kin, first)
+    draw = partial(pair_figures.kinship_figure, kin, first)
     exhibits += page.figure("accuracy_correlations", "kinship", caption, draw)
     caption = (
         "Two language models on the pairs that both were given: McNemar's test drops ties, accuracies count them half."
@@ -239,8 +249,8 @@ def rivals(page: Page) -> Section:
     exhibits += page.table(
         "accuracy_correlations", "Correlations of accuracies over paradigms.", _without(kin, "note"), aside=True
     )
-    head = [*modelwording.decided(duels), *modelwording.standings(places)]
-    told = [*head, *modelwording.duels(duels), *modelwording.kinships(kin)]
+    head = [*words.decided(duels), *words.standings(places)]
+    told = [*head, *words.duels(duels), *words.kinships(kin)]
     badges = _badges(page, "model_comparisons", "accuracy_correlations")
     title = "Language models beside each other" if len(duels) else "Language models beside people"
     return Section(title, badges, told, exhibits, first=_few(told, head))

@@ -4,11 +4,11 @@ from collections.abc import Mapping, Sequence
 
 import pandas as pd
 
-from ..contrasts import SLOPES
-from ..measures import SENTENCE_WIDE
-from ..prompts import told
-from ..rows import records
-from .wording import Row, apa, asked, in_ms, label, p_value
+from ...contrasts import SLOPES
+from ...measures import SENTENCE_WIDE
+from ...prompts import told
+from ...rows import records
+from .effects import Row, apa, asked, in_ms, label, p_value
 
 KEY = ("model", "measure", "region", "prompt", "term")
 

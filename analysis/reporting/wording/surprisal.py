@@ -5,10 +5,10 @@ from typing import Any
 
 import pandas as pd
 
-from ..evaluation import MODEL
-from ..prompts import told
-from ..rows import records
-from .wording import ALPHA, Row, apa, asked, label, p_value, percent
+from ...evaluation import MODEL
+from ...prompts import told
+from ...rows import records
+from .effects import ALPHA, Row, apa, asked, label, p_value, percent
 
 FEW = 4  # models that are compared one by one in a sentence each before a count comes first
 

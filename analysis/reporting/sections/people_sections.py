@@ -5,16 +5,18 @@ from functools import partial
 
 import pandas as pd
 
-from .. import chosen as chosen_models
-from .. import factorial as factorial_models
-from ..contrasts import CODES, INTERCEPTS, SLOPES, TERM, minimal_pairs
-from ..ledger import ALL
-from ..measures import RATED
-from ..prompts import endings, told
-from ..reliability import poor
-from ..rows import records
-from . import factorialwording, figures, fitwording, manuscript, modelwording, wording
-from .page import Exhibit, Page, Section
+from ... import chosen as chosen_models
+from ... import factorial as factorial_models
+from ...contrasts import CODES, INTERCEPTS, SLOPES, TERM, minimal_pairs
+from ...ledger import ALL
+from ...measures import RATED
+from ...prompts import endings, told
+from ...reliability import poor
+from ...rows import records
+from .. import manuscript
+from ..exhibits import Exhibit, Page, Section
+from ..figures import effect_figures
+from ..wording import effects, factors, fits, surprisal
 
 
 def run(page: Page) -> Section:
@@ -60,7 +62,7 @@ def _sessions(sessions: pd.DataFrame) -> pd.DataFrame:
 
 def exclusions(page: Page) -> Section:
     ledger, alignment = page.get("exclusions"), page.get("alignment_exclusions")
-    sentences = wording.exclusions(*(page.get(name) for name in manuscript.LEFT_OUT)) if len(ledger) else []
+    sentences = effects.exclusions(*(page.get(name) for name in manuscript.LEFT_OUT)) if len(ledger) else []
     read = alignment[alignment["table"] == "readings"]
     if len(read):
         first, last = read["before"].iloc[0], read["after"].iloc[-1]
@@ -133,12 +135,12 @@ def _measured(page: Page, title: str, measure: str, means: tuple[str, ...], capt
     caption += look if pairs else ""
     exhibits: list[Exhibit] = []
     for prompt, ending in endings(prompts).items():
-        draw = partial(figures.condition_figure, conditions, means[0], prompt)
+        draw = partial(effect_figures.condition_figure, conditions, means[0], prompt)
         exhibits += page.figure("condition_means", f"means-{measure}{ending}", _of(prompt, caption), draw)
-        draw = partial(figures.coefficient_figure, models, measure, prompt)
+        draw = partial(effect_figures.coefficient_figure, models, measure, prompt)
         exhibits += page.figure("phenomenon_models", f"effects-{measure}{ending}", _of(prompt, coefficient), draw)
     if measure == "log_rt":
-        draw = partial(figures.curve_figure, page.get("reading_curves"))
+        draw = partial(effect_figures.curve_figure, page.get("reading_curves"))
         exhibits += page.figure("reading_curves", "curves", CURVES + (SLOWER if pairs else ""), draw)
     wanted = conditions[conditions["measure"].isin(means)]
     exhibits += page.table("condition_means", "Means of participants' means and their standard errors.", wanted)
@@ -155,7 +157,7 @@ def _measured(page: Page, title: str, measure: str, means: tuple[str, ...], capt
     exhibits += _paradigms(page, measure, prompts)
     sentences = (
         [
-            *wording.effects(models, measure, prompts),
+            *effects.effects(models, measure, prompts),
             *_left_out(page, "rating_scores" if measure == "z" else "region_times"),
         ]
         if len(rows)
@@ -165,22 +167,22 @@ def _measured(page: Page, title: str, measure: str, means: tuple[str, ...], capt
     sentences += chosen
     exhibits += beside
     if measure == "z":
-        sentences += fitwording.ordinal(page.get("ordinal_models"))
+        sentences += fits.ordinal(page.get("ordinal_models"))
         exhibits += page.table("ordinal_models", ORDINAL, aside=True)
     badges = page.badges("condition_means") if exhibits else ()
     noted = pd.concat([rows, page.get("chosen_models").query("measure == @measure")])
     if len(prompts) > 1:
-        noted = noted.assign(phenomenon=noted["phenomenon"] + noted["prompt"].map(wording.asked))
+        noted = noted.assign(phenomenon=noted["phenomenon"] + noted["prompt"].map(effects.asked))
     counts = 1 if len(prompts) == 1 else len(prompts) + 1  # of each prompt, and of all together
     first = len(sentences) if len(sentences) <= 9 else counts
-    return Section(title, badges, sentences, exhibits, wording.notes(noted, "phenomenon"), first=first)
+    return Section(title, badges, sentences, exhibits, effects.notes(noted, "phenomenon"), first=first)
 
 
 def _of(prompt: str | None, caption: str) -> str:
     """Return a caption of one prompt among several, which it names first."""
     if prompt is None:
         return caption
-    name = wording.label(prompt)
+    name = effects.label(prompt)
     return f"{name[:1].upper()}{name[1:]}: {caption[0].lower()}{caption[1:]}"
 
 
@@ -209,7 +211,7 @@ def _chosen(page: Page, measure: str) -> tuple[list[str], list[Exhibit]]:
         "ratio against the model it would replace."
     )
     exhibits += page.table("model_steps", caption, own[[*STEPS]], limit=60, aside=True)
-    return fitwording.chosen(models, own), exhibits
+    return fits.chosen(models, own), exhibits
 
 
 CHOSEN = ("phenomenon", "region", "prompt", "estimate", "se", "df", "t", "p", "ci_low", "ci_high", "singular")
@@ -219,8 +221,8 @@ STEPS = ("model", "step", "formula", "converged", "singular", "chi2", "df", "p",
 def factorial(page: Page) -> Section:
     """Return the models of the study's own factors."""
     models, marginal = page.get("factorial_models"), page.get("marginal_contrasts")
-    sentences = factorialwording.factorial_effects(models) if len(models) else []
-    sentences += fitwording.contrasts(marginal)
+    sentences = factors.factorial_effects(models) if len(models) else []
+    sentences += fits.contrasts(marginal)
     shown = models[[name for name in FACTORIAL if name in models]]
     caption = (
         "Models of the study's own factors. A contrast is named by the levels that it sets against each other; ms is its "
@@ -234,7 +236,7 @@ def factorial(page: Page) -> Section:
         )
         own = models[models["measure"] == measure]
         for prompt, ending in endings(told(own)).items():
-            draw = partial(figures.factorial_figure, own, measure, prompt)
+            draw = partial(effect_figures.factorial_figure, own, measure, prompt)
             exhibits += page.figure("factorial_models", f"factors-{measure}{ending}", _of(prompt, drawn), draw)
     exhibits += page.table("factorial_models", caption, shown, limit=60, aside=True)
     steps = page.get("model_steps")
@@ -242,7 +244,7 @@ def factorial(page: Page) -> Section:
     exhibits += page.table("model_steps", "Every fit on the way to these models.", own[[*STEPS]], limit=60, aside=True)
     caption = "Differences between levels of a factor at the means of everything else."
     exhibits += page.table("marginal_contrasts", caption, marginal.drop(columns="formula"), aside=True)
-    notes = wording.notes(models, "model")
+    notes = effects.notes(models, "model")
     badges = page.badges("factorial_models") if sentences else ()
     return Section("Factors of the study", badges, sentences, exhibits, notes, first=max(1, min(9, len(sentences))))
 
@@ -288,24 +290,24 @@ def trust(page: Page) -> Section:
         "without participants who are flagged; a column is a choice, marked below. The declared choice is orange. These are no "
         "tests of their own: they show what the declared one depends on."
     )
-    draw = partial(figures.specification_figure, grid)
+    draw = partial(effect_figures.specification_figure, grid)
     exhibits += page.figure("sensitivity", "specifications", caption, draw)
     caption = (
         "Share of simulated studies in which the smallest effect of interest is found at .05, by participants and items, with 95% "
         "Wilson intervals. The dashed line is four of five."
     )
-    exhibits += page.figure("power", "power", caption, partial(figures.power_figure, page.get("power")))
+    exhibits += page.figure("power", "power", caption, partial(effect_figures.power_figure, page.get("power")))
     exhibits += page.table("power", "Power by simulation.", aside=True)
-    told = [*wording.power(page.get("phenomenon_models"), page.smallest), *fitwording.planned(page.get("power"))]
+    told = [*effects.power(page.get("phenomenon_models"), page.smallest), *fits.planned(page.get("power"))]
     first = max(1, len(told))
-    told += wording.robustness(grid)
+    told += effects.robustness(grid)
     lagged = (
         families[families["level"] == "phenomenon"]
         .dropna(subset="autocorrelation")
         .drop_duplicates(["measure", "region", "prompt"])
     )
     told += [
-        f"Residuals of successive trials correlate by {modelwording.shown(row['autocorrelation'])} "
+        f"Residuals of successive trials correlate by {surprisal.shown(row['autocorrelation'])} "
         f"({', '.join([row['measure'], row['region'], *([row['prompt']] if several and not pd.isna(row['prompt']) else [])])})."
         for row in records(lagged)
     ]
@@ -322,14 +324,14 @@ def agreement(page: Page) -> Section:
     exhibits: list[Exhibit] = []
     prompts = endings(page.prompts())
     for prompt, ending in prompts.items():
-        draw = partial(figures.reliability_figure, found, prompt)
+        draw = partial(effect_figures.reliability_figure, found, prompt)
         exhibits += page.figure("reliability", f"icc{ending}", _of(prompt, caption), draw)
     caption = (
         "Ratings of paradigms on which agreement is poor in some version, as shares of a condition. One peak: people differ by "
         "degree; two: they differ on the matter."
     )
     for prompt, ending in prompts.items():
-        draw = partial(figures.rating_figure, poor(counts, found), prompt)
+        draw = partial(effect_figures.rating_figure, poor(counts, found), prompt)
         exhibits += page.figure("rating_counts", f"ratings{ending}", _of(prompt, caption), draw)
     caption = "Ceilings: what a perfect model would correlate with the mean ratings of these people, at each level."
     exhibits += page.table("noise_ceilings", caption)
@@ -337,7 +339,7 @@ def agreement(page: Page) -> Section:
     exhibits += page.table("choice_agreement", caption)
     tables = [page.get(name) for name in manuscript.AGREEMENT]
     return Section(
-        "Agreement among people", page.badges("reliability") if exhibits else (), wording.agreement(*tables), exhibits
+        "Agreement among people", page.badges("reliability") if exhibits else (), effects.agreement(*tables), exhibits
     )
 
 

@@ -4,9 +4,9 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from ..predictors import LAGGED, by_model
-from .canvas import GREY, PALETTE, blank, figure_legend, filled, style
-from .modelwording import named
+from ...predictors import LAGGED, by_model
+from ..wording.surprisal import named
+from .figure_style import GREY, PALETTE, blank, figure_legend, filled, style
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

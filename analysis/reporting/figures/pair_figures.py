@@ -8,11 +8,13 @@ import pandas as pd
 
 from gardenpath.study import DataError
 
-from ..comparison import PEOPLE
-from ..evaluation import MEAN, MODEL, OVERALL, POOLED
-from ..prompts import of, told
-from ..rows import records
-from .canvas import (
+from ...comparison import PEOPLE
+from ...evaluation import MEAN, MODEL, OVERALL, POOLED
+from ...prompts import of, told
+from ...rows import records
+from ..wording.effects import asked
+from ..wording.surprisal import named
+from .figure_style import (
     BLUE,
     GREY,
     MARKERS,
@@ -30,8 +32,6 @@ from .canvas import (
     style,
     wrapped,
 )
-from .modelwording import named
-from .wording import asked
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

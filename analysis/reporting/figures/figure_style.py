@@ -12,7 +12,7 @@ import pandas as pd
 
 from gardenpath.study import DataError, atomic, write_text
 
-from .wording import label
+from ..wording.effects import label
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

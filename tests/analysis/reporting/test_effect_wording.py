@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 
 from gardenpath.analysis import apa
-from gardenpath.analysis.reporting import wording
+from gardenpath.analysis.reporting.wording import effects
 
 ROW = {
     "phenomenon": "npi", "measure": "z", "term": "grammaticality", "estimate": 0.5, "se": 0.1, "df": 51.2, "t": 5.0,
@@ -39,7 +39,7 @@ def test_a_negative_number_has_a_minus_sign_and_no_negative_zero() -> None:
     ],
 )
 def test_an_effect_says_its_direction_and_size_or_that_there_is_none(change: dict, said: str) -> None:
-    assert said in wording.effect(ROW | change)
+    assert said in effects.effect(ROW | change)
 
 
 @pytest.mark.parametrize(
@@ -53,12 +53,12 @@ def test_an_effect_says_its_direction_and_size_or_that_there_is_none(change: dic
 )
 def test_a_slope_says_percent_per_bit(change: dict, said: str) -> None:
     row = ROW | {"term": "surprisal", "p_bh": float("nan")} | change
-    assert said in wording.slopes(pd.DataFrame([row]))[0]
+    assert said in effects.slopes(pd.DataFrame([row]))[0]
 
 
 def test_a_note_is_told_once_after_all_it_holds_for() -> None:
     rows = [ROW | {"phenomenon": name, "note": "Singular fit."} for name in ("a", "b", "b")]
-    assert wording.notes(pd.DataFrame(rows), "phenomenon") == ["a, b: Singular fit."]
+    assert effects.notes(pd.DataFrame(rows), "phenomenon") == ["a, b: Singular fit."]
 
 
 def times(**change: object) -> dict[str, object]:
@@ -70,7 +70,7 @@ def times(**change: object) -> dict[str, object]:
 
 
 def test_an_effect_on_reading_times_is_told_in_ms_with_its_interval() -> None:
-    assert "took 9.5% less time (−31 ms, 95% CI [−47, −16])" in wording.effect(times())
+    assert "took 9.5% less time (−31 ms, 95% CI [−47, −16])" in effects.effect(times())
 
 
 def test_what_slopes_say_stands_in_the_same_sentence_and_later_words_are_counted() -> None:
@@ -79,7 +79,7 @@ def test_what_slopes_say_stands_in_the_same_sentence_and_later_words_are_counted
         times(random="slopes", t=-1.9, df=11.3, p=0.08, p_bh=0.09),
         times(region="critical+1", p_bh=0.2, p_bh_all=0.3),
     ]
-    first, second, third = wording.effects(pd.DataFrame(rows), "log_rt")
+    first, second, third = effects.effects(pd.DataFrame(rows), "log_rt")
     assert (
         first
         == "Reading times of the critical region differ between grammatical and ungrammatical sentences in 1 of 1 phenomenon (p_BH < .05)."
@@ -93,10 +93,10 @@ def test_what_slopes_say_stands_in_the_same_sentence_and_later_words_are_counted
 
 def test_what_could_have_been_found_is_held_against_the_smallest_effect_of_interest() -> None:
     rows = pd.DataFrame([times(mde=0.04), times(mde=0.06, phenomenon="b")])
-    (said,) = wording.power(rows, {"log_rt": 0.05})
+    (said,) = effects.power(rows, {"log_rt": 0.05})
     assert "effects from 0.040 (best phenomenon) to 0.060 (worst) log ms would be found in 80% of repetitions" in said
     assert said.endswith("the smallest effect of interest, 0.05, is within reach in 1 of 2.")
-    assert "smallest" not in wording.power(rows, {})[0]
+    assert "smallest" not in effects.power(rows, {})[0]
 
 
 def test_other_choices_are_told_with_their_range_signs_and_intervals() -> None:
@@ -104,7 +104,7 @@ def test_other_choices_are_told_with_their_range_signs_and_intervals() -> None:
         {"measure": "log_rt", "phenomenon": "npi", "declared": k == 0, "ms": ms, "ci_low": -1.0, "ci_high": high}
         for k, (ms, high) in enumerate([(-30.0, -0.5), (-45.0, -0.1), (5.0, 1.0)])
     ]
-    (said,) = wording.robustness(pd.DataFrame(rows))
+    (said,) = effects.robustness(pd.DataFrame(rows))
     assert (
         said
         == "npi: −30 ms as declared, −45 to 5 ms under 3 choices; 2 have the same sign, and the intervals of 2 leave out zero."
@@ -116,13 +116,13 @@ def test_exclusions_are_told_with_their_counts_and_the_flag_is_no_ground() -> No
                           columns=["condition", "table", "rule", "before", "excluded"])  # fmt: skip
     people = pd.DataFrame({"excluded": ["slept", None, None]})
     prompts = pd.DataFrame({"prompt": "sense", "flagged": [None, True, False]})
-    assert wording.exclusions(ledger, people, prompts) == [
+    assert effects.exclusions(ledger, people, prompts) == [
         "2 of 10 sessions left out: session not complete.",
         "1 of 3 participants left out: slept.",
         "The ratings of 1 of 2 participants do not tell grammatical from ungrammatical sentences apart (Mann-Whitney, p ≥ .05). "
         "They stay: such a rule is circular with the effect.",
     ]
-    nobody = wording.exclusions(ledger.assign(excluded=0), people.head(0), prompts.head(0))
+    nobody = effects.exclusions(ledger.assign(excluded=0), people.head(0), prompts.head(0))
     assert nobody == ["No session, participant, rating or critical region was left out."]
 
 
@@ -133,7 +133,7 @@ def test_answers_that_did_not_come_are_told_by_prompt_and_so_are_those_who_are_f
     prompts = pd.DataFrame(
         {"prompt": ["how_good", "how_likely"] * 3, "flagged": [True, False, True, True, False, None]}
     )
-    told = wording.exclusions(ledger, pd.DataFrame({"excluded": [None]}), prompts)
+    told = effects.exclusions(ledger, pd.DataFrame({"excluded": [None]}), prompts)
     assert told[:2] == [
         "3 of 90 answers left out: no answer in time (a).",
         "1 of 80 answers left out: no answer (b).",

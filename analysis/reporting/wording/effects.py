@@ -6,13 +6,13 @@ from typing import Any
 
 import pandas as pd
 
-from ..contrasts import INTERCEPTS, SLOPES, TERM
-from ..evaluation import MEAN, POOLED
-from ..ledger import ALL
-from ..measures import SENTENCE_WIDE
-from ..prompts import ASKED, named, of, told
-from ..reliability import POOR
-from ..rows import records
+from ...contrasts import INTERCEPTS, SLOPES, TERM
+from ...evaluation import MEAN, POOLED
+from ...ledger import ALL
+from ...measures import SENTENCE_WIDE
+from ...prompts import ASKED, named, of, told
+from ...reliability import POOR
+from ...rows import records
 
 Row = Mapping[str, Any]
 ALPHA = 0.05

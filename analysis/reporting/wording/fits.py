@@ -2,12 +2,12 @@
 
 import pandas as pd
 
-from ..chosen import steps_named
-from ..contrasts import TERM
-from ..prompts import told
-from ..rows import records
-from .modelwording import named
-from .wording import ALPHA, Row, apa, asked, label, p_value, percent
+from ...chosen import steps_named
+from ...contrasts import TERM
+from ...prompts import told
+from ...rows import records
+from .effects import ALPHA, Row, apa, asked, label, p_value, percent
+from .surprisal import named
 
 CHECKED = "Cross-checked with"
 ENOUGH = 0.8
