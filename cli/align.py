@@ -93,8 +93,8 @@ def command(
     Where it fails, the exit code is 1 and no models are fitted.
     """
     from gardenpath import analysis
-    from gardenpath.analysis.reporting.figures import curve_figures, figure_style
-    from gardenpath.analysis.reporting.wording import effects, surprisal
+    from gardenpath.analysis.reporting.figures import figure_style, surprisal_figures
+    from gardenpath.analysis.reporting.wording import minimal_pairs, surprisal
     from gardenpath.study import DataError, load, read, refuse_overwrite
 
     analyse.refuse(out, (*RESULTS, *ASKED), force)
@@ -126,21 +126,21 @@ def command(
         inputs += [analyse.located(folder, name) for name, folder in places.items()]
     analyse.write_all(found, out, inputs, chosen, parquet)
     if len(found.get(CURVES, ())):
-        figure_style.save(curve_figures.smooth_figure(found[CURVES]), CURVES, pictures)
+        figure_style.save(surprisal_figures.smooth_figure(found[CURVES]), CURVES, pictures)
         options.talk(f"{pictures / CURVES}.svg: curves of surprisal, as SVG and PNG")
-    for sentence in surprisal.alignment(found["alignment_test"], found["lag_profile"]):
+    for sentence in surprisal.alignment_test(found["alignment_test"], found["lag_profile"]):
         click.echo(sentence)
     withheld = found["alignment_models"]["note"].str.contains("self-test failed").fillna(False)
     for sentence in [
-        *effects.slopes(found["alignment_models"][~withheld.astype(bool)]),
+        *surprisal.slopes(found["alignment_models"][~withheld.astype(bool)]),
         *surprisal.costs(found["surprisal_effects"]),
         *surprisal.gains(found["delta_log_likelihood"]),
-        *surprisal.rivals(found["delta_comparisons"]),
-        *(surprisal.likenesses(found["rating_correlations"]) if "rating_correlations" in found else []),
+        *surprisal.gain_comparisons(found["delta_comparisons"]),
+        *(minimal_pairs.rating_correlations(found["rating_correlations"]) if "rating_correlations" in found else []),
     ]:
         click.echo(sentence)
     if withheld.any():
         raise DataError(
-            "reading times seem to stand beside the wrong words, so they were not modelled; once you know why, correct the "
-            "tables, or go on with --despite-failure"
+            f"{surprisal.MISALIGNED}, so they were not modelled; once you know why, correct the tables, or go on with "
+            "--despite-failure"
         )

@@ -126,10 +126,10 @@ def command(
 
 def draw(found: Mapping[str, "pd.DataFrame"], folder: Path) -> None:
     """Write each figure as SVG and as PNG."""
-    from gardenpath.analysis.reporting.figures import effect_figures, figure_style
+    from gardenpath.analysis.reporting.figures import catalogue, figure_style
 
     count = 0
-    for name, figure in effect_figures.result_figures(found):
+    for name, figure in catalogue.result_figures(found):
         figure_style.save(figure, name, folder)
         count += 1
     options.talk(f"{folder}: {count} figures, as SVG and PNG")

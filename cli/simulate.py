@@ -90,7 +90,7 @@ def _power(
     from gardenpath import analysis, study
     from gardenpath.analysis.contrasts import CORRELATED, PLAIN
     from gardenpath.analysis.reporting.figures import effect_figures, figure_style
-    from gardenpath.analysis.reporting.wording import fits
+    from gardenpath.analysis.reporting.wording import effects
 
     section = stated.analysis
     if "log_rt" not in section.smallest:
@@ -127,7 +127,7 @@ def _power(
         )
     figure_style.save(effect_figures.power_figure(table), TABLE, out / "figures")
     options.talk(f"{out / TABLE}.csv: {len(table)} rows, with its figure in {out / 'figures'}")
-    for sentence in fits.planned(table):
+    for sentence in effects.planned(table):
         click.echo(sentence)
 
 

@@ -10,7 +10,8 @@ from gardenpath.study import TABLES, DataError
 from ..rows import records
 from . import manuscript, references, rscript
 from .exhibits import ALARM, Exhibit, Page, Section, Tables, cells_of
-from .sections import model_sections, people_sections
+from .sections import effect_sections, pair_sections, people_sections, surprisal_sections
+from .wording import surprisal
 
 if TYPE_CHECKING:
     from markupsafe import Markup
@@ -21,17 +22,17 @@ HEAD = 5  # rows of each table shown in the list of tables
 SECTIONS: Sequence[Callable[[Page], Section]] = (
     people_sections.run,
     people_sections.exclusions,
-    people_sections.ratings,
-    people_sections.times,
-    people_sections.factorial,
+    effect_sections.ratings,
+    effect_sections.times,
+    effect_sections.factorial,
     people_sections.agreement,
-    people_sections.trust,
-    model_sections.gate,
-    model_sections.surprisal,
-    model_sections.heldout,
-    model_sections.likenesses,
-    model_sections.pairs,
-    model_sections.rivals,
+    effect_sections.trust,
+    surprisal_sections.alignment,
+    surprisal_sections.surprisal,
+    surprisal_sections.heldout,
+    pair_sections.rating_correlations,
+    pair_sections.pairs,
+    pair_sections.comparisons,
 )
 
 
@@ -135,7 +136,7 @@ MEANINGS = {  # of a word in a warning
     "simulated": "Numbers marked as simulated are no findings about people.",
     "unknown": "Nobody can tell whether the numbers are people's or simulated: the table sessions is not there.",
     "toy": "Those of a toy are no findings about a real language model.",
-    ALARM: "Reading times seem to stand beside the wrong words: find out why before reading on.",
+    ALARM: f"{surprisal.MISALIGNED.capitalize()}: find out why before reading on.",
 }
 EMPTY = {
     "readings": "reading times: nobody read word by word in this study",

@@ -12,8 +12,8 @@ from gardenpath.analysis import align, alignment_models, fit, smooths
 from gardenpath.analysis.additive import RANDOM, curves
 from gardenpath.analysis.policies import Steps
 from gardenpath.analysis.predictors import formula, terms
-from gardenpath.analysis.reporting.figures.curve_figures import smooth_figure
 from gardenpath.analysis.reporting.figures.figure_style import svg
+from gardenpath.analysis.reporting.figures.surprisal_figures import smooth_figure
 from gardenpath.cli.main import cli
 from gardenpath.study import read, write
 

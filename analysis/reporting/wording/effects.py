@@ -1,106 +1,25 @@
-"""Numbers in words: statistics in APA style, and a sentence for each result, all from the declared tables."""
+"""What grammaticality does to ratings and reading times: the declared models, models beside them, and how sure it all is."""
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import pandas as pd
 
+from ...chosen import steps_named
 from ...contrasts import INTERCEPTS, SLOPES, TERM
-from ...evaluation import MEAN, POOLED
-from ...ledger import ALL
 from ...measures import SENTENCE_WIDE
-from ...prompts import ASKED, named, of, told
-from ...reliability import POOR
+from ...prompts import of
+from ...prompts import told as prompts_of
 from ...rows import records
+from .fits import AGREEING, crosschecked
+from .labels import asked, label
+from .numbers import ALPHA, Row, apa, correlation, interval, percent, signed, significance
+from .participation import NOT_TOLD_APART
 
-Row = Mapping[str, Any]
-ALPHA = 0.05
-FIRST = (SENTENCE_WIDE, "critical")  # the regions whose effects are told one by one
-
-
-def apa(row: Row) -> str:
-    """Return a coefficient in APA style: estimate, 95 % interval, t with its df, p, and p adjusted where there is one.
-
-    Estimates have as many decimals as show two digits of their standard error.
-
-    >>> row = {"estimate": 0.124, "se": 0.0294, "df": 614.0, "t": 4.22, "p": 2.8e-5, "ci_low": 0.066, "ci_high": 0.182}
-    >>> apa(row)
-    'b = 0.124, 95% CI [0.066, 0.182], t(614.0) = 4.22, p < .001'
-    """
-    places = decimals(row["se"])
-    df: str = "" if pd.isna(row["df"]) else f"({row['df']:.1f})"
-    low, high = (_signed(row[end], places) for end in ("ci_low", "ci_high"))
-    parts = [f"b = {_signed(row['estimate'], places)}", f"95% CI [{low}, {high}]"]
-    parts += [f"{'t' if df else 'z'}{df} = {_signed(row['t'], 2)}", f"p {p_value(row['p'])}"]
-    adjusted = row.get("p_bh")
-    return ", ".join(parts if adjusted is None or pd.isna(adjusted) else [*parts, f"p_BH {p_value(adjusted)}"])
-
-
-def decimals(se: float) -> int:
-    """Return how many decimals show two digits of a standard error, two at least.
-
-    >>> decimals(0.12), decimals(0.0294), decimals(0.00092)
-    (2, 3, 5)
-    """
-    if pd.isna(se) or se <= 0:
-        return 2
-    return min(6, max(2, 1 - math.floor(math.log10(se))))
-
-
-def p_value(p: float) -> str:
-    """Return p with its relation, in APA style.
-
-    >>> p_value(0.0414), p_value(0.00001), p_value(1.0)
-    ('= .041', '< .001', '= 1.000')
-    """
-    if pd.isna(p):
-        return "not available"
-    if p < 0.001:
-        return "< .001"
-    return f"= {p:.3f}".replace("0.", ".")
-
-
-def percent(share: float) -> str:
-    """Return a share as a percentage with one decimal.
-
-    >>> percent(0.8751)
-    '87.5%'
-    """
-    return f"{100 * share:.1f}%"
-
-
-def _signed(value: float, places: int) -> str:
-    text = f"{value:.{places}f}"
-    text = text[1:] if float(text) == 0 and text.startswith("-") else text
-    return text.replace("-", "−")
-
-
-def label(name: object) -> str:
-    """Return a name as people write it.
-
-    >>> label("anaphor_agreement")
-    'anaphor agreement'
-    """
-    return str(name).replace("_", " ")
-
-
-def asked(prompt: str | None) -> str:
-    """Return a prompt in brackets, as people write it; nothing for None, or an empty cell.
-
-    >>> asked("how_likely"), asked(None)
-    (' (how likely)', '')
-    """
-    return named(None if pd.isna(prompt) else label(prompt))
-
-
-def mean_z(prompt: str | None) -> str:
-    """Return how the axis of mean z is called.
-
-    >>> mean_z(None), mean_z("plausibility")
-    ('mean rating (z)', 'mean rating (plausibility, z)')
-    """
-    return f"mean rating ({'' if prompt is None else f'{label(prompt)}, '}z)"
+FIRST = (SENTENCE_WIDE, "critical")  # the regions whose effects have a sentence each
+UNITS = {"z": "standard deviations", "log_rt": "log ms"}
+NO_TESTS = "these are no tests of their own"  # models under other choices
+ENOUGH = 0.8  # share of studies that find an effect
 
 
 def effect(row: Row, prompt: str | None = None) -> str:
@@ -111,17 +30,16 @@ def effect(row: Row, prompt: str | None = None) -> str:
     name = label(row["phenomenon"]) + asked(prompt)
     if pd.isna(row["estimate"]):
         return f"{name}: {row['note']}"
-    what = "rated" if row["measure"] == "z" else "read"
+    verb = "rated" if row["measure"] == "z" else "read"
     p = row["p_bh"] if not pd.isna(row["p_bh"]) else row["p"]
     if pd.isna(p) or p >= ALPHA:
-        return f"{name}: the data do not show that grammaticality changes how sentences were {what} ({apa(row)})."
-    if what == "rated":
+        return f"{name}: the data do not show that grammaticality changes how sentences were {verb} ({apa(row)})."
+    if verb == "rated":
         higher = "higher" if row["estimate"] > 0 else "lower"
         size = f"{abs(row['estimate']):.2f} standard deviations {higher}"
         return f"{name}: grammatical sentences were rated {size} than ungrammatical ones ({apa(row)})."
     change = math.expm1(row["estimate"])
-    size = f"{percent(abs(change))} {'more' if change > 0 else 'less'} time"
-    size += in_ms(row)
+    size = f"{percent(abs(change))} {'more' if change > 0 else 'less'} time{in_ms(row)}"
     return f"{name}: the critical region took {size} in grammatical than in ungrammatical sentences ({apa(row)})."
 
 
@@ -129,8 +47,7 @@ def in_ms(row: Row) -> str:
     """Return an effect in ms in brackets, nothing where there is none."""
     if pd.isna(row.get("ms", float("nan"))):
         return ""
-    low, high = _signed(row["ms_low"], 0), _signed(row["ms_high"], 0)
-    return f" ({_signed(row['ms'], 0)} ms, 95% CI [{low}, {high}])"
+    return f" ({signed(row['ms'], 0)} ms, {interval(row['ms_low'], row['ms_high'], '.0f')})"
 
 
 def effects(models: pd.DataFrame, measure: str, prompts: Sequence[str | None] = ()) -> list[str]:
@@ -141,7 +58,7 @@ def effects(models: pd.DataFrame, measure: str, prompts: Sequence[str | None] = 
     """
     tested = models[(models["measure"] == measure) & (models["term"] == TERM)]
     counts, single = [], []
-    prompts = prompts or told(tested)
+    prompts = prompts or prompts_of(tested)
     for prompt in prompts:
         part = of(tested, prompt)
         declared = part[part["random"] == INTERCEPTS]
@@ -162,21 +79,21 @@ def effects(models: pd.DataFrame, measure: str, prompts: Sequence[str | None] = 
 
 
 def _with_slopes(row: Row | None) -> str:
-    if row is None or pd.isna(row["p"]):
-        return ""
-    return f" With slopes: t({row['df']:.1f}) = {_signed(row['t'], 2)}, p {p_value(row['p'])}, p_BH {p_value(row['p_bh'])}."
+    return "" if row is None or pd.isna(row["p"]) else f" With slopes: {significance(row)}."
 
 
 def _counted(declared: pd.DataFrame, measure: str, prompt: str | None) -> list[str]:
-    found = {str(region): int((rows["p_bh"] < ALPHA).sum()) for region, rows in declared.groupby("region", sort=True)}
-    first = next(region for region in FIRST if region in found)
+    differing = {
+        str(region): int((rows["p_bh"] < ALPHA).sum()) for region, rows in declared.groupby("region", sort=True)
+    }
+    first = next(region for region in FIRST if region in differing)
     n = int((declared["region"] == first).sum())
-    what = f"Ratings{asked(prompt)}" if measure == "z" else "Reading times of the critical region"
+    subject = f"Ratings{asked(prompt)}" if measure == "z" else "Reading times of the critical region"
     total = f"{n} phenomen{'on' if n == 1 else 'a'}"
     sentences = [
-        f"{what} differ between grammatical and ungrammatical sentences in {found[first]} of {total} (p_BH < .05)."
+        f"{subject} differ between grammatical and ungrammatical sentences in {differing[first]} of {total} (p_BH < .05)."
     ]
-    later = [f"{count} at {region}" for region, count in found.items() if region != first]
+    later = [f"{count} at {region}" for region, count in differing.items() if region != first]
     if later:
         everywhere = int((declared["p_bh_all"] < ALPHA).sum())
         tests = int(declared["p"].notna().sum())
@@ -187,42 +104,46 @@ def _counted(declared: pd.DataFrame, measure: str, prompt: str | None) -> list[s
     return sentences
 
 
-def exclusions(ledger: pd.DataFrame, people: pd.DataFrame, prompts: pd.DataFrame) -> list[str]:
-    """Return what was left out by each rule that left out anything, and how many participants are flagged.
+def chosen(models: pd.DataFrame, steps: pd.DataFrame) -> list[str]:
+    """Return what the policy did, what of it was singular or cross-checked, and each effect under the chosen model."""
+    tested = models[models["term"] == TERM]
+    if tested.empty:
+        return []
+    fitted = tested.dropna(subset="estimate")
+    fits = int(steps["model"].isin(steps_named(tested)).sum())
+    several = len(prompts_of(tested)) > 1
+    text = f"Random effects by the policy {tested['policy'].iloc[0]}: {len(fitted)} of {len(tested)} models were fitted"
+    text += f" in {fits} steps" if fits else ""
+    singular = int(fitted["singular"].sum())
+    text += f"; {singular} remained singular" if singular else "; none is singular"
+    agreeing = crosschecked(fitted)
+    text += f"; {agreeing} agree with the other engine to {AGREEING}" if agreeing else ""
+    return [f"{text}.", *(_chosen(row, several) for row in records(tested))]
 
-    `people` and `prompts` are the tables participants and participant_prompts.
-    """
-    whole = ledger[
-        (ledger["condition"] == ALL) & (ledger["table"].isin(COUNTED) | ledger["table"].str.startswith(ASKED))
-    ]
-    sentences = [
-        f"{row['excluded']} of {row['before']} {COUNTED.get(row['table'], 'answers')} left out: {row['rule']}."
-        for row in records(whole)
-        if row["excluded"]
-    ]
-    if len(people):
-        gone = people["excluded"].value_counts(sort=False)
-        sentences += [f"{n} of {len(people)} participants left out: {rule}." for rule, n in gone.items()]
-    if len(ledger) and not sentences:
-        sentences = ["No session, participant, rating or critical region was left out."]
-    tested = prompts.dropna(subset="flagged")
-    for prompt in told(tested) if len(tested) else ():
-        of_prompt = of(tested, prompt)["flagged"].astype(bool)
+
+def _chosen(row: Row, several: bool) -> str:
+    where = asked(row["prompt"] if several else None) if row["region"] == SENTENCE_WIDE else f" ({row['region']})"
+    name = f"{label(row['phenomenon'])}{where}"
+    if pd.isna(row["estimate"]):
+        return f"{name}: {row['note']}"
+    random = row["formula"].partition(" + (")[2]
+    return f"{name}: {apa(row)}, with ({random}."
+
+
+def ordinal(models: pd.DataFrame) -> list[str]:
+    """Return the effects of cumulative-link models, on their latent scale; those of paradigms stay in their table."""
+    sentences = []
+    of_paradigms = models["paradigm"].notna() if "paradigm" in models else pd.Series(False, index=models.index)
+    several = "prompt" in models and len(prompts_of(models)) > 1
+    for row in records(models[~of_paradigms].dropna(subset="estimate")):
+        where = asked(row["prompt"] if several else None)
+        name = "" if pd.isna(row.get("phenomenon")) else f"{label(row['phenomenon'])}{where}: "
+        verdict = "differ" if row["p"] < ALPHA else "are not shown to differ"
+        wald = apa({**row, "df": None, "t": row["z"]})
         sentences.append(
-            f"The ratings{asked(prompt)} of {int(of_prompt.sum())} of {len(of_prompt)} participants do not tell grammatical from "
-            "ungrammatical sentences apart (Mann-Whitney, p ≥ .05). They stay: such a rule is circular with the effect."
+            f"{name}as ordered categories ({row['link']}), ratings {verdict} by {label(row['term'])} ({wald})."
         )
     return sentences
-
-
-COUNTED = {
-    "sessions": "sessions",
-    "rating_scores": "ratings",
-    "region_times: critical": "critical regions",
-    "region_times: critical+1": "first words after the region",
-    "region_times: critical+2": "second words after the region",
-}
-UNITS = {"z": "standard deviations", "log_rt": "log ms"}
 
 
 def power(models: pd.DataFrame, smallest: Mapping[str, float]) -> list[str]:
@@ -230,12 +151,12 @@ def power(models: pd.DataFrame, smallest: Mapping[str, float]) -> list[str]:
     sentences = []
     declared = models[(models["term"] == TERM) & (models["random"] == INTERCEPTS)].dropna(subset="mde")
     for (measure, region), family in declared.groupby(["measure", "region"], sort=True):
-        for prompt in told(family):
+        for prompt in prompts_of(family):
             rows = of(family, prompt)
             low, high = rows["mde"].min(), rows["mde"].max()
-            what = f"Ratings{asked(prompt)}" if measure == "z" else f"Reading times, {region}"
+            subject = f"Ratings{asked(prompt)}" if measure == "z" else f"Reading times, {region}"
             text = (
-                f"{what}: with these standard errors, effects from {low:.3f} (best phenomenon) to {high:.3f} (worst) "
+                f"{subject}: with these standard errors, effects from {low:.3f} (best phenomenon) to {high:.3f} (worst) "
                 f"{UNITS[str(measure)]} would be found in 80% of repetitions"
             )
             if str(measure) in smallest:
@@ -244,6 +165,34 @@ def power(models: pd.DataFrame, smallest: Mapping[str, float]) -> list[str]:
                 text += f"; the smallest effect of interest, {least:g}, is within reach in {reached} of {len(rows)}"
             sentences.append(f"{text}.")
     return sentences
+
+
+def planned(power: pd.DataFrame) -> list[str]:
+    """Return, for each number of items, how many participants find the smallest effect in four of five studies."""
+    sentences = []
+    for (size, items), rows in power.groupby(["effect", "items"], sort=True):
+        reached = rows[rows["power"] >= ENOUGH]
+        row = records(reached.nsmallest(1, "participants") if len(reached) else rows.nlargest(1, "participants"))[0]
+        sentences.append(
+            f"An effect of {size:g} is found by {row['participants']} participants with {items} items in "
+            f"{percent(row['power'])} of {row['runs']} simulated studies (95% Wilson interval {percent(row['power_low'])} to "
+            f"{percent(row['power_high'])}){'' if len(reached) else '; more than these would be needed for 80%'}."
+        )
+    return sentences
+
+
+def refits(grid: pd.DataFrame) -> str:
+    """Return under which other choices the models of reading times were fitted again, nothing where they were not."""
+    times = grid[grid["measure"] == "log_rt"]
+    if times.empty:
+        return ""
+    text = (
+        f"Reading-time models of the critical region were refitted under {times['cutoff'].nunique()} cutoffs and "
+        f"{times['transform'].nunique()} transforms"
+    )
+    if len(times["people"].unique()) > 1:
+        text += f", and without participants whose ratings {NOT_TOLD_APART} (Mann & Whitney, 1947)"
+    return text
 
 
 def robustness(grid: pd.DataFrame) -> list[str]:
@@ -255,104 +204,23 @@ def robustness(grid: pd.DataFrame) -> list[str]:
         if declared.empty:
             continue
         alike = int(((rows["ms"] > 0) == (declared.item() > 0)).sum())
-        out = int(((rows["ci_low"] > 0) | (rows["ci_high"] < 0)).sum())
+        apart = int(((rows["ci_low"] > 0) | (rows["ci_high"] < 0)).sum())
         sentences.append(
-            f"{label(phenomenon)}: {_signed(declared.item(), 0)} ms as declared, {_signed(rows['ms'].min(), 0)} to "
-            f"{_signed(rows['ms'].max(), 0)} ms under {len(rows)} choices; {alike} have the same sign, and the "
-            f"intervals of {out} leave out zero."
+            f"{label(phenomenon)}: {signed(declared.item(), 0)} ms as declared, {signed(rows['ms'].min(), 0)} to "
+            f"{signed(rows['ms'].max(), 0)} ms under {len(rows)} choices; {alike} have the same sign, and the "
+            f"intervals of {apart} leave out zero."
         )
     return sentences
 
 
-def agreement(reliability: pd.DataFrame, ceilings: pd.DataFrame, choices: pd.DataFrame) -> list[str]:
-    """Return how far people agree, prompt by prompt: ICC by paradigm and version, ceilings, and forced choices."""
+def residuals(families: pd.DataFrame, prompts: Sequence[str | None]) -> list[str]:
+    """Return how far residuals of successive trials correlate, for each measure and region, and each of several prompts."""
+    several = len(prompts) > 1
+    lagged = families[families["level"] == "phenomenon"].dropna(subset="autocorrelation")
     sentences = []
-    for prompt in told(reliability):
-        sentences += _agreeing(of(reliability, prompt), prompt)
-    for prompt in told(ceilings):
-        known = of(ceilings, prompt).dropna(subset="ceiling")
-        reached = [f"{row['ceiling']:.2f} over {row['level']}" for row in records(known)]
-        if reached:
-            sentences.append(
-                f"A perfect model would correlate with these ratings{asked(prompt)} by {', '.join(reached)}."
-            )
-    for prompt in told(choices):
-        made = of(choices, prompt)
-        for row in records(made[made["paradigm"] == ALL] if len(made) > 1 else made):
-            paradigms = made[made["paradigm"] != ALL]
-            sentences.append(
-                f"In forced choice{asked(prompt)}, {percent(row['individual'])} of {row['choices']} single choices are of the "
-                f"grammatical member, and the majority chose it in {percent(row['majority'])} of {row['pairs']} pairs; "
-                f"{int(paradigms['kept'].sum())} of {len(paradigms)} paradigms reach four of five pairs."
-            )
-    return sentences
-
-
-def _agreeing(reliability: pd.DataFrame, prompt: str | None) -> list[str]:
-    sentences = []
-    whole = reliability[(reliability["condition"] == ALL)].dropna(subset="icc")
-    if len(whole):
-        poor = whole[whole["icc"] < POOR]
-        text = (
-            f"ICC(2,k){asked(prompt)} over all sentences of a paradigm in a version: median {whole['icc'].median():.2f}, from "
-            f"{whole['icc'].min():.2f} to {whole['icc'].max():.2f}"
-        )
-        within = reliability[reliability["condition"] != ALL].dropna(subset="icc")
-        if len(within):
-            text += f"; within a condition the median is {_signed(within['icc'].median(), 2)}"
-        names = ", ".join(
-            f"{label(row['paradigm'])} ({row['experiment']}-{row['version']})" for row in records(poor.head(8))
-        )
-        more = f" and {len(poor) - 8} more" if len(poor) > 8 else ""
-        below = f" It is below {POOR:g} in {len(poor)} of {len(whole)}: {names}{more}." if len(poor) else ""
-        sentences.append(f"{text}.{below}")
-    return sentences
-
-
-def accuracies(table: pd.DataFrame) -> list[str]:
-    """Return a sentence for each model, protocol and measure: pairs won, mean over paradigms, weakest paradigm."""
-    sentences = []
-    for (model, protocol, measure), rows in table.groupby(["model", "protocol", "measure"], sort=False):
-        overall = {row["paradigm"]: row for row in records(rows[rows["phenomenon"] == "all"])}
-        pooled, mean = overall["pooled"], overall["mean"]
-        paradigms = rows[~rows["paradigm"].isin([MEAN, POOLED])]
-        weakest = records(paradigms.nsmallest(1, "accuracy"))[0]
-        low, high = percent(pooled["wilson_low"]), percent(pooled["wilson_high"])
+    for row in records(lagged.drop_duplicates(["measure", "region", "prompt"])):
+        place = [row["measure"], row["region"], *([row["prompt"]] if several and not pd.isna(row["prompt"]) else [])]
         sentences.append(
-            f"{model} ({protocol}, {measure}) gives the grammatical sentence the higher score in "
-            f"{percent(pooled['accuracy'])} of {pooled['n']} pairs (95% Wilson interval {low} to {high}); the mean "
-            f"over {len(paradigms)} paradigms is {percent(mean['accuracy'])}, the lowest "
-            f"{percent(weakest['accuracy'])} ({label(weakest['paradigm'])})."
+            f"Residuals of successive trials correlate by {correlation(row['autocorrelation'])} ({', '.join(place)})."
         )
     return sentences
-
-
-def slopes(models: pd.DataFrame) -> list[str]:
-    """Return, for each language model, what a bit of surprisal does to reading time: on the word, then on the next."""
-    sentences = []
-    for row in records(models[models["term"].isin(["surprisal", "surprisal_previous"])]):
-        whose = "its surprisal" if row["term"] == "surprisal" else "the surprisal of the word before"
-        name = f"{row['model']} ({row['protocol']})"
-        if pd.isna(row["estimate"]):
-            sentences.append(f"{name}: {row['note']}")
-        elif pd.isna(row["p"]) or row["p"] >= ALPHA:
-            sentences.append(
-                f"{name}: the data give no evidence for an effect of {whose} on a word's reading time ({apa(row)})."
-            )
-        else:
-            change = math.expm1(row["estimate"])
-            longer = "longer" if change > 0 else "shorter"
-            size = f"{100 * abs(change):.2g}% {longer}"
-            sentences.append(f"{name}: a word is read {size} for each bit of {whose} ({apa(row)}).")
-    return sentences
-
-
-def notes(models: pd.DataFrame, by: str) -> list[str]:
-    """Return the notes of fitted models, each once, after the models (values of column `by`) that it holds for."""
-    noted = models[models["note"].notna() & models["estimate"].notna()]
-    grouped: dict[str, list[str]] = {}
-    for name, note in zip(noted[by], noted["note"], strict=True):
-        names = grouped.setdefault(str(note), [])
-        if label(name) not in names:
-            names.append(label(name))
-    return [f"{', '.join(names)}: {note}" for note, names in grouped.items()]

@@ -1,95 +1,88 @@
-"""Sentences about models beside the declared ones: chosen by a policy, ordinal, additive, contrasts, and power."""
+"""How mixed models were fitted: formulas, program, random effects, and the notes on single fits."""
+
+from collections.abc import Mapping
 
 import pandas as pd
 
-from ...chosen import steps_named
-from ...contrasts import TERM
-from ...prompts import told
-from ...rows import records
-from .effects import ALPHA, Row, apa, asked, label, p_value, percent
-from .surprisal import named
+from .labels import label, listed
 
-CHECKED = "Cross-checked with"
-ENOUGH = 0.8
+Versions = Mapping[str, str]
 
-
-def chosen(models: pd.DataFrame, steps: pd.DataFrame) -> list[str]:
-    """Return what the policy did, what of it was singular or cross-checked, and each effect under the chosen model."""
-    tested = models[models["term"] == TERM]
-    if tested.empty:
-        return []
-    fitted = tested.dropna(subset="estimate")
-    fits = int(steps["model"].isin(steps_named(tested)).sum())
-    several = len(told(tested)) > 1
-    text = f"Random effects by the policy {tested['policy'].iloc[0]}: {len(fitted)} of {len(tested)} models were fitted"
-    text += f" in {fits} steps" if fits else ""
-    singular = int(fitted["singular"].sum())
-    text += f"; {singular} remained singular" if singular else "; none is singular"
-    checked = int(fitted["note"].str.contains(CHECKED).fillna(False).sum())
-    text += f"; {checked} agree with the other engine to a thousandth of a standard error" if checked else ""
-    return [f"{text}.", *(_effect(row, several) for row in records(tested))]
+# What an engine is, and whom to cite for it.
+ENGINES = {
+    "glmm": ("the Python package glmm", ""),
+    "lme4": ("lme4 and lmerTest in R", "Bates et al., 2015"),
+}
+POLICIES = {
+    "declared": "the form with slopes, kept as it is",
+    "maximal": "all slopes that the design allows, of which correlations and slopes without variance were left out one by one "
+    "until the model converged and was not singular (Barr et al., 2013)",
+    "parsimonious": "from all slopes that the design allows, backward by likelihood-ratio tests at .2 (Matuschek et al., 2017)",
+}
+UNSEEN = "no p of a fixed effect was read"  # when random effects were chosen
+VARYING = "the effect varies over participants and items"  # in models with slopes
+CODED = "coded +.5 (grammatical) and −.5 (ungrammatical)"
+DETECTABLE = "mde is the effect that would be found in 80% of repetitions"
+CHECKED = "Cross-checked with"  # in a note
+AGREEING = "a thousandth of a standard error"  # as far as two engines may differ
 
 
-def _effect(row: Row, several: bool) -> str:
-    where = asked(row["prompt"] if several else None) if row["region"] == "sentence" else f" ({row['region']})"
-    name = f"{label(row['phenomenon'])}{where}"
-    if pd.isna(row["estimate"]):
-        return f"{name}: {row['note']}"
-    random = row["formula"].partition(" + (")[2]
-    return f"{name}: {apa(row)}, with ({random}."
+def formulas(models: pd.DataFrame) -> str:
+    """Return the formulas of models, each once, as code.
+
+    >>> formulas(pd.DataFrame({"formula": ["z ~ a", "z ~ b", "z ~ a"]}))
+    '`z ~ a` and `z ~ b`'
+    """
+    return listed(f"`{formula}`" for formula in models["formula"].unique())
 
 
-def ordinal(models: pd.DataFrame) -> list[str]:
-    """Return the effects of cumulative-link models, on their latent scale; of paradigms' own models the table tells."""
-    sentences = []
-    of_paradigms = models["paradigm"].notna() if "paradigm" in models else pd.Series(False, index=models.index)
-    several = "prompt" in models and len(told(models)) > 1
-    for row in records(models[~of_paradigms].dropna(subset="estimate")):
-        where = asked(row["prompt"] if several else None)
-        name = "" if pd.isna(row.get("phenomenon")) else f"{label(row['phenomenon'])}{where}: "
-        said = "differ" if row["p"] < ALPHA else "are not shown to differ"
-        sentences.append(
-            f"{name}as ordered categories ({row['link']}), ratings {said} by {label(row['term'])} (b = {row['estimate']:.2f}, "
-            f"95% CI [{row['ci_low']:.2f}, {row['ci_high']:.2f}], z = {row['z']:.2f}, p {p_value(row['p'])}).".replace(
-                "-", "−"
-            )
-        )
-    return sentences
+def estimation(models: pd.DataFrame, software: Versions | None = None) -> str:
+    """Return how models were estimated, by which program, and where degrees of freedom come from.
+
+    >>> estimation(pd.DataFrame({"engine": ["glmm"]}), {"glmm": "0.6.2"})
+    'by REML with the Python package glmm 0.6.2 and degrees of freedom after Satterthwaite (Kuznetsova et al., 2017)'
+    """
+    used = program(str(models["engine"].iloc[0]), software)
+    return f"by REML with {used} and degrees of freedom after Satterthwaite (Kuznetsova et al., 2017)"
 
 
-def curves(terms: pd.DataFrame) -> list[str]:
-    """Return each smooth term of additive models: how bent it is, and its test."""
-    return [
-        f"{_whose(row)}{row['term']}: {'about a straight line' if row['edf'] < 1.5 else 'bent'} (edf = {row['edf']:.1f}, "
-        f"F = {row['statistic']:.2f}, p {p_value(row['p'])}; {row['n']} readings, "
-        f"residuals of successive ones correlate by {row['autocorrelation']:.2f}).".replace("-", "−")
-        for row in records(terms[terms["smooth"].astype(bool)])
-    ]
+def program(engine: str, software: Versions | None = None) -> str:
+    """Return what an engine is, with its version where that is known.
+
+    >>> program("lme4", {"lme4": "1.1.37"})
+    'lme4 and lmerTest in R 1.1.37 (Bates et al., 2015)'
+    """
+    name, reference = ENGINES.get(engine, (engine, ""))
+    version = (software or {}).get(engine, "")
+    return f"{name}{f' {version}' if version else ''}{f' ({reference})' if reference else ''}"
 
 
-def _whose(row: Row) -> str:
-    """Return the language model of a row, if it has one."""
-    return "" if pd.isna(row.get("model")) else f"{named(row)}, "
+def fitted(models: pd.DataFrame) -> str:
+    """Return formulas and estimation as a sentence of its own for a caption, nothing where there are no models."""
+    return f" Fitted: {formulas(models)}, {estimation(models)}." if len(models) else ""
 
 
-def contrasts(table: pd.DataFrame) -> list[str]:
-    """Return each difference between levels of a factor."""
-    return [
-        f"{label(row['factor'])}, {label(row['contrast']).replace(' - ', ' − ')}"
-        f"{'' if row['at'] == 'all' else ' at ' + str(row['at'])}: {apa(row)} (p adjusted: {row['adjustment']})."
-        for row in records(table)
-    ]
+def adjusted(several_prompts: bool) -> str:
+    """Return the family of tests over which p-values of phenomena are adjusted.
+
+    >>> adjusted(False)
+    'adjusted over the phenomena of one measure, region and form of random effects (Benjamini & Hochberg, 1995)'
+    """
+    kinds = listed(["measure", "region", *(["prompt"] if several_prompts else []), "form of random effects"])
+    return f"adjusted over the phenomena of one {kinds} (Benjamini & Hochberg, 1995)"
 
 
-def planned(power: pd.DataFrame) -> list[str]:
-    """Return, for each number of items, how many participants find the smallest effect in four of five studies."""
-    sentences = []
-    for (effect, items), rows in power.groupby(["effect", "items"], sort=True):
-        reached = rows[rows["power"] >= ENOUGH]
-        row = records(reached.nsmallest(1, "participants") if len(reached) else rows.nlargest(1, "participants"))[0]
-        sentences.append(
-            f"An effect of {effect:g} is found by {row['participants']} participants with {items} items in "
-            f"{percent(row['power'])} of {row['runs']} simulated studies (95% Wilson interval {percent(row['power_low'])} to "
-            f"{percent(row['power_high'])}){'' if len(reached) else '; more than these would be needed for 80%'}."
-        )
-    return sentences
+def crosschecked(models: pd.DataFrame) -> int:
+    """Return how many models were fitted by a second engine too, and agree."""
+    return int(models["note"].str.contains(CHECKED).fillna(False).sum())
+
+
+def notes(models: pd.DataFrame, by: str) -> list[str]:
+    """Return the notes of fitted models, each once, after the models (values of column `by`) that it holds for."""
+    noted = models[models["note"].notna() & models["estimate"].notna()]
+    grouped: dict[str, list[str]] = {}
+    for name, note in zip(noted[by], noted["note"], strict=True):
+        names = grouped.setdefault(str(note), [])
+        if label(name) not in names:
+            names.append(label(name))
+    return [f"{', '.join(names)}: {note}" for note, names in grouped.items()]

@@ -17,7 +17,13 @@ from gardenpath.analysis import (
     surprisal_figure,
     svg,
 )
-from gardenpath.analysis.reporting.figures import effect_figures, figure_style, surprisal_figures
+from gardenpath.analysis.reporting.figures import (
+    catalogue,
+    effect_figures,
+    figure_style,
+    rater_figures,
+    surprisal_figures,
+)
 from gardenpath.study import DataError
 
 Tables = dict[str, pd.DataFrame]
@@ -35,8 +41,8 @@ DRAW: dict[str, Callable[[Tables], object]] = {
     "surprisal": lambda t: surprisal_figure(t["aligned"]),
     "accuracy": lambda t: accuracy_figure(t["accuracy"]),
     "curves": lambda t: effect_figures.curve_figure(t["reading_curves"]),
-    "reliability": lambda t: effect_figures.reliability_figure(t["reliability"]),
-    "counts": lambda t: effect_figures.rating_figure(t["rating_counts"]),
+    "reliability": lambda t: rater_figures.reliability_figure(t["reliability"]),
+    "counts": lambda t: rater_figures.rating_figure(t["rating_counts"]),
     "specifications": lambda t: effect_figures.specification_figure(t["sensitivity"]),
 }
 
@@ -47,7 +53,7 @@ def test_the_svg_is_the_same_bytes_each_time_and_well_formed(results: Tables, na
     assert first == second
     assert ET.fromstring(first).tag.endswith("svg")
     assert "<metadata" not in first
-    assert all(found.startswith(f"{name}-") for found in re.findall(r'id="([^"]+)"', first))
+    assert all(id_.startswith(f"{name}-") for id_ in re.findall(r'id="([^"]+)"', first))
 
 
 def test_references_inside_a_drawing_lead_to_its_own_ids(results: Tables) -> None:
@@ -160,12 +166,12 @@ def test_text_of_each_figure_stays_inside_it(results: Tables) -> None:
 
 
 def test_all_results_are_drawn_but_those_without_data(results: Tables) -> None:
-    names = [name for name, _ in effect_figures.result_figures(results)]
+    names = [name for name, _ in catalogue.result_figures(results)]
     assert {"ratings", "rating_effects", "reading_times", "reading_curves", "reliability", "specifications"} <= set(
         names
     )
     empty = {name: frame.head(0) for name, frame in results.items()}
-    assert list(effect_figures.result_figures(empty)) == []
+    assert list(catalogue.result_figures(empty)) == []
 
 
 def test_text_stays_inside_the_drawing_however_long_names_are(results: Tables) -> None:

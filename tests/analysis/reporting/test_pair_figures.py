@@ -96,11 +96,11 @@ def test_bins_are_points_of_the_table(found: Tables) -> None:
 def test_people_come_first_in_the_map_of_correlations(found: Tables) -> None:
     table = found["accuracy_correlations"].query("measure == 'lp'")
     people = table.assign(a="people", pearson=0.5).drop_duplicates("b")
-    axes = pair_figures.kinship_figure(pd.concat([table, people]), "lp").axes[0]
+    axes = pair_figures.accuracy_correlation_figure(pd.concat([table, people]), "lp").axes[0]
     assert axes.get_xticklabels()[0].get_text() == "people"
     assert [text.get_text() for text in axes.texts].count("0.50") == len(people)
     with pytest.raises(DataError, match="needs no map"):
-        pair_figures.kinship_figure(table.head(1), "lp")
+        pair_figures.accuracy_correlation_figure(table.head(1), "lp")
 
 
 def test_a_model_has_one_colour_in_every_figure_and_pictures_are_the_same_bytes(found: Tables) -> None:
