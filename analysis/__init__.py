@@ -17,12 +17,13 @@ from .ordinal import cumulative, ordinal_models
 from .predictive import delta_comparisons, delta_log_likelihood, heldout
 from .predictors import collinearity
 from .reliability import choice_agreement, icc, noise_ceilings, rating_counts, reliabilities
-from .reporting.canvas import svg
 from .reporting.document import report
-from .reporting.figures import coefficient_figure, condition_figure
-from .reporting.modelfigures import gain_figure, lag_profile_figure, score_figure, surprisal_figure
-from .reporting.pairfigures import accuracy_figure
-from .reporting.wording import apa
+from .reporting.figures.effect_figures import coefficient_figure, condition_figure
+from .reporting.figures.figure_style import svg
+from .reporting.figures.pair_figures import accuracy_figure
+from .reporting.figures.score_figures import score_figure
+from .reporting.figures.surprisal_figures import gain_figure, lag_profile_figure, surprisal_figure
+from .reporting.wording.numbers import apa
 from .results import analyse
 from .selftest import alignment_test, lag_profile
 from .sensitivity import sensitivity_grid

@@ -80,7 +80,8 @@ def command(
     Where it fails, the exit code is 1 and no models are fitted.
     """
     from gardenpath import analysis
-    from gardenpath.analysis.reporting import canvas, curvefigures, modelwording, wording
+    from gardenpath.analysis.reporting.figures import figure_style, surprisal_figures
+    from gardenpath.analysis.reporting.wording import minimal_pairs, surprisal
     from gardenpath.study import AnalysisSection, DataError, load, refuse_overwrite, refuse_tables
 
     settings = load(study_file).analysis if study_file else AnalysisSection()
@@ -98,21 +99,25 @@ def command(
     results = analysis.align(inputs, analysis.AlignOptions(settings=settings, **chosen))
     analyse.write_all(results, out, places, analyse.noted(settings) | {"gam": settings.gam} | chosen, parquet)
     if len(results.get(CURVES, ())):
-        canvas.save(curvefigures.smooth_figure(results[CURVES]), CURVES, pictures)
+        figure_style.save(surprisal_figures.smooth_figure(results[CURVES]), CURVES, pictures)
         options.talk(f"{pictures / CURVES}.svg: curves of surprisal, as SVG and PNG")
-    for sentence in modelwording.alignment(results["alignment_test"], results["lag_profile"]):
+    for sentence in surprisal.alignment_test(results["alignment_test"], results["lag_profile"]):
         click.echo(sentence)
     withheld = results["alignment_models"]["note"].str.contains("self-test failed").fillna(False)
     for sentence in [
-        *wording.slopes(results["alignment_models"][~withheld.astype(bool)]),
-        *modelwording.costs(results["surprisal_effects"]),
-        *modelwording.gains(results["delta_log_likelihood"]),
-        *modelwording.rivals(results["delta_comparisons"]),
-        *(modelwording.likenesses(results["rating_correlations"]) if "rating_correlations" in results else []),
+        *surprisal.slopes(results["alignment_models"][~withheld.astype(bool)]),
+        *surprisal.costs(results["surprisal_effects"]),
+        *surprisal.gains(results["delta_log_likelihood"]),
+        *surprisal.gain_comparisons(results["delta_comparisons"]),
+        *(
+            minimal_pairs.rating_correlations(results["rating_correlations"])
+            if "rating_correlations" in results
+            else []
+        ),
     ]:
         click.echo(sentence)
     if withheld.any():
         raise DataError(
-            "reading times seem to stand beside the wrong words, so they were not modelled; once you know why, correct the "
-            "tables, or go on with --despite-failure"
+            f"{surprisal.MISALIGNED}, so they were not modelled; once you know why, correct the tables, or go on with "
+            "--despite-failure"
         )

@@ -59,7 +59,9 @@ def command(
     """
     from gardenpath import analysis
     from gardenpath.analysis.prompts import rated
-    from gardenpath.analysis.reporting import factorialwording, manuscript, wording
+    from gardenpath.analysis.reporting import manuscript
+    from gardenpath.analysis.reporting.wording import effects as words
+    from gardenpath.analysis.reporting.wording import factors
     from gardenpath.study import (
         AnalysisSection,
         load,
@@ -99,20 +101,20 @@ def command(
                 "the table conditions"
             )
     for measure, prompts in (("z", rated(results)), ("log_rt", ())):
-        for sentence in wording.effects(effects, measure, prompts):
+        for sentence in words.effects(effects, measure, prompts):
             click.echo(sentence)
     if "factorial_models" in results:
-        for sentence in factorialwording.factorial_effects(results["factorial_models"]):
+        for sentence in factors.factorial_effects(results["factorial_models"]):
             click.echo(sentence)
 
 
 def draw(results: Mapping[str, "pd.DataFrame"], folder: Path) -> None:
     """Write each figure as SVG and as PNG."""
-    from gardenpath.analysis.reporting import canvas, figures
+    from gardenpath.analysis.reporting.figures import catalogue, figure_style
 
     count = 0
-    for name, figure in figures.result_figures(results):
-        canvas.save(figure, name, folder)
+    for name, figure in catalogue.result_figures(results):
+        figure_style.save(figure, name, folder)
         count += 1
     options.talk(f"{folder}: {count} figures, as SVG and PNG")
 

@@ -84,7 +84,7 @@ def command(
 
     from gardenpath import analysis, stimuli, study
     from gardenpath.analysis import comparison
-    from gardenpath.analysis.reporting import modelwording
+    from gardenpath.analysis.reporting.wording import minimal_pairs
 
     if len(set(models)) < len(models):
         raise click.UsageError(f"--model {' --model '.join(models)}: one is given twice; expected each once")
@@ -122,16 +122,15 @@ def command(
     click.echo(shown.to_string(index=False, float_format="%.3f"))
     click.echo()
     click.echo(side_by_side.to_string(index=False, float_format="%.3f", na_rep=""))
-    for sentence in modelwording.duels(compared["model_comparisons"]) if "model_comparisons" in compared else []:
+    for sentence in (
+        minimal_pairs.model_comparisons(compared["model_comparisons"]) if "model_comparisons" in compared else []
+    ):
         click.echo(sentence)
-    for sentence in modelwording.kinships(compared["accuracy_correlations"]) if people else []:
+    for sentence in minimal_pairs.accuracy_correlations(compared["accuracy_correlations"]) if people else []:
         click.echo(sentence)
-    for name, found_noise in noise.items():
-        for measure, of in found_noise.items():
-            click.echo(
-                f"{name}, {measure}: scores moved by up to {of['nats']:.1e} nats in another batch; "
-                f"{of['verdicts_within']} of {of['verdicts']} verdicts lie within that"
-            )
+    for name, of_model in noise.items():
+        for sentence in minimal_pairs.layout_noise(name, of_model):
+            click.echo(sentence)
 
 
 def _evaluated(

@@ -28,7 +28,8 @@ def command(study_file: Path, figures: bool, out: Path, force: bool) -> None:
     Reads the folders tables/, scores/ and results/ beside STUDY.toml and says what is absent. Beside report.html lie
     report-figures/ and report.R, which refits the report's mixed models in lme4.
     """
-    from gardenpath.analysis.reporting import canvas, document
+    from gardenpath.analysis.reporting import document
+    from gardenpath.analysis.reporting.figures import figure_style
     from gardenpath.study import find_tables, load, read, refuse_overwrite, write_sidecar, write_text
 
     study = load(study_file)
@@ -60,7 +61,7 @@ def command(study_file: Path, figures: bool, out: Path, force: bool) -> None:
         options.talk(f"{script}: the mixed models again, in R")
     if figures and made.figures:
         for name, figure in made.figures.items():
-            canvas.save(figure, name, folder)
+            figure_style.save(figure, name, folder)
         options.talk(f"{folder}: {len(made.figures)} figures, as SVG and PNG")
 
 

@@ -89,7 +89,8 @@ def _power(
 ) -> None:
     from gardenpath import analysis, study
     from gardenpath.analysis.contrasts import CORRELATED, PLAIN
-    from gardenpath.analysis.reporting import canvas, figures, fitwording
+    from gardenpath.analysis.reporting.figures import effect_figures, figure_style
+    from gardenpath.analysis.reporting.wording import effects
 
     section = stated.analysis
     if "log_rt" not in section.smallest:
@@ -124,9 +125,9 @@ def _power(
             progress=progress,
             each=write,
         )
-    canvas.save(figures.power_figure(table), TABLE, out / "figures")
+    figure_style.save(effect_figures.power_figure(table), TABLE, out / "figures")
     options.talk(f"{out / TABLE}.csv: {len(table)} rows, with its figure in {out / 'figures'}")
-    for sentence in fitwording.planned(table):
+    for sentence in effects.planned(table):
         click.echo(sentence)
 
 

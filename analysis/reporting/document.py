@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING
 from gardenpath.study import TABLES, DataError
 
 from ..rows import records
-from . import manuscript, modelsections, peoplesections, references, rscript
-from .page import ALARM, Exhibit, Page, Section, Tables, cells_of
+from . import manuscript, references, rscript
+from .exhibits import ALARM, Exhibit, Page, Section, Tables, cells_of
+from .sections import effect_sections, pair_sections, people_sections, surprisal_sections
+from .wording import surprisal
 
 if TYPE_CHECKING:
     from markupsafe import Markup
@@ -18,19 +20,19 @@ if TYPE_CHECKING:
 HEAD = 5  # rows of each table shown in the list of tables
 
 SECTIONS: Sequence[Callable[[Page], Section]] = (
-    peoplesections.run,
-    peoplesections.exclusions,
-    peoplesections.ratings,
-    peoplesections.times,
-    peoplesections.factorial,
-    peoplesections.agreement,
-    peoplesections.trust,
-    modelsections.gate,
-    modelsections.surprisal,
-    modelsections.heldout,
-    modelsections.likenesses,
-    modelsections.pairs,
-    modelsections.rivals,
+    people_sections.run,
+    people_sections.exclusions,
+    effect_sections.ratings,
+    effect_sections.times,
+    effect_sections.factorial,
+    people_sections.agreement,
+    effect_sections.trust,
+    surprisal_sections.alignment,
+    surprisal_sections.surprisal,
+    surprisal_sections.heldout,
+    pair_sections.rating_correlations,
+    pair_sections.pairs,
+    pair_sections.comparisons,
 )
 
 
@@ -134,7 +136,7 @@ MEANINGS = {  # of a word in a warning
     "simulated": "Numbers marked as simulated are no findings about people.",
     "unknown": "Nobody can tell whether the numbers are people's or simulated: the table sessions is not there.",
     "toy": "Those of a toy are no findings about a real language model.",
-    ALARM: "Reading times seem to stand beside the wrong words: find out why before reading on.",
+    ALARM: f"{surprisal.MISALIGNED.capitalize()}: find out why before reading on.",
 }
 EMPTY = {
     "readings": "reading times: nobody read word by word in this study",

@@ -8,31 +8,14 @@ from gardenpath.study import TABLES
 
 from ..contrasts import INTERCEPTS, SLOPES, TERM
 from ..correlation import RELATIVE
-from ..ledger import ALL
 from ..predictive import CLUSTERS
 from ..predictors import AT, at
-from ..prompts import ASKED, rated
-from ..rows import records
-from . import factorialwording, wording
+from ..prompts import rated
 from .references import cited
+from .wording import effects, factors, fits, labels, minimal_pairs, participation, raters
 
 Tables = Mapping[str, pd.DataFrame]
 Versions = Mapping[str, str]
-
-# What an engine is, and whom to cite for it.
-ENGINES = {
-    "glmm": ("the Python package glmm", ""),
-    "lme4": ("lme4 and lmerTest in R", "Bates et al., 2015"),
-}
-MEASURES = {
-    "lp": "log probability",
-    "mean_lp": "log probability over tokens",
-    "pen_lp": "log probability with a length penalty",
-    "slor": "SLOR (Lau et al., 2017)",
-    "critical_lp": "log probability of the critical region",
-    "one_prefix": "probability of the critical words after one prefix (Warstadt et al., 2020)",
-    "two_prefix": "probability of the critical words after each prefix (Warstadt et al., 2020)",
-}
 
 
 def methods(tables: Tables, software: Versions | None = None, models: Mapping[str, str] | None = None) -> list[str]:
@@ -42,14 +25,14 @@ def methods(tables: Tables, software: Versions | None = None, models: Mapping[st
     """
     software, models = software or {}, models or {}
     paragraphs = [
-        [_people(tables), _unanswered(tables), _ratings(tables), _times(tables)],
-        [factorialwording.factorial_methods(table_of(tables, "factorial_models"))],
+        [*_sample(tables), _ratings(tables), _times(tables)],
+        [_factors(tables, software)],
         [_models(tables, software), _chosen(tables), _ordinal(tables), _grid(tables), _power(tables)],
         [_agreement(tables)],
         [_language_models(tables, software, models)],
-        [_alignment(tables), _alignment_models(tables, software), _curves(tables), _heldout(tables, software)],
-        [_likenesses(tables)],
-        [_pairs(tables), _rivals(tables)],
+        [_alignment(tables), _alignment_models(tables, software), _smooths(tables), _heldout(tables, software)],
+        [_rating_correlations(tables)],
+        [_pairs(tables), _comparisons(tables)],
     ]
     texts = [" ".join(part for part in parts if part) for parts in paragraphs]
     texts = [text for text in texts if text]
@@ -62,26 +45,28 @@ def methods(tables: Tables, software: Versions | None = None, models: Mapping[st
 def ready_to_paste(
     tables: Tables, software: Versions | None = None, smallest: Mapping[str, float] | None = None
 ) -> str:
-    """Return methods and results of a study as plain Markdown, each sentence read off the tables."""
-    told = methods(tables, software)
-    parts = [("Methods", told)]
-    parts += [
-        ("Exclusions", wording.exclusions(*(table_of(tables, name) for name in LEFT_OUT))),
-        ("Ratings", wording.effects(table_of(tables, "phenomenon_models"), "z", rated(tables))),
-        ("Reading times", wording.effects(table_of(tables, "phenomenon_models"), "log_rt")),
-        ("Factors of the study", factorialwording.factorial_effects(table_of(tables, "factorial_models"))),
-        ("What could have been found", wording.power(table_of(tables, "phenomenon_models"), smallest or {})),
-        ("Other choices", wording.robustness(table_of(tables, "sensitivity"))),
-        ("Agreement among people", wording.agreement(*(table_of(tables, name) for name in AGREEMENT))),
+    """Return methods and results of a study as plain Markdown, each sentence read off the tables, and each there once."""
+    paragraphs = methods(tables, software)
+    text = " ".join(paragraphs)
+    models = table_of(tables, "phenomenon_models")
+    excluded = participation.exclusions(*(table_of(tables, name) for name in EXCLUSIONS))
+    parts = [
+        ("Methods", paragraphs),
+        ("Exclusions", [sentence for sentence in excluded if sentence not in text]),
+        ("Ratings", effects.effects(models, "z", rated(tables))),
+        ("Reading times", effects.effects(models, "log_rt")),
+        ("Factors of the study", factors.factorial_effects(table_of(tables, "factorial_models"))),
+        ("What could have been found", effects.power(models, smallest or {})),
+        ("Other choices", effects.robustness(table_of(tables, "sensitivity"))),
+        ("Agreement among people", raters.agreement(*(table_of(tables, name) for name in AGREEMENT))),
+        ("References", [f"{reference.entry} {reference.address}" for reference in cited(text)]),
     ]
-    references = [f"{found.entry} {found.address}" for found in cited(" ".join(told))]
-    parts.append(("References", references))
     sections = [f"## {title}\n\n" + "\n\n".join(lines) for title, lines in parts if lines]
     return "\n\n".join(sections) + "\n"
 
 
 AGREEMENT = ("reliability", "noise_ceilings", "choice_agreement")
-LEFT_OUT = ("exclusions", "participants", "participant_prompts")
+EXCLUSIONS = ("exclusions", "participants", "participant_prompts")
 
 
 def table_of(tables: Tables, name: str) -> pd.DataFrame:
@@ -89,18 +74,11 @@ def table_of(tables: Tables, name: str) -> pd.DataFrame:
     return tables.get(name, pd.DataFrame(columns=TABLES[name].names))
 
 
-def _people(tables: Tables) -> str:
+def _sample(tables: Tables) -> list[str]:
     ledger, people = table_of(tables, "exclusions"), table_of(tables, "participants")
-    if ledger.empty or people.empty:
-        return ""
-    sessions = ledger[(ledger["table"] == "sessions") & (ledger["condition"] == ALL)]
-    began, counted = int(sessions["participants_before"].iloc[0]), len(people)
-    text = f"Of {began} participants who began, {counted} completed a session that counts."
-    gone = people["excluded"].dropna()
-    if gone.empty:
-        return f"{text} Nobody was excluded."
-    named = "; ".join(f"{rule} (n = {n})" for rule, n in gone.value_counts(sort=False).items())
-    return f"{text} We excluded {len(gone)} of them: {named}; {counted - len(gone)} remained."
+    took_part = participation.participation(ledger, people)
+    excluded = [participation.participants_excluded(people)] if took_part else []
+    return [took_part, *excluded, *participation.unanswered(ledger)]
 
 
 def _ratings(tables: Tables) -> str:
@@ -116,35 +94,39 @@ def _ratings(tables: Tables) -> str:
 
 def _prompts(tables: Tables) -> str:
     """Return the prompts of the ratings in words where there are several, else nothing."""
-    names = [wording.label(prompt) for prompt in rated(tables) if prompt is not None]
-    return f"{', '.join(names[:-1])} and {names[-1]}" if names else ""
-
-
-def _unanswered(tables: Tables) -> str:
-    ledger = table_of(tables, "exclusions")
-    lines = records(ledger[(ledger["condition"] == ALL) & ledger["table"].str.startswith(ASKED)])
-    named = "; ".join(f"{row['rule']}, {row['excluded']} of {row['before']}" for row in lines)
-    return f"Answers that did not come were left out: {named}." if named else ""
+    names = [labels.label(prompt) for prompt in rated(tables) if prompt is not None]
+    return labels.listed(names) if names else ""
 
 
 def _times(tables: Tables) -> str:
-    times, ledger = table_of(tables, "region_times"), table_of(tables, "exclusions")
+    times = table_of(tables, "region_times")
     if times.empty:
         return ""
-    band = ledger[ledger["rule"].str.startswith("a word of critical was read") & (ledger["condition"] == ALL)]
-    rule, out, before = (
-        (str(band["rule"].iloc[-1]), int(band["excluded"].iloc[-1]), int(band["before"].iloc[-1]))
-        if len(band)
-        else ("", 0, 0)
-    )
-    limits = rule.partition(" in ")[2]
-    text = "The reading time of the critical region is the sum over its words"
-    if limits:
-        text += f"; regions with a word read in {limits} were excluded ({out} of {before}, {wording.percent(out / max(before, 1))})"
-    text += ". Times were then log-transformed."
+    sentences = [
+        "The reading time of the critical region is the sum over its words.",
+        participation.out_of_band(table_of(tables, "exclusions")),
+        "Times were then log-transformed.",
+    ]
     if len(times["region"].unique()) > 1:
-        text += " The words after the region were analysed one by one, where the sentence went on after them."
-    return text
+        sentences.append("The words after the region were analysed one by one, where the sentence went on after them.")
+    return " ".join(filter(None, sentences))
+
+
+def _factors(tables: Tables, software: Versions) -> str:
+    fitted = table_of(tables, "factorial_models").dropna(subset=["estimate"])
+    if fitted.empty:
+        return ""
+    declared = fitted[fitted["random"] != SLOPES]
+    contrasts = dict.fromkeys(contrast for contrast in declared["contrast"].dropna() if " x " not in contrast)
+    text = (
+        f"Of the study's own factors we fitted {fits.formulas(declared)}, {fits.estimation(fitted, software)}, other predictors "
+        f"centred, and these contrasts (Schad et al., 2020): {'; '.join(contrasts)}."
+    )
+    if (fitted["random"] == SLOPES).any():
+        text += f" Beside them stand models with {fits.POLICIES['maximal']}."
+    if fitted["measure"].eq("log_rt").any() and fitted["ms"].notna().any():
+        text += " Differences in ms are those of exponentiated predictions at the mean, with delta-method intervals."
+    return f"{text} Their p-values are not adjusted for one another."
 
 
 def _models(tables: Tables, software: Versions) -> str:
@@ -153,23 +135,13 @@ def _models(tables: Tables, software: Versions) -> str:
     if tested.empty:
         return ""
     declared, slopes = (tested[tested["random"] == form] for form in (INTERCEPTS, SLOPES))
-    fitted = " and ".join(f"`{formula}`" for formula in sorted(declared["formula"].unique()))
-    engine = str(tested["engine"].iloc[0])
-    program, reference = ENGINES.get(engine, (engine, ""))
-    version = software.get(engine, "")
     text = (
-        f"For each of {tested['phenomenon'].nunique()} phenomena we fitted {fitted} (Suijkerbuijk et al., 2025) with "
-        f"grammaticality coded +.5 and −.5 and other predictors centred, by REML with {program}{f' {version}' if version else ''}"
-        f"{f' ({reference})' if reference else ''}, and degrees of freedom after Satterthwaite (Kuznetsova et al., "
-        "2017)."
+        f"For each of {tested['phenomenon'].nunique()} phenomena we fitted {fits.formulas(declared)} (Suijkerbuijk et al., 2025) "
+        f"with grammaticality {fits.CODED} and other predictors centred, {fits.estimation(tested, software)}."
     )
     if len(slopes):
-        forms = " and ".join(f"`{formula}`" for formula in sorted(slopes["formula"].unique()))
-        text += f" Beside them stand models in which the effect varies over participants and items: {forms}."
-    text += (
-        f" p-values were adjusted over the phenomena of one measure, region{', prompt' if _prompts(tables) else ''} and form of "
-        "random effects (Benjamini & Hochberg, 1995)."
-    )
+        text += f" Beside them stand models in which {fits.VARYING}: {fits.formulas(slopes)}."
+    text += f" p-values were {fits.adjusted(bool(_prompts(tables)))}."
     singular = int(declared["singular"].sum())
     if singular:
         text += f" {singular} of {len(declared)} declared models were singular and kept as declared."
@@ -177,31 +149,22 @@ def _models(tables: Tables, software: Versions) -> str:
 
 
 def _agreement(tables: Tables) -> str:
-    found, choices = table_of(tables, "reliability"), table_of(tables, "choice_agreement")
+    reliability, choices = table_of(tables, "reliability"), table_of(tables, "choice_agreement")
     text = ""
-    if len(found):
+    if len(reliability):
         text = (
             "Agreement among raters is ICC(2,k), two-way random effects, absolute agreement, mean of the k raters of a sentence "
             "(Shrout & Fleiss, 1979), for each paradigm and version, with intervals by parametric bootstrap; noise ceilings are "
             "square roots of split-half correlations within version, stepped up after Spearman and Brown."
         )
     if len(choices):
-        text += " A paradigm counts as accepted when the majority agrees on at least four of five pairs (Warstadt et al., 2020)."
+        text += f" A paradigm counts as accepted when {raters.ACCEPTED} (Warstadt et al., 2020)."
     return text.strip()
 
 
 def _grid(tables: Tables) -> str:
-    times = table_of(tables, "sensitivity")
-    times = times[times["measure"] == "log_rt"]
-    if times.empty:
-        return ""
-    text = (
-        f"Reading-time models of the critical region were refitted under {times['cutoff'].nunique()} cutoffs and "
-        f"{times['transform'].nunique()} transforms"
-    )
-    if len(times["people"].unique()) > 1:
-        text += ", and without participants whose ratings did not tell conditions apart (Mann & Whitney, 1947)"
-    return f"{text}; these are no tests of their own."
+    refits = effects.refits(table_of(tables, "sensitivity"))
+    return f"{refits}; {effects.NO_TESTS}." if refits else ""
 
 
 def _chosen(tables: Tables) -> str:
@@ -209,33 +172,22 @@ def _chosen(tables: Tables) -> str:
     if models.empty:
         return ""
     policy = str(models["policy"].iloc[0])
-    text = (
-        f"Random effects were also chosen by the policy {policy}: {POLICIES[policy]}; no p of a fixed effect was read."
-    )
-    checked = models["note"].str.contains("Cross-checked with").fillna(False).any()
-    return text + (
-        " Each was refitted in a second program, and given only where estimates differ by at most a thousandth of a standard error."
-        if checked
-        else ""
-    )
-
-
-POLICIES = {
-    "declared": "the form with slopes, kept as it is",
-    "maximal": "all slopes that the design allows, of which correlations and slopes without variance were left out one by one "
-    "until the model converged and was not singular (Barr et al., 2013)",
-    "parsimonious": "from all slopes that the design allows, backward by likelihood-ratio tests at .2 (Matuschek et al., 2017)",
-}
+    text = f"Random effects were also chosen by the policy {policy}: {fits.POLICIES[policy]}; {fits.UNSEEN}."
+    if fits.crosschecked(models):
+        text += (
+            f" Each was refitted in a second program, and given only where estimates differ by at most {fits.AGREEING}."
+        )
+    return text
 
 
 def _ordinal(tables: Tables) -> str:
     models = table_of(tables, "ordinal_models")
     if models.empty:
         return ""
-    links, formulas = (" and ".join(sorted(models[name].unique())) for name in ("link", "formula"))
     return (
-        f"Ratings were modelled as ordered categories too (Liddell & Kruschke, 2018), with a {links} link: `{formulas}`, by the R "
-        "package ordinal (Christensen, 2023)."
+        f"Ratings were modelled as ordered categories too (Liddell & Kruschke, 2018), with a "
+        f"{labels.listed(sorted(models['link'].unique()))} link: {fits.formulas(models)}, by the R package "
+        "ordinal (Christensen, 2023)."
     )
 
 
@@ -266,17 +218,13 @@ def _language_models(tables: Tables, software: Versions, models: Mapping[str, st
 
 
 def _alignment(tables: Tables) -> str:
-    aligned, ledger = table_of(tables, "aligned"), table_of(tables, "alignment_exclusions")
-    read = ledger[ledger["table"] == "readings"]
-    if aligned.empty or read.empty:
+    kept = participation.readings_kept(table_of(tables, "alignment_exclusions"))
+    if table_of(tables, "aligned").empty or not kept:
         return ""
-    out = [row for row in records(read) if row["excluded"]]
-    named = "; ".join(f"{row['rule']} (n = {row['excluded']})" for row in out)
     text = (
         "The reading time of each word was set beside its surprisal in bits (whitespace counted as by Pimentel & Meister, 2024), "
-        "its length in letters and digits, and its Zipf frequency (van Heuven et al., 2014; Speer, 2022)."
+        f"its length in letters and digits, and its Zipf frequency (van Heuven et al., 2014; Speer, 2022). {kept}"
     )
-    text += f" Left out were, in this order: {named}; {read['after'].iloc[-1]} of {read['before'].iloc[0]} readings remained."
     tested = table_of(tables, "alignment_test")
     if len(tested):
         verdicts = ", ".join(f"{n} {verdict}" for verdict, n in tested["verdict"].value_counts(sort=False).items())
@@ -296,28 +244,23 @@ def _alignment_models(tables: Tables, software: Versions) -> str:
     terms = set(fitted["term"])
     lags = sum(name in terms for name in at("surprisal", [lag for lag in AT if lag > 0]))
     back = ("", " and of the word before", " and of two words before", " and of three words before")[lags]
-    program, reference = ENGINES.get(str(fitted["engine"].iloc[0]), (str(fitted["engine"].iloc[0]), ""))
-    version = software.get(str(fitted["engine"].iloc[0]), "")
-    formulas = sorted(fitted["formula"].unique())
     text = (
         f"Log reading time was modelled by surprisal, length and frequency of the word{back}, position in the sentence and log "
-        f"trial number, by REML with {program}{f' {version}' if version else ''}{f' ({reference})' if reference else ''}: "
-        f"{' and '.join(f'`{formula}`' for formula in formulas)}."
+        f"trial number, {fits.estimation(fitted, software)}: {fits.formulas(fitted)}."
     )
-    if all("(1|token)" in formula for formula in formulas):
+    if all("(1|token)" in formula for formula in fitted["formula"]):
         text += " The intercept by token is there because readers share words."
-    if any("+ surprisal|participant" in formula for formula in formulas):
+    if any("+ surprisal|participant" in formula for formula in fitted["formula"]):
         text += " The effect of surprisal varies over participants where the data allow."
     return text
 
 
-def _curves(tables: Tables) -> str:
+def _smooths(tables: Tables) -> str:
     terms = table_of(tables, "gam_terms")
     if terms.empty:
         return ""
-    formulas = " and ".join(f"`{formula}`" for formula in terms["formula"].unique())
     rho = terms["rho"].iloc[0]
-    return f"Generalised additive models were fitted by mgcv's bam in R (Wood, 2017): {formulas}" + (
+    return f"Generalised additive models were fitted by mgcv's bam in R (Wood, 2017): {fits.formulas(terms)}" + (
         f", with residuals of successive words following an AR(1) process ({rho:.2f})." if rho else "."
     )
 
@@ -330,33 +273,34 @@ def _heldout(tables: Tables, software: Versions) -> str:
     unit = {"item": "items", "story": "stories", "participant": "participants", "row": "single readings"}[by]
     cluster = {"row": "item"}.get(by, CLUSTERS[by] if by != "story" else "story")
     folds = int(held["fold"].max()) + 1 if held["fold"].notna().any() else 0
-    version = software.get("glmm", "")
-    text = (
+    sentences = [
         f"What surprisal adds was measured on held-out data (Goodkind & Bicknell, 2018): {unit} were dealt to "
         f"{f'{folds} ' if folds else ''}folds at random, and the model above with intercepts alone, with and without surprisal at "
-        f"all lags, was fitted by maximum likelihood to the other folds with glmm{f' {version}' if version else ''}. "
-    )
-    text += (
-        f"Single readings were taken alone and summed by {cluster}. "
+        f"all lags, was fitted by maximum likelihood to the other folds with {fits.program('glmm', software)}.",
+        f"Single readings were taken alone and summed by {cluster}."
         if by == "row"
-        else f"The log density of a held-out {cluster} is the joint one of its readings, random effects integrated out. "
+        else f"The log density of a held-out {cluster} is the joint one of its readings, random effects integrated out.",
+    ]
+    clusters = gains["clusters"].max()
+    if gains["p"].isna().all():
+        return " ".join([*sentences, f"With {clusters} clusters there are too few for a test or an interval."])
+    drawn = str(gains["flips"].iloc[0])
+    flips = "all patterns of signs" if drawn == "exact" else f"{drawn}; Phipson & Smyth, 2010"
+    sentences.append(
+        f"p is one-sided, by sign flips over {clusters} clusters ({flips}); intervals are bootstraps over clusters."
     )
-    few = gains["p"].isna().all()
-    if few:
-        return f"{text}With {gains['clusters'].max()} clusters there are too few for a test or an interval."
-    how = str(gains["flips"].iloc[0])
-    flips = "all patterns of signs" if how == "exact" else f"{how}; Phipson & Smyth, 2010"
-    text += f"p is one-sided, by sign flips over {gains['clusters'].max()} clusters ({flips}); intervals are cluster bootstraps."
     if len(table_of(tables, "delta_comparisons")):
-        text += " Language models were compared by two-sided sign flips over clusters, corrected over all pairs (Holm, 1979)."
-    return text
+        sentences.append(
+            "Language models were compared by two-sided sign flips over clusters, corrected over all pairs (Holm, 1979)."
+        )
+    return " ".join(sentences)
 
 
-def _likenesses(tables: Tables) -> str:
+def _rating_correlations(tables: Tables) -> str:
     table = table_of(tables, "rating_correlations").dropna(subset="r")
     if table.empty:
         return ""
-    measures = ", ".join(MEASURES.get(name, name) for name in table["measure"].unique())
+    measures = labels.measures(table["measure"].unique())
     levels = ", ".join(str(name) for name in table["level"].unique() if name != RELATIVE)
     prompts = _prompts(tables)
     text = (
@@ -366,7 +310,7 @@ def _likenesses(tables: Tables) -> str:
         "items, paradigms or phenomena."
     )
     if (table["level"] == RELATIVE).any():
-        text += " Beside them stands the correlation of ratings with the score less that of the other member (Hu et al., 2024)."
+        text += f" Beside them stands the correlation of ratings with {minimal_pairs.RELATIVE}."
     if table["ceiling"].notna().any():
         text += " Each is held against a noise ceiling."
     return text
@@ -376,23 +320,23 @@ def _pairs(tables: Tables) -> str:
     table = table_of(tables, "pairs")
     if table.empty:
         return ""
-    measures = ", ".join(MEASURES.get(name, name) for name in table["measure"].unique())
+    measures = labels.measures(table["measure"].unique())
     return (
         f"Language models were given {table['item'].nunique()} minimal pairs in {table['paradigm'].nunique()} paradigms. A pair is "
-        f"won when its grammatical member has the higher score ({measures}), a tie being half a success; intervals are Wilson's "
-        "(Wilson, 1927) and take pairs as independent."
+        f"won when its grammatical member has the higher score ({measures}); {minimal_pairs.TIES}; intervals are Wilson's "
+        f"(Wilson, 1927) and {minimal_pairs.INDEPENDENT}."
     )
 
 
-def _rivals(tables: Tables) -> str:
+def _comparisons(tables: Tables) -> str:
     table = table_of(tables, "model_comparisons")
     table = table[table["n"] > 0]
     if table.empty:
         return ""
     text = (
-        "Two models were compared on the same pairs by McNemar's exact test without ties (McNemar, 1947), which takes paradigms as "
-        "fixed"
+        "Two models were compared on the same pairs by McNemar's exact test without ties (McNemar, 1947), which speaks of "
+        f"{minimal_pairs.FIXED} only"
     )
     if table["flip_p"].notna().any():
-        text += ", and by two-sided sign flips over paradigms, which does not"
+        text += f", and by two-sided sign flips over {minimal_pairs.DRAWN}"
     return f"{text}; p was corrected over pairs of models (Holm, 1979)."

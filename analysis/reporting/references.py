@@ -149,7 +149,7 @@ REFERENCES = {
 def cited(text: str) -> list[Reference]:
     """Return the references that a text cites, in the order of the list.
 
-    >>> [found.address for found in cited("as usual (Shrout & Fleiss, 1979)")]
+    >>> [reference.address for reference in cited("as usual (Shrout & Fleiss, 1979)")]
     ['https://doi.org/10.1037/0033-2909.86.2.420']
     """
     return [reference for name, reference in REFERENCES.items() if name in text]

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from ..contrasts import TERM, minimal_pairs
 from ..predictors import formula, terms
 from ..selftest import SEEN
-from .page import Tables
+from .exhibits import Tables
 
 HEAD = """\
 # Refits the mixed models of this report with lme4 and lmerTest, and holds each against its table of results.
@@ -41,9 +41,9 @@ refit <- function(file, keys, rows_of, formula = NULL) {{
 
 # Where the first optimizer did not converge, the note names the one that did.
 control_of <- function(note) {{
-  found <- regmatches(note, regexec("nloptwrap did not converge; ([^ ;:]+):?([^ ]*) did", note))[[1]]
-  if (length(found) == 0) return(lmerControl())
-  lmerControl(optimizer = found[2], optCtrl = if (nzchar(found[3])) list(algorithm = found[3]) else list())
+  named <- regmatches(note, regexec("nloptwrap did not converge; ([^ ;:]+):?([^ ]*) did", note))[[1]]
+  if (length(named) == 0) return(lmerControl())
+  lmerControl(optimizer = named[2], optCtrl = if (nzchar(named[3])) list(algorithm = named[3]) else list())
 }}
 """
 GRAMMATICALITY = """\
@@ -91,8 +91,8 @@ def script(tables: Tables, files: Mapping[str, str] | None = None, name: str = "
         calls += [_reading(table, files[table]) for table in OF_READING if _fitted(tables, table)]
     if not calls:
         return ""
-    called = ["found <- rbind_all(list(", ",\n".join(f"  {call}" for call in calls), "))"]
-    called += ['print(found[setdiff(names(found), "formula")], row.names = FALSE)']
+    called = ["refits <- rbind_all(list(", ",\n".join(f"  {call}" for call in calls), "))"]
+    called += ['print(refits[setdiff(names(refits), "formula")], row.names = FALSE)']
     return "\n".join([HEAD.format(name=name), *parts, TOGETHER, "\n".join(called), ""])
 
 

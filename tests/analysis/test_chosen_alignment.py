@@ -11,8 +11,8 @@ from click.testing import CliRunner
 from gardenpath.analysis import AlignOptions, align, alignment_models, fit, smooths
 from gardenpath.analysis.additive import RANDOM, curves
 from gardenpath.analysis.predictors import formula, terms
-from gardenpath.analysis.reporting.canvas import svg
-from gardenpath.analysis.reporting.curvefigures import smooth_figure
+from gardenpath.analysis.reporting.figures.figure_style import svg
+from gardenpath.analysis.reporting.figures.surprisal_figures import smooth_figure
 from gardenpath.cli.main import cli
 from gardenpath.study import read, write
 

@@ -10,9 +10,9 @@ import pytest
 from gardenpath.analysis import analyse, factorial_models
 from gardenpath.analysis.factorial import regions_named
 from gardenpath.analysis.measures import marked
-from gardenpath.analysis.reporting.factorialwording import factorial_effects
-from gardenpath.analysis.reporting.figures import factorial_figure
+from gardenpath.analysis.reporting.figures.effect_figures import factorial_figure
 from gardenpath.analysis.reporting.manuscript import ready_to_paste
+from gardenpath.analysis.reporting.wording.factors import factorial_effects
 from gardenpath.study import DataError, ModelSection, structure, write
 from gardenpath.study.config import AnalysisSection
 
@@ -220,7 +220,7 @@ def test_sentences_tell_every_contrast_in_apa_style() -> None:
     assert len(told) == 2
     assert told[1].startswith("relatives, log_rt of region critical: extraction: object minus subject, b = ")
     assert " ms, 95% CI [" in told[1]
-    assert "with slopes p " in told[1]
+    assert "; with slopes: t(" in told[1]
 
 
 def test_the_methods_name_formulas_contrasts_and_whom_to_cite() -> None:

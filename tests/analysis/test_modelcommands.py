@@ -7,7 +7,8 @@ import pytest
 from click.testing import CliRunner, Result
 
 from gardenpath.analysis import rating_scores
-from gardenpath.analysis.reporting.modelwording import duels, gains, likenesses, rivals
+from gardenpath.analysis.reporting.wording.minimal_pairs import model_comparisons, rating_correlations
+from gardenpath.analysis.reporting.wording.surprisal import gain_comparisons, gains
 from gardenpath.cli.main import cli
 from gardenpath.study import check, read, write
 
@@ -70,7 +71,7 @@ def test_sentences_say_what_was_withheld(tables: Tables) -> None:
         "accuracy_a": 0.9, "accuracy_b": 0.8, "a_only": 6, "b_only": 2, "mcnemar_holm": 0.29, "flip_p": None,
         "note": "No test over paradigms: 4, under 10.",
     }  # fmt: skip
-    assert duels(pd.DataFrame([row])) == [
+    assert model_comparisons(pd.DataFrame([row])) == [
         "a (causal) against b (causal), lp: 90.0% and 80.0% of 40 pairs (1 tied); only the first wins 6, only the second 2 "
         "(McNemar, these paradigms only: p_Holm = .290). No test over paradigms: 4, under 10."
     ]
@@ -78,11 +79,11 @@ def test_sentences_say_what_was_withheld(tables: Tables) -> None:
         "flip_p": 0.01, "flip_holm": 0.02, "paradigms": 12, "paradigm_difference": 0.1, "paradigm_low": 0.02,
         "paradigm_high": 0.18, "smallest_p": 2**-11,
     }  # fmt: skip
-    assert duels(pd.DataFrame([wide]))[0].endswith(
+    assert model_comparisons(pd.DataFrame([wide]))[0].endswith(
         "Over 12 paradigms as drawn from more: +10.0 points, 95% CI [2.0, 18.0], p_Holm = .020, smallest possible 0.00049."
     )
-    assert duels(pd.DataFrame([row | {"n": 0, "note": "No pair was given to both models."}])) == [
+    assert model_comparisons(pd.DataFrame([row | {"n": 0, "note": "No pair was given to both models."}])) == [
         "a (causal) against b (causal), lp: No pair was given to both models."
     ]
     empty = pd.DataFrame(columns=["delta", "method", "model", "protocol", "measure", "prompt"])
-    assert gains(empty) == rivals(empty) == likenesses(empty) == []
+    assert gains(empty) == gain_comparisons(empty) == rating_correlations(empty) == []

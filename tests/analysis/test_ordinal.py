@@ -9,7 +9,7 @@ import pytest
 from gardenpath.analysis import analyse, ordinal_models
 from gardenpath.analysis.contrasts import entering
 from gardenpath.analysis.measures import rating_scores
-from gardenpath.analysis.reporting.fitwording import ordinal
+from gardenpath.analysis.reporting.wording.effects import ordinal
 from gardenpath.study import TABLES, AnalysisSection
 
 Tables = dict[str, pd.DataFrame]

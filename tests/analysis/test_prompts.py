@@ -29,8 +29,10 @@ from gardenpath.analysis import (
 from gardenpath.analysis.contrasts import CODES, entering
 from gardenpath.analysis.ledger import Ledger
 from gardenpath.analysis.prompts import answered
-from gardenpath.analysis.reporting import figures, manuscript, wording
+from gardenpath.analysis.reporting import manuscript
 from gardenpath.analysis.reporting.document import whole
+from gardenpath.analysis.reporting.figures import catalogue, effect_figures, rater_figures
+from gardenpath.analysis.reporting.wording import effects
 from gardenpath.study import AnalysisSection, ExcludeSection, ModelSection, check, read, write
 
 from .test_commands import STUDY, run
@@ -253,7 +255,7 @@ def test_the_flagged_of_each_scale_are_left_out_of_that_scale_and_of_reading_tim
     everybody = grid.query("measure == 'log_rt' and people == 'all'")
     assert everybody["prompt"].isna().all()
     assert grid["declared"].sum() == 3 * 3  # two scales and the reading times, three phenomena each
-    matrix = figures.specification_figure(grid).axes[-1]
+    matrix = effect_figures.specification_figure(grid).axes[-1]
     levels = [label.get_text() for label in matrix.get_yticklabels()]
     assert levels[-3:] == ["everybody", "unflagged (acceptability)", "unflagged (plausibility)"]
 
@@ -335,7 +337,7 @@ def test_declared_models_run_for_each_scale_unless_the_scale_is_in_them(
         "times log_rt critical declared",
     ]
     assert {"factorial_ratings-all", "factorial_ratings-acceptability", "factorial_reading_times"} <= {
-        name for name, _ in figures.result_figures({"factorial_models": table})
+        name for name, _ in catalogue.result_figures({"factorial_models": table})
     }
 
 
@@ -377,7 +379,7 @@ def test_sentences_and_methods_name_the_prompts_of_two_and_not_the_one(two_scale
     for part in (
         "Ratings (acceptability and plausibility) were standardised within participant and prompt (z, sample standard",
         "Each prompt was analysed by itself.",
-        "Answers that did not come were left out: no answer in time (acceptability), 26 of 552; no answer in time (noun)",
+        "We excluded 26 of 552 answers (4.7%): no answer in time (acceptability).",
         "over the phenomena of one measure, region, prompt and form of random effects",
         "Ratings (plausibility) differ between grammatical and ungrammatical sentences in 3 of 3 phenomena",
         "Corrected over all 6 tests of the 2 prompts together, 6 differences remain.",
@@ -421,7 +423,7 @@ def test_a_figure_is_of_one_scale_which_its_axis_names(found: Tables, scores: pd
         coefficient_figure(found["phenomenon_models"], "z", "plausibility").axes[0].get_xlabel(): (
             "grammatical minus ungrammatical\n(plausibility, z)"
         ),
-        figures.reliability_figure(found["reliability"], "plausibility").axes[0].get_xlabel(): (
+        rater_figures.reliability_figure(found["reliability"], "plausibility").axes[0].get_xlabel(): (
             "ICC(2,k) (plausibility), a dot for each version"
         ),
         score_figure(sentence_scores(two_scales), scores, "lp", prompt="plausibility").get_supylabel(): (
@@ -432,7 +434,7 @@ def test_a_figure_is_of_one_scale_which_its_axis_names(found: Tables, scores: pd
     drawn = condition_figure(found["condition_means"], prompt="plausibility").axes[0]
     low, high = drawn.get_xlim()
     assert 20 < low < high < 80, "points of the slider, not of the keys"
-    names = [name for name, _ in figures.result_figures(found)]
+    names = [name for name, _ in catalogue.result_figures(found)]
     for name, prompt in itertools.product(("ratings", "rating_effects", "reliability"), SCALES):
         assert f"{name}-{prompt}" in names
     assert "ratings" not in names
@@ -485,7 +487,7 @@ def test_a_prompt_of_any_text_has_a_file_of_its_own(found: Tables) -> None:
         name: frame.assign(prompt=frame["prompt"].replace(names)) if "prompt" in frame else frame
         for name, frame in found.items()
     }
-    drawn = [name for name, _ in figures.result_figures(renamed)]
+    drawn = [name for name, _ in catalogue.result_figures(renamed)]
     assert {"ratings-how-good-is-it", "ratings-how-good-is-it-2"} <= set(drawn)
     assert len(drawn) == len(set(drawn))
-    assert wording.effects(renamed["phenomenon_models"], "z")[0].startswith("Ratings (How good is it?) differ")
+    assert effects.effects(renamed["phenomenon_models"], "z")[0].startswith("Ratings (How good is it?) differ")

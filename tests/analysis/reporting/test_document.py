@@ -9,7 +9,7 @@ import pytest
 
 from gardenpath.analysis import AlignOptions, accuracy, align, report
 from gardenpath.analysis.reporting.document import whole
-from gardenpath.analysis.reporting.page import Page
+from gardenpath.analysis.reporting.exhibits import Page
 from gardenpath.study import TABLES, DataError, check
 
 Tables = dict[str, pd.DataFrame]
@@ -138,8 +138,8 @@ def test_results_without_their_sessions_are_marked_as_of_unknown_source(everythi
 
 def test_singular_fits_are_explained_and_exclusions_counted(page: str) -> None:
     assert "Singular fit: the variance of the intercepts by participant is estimated as zero" in page
-    assert "1 of 24 sessions left out: session not complete." in page
-    assert "1 of 529 critical regions left out" in page
+    assert "We excluded 1 of 24 sessions (4.2%): session not complete." in page
+    assert "We excluded 1 of 529 critical regions (0.2%)" in page
 
 
 def test_a_phenomenon_without_a_fit_says_so(everything: Tables) -> None:

@@ -18,8 +18,11 @@ def found(analysed: Tables) -> Tables:
 
 def test_methods_state_counts_rules_models_and_versions(found: Tables) -> None:
     text = "\n".join(methods(found, {"glmm": "0.6.2", "gardenpath": "9.9"}))
-    assert "Of 24 participants who began, 23 completed a session that counts. Nobody was excluded." in text
-    assert "regions with a word read in less than 100 or more than 3000 ms were excluded (1 of 529, 0.2%)" in text
+    assert "Of 24 participants who began, 23 completed a session that counts. No participant was excluded." in text
+    assert (
+        "We excluded 1 of 529 critical regions (0.2%): a word of critical was read in less than 100 or more than 3000 ms."
+        in text
+    )
     assert "`z ~ grammaticality + (1|participant) + (1|item)`" in text
     assert "the Python package glmm 0.6.2" in text
     assert text.endswith("gardenpath 9.9.")
@@ -34,7 +37,10 @@ def test_methods_follow_what_was_done(tables: Tables) -> None:
     given = {name: tables[name] for name in ("sessions", "items")} | changed
     found = analyse(given, AnalysisSection(exclude=ExcludeSection(attention=0.5)))
     text = "\n".join(methods(found))
-    assert "We excluded 1 of them: less than 50% of attention items answered as asked (n = 1); 22 remained." in text
+    assert (
+        "We excluded 1 of 23 participants: less than 50% of attention items answered as asked (n = 1); 22 remained."
+        in text
+    )
     assert "reading time" not in text.lower()
     assert "log_rt" not in text
 

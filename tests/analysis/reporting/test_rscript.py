@@ -30,7 +30,7 @@ def test_every_model_comes_out_in_r_as_in_its_table(
     for name in ("rating_scores", "region_times", "aligned", *MODELS):
         write(everything[name], name, tmp_path / "results", command="test")
     files = {name: f"results/{name}.csv" for name in everything}
-    kept = 'write.csv(found, "found.csv", row.names = FALSE)\n'
+    kept = 'write.csv(refits, "found.csv", row.names = FALSE)\n'
     (tmp_path / "report.R").write_text(script(everything, files) + kept, encoding="utf-8")
     run_r(tmp_path / "report.R")
     found = pd.read_csv(tmp_path / "found.csv")

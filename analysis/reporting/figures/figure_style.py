@@ -12,7 +12,7 @@ import pandas as pd
 
 from gardenpath.study import DataError, atomic, write_text
 
-from .wording import label
+from ..wording.labels import label
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -60,7 +60,7 @@ def svg(figure: "Figure", name: str) -> str:
     text = text[text.index("<svg") :]
     text = re.sub(r"<metadata>.*?</metadata>\s*", "", text, flags=re.DOTALL)
     # The page has many figures: every id, and every reference to one, carries the figure's name.
-    return re.sub(r'(\bid="|href="#|url\(#)', lambda found: f"{found[0]}{name}-", text).strip() + "\n"
+    return re.sub(r'(\bid="|href="#|url\(#)', lambda match: f"{match[0]}{name}-", text).strip() + "\n"
 
 
 def png(figure: "Figure") -> bytes:

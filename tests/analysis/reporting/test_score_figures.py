@@ -1,39 +1,14 @@
-"""Figures of models beside people show the numbers of their tables."""
+"""Figures of ratings against scores show the numbers of their tables."""
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from gardenpath.analysis import AlignOptions, align, gain_figure, lag_profile_figure, rating_scores, score_figure, svg
-from gardenpath.analysis.reporting.modelfigures import cost_figure, phenomenon_score_figure
-from gardenpath.analysis.reporting.modelwording import shown
-from gardenpath.study import DataError
+from gardenpath.analysis import rating_scores, score_figure
+from gardenpath.analysis.reporting.figures.score_figures import phenomenon_score_figure
+from gardenpath.analysis.reporting.wording.numbers import correlation
 
 Tables = dict[str, pd.DataFrame]
-
-
-@pytest.fixture(scope="module")
-def found(tables: Tables) -> Tables:
-    return align(
-        {name: tables[name] for name in ("readings", "sessions", "surprisal", "words")},
-        AlignOptions(slopes=False, folds=2),
-    )
-
-
-def test_the_profile_has_a_point_for_each_lag(found: Tables) -> None:
-    figure = lag_profile_figure(found["lag_profile"])
-    axes = figure.axes[0]
-    points = next(line for line in axes.lines if line.get_marker() == "o")
-    assert list(points.get_xdata()) == [-2, -1, 0, 1, 2, 3]
-    assert list(points.get_ydata()) == found["lag_profile"]["estimate"].to_list()
-    assert svg(figure, "p") == svg(lag_profile_figure(found["lag_profile"]), "p")
-
-
-def test_gains_stand_with_their_intervals(found: Tables) -> None:
-    row = found["delta_log_likelihood"].iloc[0]
-    lines = gain_figure(found["delta_log_likelihood"]).axes[0].lines
-    assert list(lines[1].get_xdata()) == [row["ci_low"], row["ci_high"]]
-    assert list(lines[2].get_xdata()) == [row["delta"]]
 
 
 def test_scores_and_ratings_have_every_sentence_and_every_pair(tables: Tables) -> None:
@@ -50,21 +25,6 @@ def test_scores_and_ratings_have_every_sentence_and_every_pair(tables: Tables) -
     assert line.get_ydata() == pytest.approx(intercept + slope * line.get_xdata())
 
 
-def test_nothing_to_draw_is_a_sentence(found: Tables) -> None:
-    for draw, name in ((lag_profile_figure, "lag_profile"), (gain_figure, "delta_log_likelihood")):
-        with pytest.raises(DataError, match=f"table {name}: no rows to draw"):
-            draw(found[name].head(0))
-
-
-def test_costs_are_ms_per_bit_with_their_intervals(found: Tables) -> None:
-    rows = found["surprisal_effects"].sort_values("lag")
-    drawn = cost_figure(found["surprisal_effects"]).axes[0].containers[0]
-    np.testing.assert_allclose(drawn[0].get_ydata().astype(float), rows["ms_per_bit"].astype(float))
-    np.testing.assert_allclose(
-        [s[:, 1] for s in drawn[2][0].get_segments()], rows[["ms_low", "ms_high"]].to_numpy(float)
-    )
-
-
 def test_each_phenomenon_has_a_panel_with_its_own_correlation(tables: Tables) -> None:
     items = tables["items"]
     ratings = rating_scores(tables["responses"], items)
@@ -76,7 +36,7 @@ def test_each_phenomenon_has_a_panel_with_its_own_correlation(tables: Tables) ->
     both = means.merge(scores, on=["item", "condition"])
     for panel, (name, rows) in zip(panels, both.groupby("phenomenon"), strict=True):
         r = float(np.corrcoef(rows["z"], rows["slor"])[0, 1])
-        assert panel.get_title("left") == f"{name}\nr = {shown(r)}"
+        assert panel.get_title("left") == f"{name}\nr = {correlation(r)}"
         assert sum(len(line.get_xdata()) for line in panel.lines if line.get_marker() in "oD") == len(rows)
 
 
@@ -99,5 +59,5 @@ def test_r_and_its_ceiling_stand_above_the_panels_of_their_level(tables: Tables)
     figure = score_figure(scores, ratings, "lp", pd.DataFrame([row, other]))
     assert [axes.get_title("left") for axes in figure.axes] == [
         "sentences",
-        "differences within pairs\nr = −.12, at most .77",
+        "differences within pairs\nr = −.12, ceiling .77",
     ]

@@ -17,7 +17,13 @@ from gardenpath.analysis import (
     surprisal_figure,
     svg,
 )
-from gardenpath.analysis.reporting import canvas, figures, modelfigures
+from gardenpath.analysis.reporting.figures import (
+    catalogue,
+    effect_figures,
+    figure_style,
+    rater_figures,
+    surprisal_figures,
+)
 from gardenpath.study import DataError
 
 Tables = dict[str, pd.DataFrame]
@@ -34,10 +40,10 @@ DRAW: dict[str, Callable[[Tables], object]] = {
     "effects": lambda t: coefficient_figure(t["phenomenon_models"]),
     "surprisal": lambda t: surprisal_figure(t["aligned"]),
     "accuracy": lambda t: accuracy_figure(t["accuracy"]),
-    "curves": lambda t: figures.curve_figure(t["reading_curves"]),
-    "reliability": lambda t: figures.reliability_figure(t["reliability"]),
-    "counts": lambda t: figures.rating_figure(t["rating_counts"]),
-    "specifications": lambda t: figures.specification_figure(t["sensitivity"]),
+    "curves": lambda t: effect_figures.curve_figure(t["reading_curves"]),
+    "reliability": lambda t: rater_figures.reliability_figure(t["reliability"]),
+    "counts": lambda t: rater_figures.rating_figure(t["rating_counts"]),
+    "specifications": lambda t: effect_figures.specification_figure(t["sensitivity"]),
 }
 
 
@@ -47,7 +53,7 @@ def test_the_svg_is_the_same_bytes_each_time_and_well_formed(results: Tables, na
     assert first == second
     assert ET.fromstring(first).tag.endswith("svg")
     assert "<metadata" not in first
-    assert all(found.startswith(f"{name}-") for found in re.findall(r'id="([^"]+)"', first))
+    assert all(id_.startswith(f"{name}-") for id_ in re.findall(r'id="([^"]+)"', first))
 
 
 def test_references_inside_a_drawing_lead_to_its_own_ids(results: Tables) -> None:
@@ -86,7 +92,7 @@ def test_the_regression_line_is_least_squares_over_words(results: Tables) -> Non
 
 
 def test_a_large_study_draws_a_bounded_number_of_words(results: Tables, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(modelfigures, "DRAWN", 50)
+    monkeypatch.setattr(surprisal_figures, "DRAWN", 50)
     axes = surprisal_figure(results["aligned"]).axes[0]
     assert len(axes.collections[0].get_offsets()) <= 50
 
@@ -103,7 +109,7 @@ def test_no_figure_has_a_title(results: Tables) -> None:
 
 
 def test_pictures_are_the_same_bytes_each_time(results: Tables) -> None:
-    first, second = (canvas.png(condition_figure(results["condition_means"])) for _ in range(2))
+    first, second = (figure_style.png(condition_figure(results["condition_means"])) for _ in range(2))
     assert first == second
     assert first.startswith(b"\x89PNG")
 
@@ -111,7 +117,9 @@ def test_pictures_are_the_same_bytes_each_time(results: Tables) -> None:
 def test_curves_are_the_tables_means_at_their_places(results: Tables) -> None:
     rows = results["reading_curves"].query("phenomenon == 'islands' and condition == 'ungrammatical'")
     panel = next(
-        axes for axes in figures.curve_figure(results["reading_curves"]).axes if axes.get_title("left") == "islands"
+        axes
+        for axes in effect_figures.curve_figure(results["reading_curves"]).axes
+        if axes.get_title("left") == "islands"
     )
     line = panel.containers[1][0]
     np.testing.assert_allclose(line.get_xdata(orig=False), rows["place"].astype(float))
@@ -129,7 +137,7 @@ def test_words_after_the_region_and_slopes_are_series_and_only_declared_models_h
 
 def test_every_choice_is_a_column_in_the_order_of_mean_effects_with_its_marks_below(results: Tables) -> None:
     grid = results["sensitivity"].query("measure == 'log_rt'")
-    figure = figures.specification_figure(results["sensitivity"])
+    figure = effect_figures.specification_figure(results["sensitivity"])
     *panels, matrix = figure.axes
     keys = ["cutoff", "transform", "people"]
     varied = [name for name in keys if len(set(grid[name])) > 1]
@@ -158,12 +166,12 @@ def test_text_of_each_figure_stays_inside_it(results: Tables) -> None:
 
 
 def test_all_results_are_drawn_but_those_without_data(results: Tables) -> None:
-    names = [name for name, _ in figures.result_figures(results)]
+    names = [name for name, _ in catalogue.result_figures(results)]
     assert {"ratings", "rating_effects", "reading_times", "reading_curves", "reliability", "specifications"} <= set(
         names
     )
     empty = {name: frame.head(0) for name, frame in results.items()}
-    assert list(figures.result_figures(empty)) == []
+    assert list(catalogue.result_figures(empty)) == []
 
 
 def test_text_stays_inside_the_drawing_however_long_names_are(results: Tables) -> None:

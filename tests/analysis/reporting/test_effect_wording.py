@@ -4,8 +4,9 @@ import pandas as pd
 import pytest
 
 from gardenpath.analysis import apa
-from gardenpath.analysis.reporting import wording
+from gardenpath.analysis.reporting.wording import effects, fits, surprisal
 
+NAN = float("nan")
 ROW = {
     "phenomenon": "npi", "measure": "z", "term": "grammaticality", "estimate": 0.5, "se": 0.1, "df": 51.2, "t": 5.0,
     "p": 0.00001, "ci_low": 0.3, "ci_high": 0.7, "p_bh": 0.00002, "p_bh_all": 0.00003, "region": "sentence", "prompt": None,
@@ -39,26 +40,12 @@ def test_a_negative_number_has_a_minus_sign_and_no_negative_zero() -> None:
     ],
 )
 def test_an_effect_says_its_direction_and_size_or_that_there_is_none(change: dict, said: str) -> None:
-    assert said in wording.effect(ROW | change)
-
-
-@pytest.mark.parametrize(
-    ("change", "said"),
-    [
-        ({"estimate": 0.02}, "a word is read 2% longer for each bit of its surprisal"),
-        ({"estimate": -0.02}, "2% shorter"),
-        ({"term": "surprisal_previous", "estimate": 0.02}, "for each bit of the surprisal of the word before"),
-        ({"p": 0.3}, "the data give no evidence for an effect of its surprisal"),
-    ],
-)
-def test_a_slope_says_percent_per_bit(change: dict, said: str) -> None:
-    row = ROW | {"term": "surprisal", "p_bh": float("nan")} | change
-    assert said in wording.slopes(pd.DataFrame([row]))[0]
+    assert said in effects.effect(ROW | change)
 
 
 def test_a_note_is_told_once_after_all_it_holds_for() -> None:
     rows = [ROW | {"phenomenon": name, "note": "Singular fit."} for name in ("a", "b", "b")]
-    assert wording.notes(pd.DataFrame(rows), "phenomenon") == ["a, b: Singular fit."]
+    assert fits.notes(pd.DataFrame(rows), "phenomenon") == ["a, b: Singular fit."]
 
 
 def times(**change: object) -> dict[str, object]:
@@ -70,7 +57,7 @@ def times(**change: object) -> dict[str, object]:
 
 
 def test_an_effect_on_reading_times_is_told_in_ms_with_its_interval() -> None:
-    assert "took 9.5% less time (−31 ms, 95% CI [−47, −16])" in wording.effect(times())
+    assert "took 9.5% less time (−31 ms, 95% CI [−47, −16])" in effects.effect(times())
 
 
 def test_what_slopes_say_stands_in_the_same_sentence_and_later_words_are_counted() -> None:
@@ -79,7 +66,7 @@ def test_what_slopes_say_stands_in_the_same_sentence_and_later_words_are_counted
         times(random="slopes", t=-1.9, df=11.3, p=0.08, p_bh=0.09),
         times(region="critical+1", p_bh=0.2, p_bh_all=0.3),
     ]
-    first, second, third = wording.effects(pd.DataFrame(rows), "log_rt")
+    first, second, third = effects.effects(pd.DataFrame(rows), "log_rt")
     assert (
         first
         == "Reading times of the critical region differ between grammatical and ungrammatical sentences in 1 of 1 phenomenon (p_BH < .05)."
@@ -93,10 +80,10 @@ def test_what_slopes_say_stands_in_the_same_sentence_and_later_words_are_counted
 
 def test_what_could_have_been_found_is_held_against_the_smallest_effect_of_interest() -> None:
     rows = pd.DataFrame([times(mde=0.04), times(mde=0.06, phenomenon="b")])
-    (said,) = wording.power(rows, {"log_rt": 0.05})
+    (said,) = effects.power(rows, {"log_rt": 0.05})
     assert "effects from 0.040 (best phenomenon) to 0.060 (worst) log ms would be found in 80% of repetitions" in said
     assert said.endswith("the smallest effect of interest, 0.05, is within reach in 1 of 2.")
-    assert "smallest" not in wording.power(rows, {})[0]
+    assert "smallest" not in effects.power(rows, {})[0]
 
 
 def test_other_choices_are_told_with_their_range_signs_and_intervals() -> None:
@@ -104,41 +91,68 @@ def test_other_choices_are_told_with_their_range_signs_and_intervals() -> None:
         {"measure": "log_rt", "phenomenon": "npi", "declared": k == 0, "ms": ms, "ci_low": -1.0, "ci_high": high}
         for k, (ms, high) in enumerate([(-30.0, -0.5), (-45.0, -0.1), (5.0, 1.0)])
     ]
-    (said,) = wording.robustness(pd.DataFrame(rows))
+    (said,) = effects.robustness(pd.DataFrame(rows))
     assert (
         said
         == "npi: −30 ms as declared, −45 to 5 ms under 3 choices; 2 have the same sign, and the intervals of 2 leave out zero."
     )
 
 
-def test_exclusions_are_told_with_their_counts_and_the_flag_is_no_ground() -> None:
-    ledger = pd.DataFrame([("all", "sessions", "session not complete", 10, 2), ("grammatical", "rating_scores", "x", 9, 1)],
-                          columns=["condition", "table", "rule", "before", "excluded"])  # fmt: skip
-    people = pd.DataFrame({"excluded": ["slept", None, None]})
-    prompts = pd.DataFrame({"prompt": "sense", "flagged": [None, True, False]})
-    assert wording.exclusions(ledger, people, prompts) == [
-        "2 of 10 sessions left out: session not complete.",
-        "1 of 3 participants left out: slept.",
-        "The ratings of 1 of 2 participants do not tell grammatical from ungrammatical sentences apart (Mann-Whitney, p ≥ .05). "
-        "They stay: such a rule is circular with the effect.",
-    ]
-    nobody = wording.exclusions(ledger.assign(excluded=0), people.head(0), prompts.head(0))
-    assert nobody == ["No session, participant, rating or critical region was left out."]
+CHOSEN = {
+    "phenomenon": "npi", "measure": "z", "region": "sentence", "prompt": "sense", "policy": "maximal", "term": "grammaticality", "estimate": 0.5,
+    "se": 0.1, "df": 20.0, "t": 5.0, "p": 0.0001, "ci_low": 0.3, "ci_high": 0.7, "singular": False,
+    "formula": "z ~ grammaticality + (1|item)", "note": "Cross-checked with lme4: estimates differ by at most 1e-06 SE.",
+}  # fmt: skip
 
 
-def test_answers_that_did_not_come_are_told_by_prompt_and_so_are_those_who_are_flagged_by_one() -> None:
-    lines = [("responses: a", "no answer in time (a)", 90, 3), ("responses: b", "no answer (b)", 80, 1)]
-    lines += [("responses", "not a rating", 86, 20), ("responses", "no answer in time (a)", 170, 3)]
-    ledger = pd.DataFrame(lines, columns=["table", "rule", "before", "excluded"]).assign(condition="all")
-    prompts = pd.DataFrame(
-        {"prompt": ["how_good", "how_likely"] * 3, "flagged": [True, False, True, True, False, None]}
+def test_a_policy_tells_its_steps_what_stayed_singular_and_what_was_checked() -> None:
+    steps = pd.DataFrame({"model": ["z sentence npi"] * 3})
+    first, second = effects.chosen(pd.DataFrame([CHOSEN]), steps)
+    assert first == (
+        "Random effects by the policy maximal: 1 of 1 models were fitted in 3 steps; none is singular; 1 agree with the other "
+        "engine to a thousandth of a standard error."
     )
-    told = wording.exclusions(ledger, pd.DataFrame({"excluded": [None]}), prompts)
-    assert told[:2] == [
-        "3 of 90 answers left out: no answer in time (a).",
-        "1 of 80 answers left out: no answer (b).",
+    assert second == "npi: b = 0.50, 95% CI [0.30, 0.70], t(20.0) = 5.00, p < .001, with (1|item)."
+    singular = effects.chosen(pd.DataFrame([CHOSEN | {"singular": True, "note": "Singular fit: x."}]), steps)
+    assert "; 1 remained singular." in singular[0]
+    failed = effects.chosen(pd.DataFrame([CHOSEN | {"estimate": NAN, "note": "Not fitted: y."}]), steps)
+    assert failed[1] == "npi: Not fitted: y."
+    steps = pd.DataFrame({"model": ["z sentence npi (form)", "z sentence npi (sense)", "z sentence npi"]})
+    several = effects.chosen(pd.DataFrame([CHOSEN, CHOSEN | {"prompt": "form"}]), steps)
+    assert "2 of 2 models were fitted in 2 steps" in several[0]
+    assert [sentence.partition(":")[0] for sentence in several[1:]] == ["npi (sense)", "npi (form)"]
+
+
+def test_other_models_are_told_on_their_own_scale() -> None:
+    ordinal = {
+        "term": "grammaticality",
+        "link": "probit",
+        "estimate": -1.0,
+        "se": 0.25,
+        "ci_low": -1.5,
+        "ci_high": -0.5,
+        "z": -4.0,
+        "p": 0.0001,
+    }
+    assert effects.ordinal(pd.DataFrame([ordinal])) == [
+        "as ordered categories (probit), ratings differ by grammaticality (b = −1.00, 95% CI [−1.50, −0.50], z = −4.00, p < .001)."
     ]
-    assert [sentence[:51] for sentence in told[2:]] == [
-        "The ratings (how good) of 2 of 3 participants do no",
-        "The ratings (how likely) of 1 of 2 participants do ",
+    assert "are not shown to differ" in effects.ordinal(pd.DataFrame([ordinal | {"p": 0.2}]))[0]
+    curve = {
+        "term": "s(surprisal)",
+        "smooth": True,
+        "edf": 1.01,
+        "statistic": 9.0,
+        "p": 0.002,
+        "n": 500,
+        "autocorrelation": 0.03,
+    }
+    assert surprisal.smooth_terms(pd.DataFrame([curve])) == [
+        "s(surprisal): about a straight line (edf = 1.0, F = 9.00, p = .002; 500 readings, residuals of successive ones correlate "
+        "by .03)."
     ]
+    assert surprisal.smooth_terms(pd.DataFrame([curve | {"edf": 3.2}]))[0].startswith("s(surprisal): bent")
+    power = pd.DataFrame({"effect": 0.05, "items": 24, "participants": [20, 40, 60], "power": [0.5, 0.82, 0.95], "runs": 200,
+                          "power_low": 0.7, "power_high": 0.9})  # fmt: skip
+    assert "is found by 40 participants with 24 items in 82.0% of 200" in effects.planned(power)[0]
+    assert "more than these would be needed" in effects.planned(power.head(1))[0]

@@ -8,9 +8,11 @@ import pandas as pd
 
 from gardenpath.study import TABLES, DataError
 
-from ..prompts import rated, told
+from ..prompts import rated
+from ..prompts import told as prompts_of
 from ..selftest import FAILED
-from . import canvas, wording
+from .figures import figure_style
+from .wording.numbers import cell
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -18,7 +20,6 @@ if TYPE_CHECKING:
 Tables = Mapping[str, pd.DataFrame]
 
 LONG = 40  # rows of a result shown in the text; the file has all
-P = ("p", "p_bh", "p_bh_all", "u_p", "p_holm", "p_entropy", "mcnemar_p", "mcnemar_holm", "flip_p", "flip_holm")
 FOLDED = 6  # rows from which a table in the text is folded
 HIDDEN = ("engine", "formula", "note", "converged", "measure")  # of models: told in the caption, or in the notes
 ALARM = "alignment self-test failed"
@@ -132,6 +133,10 @@ class Page:
         frame = self.get(name) if rows is None else rows
         return (*(() if name in OF_SENTENCES else self.people()), *self.toy(frame))
 
+    def badges_of_first(self, *names: str) -> tuple[str, ...]:
+        """Return the warnings of the first of these tables that has rows."""
+        return next((self.badges(name) for name in names if len(self.get(name))), ())
+
     def failed(self) -> pd.DataFrame:
         """Return model and protocol of the language models by which reading times stand beside the wrong words."""
         tested = self.get("alignment_test")
@@ -153,7 +158,7 @@ class Page:
             return []
         self.drawn[key] = drawn
         badges = self.badges(name, rows)
-        return [Exhibit(caption, self.file(name), badges, svg=canvas.svg(drawn, key), aside=aside)]
+        return [Exhibit(caption, self.file(name), badges, svg=figure_style.svg(drawn, key), aside=aside)]
 
     def table(
         self, name: str, caption: str, rows: pd.DataFrame | None = None, limit: int = LONG, aside: bool = False
@@ -165,14 +170,24 @@ class Page:
         frame = self.get(name) if rows is None else rows
         if frame.empty:
             return []
-        if "prompt" in frame and told(frame) == [None]:
+        if "prompt" in frame and prompts_of(frame) == [None]:
             frame = frame.drop(columns="prompt")
         header, cells = cells_of(frame.head(limit))
         badges = self.badges(name, rows if rows is not None and {"model", "model_a", "a"} & set(rows) else None)
         return [Exhibit(caption, self.file(name), badges, header=header, rows=cells, total=len(frame), aside=aside)]
 
 
-def told_once(rows: pd.DataFrame, *columns: str) -> tuple[pd.DataFrame, str]:
+def without(rows: pd.DataFrame, *columns: str) -> pd.DataFrame:
+    """Return the rows without those of the columns that they have."""
+    return rows.drop(columns=[name for name in columns if name in rows])
+
+
+def leading(sentences: Sequence[str], head: int, most: int = 9) -> int:
+    """Return how many sentences stand before the figures: all, where they are few, else the first `head`, one at least."""
+    return len(sentences) if len(sentences) <= most else max(1, head)
+
+
+def constant_apart(rows: pd.DataFrame, *columns: str) -> tuple[pd.DataFrame, str]:
     """Return the rows without those columns that hold one value throughout, and these values for the caption."""
     single = [column for column in columns if column in rows and len(rows[column].unique()) == 1]
     values = ", ".join(str(rows[column].iloc[0]) for column in single)
@@ -186,21 +201,9 @@ def cells_of(frame: pd.DataFrame) -> tuple[tuple[tuple[str, str], ...], tuple[tu
     return tuple(zip(map(str, frame.columns), looks, strict=True)), tuple(zip(*columns, strict=True))
 
 
-def _texts(cells: pd.Series) -> list[str]:
-    name = str(cells.name)
-    if pd.api.types.is_bool_dtype(cells):
-        return ["–" if pd.isna(cell) else "yes" if cell else "no" for cell in cells]
-    if pd.api.types.is_float_dtype(cells):
-        return ["–" if pd.isna(cell) else _number(float(cell), name) for cell in cells]
-    return ["–" if pd.isna(cell) else str(cell) for cell in cells]
-
-
-def _number(value: float, name: str) -> str:
-    if name in P:
-        return wording.p_value(value).removeprefix("= ")
-    if name == "t":
-        return f"{value:.2f}".replace("-", "−")
-    if name in ("df", "minutes") or name.startswith("ms") or abs(value) >= 100:
-        return f"{value:.1f}".replace("-", "−")
-    small = value != 0 and abs(value) < 0.01
-    return (f"{value:.2g}" if small else f"{value:.3f}").replace("-", "−")
+def _texts(column: pd.Series) -> list[str]:
+    if pd.api.types.is_bool_dtype(column):
+        return ["–" if pd.isna(value) else "yes" if value else "no" for value in column]
+    if pd.api.types.is_float_dtype(column):
+        return ["–" if pd.isna(value) else cell(float(value), str(column.name)) for value in column]
+    return ["–" if pd.isna(value) else str(value) for value in column]

@@ -6,7 +6,7 @@ import pytest
 
 from gardenpath.analysis import accuracy, rankings
 from gardenpath.analysis.comparison import compared
-from gardenpath.analysis.reporting import canvas, pairfigures
+from gardenpath.analysis.reporting.figures import figure_style, pair_figures
 from gardenpath.study import DataError
 
 Tables = dict[str, pd.DataFrame]
@@ -45,7 +45,7 @@ def found(pairs: pd.DataFrame) -> Tables:
 
 
 def test_a_map_has_each_paradigm_and_each_model_with_its_percentage(found: Tables) -> None:
-    axes = pairfigures.heat_figure(found["accuracy"], "slor").axes[0]
+    axes = pair_figures.heat_figure(found["accuracy"], "slor").axes[0]
     assert [text.get_text() for text in axes.get_xticklabels()] == ["middling", "strong", "weak"]
     rows = found["accuracy"].query("measure == 'slor' and paradigm.str.startswith('paradigm')")
     cells = rows.pivot_table("accuracy", ["phenomenon", "paradigm"], "model", sort=False)[
@@ -56,7 +56,7 @@ def test_a_map_has_each_paradigm_and_each_model_with_its_percentage(found: Table
 
 
 def test_phenomena_have_wilson_intervals_and_the_mean_over_paradigms_has_none(found: Tables) -> None:
-    axes = pairfigures.phenomenon_accuracy_figure(found["accuracy"], "lp").axes[0]
+    axes = pair_figures.phenomenon_accuracy_figure(found["accuracy"], "lp").axes[0]
     pooled = found["accuracy"].query(
         "measure == 'lp' and model == 'strong' and paradigm == 'pooled' and phenomenon != 'all'"
     )
@@ -69,25 +69,25 @@ def test_phenomena_have_wilson_intervals_and_the_mean_over_paradigms_has_none(fo
 
 def test_comparisons_have_one_interval_over_pairs_and_one_over_paradigms(found: Tables) -> None:
     table = found["model_comparisons"].query("measure == 'lp'")
-    axes = pairfigures.comparison_figure(found["model_comparisons"], "lp").axes[0]
+    axes = pair_figures.comparison_figure(found["model_comparisons"], "lp").axes[0]
     ends = [container[2][0].get_segments()[0][:, 0] for container in axes.containers]
     wanted = table[["low", "high", "paradigm_low", "paradigm_high"]].to_numpy() * 100
     np.testing.assert_allclose(np.array(ends).reshape(len(table), 4), wanted)
 
 
 def test_ranks_are_lines_over_measures_with_the_first_on_top(found: Tables) -> None:
-    axes = pairfigures.rank_figure(found["rankings"]).axes[0]
+    axes = pair_figures.rank_figure(found["rankings"]).axes[0]
     for line in axes.lines:
         own = found["rankings"].query(f"model == '{line.get_label()}'").set_index("measure")["rank"]
         np.testing.assert_allclose(line.get_ydata(), own.loc[["lp", "slor"]])
     bottom, top = axes.get_ylim()
     assert bottom > top
     with pytest.raises(DataError, match="one measure or one model"):
-        pairfigures.rank_figure(rankings(found["accuracy"].query("measure == 'lp'")))
+        pair_figures.rank_figure(rankings(found["accuracy"].query("measure == 'lp'")))
 
 
 def test_bins_are_points_of_the_table(found: Tables) -> None:
-    axes = pairfigures.bin_figure(found["accuracy_bins"], "lp").axes[0]
+    axes = pair_figures.bin_figure(found["accuracy_bins"], "lp").axes[0]
     rows = found["accuracy_bins"].query("measure == 'lp' and model == 'weak' and predictor == 'confidence'")
     weak = next(drawn for drawn in axes.containers if drawn.get_label() == "weak")
     np.testing.assert_allclose(weak[0].get_xydata(), rows[["mean", "accuracy"]])
@@ -96,11 +96,11 @@ def test_bins_are_points_of_the_table(found: Tables) -> None:
 def test_people_come_first_in_the_map_of_correlations(found: Tables) -> None:
     table = found["accuracy_correlations"].query("measure == 'lp'")
     people = table.assign(a="people", pearson=0.5).drop_duplicates("b")
-    axes = pairfigures.kinship_figure(pd.concat([table, people]), "lp").axes[0]
+    axes = pair_figures.accuracy_correlation_figure(pd.concat([table, people]), "lp").axes[0]
     assert axes.get_xticklabels()[0].get_text() == "people"
     assert [text.get_text() for text in axes.texts].count("0.50") == len(people)
     with pytest.raises(DataError, match="needs no map"):
-        pairfigures.kinship_figure(table.head(1), "lp")
+        pair_figures.accuracy_correlation_figure(table.head(1), "lp")
 
 
 def test_a_model_has_one_colour_in_every_figure_and_pictures_are_the_same_bytes(found: Tables) -> None:
@@ -108,9 +108,9 @@ def test_a_model_has_one_colour_in_every_figure_and_pictures_are_the_same_bytes(
         return next(drawn for drawn in axes.containers if drawn.get_label() == "weak")[0].get_color()  # type: ignore[attr-defined]
 
     figures = [
-        pairfigures.phenomenon_accuracy_figure(found["accuracy"], "lp"),
-        pairfigures.bin_figure(found["accuracy_bins"], "lp"),
+        pair_figures.phenomenon_accuracy_figure(found["accuracy"], "lp"),
+        pair_figures.bin_figure(found["accuracy_bins"], "lp"),
     ]
     assert len({colour(figure.axes[0]) for figure in figures}) == 1
-    again = pairfigures.heat_figure(found["accuracy"], "lp")
-    assert canvas.svg(again, "m") == canvas.svg(pairfigures.heat_figure(found["accuracy"], "lp"), "m")
+    again = pair_figures.heat_figure(found["accuracy"], "lp")
+    assert figure_style.svg(again, "m") == figure_style.svg(pair_figures.heat_figure(found["accuracy"], "lp"), "m")

@@ -1,15 +1,14 @@
-"""Figures of models beside people: the lag profile, what a bit costs, gains on held-out readings, scores against ratings."""
+"""Figures of reading times beside surprisal: the lag profile, what a bit costs, curves, gains on held-out readings."""
 
 import math
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from ..correlation import BAD, GOOD, levels, mean_ratings
-from ..predictors import by_model
-from ..prompts import of, one
-from ..rows import records
-from .canvas import (
+from ...predictors import LAGGED, by_model
+from ...rows import records
+from ..wording.labels import language_model
+from .figure_style import (
     BLUE,
     GREY,
     MARKERS,
@@ -18,14 +17,10 @@ from .canvas import (
     blank,
     figure_legend,
     filled,
-    grid,
     least_squares,
-    ordered,
     style,
     wrapped,
 )
-from .modelwording import named, shown
-from .wording import mean_z
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -34,14 +29,7 @@ if TYPE_CHECKING:
 LAGS = {-2: "two\nahead", -1: "next", 0: "read", 1: "before", 2: "two\nbefore", 3: "three\nbefore"}
 BINS = 10
 DRAWN = 1000  # dots at most: every further one is bytes in the page; means and line use all words
-PANELS = 24
-SCORES = {
-    "lp": "log probability (nats)",
-    "mean_lp": "log probability a token (nats)",
-    "pen_lp": "penalised log probability (nats)",
-    "slor": "SLOR (nats a token)",
-    "critical_lp": "log probability of the critical region (nats)",
-}
+READ = {LAGGED[0]: "the word read", f"{LAGGED[0]}_previous": "the one before"}
 
 
 def lag_profile_figure(lag_profile: pd.DataFrame) -> "Figure":
@@ -92,7 +80,7 @@ def _lagged(axes: "Axes", rows: pd.DataFrame, names: tuple[str, str, str]) -> No
         axes.errorbar(
             at, part[middle], yerr=[end.fillna(0) for end in ends], fmt=MARKERS[k % len(MARKERS)],
             color=PALETTE[k % len(PALETTE)], markersize=6, elinewidth=1.6, markeredgecolor="white",
-            label=f"{model} ({protocol})",
+            label=language_model({"model": model, "protocol": protocol}),
         )  # fmt: skip
 
 
@@ -113,125 +101,13 @@ def gain_figure(delta_log_likelihood: pd.DataFrame) -> "Figure":
             if not pd.isna(row["ci_low"]):
                 axes.plot([row["ci_low"], row["ci_high"]], [place, place], color=BLUE, linewidth=1.6)
             axes.plot(row["delta"], place, "o", color=BLUE, markersize=6, markeredgecolor="white")
-        axes.set_yticks(range(len(rows)), [wrapped(named(row), 26) for row in rows])
+        axes.set_yticks(range(len(rows)), [wrapped(language_model(row), 26) for row in rows])
         axes.set_ylim(-0.6, len(rows) - 0.4)
         axes.tick_params(axis="y", length=0)
         axes.grid(axis="y", visible=False)
         axes.locator_params(axis="x", nbins=4)
         axes.set_xlabel("gain per held-out reading (nats)")
     return figure
-
-
-def score_figure(
-    sentence_scores: pd.DataFrame,
-    rating_scores: pd.DataFrame,
-    measure: str = "slor",
-    correlations: pd.DataFrame | None = None,
-    prompt: str | None = None,
-) -> "Figure":
-    """Return mean ratings against scores: of sentences, and differences within pairs, for one model and protocol.
-
-    The line is least squares through all points of a panel, with its pointwise 95 % band. Of `correlations`, the table
-    rating_correlations, each panel has Pearson's r and what a perfect model would reach. Of several prompts, `prompt` names one.
-    """
-    both = _rated(sentence_scores, rating_scores, measure, prompt)
-    points = {level: part for level, part, _ in levels(both)}
-    told = _told(sentence_scores, measure, correlations, prompt)
-    with style():
-        figure, (left, right) = grid(2, 2.7)
-        _both_conditions(left, both)
-        right.plot(
-            points["pairs"]["score"], points["pairs"]["rating"], "s", color=GREY, alpha=0.6, markersize=4, label="a pair",
-            markeredgewidth=0,
-        )  # fmt: skip
-        for axes, level, what in ((left, "sentences", "sentences"), (right, "pairs", "differences within pairs")):
-            _regression(axes, points[level])
-            axes.set_title("\n".join([what, told.get(level, "")]).strip(), fontsize=10, loc="left", color="#374151")
-            axes.tick_params(labelsize=9, length=2)
-        _score_axes(figure, left, measure, prompt)
-    return figure
-
-
-def phenomenon_score_figure(
-    sentence_scores: pd.DataFrame, rating_scores: pd.DataFrame, measure: str = "slor", prompt: str | None = None
-) -> "Figure":
-    """Return mean ratings of sentences against scores, a panel with Pearson's r for each phenomenon (24 at most).
-
-    Of several prompts, `prompt` names one.
-    """
-    both = _rated(sentence_scores, rating_scores, measure, prompt)
-    phenomena = ordered(both["phenomenon"])[:PANELS]
-    with style():
-        figure, panels = grid(len(phenomena), 1.75)
-        for axes, phenomenon in zip(panels, phenomena, strict=False):
-            points = both[both["phenomenon"] == phenomenon]
-            _both_conditions(axes, points)
-            _regression(axes, points)
-            said = [wrapped(phenomenon), _correlation(points)]
-            axes.set_title("\n".join(said).strip(), fontsize=10, loc="left", color="#374151")
-            axes.tick_params(labelsize=9, length=2)
-            axes.locator_params(nbins=4)
-        _score_axes(figure, panels[0], measure, prompt)
-    return figure
-
-
-def _rated(
-    sentence_scores: pd.DataFrame, rating_scores: pd.DataFrame, measure: str, prompt: str | None
-) -> pd.DataFrame:
-    given = sentence_scores[["item", "condition", measure]].rename(columns={measure: "score"}).dropna(subset="score")
-    both = mean_ratings(one(rating_scores, prompt)).merge(given, on=["item", "condition"], validate="1:1")
-    return filled(both, f"sentence_scores and rating_scores ({measure})")
-
-
-def _told(scores: pd.DataFrame, measure: str, correlations: pd.DataFrame | None, prompt: str | None) -> dict[str, str]:
-    """Return Pearson's r and its ceiling by level, of the one model and protocol of the scores."""
-    if correlations is None:
-        return {}
-    rows = of(correlations, prompt)
-    own = rows[
-        (rows["measure"] == measure)
-        & (rows["method"] == "pearson")
-        & rows["model"].isin(scores["model"])
-        & rows["protocol"].isin(scores["protocol"])
-    ].dropna(subset="r")
-    return {
-        row["level"]: f"r = {shown(row['r'])}"
-        + ("" if pd.isna(row["ceiling"]) else f", at most {shown(row['ceiling'])}")
-        for row in records(own)
-    }
-
-
-def _correlation(points: pd.DataFrame) -> str:
-    r = points["score"].corr(points["rating"])
-    return "" if pd.isna(r) else f"r = {shown(r)}"
-
-
-def _both_conditions(axes: "Axes", points: pd.DataFrame) -> None:
-    for condition, colour, marker in ((GOOD, BLUE, "o"), (BAD, ORANGE, "D")):
-        part = points[points["condition"] == condition]
-        axes.plot(
-            part["score"], part["rating"], marker, color=colour, alpha=0.6, markersize=4, label=condition, markeredgewidth=0
-        )  # fmt: skip
-
-
-def _score_axes(figure: "Figure", axes: "Axes", measure: str, prompt: str | None) -> None:
-    figure.supxlabel(SCORES.get(measure, measure), fontsize=11, color="#1f2937")
-    figure.supylabel(mean_z(prompt), fontsize=11, color="#1f2937")
-    figure_legend(figure, axes, 2)
-
-
-def _regression(axes: "Axes", points: pd.DataFrame) -> None:
-    import numpy as np
-    from scipy import stats
-
-    x, y = (points[name].to_numpy(dtype="float64") for name in ("score", "rating"))
-    x, y = x[np.isfinite(x)], y[np.isfinite(x)]
-    if len(x) < 3 or np.ptp(x) == 0:
-        return
-    over = np.linspace(x.min(), x.max(), 60)
-    line, half = least_squares(x, y, over, stats.t.ppf(0.975, len(x) - 2))
-    axes.fill_between(over, line - half, line + half, color=GREY, alpha=0.2, linewidth=0)
-    axes.plot(over, line, color="#1f2937", linewidth=1.6)
 
 
 def surprisal_figure(aligned: pd.DataFrame) -> "Figure":
@@ -283,3 +159,27 @@ def _milliseconds(axes: "Axes", log_rt: Any) -> None:
     first = int(np.ceil(np.exp(low - room) / steps)) * steps
     ticks = range(first, int(np.exp(high + room)) + 1, steps)
     axes.set_yticks(np.log(list(ticks)), [str(tick) for tick in ticks])
+
+
+def smooth_figure(smooths: pd.DataFrame) -> "Figure":
+    """Return what surprisal of the word read, and of the one before, adds to log reading time; 95 % intervals as bands."""
+    rows = filled(smooths[smooths["predictor"].isin(READ)], "smooths")
+    with style():
+        figure, axes = blank(3.2)
+        axes.axhline(0, color=GREY, linewidth=1)
+        several = len(rows[["model", "protocol"]].drop_duplicates()) > 1
+        colours = iter(PALETTE * len(rows))
+        for model, protocol, part in by_model(rows):
+            for dashes, (predictor, word) in zip(("-", "--"), READ.items(), strict=True):
+                curve = part[part["predictor"] == predictor].sort_values("value")
+                if len(curve):
+                    name = f"{language_model({'model': model, 'protocol': protocol})}, {word}" if several else word
+                    look: dict[str, Any] = {"color": next(colours)}
+                    axes.fill_between(
+                        curve["value"], curve["ci_low"], curve["ci_high"], alpha=0.15, linewidth=0, **look
+                    )
+                    axes.plot(curve["value"], curve["estimate"], linestyle=dashes, label=name, **look)
+        axes.set_xlabel("surprisal (bits)")
+        axes.set_ylabel("log reading time,\ndifference")
+        figure_legend(figure, axes, 2)
+    return figure

@@ -8,11 +8,14 @@ import pandas as pd
 
 from gardenpath.study import DataError
 
-from ..comparison import PEOPLE
-from ..evaluation import MEAN, MODEL, OVERALL, POOLED
-from ..prompts import of, told
-from ..rows import records
-from .canvas import (
+from ...comparison import PEOPLE
+from ...evaluation import MEAN, OVERALL, POOLED
+from ...prompts import of
+from ...prompts import told as prompts_of
+from ...rows import records
+from ..wording.labels import asked, language_model, measure_axis
+from ..wording.minimal_pairs import DRAWN, FIXED
+from .figure_style import (
     BLUE,
     GREY,
     MARKERS,
@@ -30,8 +33,6 @@ from .canvas import (
     style,
     wrapped,
 )
-from .modelwording import named
-from .wording import asked
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -41,7 +42,7 @@ PREDICTORS = {
     "confidence": "confidence (nats)",
     "length": "length (tokens)",
     "perplexity": "perplexity",
-    "lp": "log probability (nats)",
+    "lp": measure_axis("lp"),
 }
 
 
@@ -65,10 +66,10 @@ def accuracy_figure(accuracy: pd.DataFrame) -> "Figure":
 
 def phenomenon_accuracy_figure(accuracy: pd.DataFrame, measure: str) -> "Figure":
     """Return each model's accuracy on each phenomenon with its 95 % Wilson interval, chance, and the mean over paradigms."""
-    own = accuracy[accuracy["measure"] == measure]
-    over = own["phenomenon"] == OVERALL
-    of_phenomena = own[(own["paradigm"] == POOLED) & ~over]
-    means = own[(own["paradigm"] == MEAN) & over].assign(phenomenon="mean over paradigms")
+    rows = accuracy[accuracy["measure"] == measure]
+    over = rows["phenomenon"] == OVERALL
+    of_phenomena = rows[(rows["paradigm"] == POOLED) & ~over]
+    means = rows[(rows["paradigm"] == MEAN) & over].assign(phenomenon="mean over paradigms")
     rows = _with_names(filled(pd.concat([of_phenomena, means]), f"accuracy, measure {measure!r}"))
     phenomena, models = ordered(rows["phenomenon"]), sorted(rows["name"].unique())
     with style():
@@ -91,11 +92,11 @@ def heat_figure(accuracy: pd.DataFrame, measure: str, choices: pd.DataFrame | No
 
     With the table choice_agreement, people's single choices are the first column, or columns where there are several prompts.
     """
-    own = accuracy[(accuracy["measure"] == measure) & ~accuracy["paradigm"].isin([MEAN, POOLED])]
-    rows = _with_names(filled(own, f"accuracy, measure {measure!r}"))
+    paradigms = accuracy[(accuracy["measure"] == measure) & ~accuracy["paradigm"].isin([MEAN, POOLED])]
+    rows = _with_names(filled(paradigms, f"accuracy, measure {measure!r}"))
     wide = rows.pivot_table("accuracy", ["phenomenon", "paradigm"], "name", sort=False)[sorted(rows["name"].unique())]
     if choices is not None and len(choices):
-        for place, prompt in enumerate(told(choices)):
+        for place, prompt in enumerate(prompts_of(choices)):
             known = of(choices, prompt).set_index("paradigm")["individual"].to_dict()
             shares = wide.index.get_level_values("paradigm").map(known).astype("float64")
             wide.insert(place, f"{PEOPLE}{asked(prompt)}", shares)
@@ -140,25 +141,26 @@ def rank_figure(rankings: pd.DataFrame) -> "Figure":
 
 def comparison_figure(model_comparisons: pd.DataFrame, measure: str) -> "Figure":
     """Return how many more pairs one model wins than the other, in points, with the interval over pairs and over paradigms."""
-    own = model_comparisons[model_comparisons["measure"] == measure].dropna(subset="difference")
-    rows = records(filled(own, f"model_comparisons, measure {measure!r}"))
+    compared = model_comparisons[model_comparisons["measure"] == measure].dropna(subset="difference")
+    rows = records(filled(compared, f"model_comparisons, measure {measure!r}"))
     with style():
         figure, axes = blank(1.3 + 0.62 * len(rows))
         axes.axvline(0, color=GREY, linewidth=1)
         for y, row in enumerate(rows):
             kinds = (
-                ("difference", "low", "high", GREY, "o", -0.14, "over pairs of these paradigms"),
-                ("paradigm_difference", "paradigm_low", "paradigm_high", BLUE, "D", 0.14, "over paradigms"),
+                ("difference", "low", "high", GREY, "o", -0.14, f"{FIXED} only"),
+                ("paradigm_difference", "paradigm_low", "paradigm_high", BLUE, "D", 0.14, DRAWN),
             )
-            for middle, low, high, colour, marker, off, told in kinds:
+            for middle, low, high, colour, marker, offset, name in kinds:
                 if not pd.isna(row[low]):
                     ends = [[100 * (row[middle] - row[low])], [100 * (row[high] - row[middle])]]
                     axes.errorbar(
-                        100 * row[middle], y + off, xerr=ends, fmt=marker, color=colour, markersize=6, elinewidth=1.6,
-                        markeredgecolor="white", label=told if y == 0 else None,
+                        100 * row[middle], y + offset, xerr=ends, fmt=marker, color=colour, markersize=6, elinewidth=1.6,
+                        markeredgecolor="white", label=name if y == 0 else None,
                     )  # fmt: skip
         axes.set_yticks(
-            range(len(rows)), [f"{wrapped(named(r, '_a'), 24)}\n− {wrapped(named(r, '_b'), 24)}" for r in rows]
+            range(len(rows)),
+            [f"{wrapped(language_model(r, '_a'), 24)}\n− {wrapped(language_model(r, '_b'), 24)}" for r in rows],
         )
         axes.tick_params(axis="y", length=0, labelsize=9)
         axes.set_ylim(len(rows) - 0.5, -0.5)
@@ -197,10 +199,10 @@ def bin_figure(accuracy_bins: pd.DataFrame, measure: str) -> "Figure":
     return figure
 
 
-def kinship_figure(accuracy_correlations: pd.DataFrame, measure: str) -> "Figure":
+def accuracy_correlation_figure(accuracy_correlations: pd.DataFrame, measure: str) -> "Figure":
     """Return a map of the correlations of models' accuracies over paradigms, and people's among them."""
-    own = accuracy_correlations[accuracy_correlations["measure"] == measure].dropna(subset="pearson")
-    rows = filled(own, f"accuracy_correlations, measure {measure!r}")
+    rows = accuracy_correlations[accuracy_correlations["measure"] == measure].dropna(subset="pearson")
+    rows = filled(rows, f"accuracy_correlations, measure {measure!r}")
     names = sorted({*rows["a"], *rows["b"]}, key=[*rows["a"], *rows["b"]].index)
     names = sorted(names, key=lambda name: not name.startswith(PEOPLE))
     if len(names) < 3:
@@ -254,6 +256,4 @@ def _with_names(rows: pd.DataFrame) -> pd.DataFrame:
     """Return the rows with the name of each model, and of its protocol where there are several."""
     if rows["protocol"].nunique() < 2:
         return rows.assign(name=rows["model"].astype(str))
-    return rows.assign(
-        name=[f"{model} ({protocol})" for model, protocol in zip(*(rows[c] for c in MODEL), strict=True)]
-    )
+    return rows.assign(name=[language_model(row) for row in records(rows)])

@@ -1,0 +1,49 @@
+"""All figures of a study's results, by name."""
+
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+from gardenpath.study import DataError
+
+from ...prompts import endings, rated
+from ...prompts import told as prompts_of
+from ...reliability import poor
+from .effect_figures import coefficient_figure, condition_figure, curve_figure, factorial_figure, specification_figure
+from .rater_figures import rating_figure, reliability_figure
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+def result_figures(tables: Mapping[str, pd.DataFrame]) -> Iterator[tuple[str, "Figure"]]:
+    """Yield a name and a figure of each result that there is something to draw of, from the tables of `analyse`."""
+    drawings: dict[str, tuple[str, Callable[[pd.DataFrame], Any]]] = {
+        "reading_times": ("condition_means", partial(condition_figure, measure="rt")),
+        "reading_time_effects": ("phenomenon_models", coefficient_figure),
+        "factorial_reading_times": ("factorial_models", factorial_figure),
+        "reading_curves": ("reading_curves", curve_figure),
+        "specifications": ("sensitivity", specification_figure),
+    }
+    for prompt, ending in endings(rated(tables)).items():
+        drawings |= {
+            f"ratings{ending}": ("condition_means", partial(condition_figure, prompt=prompt)),
+            f"rating_effects{ending}": ("phenomenon_models", partial(coefficient_figure, measure="z", prompt=prompt)),
+            f"reliability{ending}": ("reliability", partial(reliability_figure, prompt=prompt)),
+            f"rating_distributions{ending}": ("rating_counts", partial(rating_figure, prompt=prompt)),
+        }
+    if (models := tables.get("factorial_models")) is not None:
+        for prompt, ending in endings(prompts_of(models)).items():
+            of_prompt = partial(factorial_figure, measure="z", prompt=prompt)
+            drawings[f"factorial_ratings{ending}"] = ("factorial_models", of_prompt)
+    counts, agreed = tables.get("rating_counts"), tables.get("reliability")
+    if counts is not None and agreed is not None:
+        tables = {**tables, "rating_counts": poor(counts, agreed)}
+    for name, (table, draw) in drawings.items():
+        if table in tables:
+            try:
+                yield name, draw(tables[table])
+            except DataError:  # nothing to draw of this; the tables say so
+                continue

@@ -1,0 +1,85 @@
+"""Figures of raters: how far they agree, and how ratings are spread."""
+
+import itertools
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from ...ledger import ALL
+from ...prompts import one
+from ...reliability import POOR
+from ..wording.labels import asked
+from .figure_style import (
+    GREY,
+    PALETTE,
+    dots,
+    figure_legend,
+    filled,
+    grid,
+    legend,
+    named_rows,
+    ordered,
+    places,
+    style,
+    wrapped,
+)
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+PANELS = 24
+SCALE = 9  # points of a rating scale that are all labelled
+
+
+def reliability_figure(reliability: pd.DataFrame, prompt: str | None = None) -> "Figure":
+    """Return ICC(2,k) of each paradigm: a dot a version, over all sentences with its interval, and within conditions.
+
+    Values below the axis stand at its left end. Of several prompts, `prompt` names one.
+    """
+    rows = filled(one(reliability, prompt).dropna(subset=["icc"]), "reliability")
+    paradigms, conditions = ordered(rows["paradigm"]), sorted(rows["condition"].unique())
+    floor = -0.5
+    with style():
+        figure, axes = named_rows(paradigms, each=0.16 + 0.14 * len(conditions))
+        axes.axvline(POOR, color=GREY, linewidth=1.2, linestyle=(0, (4, 3)), label=f"poor below {POOR:g}")
+        for k, condition in enumerate(conditions):
+            part = rows[rows["condition"] == condition]
+            at = places(part["paradigm"], paradigms, k, len(conditions))
+            x = part["icc"].clip(lower=floor)
+            ends = [x - part["icc_low"].clip(lower=floor), part["icc_high"] - x]
+            error = [end.clip(lower=0).fillna(0) for end in ends] if condition == ALL else None
+            look = {"alpha": 0.85} if condition == ALL else {"alpha": 0.6}
+            dots(axes, x, at, error, k, "all sentences" if condition == ALL else f"within {condition}", **look)
+        axes.set_xlim(floor - 0.03, 1.03)
+        axes.set_xlabel(f"ICC(2,k){asked(prompt)}, a dot for each version")
+        legend(axes, len(conditions) + 1, columns=2)
+    return figure
+
+
+def rating_figure(rating_counts: pd.DataFrame, prompt: str | None = None) -> "Figure":
+    """Return how often each rating was given, as shares of a condition, a panel for each paradigm (24 at most).
+
+    Of several prompts, `prompt` names one.
+    """
+    rows = filled(one(rating_counts, prompt), "rating_counts")
+    paradigms, conditions = ordered(rows["paradigm"])[:PANELS], sorted(rows["condition"].unique())
+    share = rows["n"] / rows.groupby(["paradigm", "condition"])["n"].transform("sum")
+    points = sorted(rows["rating"].unique())
+    width = 0.8 / len(conditions) * (min(b - a for a, b in itertools.pairwise(points)) if points[1:] else 1)
+    with style():
+        figure, panels = grid(len(paradigms), 1.3)
+        for axes, paradigm in zip(panels, paradigms, strict=False):
+            for k, condition in enumerate(conditions):
+                part = rows[(rows["paradigm"] == paradigm) & (rows["condition"] == condition)]
+                at = part["rating"] + (k - (len(conditions) - 1) / 2) * width
+                axes.bar(at, share[part.index], width, color=PALETTE[k % len(PALETTE)], label=condition)
+            axes.set_title(wrapped(paradigm), fontsize=10, loc="left", color="#374151")
+            axes.grid(axis="x", visible=False)
+            axes.locator_params(axis="y", nbins=3)
+            axes.tick_params(labelsize=9, length=2)
+            if len(points) <= SCALE:
+                axes.set_xticks(points)
+        figure.supxlabel(f"rating{asked(prompt)}", fontsize=11, color="#1f2937")
+        figure.supylabel("share of ratings", fontsize=11, color="#1f2937")
+        figure_legend(figure, panels[0], len(conditions))
+    return figure

@@ -1,0 +1,132 @@
+"""Figures of people's ratings against scores of language models."""
+
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from ...correlation import BAD, GOOD, levels, mean_ratings
+from ...prompts import of, one
+from ...rows import records
+from ..wording.labels import mean_z, measure_axis
+from ..wording.minimal_pairs import under_ceiling
+from ..wording.numbers import correlation
+from .figure_style import BLUE, GREY, ORANGE, figure_legend, filled, grid, least_squares, ordered, style, wrapped
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+PANELS = 24
+
+
+def score_figure(
+    sentence_scores: pd.DataFrame,
+    rating_scores: pd.DataFrame,
+    measure: str = "slor",
+    correlations: pd.DataFrame | None = None,
+    prompt: str | None = None,
+) -> "Figure":
+    """Return mean ratings against scores: of sentences, and differences within pairs, for one model and protocol.
+
+    The line is least squares through all points of a panel, with its pointwise 95 % band. Of `correlations`, the table
+    rating_correlations, each panel has Pearson's r and what a perfect model would reach. Of several prompts, `prompt` names one.
+    """
+    both = _rated(sentence_scores, rating_scores, measure, prompt)
+    points = {level: part for level, part, _ in levels(both)}
+    statistics = _statistics(sentence_scores, measure, correlations, prompt)
+    with style():
+        figure, (left, right) = grid(2, 2.7)
+        _both_conditions(left, both)
+        right.plot(
+            points["pairs"]["score"], points["pairs"]["rating"], "s", color=GREY, alpha=0.6, markersize=4, label="a pair",
+            markeredgewidth=0,
+        )  # fmt: skip
+        for axes, level, title in ((left, "sentences", "sentences"), (right, "pairs", "differences within pairs")):
+            _regression(axes, points[level])
+            axes.set_title(
+                "\n".join([title, statistics.get(level, "")]).strip(), fontsize=10, loc="left", color="#374151"
+            )
+            axes.tick_params(labelsize=9, length=2)
+        _score_axes(figure, left, measure, prompt)
+    return figure
+
+
+def phenomenon_score_figure(
+    sentence_scores: pd.DataFrame, rating_scores: pd.DataFrame, measure: str = "slor", prompt: str | None = None
+) -> "Figure":
+    """Return mean ratings of sentences against scores, a panel with Pearson's r for each phenomenon (24 at most).
+
+    Of several prompts, `prompt` names one.
+    """
+    both = _rated(sentence_scores, rating_scores, measure, prompt)
+    phenomena = ordered(both["phenomenon"])[:PANELS]
+    with style():
+        figure, panels = grid(len(phenomena), 1.75)
+        for axes, phenomenon in zip(panels, phenomena, strict=False):
+            points = both[both["phenomenon"] == phenomenon]
+            _both_conditions(axes, points)
+            _regression(axes, points)
+            axes.set_title(
+                f"{wrapped(phenomenon)}\n{_correlation(points)}".strip(), fontsize=10, loc="left", color="#374151"
+            )
+            axes.tick_params(labelsize=9, length=2)
+            axes.locator_params(nbins=4)
+        _score_axes(figure, panels[0], measure, prompt)
+    return figure
+
+
+def _rated(
+    sentence_scores: pd.DataFrame, rating_scores: pd.DataFrame, measure: str, prompt: str | None
+) -> pd.DataFrame:
+    scores = sentence_scores[["item", "condition", measure]].rename(columns={measure: "score"}).dropna(subset="score")
+    both = mean_ratings(one(rating_scores, prompt)).merge(scores, on=["item", "condition"], validate="1:1")
+    return filled(both, f"sentence_scores and rating_scores ({measure})")
+
+
+def _statistics(
+    scores: pd.DataFrame, measure: str, correlations: pd.DataFrame | None, prompt: str | None
+) -> dict[str, str]:
+    """Return Pearson's r and its ceiling by level, of the one model and protocol of the scores."""
+    if correlations is None:
+        return {}
+    rows = of(correlations, prompt)
+    rows = rows[
+        (rows["measure"] == measure)
+        & (rows["method"] == "pearson")
+        & rows["model"].isin(scores["model"])
+        & rows["protocol"].isin(scores["protocol"])
+    ].dropna(subset="r")
+    return {row["level"]: under_ceiling(f"r = {correlation(row['r'])}", row) for row in records(rows)}
+
+
+def _correlation(points: pd.DataFrame) -> str:
+    r = points["score"].corr(points["rating"])
+    return "" if pd.isna(r) else f"r = {correlation(r)}"
+
+
+def _both_conditions(axes: "Axes", points: pd.DataFrame) -> None:
+    for condition, colour, marker in ((GOOD, BLUE, "o"), (BAD, ORANGE, "D")):
+        part = points[points["condition"] == condition]
+        axes.plot(
+            part["score"], part["rating"], marker, color=colour, alpha=0.6, markersize=4, label=condition, markeredgewidth=0
+        )  # fmt: skip
+
+
+def _score_axes(figure: "Figure", axes: "Axes", measure: str, prompt: str | None) -> None:
+    figure.supxlabel(measure_axis(measure), fontsize=11, color="#1f2937")
+    figure.supylabel(mean_z(prompt), fontsize=11, color="#1f2937")
+    figure_legend(figure, axes, 2)
+
+
+def _regression(axes: "Axes", points: pd.DataFrame) -> None:
+    import numpy as np
+    from scipy import stats
+
+    x, y = (points[name].to_numpy(dtype="float64") for name in ("score", "rating"))
+    x, y = x[np.isfinite(x)], y[np.isfinite(x)]
+    if len(x) < 3 or np.ptp(x) == 0:
+        return
+    over = np.linspace(x.min(), x.max(), 60)
+    line, half = least_squares(x, y, over, stats.t.ppf(0.975, len(x) - 2))
+    axes.fill_between(over, line - half, line + half, color=GREY, alpha=0.2, linewidth=0)
+    axes.plot(over, line, color="#1f2937", linewidth=1.6)

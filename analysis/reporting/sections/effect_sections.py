@@ -1,0 +1,238 @@
+"""The sections on effects: of grammaticality and of a study's own factors on ratings and reading times, and how sure they are."""
+
+from collections.abc import Iterable, Sequence
+from functools import partial
+
+import pandas as pd
+
+from ... import chosen as chosen_models
+from ... import factorial as factorial_models
+from ...contrasts import CODES, INTERCEPTS, SLOPES, TERM, minimal_pairs
+from ...prompts import endings
+from ...prompts import told as prompts_of
+from ..exhibits import Exhibit, Page, Section, leading
+from ..figures import effect_figures
+from ..wording import effects, factors, fits, labels, participation
+
+MEANS = {  # of a measure: the measures whose means are shown, the caption, and what to look for in pairs
+    "z": (
+        ("rating", "z"),
+        "Mean rating by phenomenon and condition (participants' means first); bars are one standard error over participants.",
+        " Look for blue circles to the right of orange diamonds: grammatical sentences rated higher.",
+    ),
+    "log_rt": (
+        ("rt",),
+        "Mean reading time of the critical region (sum over its words, ms) by phenomenon and condition; bars are one "
+        "standard error over participants.",
+        " Look for blue circles to the left of orange diamonds: grammatical regions read faster.",
+    ),
+}
+CURVES = (
+    "Reading times word by word around the critical region (place 0, grey; the mean of its words), in ms a word: participants' "
+    "means, bars one standard error over participants."
+)
+SLOWER = " Look for orange above blue from 0 on: what is ungrammatical slows reading there or, as spillover, on the words after."
+COEFFICIENT = (
+    "Coefficient of grammaticality, {coded} so that it is their difference in {unit}, with its 95% interval, of {series}. "
+    "Intervals that leave out the line at zero show an effect. Stars: p {adjusted}, * p < .05, ** p < .01, *** p < .001."
+)
+DECLARED = (
+    "Mixed models of grammaticality with random intercepts, as declared; the coefficient is grammatical minus ungrammatical. "
+    "p_bh is {adjusted}, p_bh_all over all {family}s together; {detectable}; raw is the same model of {raw}."
+)
+WITH_SLOPES = f"The same with slopes: {fits.VARYING}. Where it does, models without slopes find effects too easily."
+ORDINAL = (
+    "Ratings as ordered categories: cumulative-link mixed models, in which no distance between points is assumed. Coefficients are "
+    "on the latent scale; they carry no stars."
+)
+COLUMNS = ("phenomenon", "region", "prompt", "estimate", "se", "df", "t", "p", "p_bh", "p_bh_all", "ci_low", "ci_high")
+BESIDE = {"z": ("raw", "raw_low", "raw_high", "mde"), "log_rt": ("ms", "ms_low", "ms_high", "raw", "mde")}
+CHOSEN = ("phenomenon", "region", "prompt", "estimate", "se", "df", "t", "p", "ci_low", "ci_high", "singular")
+STEPS = ("model", "step", "formula", "converged", "singular", "chi2", "df", "p", "kept", "decision", "sd")
+FACTORIAL = (
+    "model", "measure", "region", "prompt", "random", "term", "contrast", "estimate", "se", "df", "t", "p", "p_bh", "ci_low",
+    "ci_high", "ms", "ms_low", "ms_high", "mde",
+)  # fmt: skip
+
+
+def ratings(page: Page) -> Section:
+    """What grammaticality does to ratings."""
+    return _grammaticality(page, "Ratings", "z")
+
+
+def times(page: Page) -> Section:
+    """What grammaticality does to reading times."""
+    return _grammaticality(page, "Reading times", "log_rt")
+
+
+def _grammaticality(page: Page, title: str, measure: str) -> Section:
+    """Return the section of ratings or of reading times: means, then the effect of grammaticality on them."""
+    models, chosen = page.get("phenomenon_models"), page.get("chosen_models")
+    prompts = page.prompts() if measure == "z" else [None]
+    rows = models[(models["measure"] == measure) & (models["term"] == TERM)]
+    exhibits = _mean_figures(page, measure, prompts)
+    means = page.get("condition_means")
+    means = means[means["measure"].isin(MEANS[measure][0])]
+    exhibits += page.table("condition_means", "Means of participants' means and their standard errors.", means)
+    exhibits += _declared(page, rows, measure, prompts)
+    exhibits += _paradigms(page, measure, prompts)
+    sentences = [*effects.effects(models, measure, prompts), *_left_aside(page, measure)] if len(rows) else []
+    chosen = chosen[chosen["measure"] == measure]
+    steps = page.get("model_steps")
+    steps = steps[steps["model"].isin(chosen_models.steps_named(chosen))]
+    sentences += effects.chosen(chosen, steps)
+    exhibits += _chosen(page, chosen, steps)
+    if measure == "z":
+        sentences += effects.ordinal(page.get("ordinal_models"))
+        exhibits += page.table("ordinal_models", ORDINAL, aside=True)
+    badges = page.badges("condition_means") if exhibits else ()
+    noted = pd.concat([rows, chosen])
+    if len(prompts) > 1:
+        noted = noted.assign(phenomenon=noted["phenomenon"] + noted["prompt"].map(labels.asked))
+    counts = 1 if len(prompts) == 1 else len(prompts) + 1  # of each prompt, and of all together
+    notes = fits.notes(noted, "phenomenon")
+    return Section(title, badges, sentences, exhibits, notes, first=leading(sentences, counts))
+
+
+def _mean_figures(page: Page, measure: str, prompts: Sequence[str | None]) -> list[Exhibit]:
+    """Return the figures of means and of coefficients, prompt by prompt, and of reading times word by word."""
+    models, conditions = page.get("phenomenon_models"), page.get("condition_means")
+    means, caption, look = MEANS[measure]
+    pairs = set(conditions.loc[conditions["measure"].isin(means), "condition"]) == {*CODES}
+    coefficient = COEFFICIENT.format(
+        coded=fits.CODED,
+        unit="standard deviations of a participant's ratings" if measure == "z" else "log ms",
+        series="the declared model and the one with slopes"
+        if measure == "z"
+        else "the critical region and the two words after it",
+        adjusted=fits.adjusted(len(prompts) > 1),
+    )
+    exhibits: list[Exhibit] = []
+    for prompt, ending in endings(prompts).items():
+        draw = partial(effect_figures.condition_figure, conditions, means[0], prompt)
+        text = labels.under(prompt, caption + look if pairs else caption)
+        exhibits += page.figure("condition_means", f"means-{measure}{ending}", text, draw)
+        draw = partial(effect_figures.coefficient_figure, models, measure, prompt)
+        text = labels.under(prompt, coefficient)
+        exhibits += page.figure("phenomenon_models", f"effects-{measure}{ending}", text, draw)
+    if measure == "log_rt":
+        draw = partial(effect_figures.curve_figure, page.get("reading_curves"))
+        exhibits += page.figure("reading_curves", "curves", CURVES + (SLOWER if pairs else ""), draw)
+    return exhibits
+
+
+def _declared(page: Page, rows: pd.DataFrame, measure: str, prompts: Sequence[str | None]) -> list[Exhibit]:
+    """Return the tables of the declared models, and of those with slopes."""
+    declared = DECLARED.format(
+        adjusted=fits.adjusted(len(prompts) > 1),
+        family="prompt" if len(prompts) > 1 else "region",
+        detectable=fits.DETECTABLE,
+        raw="points of the rating scale" if measure == "z" else "ms; ms is the model's difference at the mean",
+    )
+    exhibits: list[Exhibit] = []
+    for form, names, caption in (
+        (INTERCEPTS, (*COLUMNS, *BESIDE[measure]), declared),
+        (SLOPES, COLUMNS, WITH_SLOPES),
+    ):
+        part = rows[rows["random"] == form]
+        columns = _columns(names, prompts, measure)
+        exhibits += page.table("phenomenon_models", caption + fits.fitted(part), part[columns])
+    return exhibits
+
+
+def _columns(names: Iterable[str], prompts: Sequence[str | None], measure: str) -> list[str]:
+    """Return those columns of a table of models that say something of a measure: ratings have no regions."""
+    empty = {"region"} if len(prompts) > 1 else {"region", "p_bh_all"}
+    return [name for name in names if measure != "z" or name not in empty]
+
+
+def _paradigms(page: Page, measure: str, prompts: Sequence[str | None]) -> list[Exhibit]:
+    models = page.get("paradigm_models")
+    rows = models[(models["measure"] == measure) & (models["term"] == TERM)]
+    beside = ["random"] if len(rows["random"].unique()) > 1 else []
+    names = ["paradigm", *beside, *_columns(COLUMNS[1:], prompts, measure)]
+    caption = "The declared model of each paradigm: a family of tests of its own."
+    if beside:
+        caption = (
+            "The models of each paradigm, with intercepts as declared and with slopes: families of tests of their own."
+        )
+    return page.table("paradigm_models", caption, rows[names], limit=60)
+
+
+def _left_aside(page: Page, measure: str) -> list[str]:
+    items, rows = page.get("items"), page.get("rating_scores" if measure == "z" else "region_times")
+    targets = set(rows.loc[rows["role"] == "target", "paradigm"])
+    return participation.other_conditions(sorted(targets - set(minimal_pairs(items)))) if len(items) else []
+
+
+def _chosen(page: Page, models: pd.DataFrame, steps: pd.DataFrame) -> list[Exhibit]:
+    """Return the tables of the models of a policy, and of every fit on the way."""
+    caption = f"Models whose random effects were chosen by a policy: {fits.UNSEEN}. singular: a variance is zero."
+    effects_chosen = models.loc[models["term"] == TERM, [*CHOSEN, "formula"]]
+    exhibits = page.table("chosen_models", caption, effects_chosen, aside=True)
+    caption = (
+        "Every fit on the way to these models, in the order made. kept: the model of the results; chi2, df and p: the likelihood "
+        "ratio against the model it would replace."
+    )
+    return exhibits + page.table("model_steps", caption, steps[[*STEPS]], limit=60, aside=True)
+
+
+def factorial(page: Page) -> Section:
+    """Return the models of the study's own factors."""
+    models, marginal = page.get("factorial_models"), page.get("marginal_contrasts")
+    sentences = factors.factorial_effects(models) if len(models) else []
+    sentences += factors.level_differences(marginal)
+    exhibits: list[Exhibit] = []
+    caption = (
+        "Differences between the levels of the study's factors, with 95% intervals; an interaction is a difference of "
+        "differences."
+    )
+    for measure in models["measure"].unique():
+        rows = models[models["measure"] == measure]
+        for prompt, ending in endings(prompts_of(rows)).items():
+            draw = partial(effect_figures.factorial_figure, rows, measure, prompt)
+            exhibits += page.figure(
+                "factorial_models", f"factors-{measure}{ending}", labels.under(prompt, caption), draw
+            )
+    caption = (
+        "Models of the study's own factors. A contrast is named by the levels that it sets against each other; ms is its "
+        f"difference at the mean; {fits.DETECTABLE}."
+    )
+    columns = [name for name in FACTORIAL if name in models]
+    exhibits += page.table("factorial_models", caption, models[columns], limit=60, aside=True)
+    steps = page.get("model_steps")
+    steps = steps[steps["model"].isin(factorial_models.steps_named(models))]
+    exhibits += page.table(
+        "model_steps", "Every fit on the way to these models.", steps[[*STEPS]], limit=60, aside=True
+    )
+    caption = "Differences between levels of a factor at the means of everything else."
+    exhibits += page.table("marginal_contrasts", caption, marginal.drop(columns="formula"), aside=True)
+    badges = page.badges("factorial_models") if sentences else ()
+    first = max(1, min(9, len(sentences)))
+    return Section("Factors of the study", badges, sentences, exhibits, fits.notes(models, "model"), first=first)
+
+
+def trust(page: Page) -> Section:
+    """Return how far the effects depend on choices, what could have been found, and how far residuals hang together."""
+    families, grid = page.get("families"), page.get("sensitivity")
+    over = "over all regions, or prompts" if len(page.prompts()) > 1 else "over all regions"
+    exhibits = page.table("families", f"Families of tests: each is corrected by itself; found_all, {over}.")
+    caption = (
+        "The effect on reading times of the critical region (ms at the mean, with intervals); a column is a choice, marked below, "
+        f"the declared one orange. {effects.refits(grid)}; {effects.NO_TESTS}: they show what the declared one depends on."
+    )
+    exhibits += page.figure(
+        "sensitivity", "specifications", caption, partial(effect_figures.specification_figure, grid)
+    )
+    caption = (
+        "Share of simulated studies in which the smallest effect of interest is found at .05, by participants and items, with 95% "
+        "Wilson intervals. The dashed line is four of five."
+    )
+    exhibits += page.figure("power", "power", caption, partial(effect_figures.power_figure, page.get("power")))
+    exhibits += page.table("power", "Power by simulation.", aside=True)
+    models = page.get("phenomenon_models")
+    sentences = [*effects.power(models, page.smallest), *effects.planned(page.get("power"))]
+    first = max(1, len(sentences))
+    sentences += [*effects.robustness(grid), *effects.residuals(families, page.prompts())]
+    badges = page.badges("families") if exhibits else ()
+    return Section("How far the results can be trusted", badges, sentences, exhibits, first=first)

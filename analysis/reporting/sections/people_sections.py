@@ -1,0 +1,90 @@
+"""The sections on people: who took part, what was excluded, and how far raters agree."""
+
+from functools import partial
+
+import pandas as pd
+
+from ...ledger import ALL
+from ...measures import RATED
+from ...prompts import endings
+from ...reliability import poor
+from .. import manuscript
+from ..exhibits import Exhibit, Page, Section
+from ..figures import rater_figures
+from ..wording import labels, participation, raters
+
+
+def run(page: Page) -> Section:
+    """Who took part, and with which materials."""
+    items, sessions = page.get("items"), page.get("sessions")
+    items = items[~items["paradigm"].isin(_practised(page))]
+    sentences = []
+    exhibits: list[Exhibit] = []
+    if len(items):
+        sentences.append(participation.materials(items))
+        exhibits += page.table("items", "Materials by phenomenon, without practice: counts of rows.", _materials(items))
+    if len(sessions):
+        ledger, people = page.get("exclusions"), page.get("participants")
+        sources = ", ".join(sorted(sessions["source"].unique()))
+        sentences.append(f"{participation.participation(ledger, people, sessions)} Sessions came from: {sources}.")
+        exhibits += page.table("sessions", "Sessions by version: counts of rows.", _sessions(sessions))
+    return Section("What was run", page.people() if len(sessions) else (), sentences, exhibits)
+
+
+def _practised(page: Page) -> set[str]:
+    """Return the paradigms that participants met in practice or attention trials only."""
+    met = pd.concat([page.get(name)[["paradigm", "role"]] for name in ("readings", "responses")])
+    rated = met["role"].isin(RATED)
+    return set(met.loc[~rated, "paradigm"]) - set(met.loc[rated, "paradigm"])
+
+
+def _materials(items: pd.DataFrame) -> pd.DataFrame:
+    grouped = items.groupby("phenomenon", sort=False)
+    counts = grouped.agg(paradigms=("paradigm", "nunique"), items=("item", "nunique"), sentences=("sentence", "size"))
+    return counts.reset_index()
+
+
+def _sessions(sessions: pd.DataFrame) -> pd.DataFrame:
+    grouped = sessions.groupby(["experiment", "version", "source"])
+    return grouped.agg(sessions=("session", "size"), complete=("complete", "sum")).reset_index()
+
+
+def exclusions(page: Page) -> Section:
+    """Who and what was excluded, rule by rule."""
+    ledger = page.get("exclusions")
+    sentences = participation.exclusions(*(page.get(name) for name in manuscript.EXCLUSIONS)) if len(ledger) else []
+    readings = participation.readings_kept(page.get("alignment_exclusions"))
+    sentences += [readings] if readings else []
+    whole = ledger[ledger["condition"] == ALL].drop(columns=["condition", "step"])
+    caption = (
+        "Rules in the order applied, with rows and participants before and after; the file has each condition as well."
+    )
+    exhibits = page.table("exclusions", caption, whole)
+    exhibits += page.table("alignment_exclusions", "The same for reading times beside surprisal.")
+    return Section("Exclusions", page.badges("exclusions") if sentences else (), sentences, exhibits)
+
+
+def agreement(page: Page) -> Section:
+    """How far raters agree, and what a perfect model could reach with their ratings."""
+    reliability, counts = page.get("reliability"), page.get("rating_counts")
+    caption = (
+        "Agreement on each paradigm: ICC(2,k), a dot for each version, with its 95% interval over all sentences; within a "
+        "condition there are few sentences, and no effect of grammaticality to agree on. Left of the dashed line: poor."
+    )
+    exhibits: list[Exhibit] = []
+    prompts = endings(page.prompts())
+    for prompt, ending in prompts.items():
+        draw = partial(rater_figures.reliability_figure, reliability, prompt)
+        exhibits += page.figure("reliability", f"icc{ending}", labels.under(prompt, caption), draw)
+    caption = (
+        "Ratings of paradigms on which agreement is poor in some version, as shares of a condition. One peak: people differ by "
+        "degree; two: they differ on the matter."
+    )
+    for prompt, ending in prompts.items():
+        draw = partial(rater_figures.rating_figure, poor(counts, reliability), prompt)
+        exhibits += page.figure("rating_counts", f"ratings{ending}", labels.under(prompt, caption), draw)
+    exhibits += page.table("noise_ceilings", f"Ceilings: {raters.CEILING}, at each level.")
+    caption = "Forced choice: shares of single choices and of majorities, which must not be mixed."
+    exhibits += page.table("choice_agreement", caption)
+    sentences = raters.agreement(*(page.get(name) for name in manuscript.AGREEMENT))
+    return Section("Agreement among people", page.badges("reliability") if exhibits else (), sentences, exhibits)

@@ -1,0 +1,226 @@
+"""What grammaticality does to ratings and reading times: the declared models, models beside them, and how sure it all is."""
+
+import math
+from collections.abc import Mapping, Sequence
+
+import pandas as pd
+
+from ...chosen import steps_named
+from ...contrasts import INTERCEPTS, SLOPES, TERM
+from ...measures import SENTENCE_WIDE
+from ...prompts import of
+from ...prompts import told as prompts_of
+from ...rows import records
+from .fits import AGREEING, crosschecked
+from .labels import asked, label
+from .numbers import ALPHA, Row, apa, correlation, interval, percent, signed, significance
+from .participation import NOT_TOLD_APART
+
+FIRST = (SENTENCE_WIDE, "critical")  # the regions whose effects have a sentence each
+UNITS = {"z": "standard deviations", "log_rt": "log ms"}
+NO_TESTS = "these are no tests of their own"  # models under other choices
+ENOUGH = 0.8  # share of studies that find an effect
+
+
+def effect(row: Row, prompt: str | None = None) -> str:
+    """Return what a grammaticality coefficient means for ratings (measure z) or reading times (measure log_rt).
+
+    A `prompt` is named beside the phenomenon.
+    """
+    name = label(row["phenomenon"]) + asked(prompt)
+    if pd.isna(row["estimate"]):
+        return f"{name}: {row['note']}"
+    verb = "rated" if row["measure"] == "z" else "read"
+    p = row["p_bh"] if not pd.isna(row["p_bh"]) else row["p"]
+    if pd.isna(p) or p >= ALPHA:
+        return f"{name}: the data do not show that grammaticality changes how sentences were {verb} ({apa(row)})."
+    if verb == "rated":
+        higher = "higher" if row["estimate"] > 0 else "lower"
+        size = f"{abs(row['estimate']):.2f} standard deviations {higher}"
+        return f"{name}: grammatical sentences were rated {size} than ungrammatical ones ({apa(row)})."
+    change = math.expm1(row["estimate"])
+    size = f"{percent(abs(change))} {'more' if change > 0 else 'less'} time{in_ms(row)}"
+    return f"{name}: the critical region took {size} in grammatical than in ungrammatical sentences ({apa(row)})."
+
+
+def in_ms(row: Row) -> str:
+    """Return an effect in ms in brackets, nothing where there is none."""
+    if pd.isna(row.get("ms", float("nan"))):
+        return ""
+    return f" ({signed(row['ms'], 0)} ms, {interval(row['ms_low'], row['ms_high'], '.0f')})"
+
+
+def effects(models: pd.DataFrame, measure: str, prompts: Sequence[str | None] = ()) -> list[str]:
+    """Return how many phenomena of a measure differ after correction, then a sentence for each declared model.
+
+    To each is added what the model with slopes says of it, where there is one. Prompts of ratings are named where there are
+    several: in the table, or in `prompts`.
+    """
+    tested = models[(models["measure"] == measure) & (models["term"] == TERM)]
+    counts, single = [], []
+    prompts = prompts or prompts_of(tested)
+    for prompt in prompts:
+        part = of(tested, prompt)
+        declared = part[part["random"] == INTERCEPTS]
+        rows = declared[declared["region"].isin(FIRST)]
+        if rows.empty:
+            continue
+        slopes = records(part[(part["random"] == SLOPES) & part["region"].isin(FIRST)])
+        beside = {row["phenomenon"]: row for row in slopes}
+        counts += _counted(declared, measure, prompt)
+        single += [effect(row, prompt) + _with_slopes(beside.get(row["phenomenon"])) for row in records(rows)]
+    if counts and len(prompts) > 1:
+        declared = tested[tested["random"] == INTERCEPTS]
+        counts.append(
+            f"Corrected over all {int(declared['p'].notna().sum())} tests of the {len(prompts)} prompts together, "
+            f"{int((declared['p_bh_all'] < ALPHA).sum())} differences remain."
+        )
+    return [*counts, *single]
+
+
+def _with_slopes(row: Row | None) -> str:
+    return "" if row is None or pd.isna(row["p"]) else f" With slopes: {significance(row)}."
+
+
+def _counted(declared: pd.DataFrame, measure: str, prompt: str | None) -> list[str]:
+    differing = {
+        str(region): int((rows["p_bh"] < ALPHA).sum()) for region, rows in declared.groupby("region", sort=True)
+    }
+    first = next(region for region in FIRST if region in differing)
+    n = int((declared["region"] == first).sum())
+    subject = f"Ratings{asked(prompt)}" if measure == "z" else "Reading times of the critical region"
+    total = f"{n} phenomen{'on' if n == 1 else 'a'}"
+    sentences = [
+        f"{subject} differ between grammatical and ungrammatical sentences in {differing[first]} of {total} (p_BH < .05)."
+    ]
+    later = [f"{count} at {region}" for region, count in differing.items() if region != first]
+    if later:
+        everywhere = int((declared["p_bh_all"] < ALPHA).sum())
+        tests = int(declared["p"].notna().sum())
+        sentences.append(
+            f"Of the words after the region, they differ in {' and '.join(later)}; corrected over all {tests} tests together, "
+            f"{everywhere} differences remain."
+        )
+    return sentences
+
+
+def chosen(models: pd.DataFrame, steps: pd.DataFrame) -> list[str]:
+    """Return what the policy did, what of it was singular or cross-checked, and each effect under the chosen model."""
+    tested = models[models["term"] == TERM]
+    if tested.empty:
+        return []
+    fitted = tested.dropna(subset="estimate")
+    fits = int(steps["model"].isin(steps_named(tested)).sum())
+    several = len(prompts_of(tested)) > 1
+    text = f"Random effects by the policy {tested['policy'].iloc[0]}: {len(fitted)} of {len(tested)} models were fitted"
+    text += f" in {fits} steps" if fits else ""
+    singular = int(fitted["singular"].sum())
+    text += f"; {singular} remained singular" if singular else "; none is singular"
+    agreeing = crosschecked(fitted)
+    text += f"; {agreeing} agree with the other engine to {AGREEING}" if agreeing else ""
+    return [f"{text}.", *(_chosen(row, several) for row in records(tested))]
+
+
+def _chosen(row: Row, several: bool) -> str:
+    where = asked(row["prompt"] if several else None) if row["region"] == SENTENCE_WIDE else f" ({row['region']})"
+    name = f"{label(row['phenomenon'])}{where}"
+    if pd.isna(row["estimate"]):
+        return f"{name}: {row['note']}"
+    random = row["formula"].partition(" + (")[2]
+    return f"{name}: {apa(row)}, with ({random}."
+
+
+def ordinal(models: pd.DataFrame) -> list[str]:
+    """Return the effects of cumulative-link models, on their latent scale; those of paradigms stay in their table."""
+    sentences = []
+    of_paradigms = models["paradigm"].notna() if "paradigm" in models else pd.Series(False, index=models.index)
+    several = "prompt" in models and len(prompts_of(models)) > 1
+    for row in records(models[~of_paradigms].dropna(subset="estimate")):
+        where = asked(row["prompt"] if several else None)
+        name = "" if pd.isna(row.get("phenomenon")) else f"{label(row['phenomenon'])}{where}: "
+        verdict = "differ" if row["p"] < ALPHA else "are not shown to differ"
+        wald = apa({**row, "df": None, "t": row["z"]})
+        sentences.append(
+            f"{name}as ordered categories ({row['link']}), ratings {verdict} by {label(row['term'])} ({wald})."
+        )
+    return sentences
+
+
+def power(models: pd.DataFrame, smallest: Mapping[str, float]) -> list[str]:
+    """Return the range of minimum detectable effects, and how many reach the smallest effect of interest, if it is declared."""
+    sentences = []
+    declared = models[(models["term"] == TERM) & (models["random"] == INTERCEPTS)].dropna(subset="mde")
+    for (measure, region), family in declared.groupby(["measure", "region"], sort=True):
+        for prompt in prompts_of(family):
+            rows = of(family, prompt)
+            low, high = rows["mde"].min(), rows["mde"].max()
+            subject = f"Ratings{asked(prompt)}" if measure == "z" else f"Reading times, {region}"
+            text = (
+                f"{subject}: with these standard errors, effects from {low:.3f} (best phenomenon) to {high:.3f} (worst) "
+                f"{UNITS[str(measure)]} would be found in 80% of repetitions"
+            )
+            if str(measure) in smallest:
+                least = smallest[str(measure)]
+                reached = int((rows["mde"] <= least).sum())
+                text += f"; the smallest effect of interest, {least:g}, is within reach in {reached} of {len(rows)}"
+            sentences.append(f"{text}.")
+    return sentences
+
+
+def planned(power: pd.DataFrame) -> list[str]:
+    """Return, for each number of items, how many participants find the smallest effect in four of five studies."""
+    sentences = []
+    for (size, items), rows in power.groupby(["effect", "items"], sort=True):
+        reached = rows[rows["power"] >= ENOUGH]
+        row = records(reached.nsmallest(1, "participants") if len(reached) else rows.nlargest(1, "participants"))[0]
+        sentences.append(
+            f"An effect of {size:g} is found by {row['participants']} participants with {items} items in "
+            f"{percent(row['power'])} of {row['runs']} simulated studies (95% Wilson interval {percent(row['power_low'])} to "
+            f"{percent(row['power_high'])}){'' if len(reached) else '; more than these would be needed for 80%'}."
+        )
+    return sentences
+
+
+def refits(grid: pd.DataFrame) -> str:
+    """Return under which other choices the models of reading times were fitted again, nothing where they were not."""
+    times = grid[grid["measure"] == "log_rt"]
+    if times.empty:
+        return ""
+    text = (
+        f"Reading-time models of the critical region were refitted under {times['cutoff'].nunique()} cutoffs and "
+        f"{times['transform'].nunique()} transforms"
+    )
+    if len(times["people"].unique()) > 1:
+        text += f", and without participants whose ratings {NOT_TOLD_APART} (Mann & Whitney, 1947)"
+    return text
+
+
+def robustness(grid: pd.DataFrame) -> list[str]:
+    """Return, for each phenomenon, how far the effect on reading times depends on cutoff, transform and flagged participants."""
+    sentences = []
+    times = grid[grid["measure"] == "log_rt"].dropna(subset="ms")
+    for phenomenon, rows in times.groupby("phenomenon", sort=True):
+        declared = rows.loc[rows["declared"], "ms"]
+        if declared.empty:
+            continue
+        alike = int(((rows["ms"] > 0) == (declared.item() > 0)).sum())
+        apart = int(((rows["ci_low"] > 0) | (rows["ci_high"] < 0)).sum())
+        sentences.append(
+            f"{label(phenomenon)}: {signed(declared.item(), 0)} ms as declared, {signed(rows['ms'].min(), 0)} to "
+            f"{signed(rows['ms'].max(), 0)} ms under {len(rows)} choices; {alike} have the same sign, and the "
+            f"intervals of {apart} leave out zero."
+        )
+    return sentences
+
+
+def residuals(families: pd.DataFrame, prompts: Sequence[str | None]) -> list[str]:
+    """Return how far residuals of successive trials correlate, for each measure and region, and each of several prompts."""
+    several = len(prompts) > 1
+    lagged = families[families["level"] == "phenomenon"].dropna(subset="autocorrelation")
+    sentences = []
+    for row in records(lagged.drop_duplicates(["measure", "region", "prompt"])):
+        place = [row["measure"], row["region"], *([row["prompt"]] if several and not pd.isna(row["prompt"]) else [])]
+        sentences.append(
+            f"Residuals of successive trials correlate by {correlation(row['autocorrelation'])} ({', '.join(place)})."
+        )
+    return sentences

@@ -1,0 +1,51 @@
+"""What a study's own factors do to ratings and reading times."""
+
+from collections.abc import Mapping, Sequence
+
+import pandas as pd
+
+from ...contrasts import SLOPES
+from ...measures import SENTENCE_WIDE
+from ...prompts import told as prompts_of
+from ...rows import records
+from .effects import in_ms
+from .labels import asked, label
+from .numbers import Row, apa, significance
+
+KEY = ("model", "measure", "region", "prompt", "term")
+
+
+def factorial_effects(models: pd.DataFrame) -> list[str]:
+    """Return a sentence for each model: every contrast in APA style, and what the model with slopes says of it."""
+    first = models[models["random"] != SLOPES]
+    several = len(prompts_of(models)) > 1
+    slopes = records(models[models["random"] == SLOPES])
+    beside: dict[tuple[str, ...], Row] = {tuple(str(row[key]) for key in KEY): row for row in slopes}
+    return [
+        _sentence(records(rows), beside, several)
+        for _, rows in first.groupby(["model", "measure", "region", "prompt"], sort=False, dropna=False)
+    ]
+
+
+def _sentence(rows: Sequence[Row], beside: Mapping[tuple[str, ...], Row], several: bool) -> str:
+    region = rows[0]["region"]
+    where = "" if region == SENTENCE_WIDE else f" of region {region}"
+    head = f"{label(rows[0]['model'])}, {rows[0]['measure']}{where}{asked(rows[0]['prompt'] if several else None)}"
+    contrasts: list[str] = []
+    for row in rows:
+        if pd.isna(row["estimate"]):
+            return f"{head}: {row['note']}"
+        if not pd.isna(row["contrast"]):
+            slopes = beside.get(tuple(str(row[key]) for key in KEY))
+            again = "" if slopes is None or pd.isna(slopes["p"]) else f"; with slopes: {significance(slopes)}"
+            contrasts.append(f"{label(row['contrast'])}, {apa(row)}{in_ms(row)}{again}")
+    return f"{head}: {'; '.join(contrasts)}." if contrasts else f"{head}: {rows[0]['n']} trials."
+
+
+def level_differences(table: pd.DataFrame) -> list[str]:
+    """Return each difference between levels of a factor."""
+    return [
+        f"{label(row['factor'])}, {label(row['contrast']).replace(' - ', ' − ')}"
+        f"{'' if row['at'] == 'all' else ' at ' + str(row['at'])}: {apa(row)} (p adjusted: {row['adjustment']})."
+        for row in records(table)
+    ]

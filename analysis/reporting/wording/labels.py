@@ -1,0 +1,97 @@
+"""How things are called: prompts, language models, measures of sentences, and lists of them."""
+
+from collections.abc import Iterable
+
+import pandas as pd
+
+from ...prompts import named
+from .numbers import Row
+
+# What a measure of a sentence is, its unit, and whom to cite for it.
+MEASURES = {
+    "lp": ("log probability", "nats", ""),
+    "mean_lp": ("log probability per token", "nats", ""),
+    "pen_lp": ("log probability with a length penalty", "nats", ""),
+    "slor": ("SLOR", "nats per token", "Lau et al., 2017"),
+    "critical_lp": ("log probability of the critical region", "nats", ""),
+    "one_prefix": ("probability of the critical words after one prefix", "nats", "Warstadt et al., 2020"),
+    "two_prefix": ("probability of the critical words after each prefix", "nats", "Warstadt et al., 2020"),
+}
+
+
+def label(name: object) -> str:
+    """Return a name as people write it.
+
+    >>> label("anaphor_agreement")
+    'anaphor agreement'
+    """
+    return str(name).replace("_", " ")
+
+
+def listed(names: Iterable[str]) -> str:
+    """Return names as a sentence lists them.
+
+    >>> listed(["sense", "form", "taste"]), listed(["sense"])
+    ('sense, form and taste', 'sense')
+    """
+    *others, last = names
+    return f"{', '.join(others)} and {last}" if others else last
+
+
+def asked(prompt: str | None) -> str:
+    """Return a prompt in brackets, as people write it; nothing for None, or an empty cell.
+
+    >>> asked("how_likely"), asked(None)
+    (' (how likely)', '')
+    """
+    return named(None if pd.isna(prompt) else label(prompt))
+
+
+def under(prompt: str | None, caption: str) -> str:
+    """Return the caption of one prompt among several, which it names first.
+
+    >>> under("how_likely", "Mean rating by condition."), under(None, "Mean rating by condition.")
+    ('How likely: mean rating by condition.', 'Mean rating by condition.')
+    """
+    if prompt is None:
+        return caption
+    name = label(prompt)
+    return f"{name[:1].upper()}{name[1:]}: {caption[0].lower()}{caption[1:]}"
+
+
+def mean_z(prompt: str | None) -> str:
+    """Return how the axis of mean z is called.
+
+    >>> mean_z(None), mean_z("plausibility")
+    ('mean rating (z)', 'mean rating (plausibility, z)')
+    """
+    return f"mean rating ({'' if prompt is None else f'{label(prompt)}, '}z)"
+
+
+def language_model(row: Row, end: str = "") -> str:
+    """Return a language model with its protocol; of two in a row, the one whose columns end in `end`.
+
+    >>> language_model({"model": "gpt2", "protocol": "causal"})
+    'gpt2 (causal)'
+    """
+    return f"{row['model' + end]} ({row['protocol' + end]})"
+
+
+def measures(names: Iterable[str]) -> str:
+    """Return measures in words, each with its source.
+
+    >>> measures(["lp", "slor"])
+    'log probability, SLOR (Lau et al., 2017)'
+    """
+    known = (MEASURES.get(name, (name, "", "")) for name in names)
+    return ", ".join(f"{words} ({source})" if source else words for words, _, source in known)
+
+
+def measure_axis(name: str) -> str:
+    """Return how the axis of a measure is called.
+
+    >>> measure_axis("slor"), measure_axis("surprise")
+    ('SLOR (nats per token)', 'surprise')
+    """
+    words, unit, _ = MEASURES.get(name, (name, "", ""))
+    return f"{words} ({unit})" if unit else words

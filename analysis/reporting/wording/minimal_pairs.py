@@ -1,0 +1,183 @@
+"""Language models on minimal pairs: beside people's ratings, by themselves, and against each other."""
+
+from collections.abc import Mapping
+
+import pandas as pd
+
+from ...evaluation import MEAN, MODEL, OVERALL, POOLED
+from ...prompts import told as prompts_of
+from ...rows import records
+from .labels import asked, label, language_model
+from .numbers import ALPHA, Row, correlated, correlation, interval, minus, p_value, percent, signed
+
+FEW = 4  # models that are compared one by one in a sentence each before a count comes first
+LEVELS = ("sentences", "grammatical", "ungrammatical", "pairs", "phenomena")  # of correlations that have a sentence
+
+TIES = "a tie is half a success"
+INDEPENDENT = "take pairs as independent"
+FIXED, DRAWN = "these paradigms", "paradigms as drawn from more"  # what a comparison of two models speaks of
+RELATIVE = "the score less that of the pair's other member (Hu et al., 2024)"
+
+
+def rating_correlations(table: pd.DataFrame) -> list[str]:
+    """Return, for each model and measure, Pearson's correlation with ratings of all sentences and within pairs."""
+    sentences = []
+    pearson = table[table["method"] == "pearson"]
+    several = len(prompts_of(pearson)) > 1
+    for (model, protocol, measure, prompt), rows in pearson.groupby([*MODEL, "measure", "prompt"], sort=False):
+        by_level = {row["level"]: row for row in records(rows.dropna(subset="r"))}
+        texts = [
+            f"{level} {under_ceiling(correlated(row['r'], row['low'], row['high']), row)}"
+            for level, row in ((level, by_level[level]) for level in LEVELS if level in by_level)
+        ]
+        if texts:
+            whose = asked(str(prompt) if several else None)
+            sentences.append(f"{model} ({protocol}), {measure} and mean ratings{whose}: {'; '.join(texts)}.")
+    return sentences
+
+
+def under_ceiling(r: str, row: Row) -> str:
+    """Return a correlation with ratings beside what a perfect model would reach, where that is known.
+
+    >>> under_ceiling("r = .31", {"ceiling": 0.85})
+    'r = .31, ceiling .85'
+    """
+    return r if pd.isna(row["ceiling"]) else f"{r}, ceiling {correlation(row['ceiling'])}"
+
+
+def accuracies(table: pd.DataFrame) -> list[str]:
+    """Return a sentence for each model, protocol and measure: pairs won, mean over paradigms, weakest paradigm."""
+    sentences = []
+    for (model, protocol, measure), rows in table.groupby([*MODEL, "measure"], sort=False):
+        overall = {row["paradigm"]: row for row in records(rows[rows["phenomenon"] == OVERALL])}
+        pooled, mean = overall[POOLED], overall[MEAN]
+        paradigms = rows[~rows["paradigm"].isin([MEAN, POOLED])]
+        weakest = records(paradigms.nsmallest(1, "accuracy"))[0]
+        low, high = percent(pooled["wilson_low"]), percent(pooled["wilson_high"])
+        sentences.append(
+            f"{model} ({protocol}, {measure}) gives the grammatical sentence the higher score in "
+            f"{percent(pooled['accuracy'])} of {pooled['n']} pairs (95% Wilson interval {low} to {high}); the mean "
+            f"over {len(paradigms)} paradigms is {percent(mean['accuracy'])}, the lowest "
+            f"{percent(weakest['accuracy'])} ({label(weakest['paradigm'])})."
+        )
+    return sentences
+
+
+def model_comparisons(table: pd.DataFrame) -> list[str]:
+    """Return, for every two models, who wins more pairs, with paradigms as fixed and then as drawn."""
+    sentences = []
+    for row in records(table):
+        pair = f"{language_model(row, '_a')} against {language_model(row, '_b')}, {row['measure']}"
+        if not row["n"]:
+            sentences.append(f"{pair}: {row['note']}")
+            continue
+        fixed = (
+            f"{percent(row['accuracy_a'])} and {percent(row['accuracy_b'])} of {row['n']} pairs ({row['ties']} tied); only "
+            f"the first wins {row['a_only']}, only the second {row['b_only']} (McNemar, {FIXED} only: p_Holm "
+            f"{p_value(row['mcnemar_holm'])})"
+        )
+        drawn = f" {row['note']}" if pd.isna(row["flip_p"]) else f" Over {row['paradigms']} {DRAWN}: {_points(row)}."
+        sentences.append(f"{pair}: {fixed}.{drawn}")
+    return sentences
+
+
+def _points(row: Row) -> str:
+    difference, low, high = (100 * row[f"paradigm_{name}"] for name in ("difference", "low", "high"))
+    return (
+        f"{minus(f'{difference:+.1f}')} points, {interval(low, high, '.1f')}, p_Holm {p_value(row['flip_holm'])}, "
+        f"smallest possible {row['smallest_p']:.2g}"
+    )
+
+
+def rankings(table: pd.DataFrame) -> list[str]:
+    """Return, for each measure, the language models in the order of their accuracy."""
+    return [
+        f"By {measure}: "
+        + ", ".join(f"{row['rank']:g} {language_model(row)} {percent(row['accuracy'])}" for row in records(rows))
+        + "."
+        for measure, rows in table.groupby("measure", sort=False)
+    ]
+
+
+def significant_comparisons(table: pd.DataFrame) -> list[str]:
+    """Return how many pairs of models differ, with paradigms as fixed and as drawn, where there are many pairs."""
+    rows = table[table["n"] > 0]
+    if len(rows) < FEW:
+        return []
+    fixed, drawn = int((rows["mcnemar_holm"] < ALPHA).sum()), rows.dropna(subset="flip_holm")
+    text = f"Of {len(rows)} comparisons of two models, {fixed} differ on {FIXED} (McNemar, p_Holm < .05)"
+    if drawn.empty:
+        return [f"{text}; there are too few paradigms to speak of others."]
+    differ = int((drawn["flip_holm"] < ALPHA).sum())
+    return [f"{text}, {differ} of {len(drawn)} over {DRAWN} (sign flips, p_Holm < .05)."]
+
+
+def length_bias(table: pd.DataFrame) -> list[str]:
+    """Return, for each model and measure, whether it wins where the grammatical member has fewer tokens, or more."""
+    sentences = []
+    for row in records(table):
+        name = f"{language_model(row)}, {row['measure']}"
+        if pd.isna(row["r"]):
+            sentences.append(f"{name}: {row['note']}")
+            continue
+        longer = "shorter" if row["r"] < 0 else "longer"
+        leaning = (
+            f"it wins rather where the grammatical member is {longer}" if row["p"] < ALPHA else "no leaning is seen"
+        )
+        sentences.append(
+            f"{name}: winning a pair and the difference in tokens correlate by r_pb = {correlation(row['r'])}, "
+            f"p {p_value(row['p'])} ({row['n']} pairs, {row['unequal']} of unequal length): {leaning}."
+        )
+    return sentences
+
+
+def accuracy_correlations(table: pd.DataFrame) -> list[str]:
+    """Return, for every two models and for people, how far their accuracies over paradigms agree."""
+    sentences = []
+    for row in records(table):
+        pair = f"{row['a']} and {row['b']}, {row['measure']}"
+        if pd.isna(row["pearson"]):
+            sentences.append(f"{pair}: {row['note']}")
+        else:
+            pearson = correlated(row["pearson"], row["low"], row["high"])
+            sentences.append(
+                f"{pair}: accuracies correlate by {pearson} over {row['paradigms']} paradigms "
+                f"(Spearman {correlation(row['spearman'])})."
+            )
+    return sentences
+
+
+def accuracy_by_confidence(table: pd.DataFrame) -> list[str]:
+    """Return, for each model and measure, accuracy in the least and the most confident share of pairs."""
+    sentences = []
+    sure = table[table["predictor"] == "confidence"]
+    for (model, protocol, measure), rows in sure.groupby([*MODEL, "measure"], sort=False):
+        if len(rows) > 1:
+            ordered = records(rows.sort_values("bin"))
+            low, high = ordered[0], ordered[-1]
+            sentences.append(
+                f"{model} ({protocol}), {measure}: {percent(low['accuracy'])} of the {low['n']} pairs are won where the members' "
+                f"scores differ least, {percent(high['accuracy'])} of the {high['n']} where they differ most."
+            )
+    return sentences
+
+
+def proportion_tests(table: pd.DataFrame) -> list[str]:
+    """Return, for each model and measure, accuracy on two groups of items and the z-test between them."""
+    sentences = []
+    for row in records(table.dropna(subset=["accuracy_a", "accuracy_b"])):
+        test = "" if pd.isna(row["z"]) else f", z = {signed(row['z'], 2)}, p {p_value(row['p'])}"
+        sentences.append(
+            f"{language_model(row)}, {row['measure']}: {percent(row['accuracy_a'])} of {row['n_a']} pairs ({row['group_a']}) and "
+            f"{percent(row['accuracy_b'])} of {row['n_b']} ({row['group_b']}){test}."
+        )
+    return sentences
+
+
+def layout_noise(model: str, measures: Mapping[str, Mapping[str, float]]) -> list[str]:
+    """Return how far scores under each measure move in another batch, and how many verdicts that could turn."""
+    return [
+        f"{model}, {measure}: scores moved by up to {noise['nats']:.1e} nats in another batch; "
+        f"{noise['verdicts_within']} of {noise['verdicts']} verdicts lie within that"
+        for measure, noise in measures.items()
+    ]

@@ -1,0 +1,127 @@
+"""Who took part, with which materials, and what was excluded."""
+
+from collections.abc import Iterable
+
+import pandas as pd
+
+from ...ledger import ALL
+from ...prompts import ASKED, of
+from ...prompts import told as prompts_of
+from ...rows import records
+from .labels import asked
+from .numbers import Row, percent
+
+COUNTED = {
+    "sessions": "sessions",
+    "rating_scores": "ratings",
+    "region_times: critical": "critical regions",
+    "region_times: critical+1": "first words after the region",
+    "region_times: critical+2": "second words after the region",
+}
+NOT_TOLD_APART = (
+    "do not tell grammatical from ungrammatical sentences apart"  # by whose ratings a participant is flagged
+)
+
+
+def materials(items: pd.DataFrame) -> str:
+    """Return how many sentences there are, of how many items, paradigms and phenomena."""
+    counts = {name: items[name].nunique() for name in ("phenomenon", "paradigm", "item")}
+    return (
+        f"Materials: {len(items)} sentences, {counts['item']} items in {counts['paradigm']} paradigms of "
+        f"{counts['phenomenon']} phenomena."
+    )
+
+
+def participation(ledger: pd.DataFrame, people: pd.DataFrame, sessions: pd.DataFrame | None = None) -> str:
+    """Return how many participants began and how many completed a session, nothing where that is not known.
+
+    The tables exclusions and participants say which sessions count; without them, `sessions` says which are complete.
+    """
+    began = ledger.loc[(ledger["table"] == "sessions") & (ledger["condition"] == ALL), "participants_before"]
+    if len(began) and len(people):
+        return f"Of {began.iloc[0]} participants who began, {len(people)} completed a session that counts."
+    if sessions is None or sessions.empty:
+        return ""
+    complete = sessions.loc[sessions["complete"].astype(bool), "participant"].nunique()
+    return f"Of {sessions['participant'].nunique()} participants who began, {complete} completed a session."
+
+
+def exclusions(ledger: pd.DataFrame, people: pd.DataFrame, prompts: pd.DataFrame) -> list[str]:
+    """Return what each rule excluded that excluded anything, and how many participants are flagged.
+
+    `people` and `prompts` are the tables participants and participant_prompts.
+    """
+    counted = ledger[ledger["table"].isin(COUNTED) | ledger["table"].str.startswith(ASKED)]
+    whole = counted[(counted["condition"] == ALL) & (counted["excluded"] > 0)]
+    sentences = [excluded(row) for row in records(whole)]
+    if len(people) and (sentences or people["excluded"].notna().any()):
+        sentences.append(participants_excluded(people))
+    if len(ledger) and not sentences:
+        sentences = ["No session, participant, rating or critical region was excluded."]
+    return [*sentences, *flagged(prompts)]
+
+
+def excluded(row: Row) -> str:
+    """Return what a rule of the table exclusions excluded.
+
+    >>> excluded({"table": "rating_scores", "rule": "not a rating", "before": 80, "excluded": 2})
+    'We excluded 2 of 80 ratings (2.5%): not a rating.'
+    """
+    share = percent(row["excluded"] / max(row["before"], 1))
+    return f"We excluded {row['excluded']} of {row['before']} {COUNTED.get(row['table'], 'answers')} ({share}): {row['rule']}."
+
+
+def participants_excluded(people: pd.DataFrame) -> str:
+    """Return how many participants each rule excluded, and how many remained."""
+    rules = people["excluded"].dropna()
+    if rules.empty:
+        return "No participant was excluded."
+    counts = _counts(rules.value_counts(sort=False).items())
+    return f"We excluded {len(rules)} of {len(people)} participants: {counts}; {len(people) - len(rules)} remained."
+
+
+def unanswered(ledger: pd.DataFrame) -> list[str]:
+    """Return how many answers to each prompt did not come."""
+    return [excluded(row) for row in records(ledger) if row["condition"] == ALL and row["table"].startswith(ASKED)]
+
+
+def out_of_band(ledger: pd.DataFrame) -> str:
+    """Return how many critical regions had a word read too fast or too slowly, nothing where no rule asks."""
+    of_band = ledger["rule"].str.startswith("a word of critical was read") & (ledger["condition"] == ALL)
+    rows = records(ledger[of_band])
+    return excluded(rows[-1]) if rows else ""
+
+
+def readings_kept(ledger: pd.DataFrame) -> str:
+    """Return how many readings stand beside their surprisal and why others do not, from the table alignment_exclusions."""
+    rows = records(ledger[ledger["table"] == "readings"])
+    if not rows:
+        return ""
+    text = f"Of {rows[0]['before']} readings, {rows[-1]['after']} stand beside their surprisal"
+    counts = _counts((row["rule"], row["excluded"]) for row in rows if row["excluded"])
+    return f"{text}; we excluded, in this order: {counts}." if counts else f"{text}."
+
+
+def flagged(prompts: pd.DataFrame) -> list[str]:
+    """Return how many participants the ratings under each prompt flag, and that they stay."""
+    tested = prompts.dropna(subset="flagged")
+    sentences = []
+    for prompt in prompts_of(tested) if len(tested) else ():
+        flags = of(tested, prompt)["flagged"].astype(bool)
+        sentences.append(
+            f"The ratings{asked(prompt)} of {int(flags.sum())} of {len(flags)} participants {NOT_TOLD_APART} "
+            "(Mann-Whitney, p ≥ .05). They stay: such a rule is circular with the effect."
+        )
+    return sentences
+
+
+def other_conditions(paradigms: Iterable[str]) -> list[str]:
+    """Return which paradigms the models of grammaticality leave aside."""
+    names = ", ".join(paradigms)
+    return (
+        [f"Not in these models, having other conditions than grammatical and ungrammatical: {names}."] if names else []
+    )
+
+
+def _counts(rules: Iterable[tuple[object, object]]) -> str:
+    return "; ".join(f"{rule} (n = {n})" for rule, n in rules)
