@@ -8,10 +8,10 @@ import pandas as pd
 
 from gardenpath.study import TABLES, DataError, check
 
-from .evaluation import MEAN, MODEL, OVERALL, POOLED, accuracy, wilson
+from .evaluation import MEAN, MODEL, OVERALL, POOLED, accuracy
 from .measures import capped
 from .prompts import named, told
-from .resampling import FEW, correlation_interval, holm, mean_interval, ratio_interval, sign_flip
+from .resampling import FEW, correlation_interval, holm, mean_interval, ratio_interval, sign_flip, wilson
 
 PAIR = ["paradigm", "item"]
 PEOPLE = "people"

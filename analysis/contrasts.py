@@ -9,12 +9,11 @@ import pandas as pd
 from gardenpath.study import TABLES, DataError, check
 
 from .formulas import parse
+from .grammatical_status import CODES, minimal_pairs
 from .measures import SENTENCE_WIDE
 from .mixed import engine_named, failed, fit
 from .prompts import of
 
-# Sum coding: the coefficient is grammatical minus ungrammatical, the intercept their mean.
-CODES = {"grammatical": 0.5, "ungrammatical": -0.5}
 TERM = "grammaticality"
 INTERCEPTS, SLOPES = "intercepts", "slopes"  # in the column random
 
@@ -194,12 +193,6 @@ def exp_difference(
     variance = by0**2 * se0**2 + by1**2 * se1**2 + 2 * by0 * by1 * covariance
     half = t.ppf(0.975, df) * np.sqrt(np.maximum(variance, 0.0))
     return float(by0), float(by0 - half), float(by0 + half)
-
-
-def minimal_pairs(items: pd.DataFrame) -> list[str]:
-    """Return the paradigms whose conditions are `grammatical` and `ungrammatical`, and no others."""
-    # Not .agg(set): with text stored by pyarrow, that gives text again, not sets.
-    return [str(paradigm) for paradigm, rows in items.groupby("paradigm") if set(rows["condition"]) == set(CODES)]
 
 
 def adjusted(models: pd.DataFrame) -> pd.DataFrame:

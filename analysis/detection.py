@@ -8,9 +8,10 @@ import pandas as pd
 
 from gardenpath.study import TABLES, check
 
-from .contrasts import CODES, FOUND, PLAIN, TERM
-from .evaluation import wilson
+from .contrasts import FOUND, PLAIN, TERM
+from .grammatical_status import CODES
 from .mixed import fit
+from .resampling import wilson
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,8 @@ import pandas as pd
 
 from gardenpath.study import DataError, check
 
+from .resampling import wilson
+
 MODEL = ["model", "protocol"]
 MEAN, POOLED = "mean", "pooled"  # in the column paradigm: rows that stand for several paradigms
 OVERALL = "all"  # in the column phenomenon: rows that stand for every phenomenon
@@ -75,16 +77,3 @@ def _counts(scored: pd.DataFrame, by: list[str]) -> pd.DataFrame:
     ).reset_index()
     low, high = wilson(table["successes"], table["n"])
     return table.assign(accuracy=table["successes"] / table["n"], wilson_low=low, wilson_high=high)
-
-
-def wilson(successes: pd.Series, n: pd.Series) -> tuple[pd.Series, pd.Series]:
-    """Return both ends of the 95 % Wilson score interval; `successes` may hold halves.
-
-    >>> low, high = wilson(pd.Series([8]), pd.Series([10]))
-    >>> low.round(3).item(), high.round(3).item()
-    (0.49, 0.943)
-    """
-    z = 1.959963984540054  # the normal quantile at .975
-    centre = (successes + z**2 / 2) / (n + z**2)
-    half = z / (n + z**2) * (successes * (n - successes) / n + z**2 / 4) ** 0.5
-    return (centre - half).clip(lower=0), (centre + half).clip(upper=1)

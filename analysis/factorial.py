@@ -8,8 +8,9 @@ import pandas as pd
 from gardenpath.study import TABLES, DataError, ModelSection, check
 
 from .coding import Coded, Coding, coded
-from .contrasts import CODES, INTERCEPTS, SLOPES, detectable, exp_difference
+from .contrasts import INTERCEPTS, SLOPES, detectable, exp_difference
 from .formulas import Formula, Random, parse
+from .grammatical_status import CODES
 from .ledger import ALL
 from .measures import SENTENCE_WIDE
 from .mixed import failed, fit, fit_stepwise

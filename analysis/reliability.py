@@ -8,7 +8,7 @@ import pandas as pd
 
 from gardenpath.study import TABLES, check
 
-from .contrasts import CODES, minimal_pairs
+from .grammatical_status import CODES, minimal_pairs
 from .ledger import ALL
 from .prompts import answered
 

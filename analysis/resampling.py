@@ -146,3 +146,16 @@ def holm(p: "pd.Series[float]") -> "pd.Series[float]":
     tested = p.dropna().sort_values(kind="stable")
     adjusted = (tested * pd.RangeIndex(len(tested), 0, -1).to_numpy()).cummax().clip(upper=1)
     return adjusted.reindex(p.index)
+
+
+def wilson(successes: pd.Series, n: pd.Series) -> tuple[pd.Series, pd.Series]:
+    """Return both ends of the 95 % Wilson score interval; `successes` may hold halves.
+
+    >>> low, high = wilson(pd.Series([8]), pd.Series([10]))
+    >>> low.round(3).item(), high.round(3).item()
+    (0.49, 0.943)
+    """
+    z = 1.959963984540054  # the normal quantile at .975
+    centre = (successes + z**2 / 2) / (n + z**2)
+    half = z / (n + z**2) * (successes * (n - successes) / n + z**2 / 4) ** 0.5
+    return (centre - half).clip(lower=0), (centre + half).clip(upper=1)

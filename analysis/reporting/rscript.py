@@ -2,7 +2,8 @@
 
 from collections.abc import Mapping
 
-from ..contrasts import TERM, minimal_pairs
+from ..contrasts import TERM
+from ..grammatical_status import minimal_pairs
 from ..predictors import formula, terms
 from ..selftest import SEEN
 from .exhibits import Tables

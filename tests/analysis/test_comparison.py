@@ -19,8 +19,7 @@ from gardenpath.analysis import (
     rankings,
 )
 from gardenpath.analysis.comparison import compared, people_accuracies
-from gardenpath.analysis.evaluation import wilson
-from gardenpath.analysis.resampling import mean_interval
+from gardenpath.analysis.resampling import mean_interval, wilson
 from gardenpath.study import TABLES, DataError, check
 
 GAP = {"+": 1.0, "-": -1.0, "=": 0.0}

@@ -7,7 +7,8 @@ import pandas as pd
 
 from ... import chosen as chosen_models
 from ... import factorial as factorial_models
-from ...contrasts import CODES, INTERCEPTS, SLOPES, TERM, minimal_pairs
+from ...contrasts import INTERCEPTS, SLOPES, TERM
+from ...grammatical_status import CODES, minimal_pairs
 from ...prompts import endings
 from ...prompts import told as prompts_of
 from ..exhibits import Exhibit, Page, Section, leading
