@@ -15,7 +15,7 @@ from gardenpath.study.screens import Form
 from .records import record_of
 from .script import Placed
 from .sessions import Event, Session, SessionRecord, steps_of
-from .tasks import task_of
+from .tasks import ShownTrial, rows_of
 from .versions import VersionFile
 
 log = logging.getLogger("gardenpath")
@@ -136,12 +136,13 @@ def _rows(session: Session, file: VersionFile, run: _Run) -> Iterator[tuple[str,
         "paradigm": trial.item.paradigm,
         "item": trial.item.id,
     }
+    shown = ShownTrial.of(trial)
     flags = frozenset({"seen_before"} if run.seen_before else ())
     for n, screen in enumerate(step.screens):
         events = [event for event in run.events if event.screen == n]
         if events and screen.task != "page":
             record = record_of(screen, events, flags=flags)
-            for table, row in task_of(screen.task).rows(screen, record, trial):
+            for table, row in rows_of(record, shown):
                 yield table, {**place, **row}
 
 

@@ -29,20 +29,24 @@ def _ended(screen: Any, events: Sequence[Event], flags: frozenset[str]) -> Recor
     """Return the record of a screen with one display, which its last event ended."""
     end = _end(events)
     if end is None:
-        return Record(screen, None)
+        return _record(screen, None)
     value = end.value
     display = value["display"]
     shown = None if display is None else display["request"] if display["frame"] is None else display["frame"]
     since = None if shown is None else end.t - shown
     first = value["first"]
-    return Record(
+    return _record(
         screen,
         judged(screen, value),
-        value["answer"],
-        value["side"],
-        since if value["outcome"] != "timeout" else None,
-        None if first is None or shown is None else first - shown,
+        answer=value["answer"],
+        side=value["side"],
+        rt=since if value["outcome"] != "timeout" else None,
+        rt_first=None if first is None or shown is None else first - shown,
     )
+
+
+def _record(screen: Any, outcome: str | None, **more: Any) -> Record:
+    return Record(screen.task, screen.name, outcome, sentence=getattr(screen, "sentence", None), **more)
 
 
 def _end(events: Sequence[Event]) -> Event | None:
@@ -79,7 +83,7 @@ def _words(screen: Any, events: Sequence[Event], flags: frozenset[str]) -> Recor
                 met.add("repeats")
             words.append(_word(screen, event, before, tuple(sorted(met | flags))))
         before, met = event, set()
-    return Record(screen, outcome, words=tuple(words))
+    return _record(screen, outcome, words=tuple(words))
 
 
 def _word(screen: Any, event: Event, before: Event, flags: tuple[str, ...]) -> WordRecord:

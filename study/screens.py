@@ -468,7 +468,10 @@ class Event:
 
 @dataclass(frozen=True)
 class WordRecord:
-    """A word that was read, times in ms: `rt` from the press before, `rt_onset` from the frame that painted the word."""
+    """A word that was read, times in ms: `rt` from the press before, `rt_onset` from the frame that painted the word.
+
+    `word` is its number in the sentence, from 0; `text` and `region` are there where only another platform's file says them.
+    """
 
     word: int
     rt: float | None
@@ -478,16 +481,24 @@ class WordRecord:
     line: int | None = None
     duration: float | None = None
     flags: tuple[str, ...] = ()
+    text: str | None = None
+    region: str | None = None
 
 
 @dataclass(frozen=True)
 class Record:
-    """A screen as it was run: its outcome, the answer with its side, times in ms from the frame that painted it, and its words."""
+    """A screen as it was run: its outcome, the answer with its side, times in ms from the frame that painted it, and its words.
 
-    screen: Any
+    `task` is the kind of the screen's task, `name` the screen's own; `sentence` is which of the trial's sentences was read, None
+    for a context, and where something was asked. Without an outcome the screen was left, or a file does not say how it ended.
+    """
+
+    task: str
+    name: str
     outcome: str | None
     answer: str | int | float | Mapping[str, str | int] | None = None
     side: str | None = None
     rt: float | None = None
     rt_first: float | None = None
     words: tuple[WordRecord, ...] = ()
+    sentence: int | None = None

@@ -3,15 +3,15 @@
 import logging
 import unicodedata
 from collections import Counter, defaultdict
-from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from gardenpath import study
 from gardenpath.stimuli import Item
-from gardenpath.study.screens import Step, Value
+from gardenpath.study.screens import Record, Step, Value
 
+from ..tasks import ShownTrial
+from .imported import ImportedSession, ImportedTrial
 from .materials import Shown
-from .sittings import Presented, ReadWord, Sitting
 
 log = logging.getLogger("gardenpath")
 
@@ -43,43 +43,56 @@ class Known:
                 sentences[_same(sentence.text)].append((item.id, condition))
         return cls({item.id: item for item in shown.materials.items}, steps, roles, True, dict(sentences))
 
-    def placed(self, presented: Presented) -> Presented:
+    def placed(self, trial: ImportedTrial) -> ImportedTrial:
         """Return a trial with item and condition, where the file has its sentence alone and one item has that."""
-        found = [] if presented.item else self.sentences.get(_same(presented.sentence or ""), [])
-        return replace(presented, item=found[0][0], condition=found[0][1]) if len(found) == 1 else presented
+        found = [] if trial.item else self.sentences.get(_same(trial.sentence or ""), [])
+        return replace(trial, item=found[0][0], condition=found[0][1]) if len(found) == 1 else trial
 
-    def right(self, sitting: Sitting, presented: Presented, task: str, prompt: str) -> tuple[Value, ...]:
-        """Return the right answers to a prompt, where the sitting's version has any."""
-        step = self.steps.get(sitting.version_sha256 or "", {}).get(presented.item)
-        screens = [screen for screen in step.screens if screen.task == task] if step is not None else []
-        named = [screen for screen in screens if screen.name == prompt] or screens
+    def shown(self, trial: ImportedTrial) -> ShownTrial:
+        """Return what a trial showed; its words are known where its item is."""
+        sentences = self.items[trial.item].sentences if trial.item in self.items else {}
+        words = [sentences[name].words() if name in sentences else [] for name in trial.conditions]
+        return ShownTrial(trial.condition, tuple(zip(trial.conditions, words, strict=True)))
+
+    def judged(self, session: ImportedSession, trial: ImportedTrial, record: Record) -> Record:
+        """Return the record of an answer as right or wrong, where its file does not say so and the version's screens do."""
+        right = self._right(session, trial, record) if record.outcome == "answered" else ()
+        if not right:
+            return record
+        return replace(record, outcome="right" if str(record.answer) in map(str, right) else "wrong")
+
+    def _right(self, session: ImportedSession, trial: ImportedTrial, record: Record) -> tuple[Value, ...]:
+        """Return the right answers to what was asked, where the session's version has any."""
+        step = self.steps.get(session.version_sha256 or "", {}).get(trial.item)
+        screens = [screen for screen in step.screens if screen.task == record.task] if step is not None else []
+        named = [screen for screen in screens if screen.name == record.name] or screens
         return getattr(named[0], "right", ()) if len(named) == 1 else ()
 
-    def fault(self, presented: Presented) -> str | None:
+    def fault(self, trial: ImportedTrial) -> str | None:
         """Return what is wrong with a trial, or None."""
         if not self.given:
             return None
-        if not presented.item:
-            found = self.sentences.get(_same(presented.sentence or ""), [])
+        if not trial.item:
+            found = self.sentences.get(_same(trial.sentence or ""), [])
             said = (
                 f"is in several items ({', '.join(sorted({item for item, _ in found}))})"
                 if found
                 else "is not in the materials"
             )
-            return f"the sentence {presented.sentence!r} {said}"
-        item = self.items.get(presented.item)
+            return f"the sentence {trial.sentence!r} {said}"
+        item = self.items.get(trial.item)
         if item is None:
-            return f"item {presented.item!r} is not in the materials"
-        if not presented.words and {*presented.condition.split("+")} <= item.sentences.keys():
-            return None  # answers about one sentence, or the choice between both of a pair
-        if presented.condition not in item.sentences:
-            return f"item {item.id} has no condition {presented.condition!r}; expected {', '.join(item.sentences)}"
-        sentence = item.sentences[presented.condition]
-        return _difference(presented.words, sentence.shown(), f"item {item.id}, {presented.condition}", sentence.text)
+            return f"item {trial.item!r} is not in the materials"
+        # Of a choice between both sentences of a pair, which were not read before, the condition alone names the two.
+        names = trial.conditions if trial.has_words or trial.condition in item.sentences else trial.condition.split("+")
+        if not {*names} <= item.sentences.keys():
+            return f"item {item.id} has no condition {trial.condition!r}; expected {', '.join(item.sentences)}"
+        differences = (_difference(record, item, names[record.sentence or 0]) for record in trial.records)
+        return next(filter(None, differences), None)
 
-    def leave_out(self, presented: Presented, fault: str) -> None:
+    def leave_out(self, trial: ImportedTrial, fault: str) -> None:
         self.left_out[fault] += 1
-        self.first.setdefault(fault, presented.where)
+        self.first.setdefault(fault, trial.where)
 
     def report(self, trials: int) -> None:
         """Say what was left out; raise `DataError` where nothing is left."""
@@ -95,17 +108,18 @@ class Known:
             log.warning("%s; left out", message)
 
 
-def _difference(words: Sequence[ReadWord], shown: Sequence[str], what: str, sentence: str) -> str | None:
+def _difference(record: Record, item: Item, condition: str) -> str | None:
     """Return how the file's words differ from the item's, in number or, where the file has texts, in these."""
-    if not words:
+    if not record.words:
         return None
-    texts = [word.text for word in words]
+    sentence, what = item.sentences[condition], f"item {item.id}, {condition}"
+    texts, shown = [word.text for word in record.words], sentence.shown()
     said = " ".join(text or "?" for text in texts)
-    if len(words) != len(shown):
-        return f"{what}: the file has {len(words)} words ({said}), expected {len(shown)}: {sentence}"
+    if len(texts) != len(shown):
+        return f"{what}: the file has {len(texts)} words ({said}), expected {len(shown)}: {sentence.text}"
     for n, (theirs, ours) in enumerate(zip(texts, shown, strict=True)):
         if theirs is not None and _same(theirs) != _same(ours):
-            return f"{what}: word {n} is {theirs!r}, expected {ours!r}: {sentence}"
+            return f"{what}: word {n} is {theirs!r}, expected {ours!r}: {sentence.text}"
     return None
 
 

@@ -14,7 +14,7 @@ from ..event_tables import tables_of
 from ..pseudonyms import hash_participant, known_key, participant_key
 from ..sessions import SessionRecord
 from . import native, table
-from .importing import platform_files, platform_named, read_sittings
+from .importing import platform_files, platform_named, read_sessions
 from .jatos import results as jatos
 from .jspsych import results as jspsych
 from .mapping import ColumnMapping, Row, read_mapping
@@ -47,7 +47,7 @@ def collect_from(
             )
         records = [_named(record, name) for record in native.records(rows, str(data))]
         return tables_of(records, shown.files, where=str(data))
-    return tabulate(read_sittings(data, platform, stated), shown, name)
+    return tabulate(read_sessions(data, platform, stated), shown, name)
 
 
 def _own_rows(data: str | Path, platform: str) -> list[Row]:

@@ -1,9 +1,9 @@
-"""Data collected elsewhere: a platform is a module that makes sittings of its files, listed here in one tuple.
+"""Data collected elsewhere: a platform is a module that makes sessions of its files, listed here in one tuple.
 
 NAME                       what --from says
 recognises(source)         whether a file looks like this platform's, from its first lines; never raises
-read(source, mapping)      the sittings of a file; what the mapping names goes before what the platform usually says
-join(sittings)             if there: one sitting of those that a platform's several files give of one session
+read(source, mapping)      the sessions of a file; what the mapping names goes before what the platform usually says
+join(sessions)             if there: the sessions whose parts stand in several of a platform's files, each as one
 LOOKS_FOR_DAMAGE           if there and true: `read` refuses what a spreadsheet program has damaged, and bears what does no harm
 """
 
@@ -15,16 +15,17 @@ from pathlib import Path
 from typing import Protocol
 
 from gardenpath import study
+from gardenpath.study.screens import Record, WordRecord
 
 from . import magpie, qualtrics, table
 from .damages import damage
 from .gorilla import results as gorilla
+from .imported import ImportedSession, ImportedTrial
 from .jatos import results as jatos
 from .jspsych import results as jspsych
 from .mapping import ColumnMapping, read_mapping
 from .pcibex import results as pcibex
 from .psychopy import results as psychopy
-from .sittings import Answer, Presented, ReadWord, Sitting
 from .sources import STARTS_OF_A_ZIP, Source, fingerprint, sources
 
 log = logging.getLogger("gardenpath")
@@ -38,26 +39,26 @@ class Platform(Protocol):
 
     def recognises(self, source: Source) -> bool: ...
 
-    def read(self, source: Source, mapping: ColumnMapping | None) -> list[Sitting]: ...
+    def read(self, source: Source, mapping: ColumnMapping | None) -> list[ImportedSession]: ...
 
 
 PLATFORMS: tuple[Platform, ...] = (jspsych, jatos, pcibex, gorilla, psychopy, magpie, qualtrics, table)
 
 __all__ = [
     "PLATFORMS",
-    "Answer",
     "ColumnMapping",
+    "ImportedSession",
+    "ImportedTrial",
     "Platform",
-    "Presented",
-    "ReadWord",
-    "Sitting",
+    "Record",
     "Source",
+    "WordRecord",
     "fingerprint",
     "looks_like",
     "platform_files",
     "platform_named",
     "read_mapping",
-    "read_sittings",
+    "read_sessions",
     "sources",
 ]
 
@@ -70,31 +71,35 @@ def platform_named(name: str) -> Platform:
     return known[name]
 
 
-def read_sittings(data: str | Path, platform: str, mapping: ColumnMapping | None = None) -> list[Sitting]:
-    """Return the sittings of a file, or of all files of a folder, that `platform` gave to download.
+def read_sessions(data: str | Path, platform: str, mapping: ColumnMapping | None = None) -> list[ImportedSession]:
+    """Return the sessions of a file, or of all files of a folder, that `platform` gave to download.
 
     In a folder, files that are not the platform's are left out and named on the log. Every fault of all files is raised at once.
     """
     chosen = platform_named(platform)
-    sittings: list[Sitting] = []
+    sessions: list[ImportedSession] = []
     faults: list[str] = []
     for source in platform_files(data, chosen):
         try:
-            sittings += chosen.read(source, mapping)
+            sessions += chosen.read(source, mapping)
         except study.DataError as error:
             faults += error.faults
     if faults:
         raise study.DataError(gathered(faults))
-    if not sittings:
+    if not sessions:
         raise study.DataError(f"{data}: no session is in it; expected rows of participants under the header line")
-    if not any(s.demographics or any(p.words or p.answers for p in s.presented) for s in sittings):
+    if not any(s.demographics or any(map(_says_something, s.trials)) for s in sessions):
         raise study.DataError(
             f"{data}: no reading time and no answer is found in it; name their columns in a mapping ([columns] rt, [[answers]]; "
             "see docs/import.md)"
         )
-    joined: list[Sitting] = getattr(chosen, "join", list)(sittings)
+    joined: list[ImportedSession] = getattr(chosen, "join", list)(sessions)
     _check_once(joined)
     return joined
+
+
+def _says_something(trial: ImportedTrial) -> bool:
+    return any(record.outcome is not None or record.answer is not None for record in trial.records)
 
 
 def gathered(faults: Sequence[str]) -> list[str]:
@@ -144,14 +149,14 @@ def _looks(source: Source, platform: Platform) -> str:
     return f"does not look like data of {platform.NAME}; it {looks_like(source)}"
 
 
-def _check_once(sittings: Sequence[Sitting]) -> None:
+def _check_once(sessions: Sequence[ImportedSession]) -> None:
     """Raise `DataError` for a session that is there twice, by its name or by all that happened in it."""
-    first: dict[Hashable, Sitting] = {}
+    first: dict[Hashable, ImportedSession] = {}
     faults = []
-    for sitting in sittings:
-        told = tuple((p.trial, p.item, p.condition, p.words, p.answers) for p in sitting.presented)
-        for key in (sitting.id, (sitting.participant, told) if told else sitting.id):
-            if (before := first.setdefault(key, sitting)) is not sitting:
-                faults.append(f"{sitting.where}: a session of it is also in {before.where}; give each download once")
+    for session in sessions:
+        told = tuple((t.position, t.item, t.condition, t.records) for t in session.trials)
+        for key in (session.id, (session.participant, told) if told else session.id):
+            if (before := first.setdefault(key, session)) is not session:
+                faults.append(f"{session.where}: a session of it is also in {before.where}; give each download once")
     if faults:
         raise study.DataError(dict.fromkeys(faults))

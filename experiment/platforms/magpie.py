@@ -9,11 +9,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from gardenpath import study
+from gardenpath.study.screens import Record, WordRecord
 
 from .epochs import utc
+from .imported import ImportedSession, ImportedTrial, answer_given, records_of, timed
 from .losses import Losses
 from .mapping import ColumnMapping, Row, matches
-from .sittings import Answer, Presented, ReadWord, Sitting
 from .sources import Source
 from .table import LINE, answer, cells
 from .verdicts import truth
@@ -33,8 +34,8 @@ def recognises(source: Source) -> bool:
     return not source.members and "submission_id" in header and any(mark in header for mark in MARKS)
 
 
-def read(source: Source, mapping: ColumnMapping | None) -> list[Sitting]:
-    """Return a sitting for each submission; raises `study.DataError` where no row names an item."""
+def read(source: Source, mapping: ColumnMapping | None) -> list[ImportedSession]:
+    """Return a session for each submission; raises `study.DataError` where no row names an item."""
     mapping = mapping or ColumnMapping()
     mapping = replace(mapping, missing=("NA", "undefined", *mapping.missing))
     rows = mapping.prepare(cells(source, mapping.separator), source.name)
@@ -43,30 +44,30 @@ def read(source: Source, mapping: ColumnMapping | None) -> list[Sitting]:
     submissions: dict[str, list[Row]] = {}
     for row in rows:
         submissions.setdefault(str(row["submission_id"]), []).append(row)
-    sittings = [_sitting(source, id, of, mapping, losses, faults) for id, of in submissions.items()]
+    sessions = [_session(source, id, of, mapping, losses, faults) for id, of in submissions.items()]
     if faults:
         raise study.DataError(faults)
-    if not any(sitting.presented for sitting in sittings):
+    if not any(session.trials for session in sessions):
         there = [name for name in rows[0] if name != LINE] if rows else []
         raise study.DataError(
             f"{source.name}: no row names the item it belongs to; name the columns in a mapping ([columns] item, condition); "
             f"the rows have {', '.join(there)}"
         )
     losses.report()
-    return sittings
+    return sessions
 
 
-def _sitting(
+def _session(
     source: Source, id: str, rows: Sequence[Row], mapping: ColumnMapping, losses: Losses, faults: list[str]
-) -> Sitting:
+) -> ImportedSession:
     first = rows[0]
     person = mapping.text(first, "participant", *PERSON) or f"submission {id}"
-    presented = tuple(_presented(source, rows, mapping, losses, faults))
-    return Sitting(
+    trials = tuple(_trials(source, rows, mapping, losses, faults))
+    return ImportedSession(
         f"submission {id}",
         person,
         NAME,
-        presented,
+        trials,
         complete=True,
         where=source.name,
         started=mapping.text(first, "started") or utc(first.get("experiment_start_time")),
@@ -76,35 +77,37 @@ def _sitting(
     )
 
 
-def _presented(
+def _trials(
     source: Source, rows: Sequence[Row], mapping: ColumnMapping, losses: Losses, faults: list[str]
-) -> Iterator[Presented]:
+) -> Iterator[ImportedTrial]:
     """Yield trials; a screen with the same item and condition as the one before it belongs to it."""
-    current: Presented | None = None
-    trial = 0
+    current: ImportedTrial | None = None
+    position = 0
     for row in rows:
         words = _words(source, row, mapping, losses, faults)
-        answers = _answers(source, row, mapping, faults)
-        if not words and not answers:
+        records = records_of(words, _answers(source, row, mapping, faults))
+        if not records:
             continue
         item, condition = mapping.text(row, "item", *ITEM), mapping.text(row, "condition", *CONDITION)
         if item is None or condition is None:
             losses.add(f"a screen names no {'item' if item is None else 'condition'}; left out", row[LINE])
             continue
-        if current and (current.item, current.condition) == (item, condition) and not (words and current.words):
-            current = replace(current, words=words or current.words, answers=current.answers + answers)
+        if current and (current.item, current.condition) == (item, condition) and not (words and current.has_words):
+            current = replace(current, records=current.records + records)
             continue
         if current:
             yield current
-            trial += 1
+            position += 1
         role, paradigm = mapping.text(row, "role"), mapping.text(row, "paradigm")
         where = f"{source.name}, line {row[LINE]}"
-        current = Presented(trial, item, condition, where, role, paradigm, words, answers)
+        current = ImportedTrial(position, item, condition, where, role, paradigm, records)
     if current:
         yield current
 
 
-def _words(source: Source, row: Row, mapping: ColumnMapping, losses: Losses, faults: list[str]) -> tuple[ReadWord, ...]:
+def _words(
+    source: Source, row: Row, mapping: ColumnMapping, losses: Losses, faults: list[str]
+) -> tuple[WordRecord, ...]:
     times = mapping.text(row, "rt", "response_times")
     if times is None:
         return ()
@@ -117,11 +120,11 @@ def _words(source: Source, row: Row, mapping: ColumnMapping, losses: Losses, fau
     texts = chunks.split("|") if chunks else []
     if len(texts) != len(rts):
         losses.add(f"{len(rts)} reading times for {len(texts)} chunks; words are not named", row[LINE])
-        return tuple(ReadWord(None, rt) for rt in rts)
-    return tuple(ReadWord(text, rt) for text, rt in zip(texts, rts, strict=True))
+        return timed([None] * len(rts), rts)
+    return timed(texts, rts)
 
 
-def _answers(source: Source, row: Row, mapping: ColumnMapping, faults: list[str]) -> tuple[Answer, ...]:
+def _answers(source: Source, row: Row, mapping: ColumnMapping, faults: list[str]) -> tuple[Record, ...]:
     """Return the answers of a screen: as the mapping states, or else its rating, its choice of an option, or its response."""
     if mapping.answers:
         rules = [rule for rule in mapping.answers if matches(row, rule.where)]
@@ -138,4 +141,4 @@ def _answers(source: Source, row: Row, mapping: ColumnMapping, faults: list[str]
     if response is not None:
         said["rating" if is_rating else "question"] = response
     rt, correct = (float(time) if time else None), truth(row.get("correct"))
-    return tuple(Answer(task, task, given, rt, correct=correct) for task, given in said.items() if given is not None)
+    return tuple(answer_given(task, task, given, correct, rt=rt) for task, given in said.items() if given is not None)

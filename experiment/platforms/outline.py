@@ -17,10 +17,10 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
-from gardenpath.study.screens import Answers, Script, Slider, Step, Text, Whole
+from gardenpath.study.screens import Answers, Record, Script, Slider, Step, Text, Whole
 
 from ..versions import VersionFile
-from .sittings import Answer
+from .imported import answer_given
 
 Key = tuple[str, str]
 Named = tuple[str, Any]  # a screen under its name
@@ -143,11 +143,11 @@ def asked(cells: Mapping[str, Any]) -> Iterator[str]:
     yield from sorted((name for name in names if cells[f"{name}_kind"]), key=lambda name: int(name.split("_")[1]))
 
 
-def answered(cells: Mapping[str, str], name: str, response: str, rt: float | None) -> Answer:
+def answered(cells: Mapping[str, str], name: str, response: str, rt: float | None) -> Record:
     """Return what was answered to a screen, with the side on which that stood."""
     values = [cells[f"{name}_value_{n}"] for n in range(1, 1 + _count(cells, f"{name}_value_"))]
     side = cells.get(f"{name}_side_{values.index(response) + 1}") if response in values else None
-    return Answer(cells[f"{name}_task"], cells[f"{name}_name"], response, rt, side or None)
+    return answer_given(cells[f"{name}_task"], cells[f"{name}_name"], response, rt=rt, side=side or None)
 
 
 def nth_value(cells: Mapping[str, str], name: str, nth: int | None) -> str | None:
@@ -161,16 +161,21 @@ def late(cells: Mapping[str, str], name: str, rt: float | None = None) -> bool:
     return bool(deadline) and float(deadline or 0) > 0 and (rt is None or rt > float(deadline or 0))
 
 
-def timeout(cells: Mapping[str, str], name: str) -> Answer:
+def timeout(cells: Mapping[str, str], name: str) -> Record:
     """Return that no answer came in time."""
-    return Answer(cells[f"{name}_task"], cells[f"{name}_name"], None, outcome="timeout")
+    return Record(cells[f"{name}_task"], cells[f"{name}_name"], "timeout")
 
 
-def read_at_once(name: str, pair: bool, rt: float | None) -> Answer:
-    """Return that a text was read at once, as the tables of a native run have it."""
-    base, _, number = name.partition("_")
-    prompt = f"{base} {number}" if pair and base == "sentence" else base
-    return Answer("reading", prompt, "read", rt, outcome="read")
+def sentence_of(name: str, *, pair: bool) -> int:
+    """Return which of a trial's sentences a screen of this name shows."""
+    return int(name.partition("_")[2]) - 1 if pair else 0
+
+
+def read_at_once(name: str, rt: float | None, *, pair: bool, ended: bool = True) -> Record:
+    """Return that a text was read at once, or left where it has not `ended`."""
+    base = name.partition("_")[0]
+    sentence = None if base == "context" else sentence_of(name, pair=pair)
+    return Record("whole", base, "read" if ended else None, rt=rt, sentence=sentence)
 
 
 def _count(cells: Mapping[str, Any], start: str) -> int:

@@ -18,8 +18,8 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from gardenpath import study
 
+from .imported import ImportedSession, ImportedTrial, answer_given
 from .mapping import ColumnMapping, SurveyRule, is_empty, plain
-from .sittings import Answer, Presented, Sitting
 from .sources import Source
 
 log = logging.getLogger("gardenpath")
@@ -69,8 +69,8 @@ def _looks(first: Sequence[Sequence[Any]]) -> bool:
     )
 
 
-def read(source: Source, mapping: ColumnMapping | None) -> list[Sitting]:
-    """Return a sitting for each person; raises `study.DataError` where no column holds ratings."""
+def read(source: Source, mapping: ColumnMapping | None) -> list[ImportedSession]:
+    """Return a session for each person; raises `study.DataError` where no column holds ratings."""
     mapping = mapping or ColumnMapping()
     sheet = _sheet(source, mapping)
     asked = _asked(source, sheet, mapping.survey or SurveyRule(headings=r"(?:.*\s[-–:]\s+)?(?P<sentence>.+)"), mapping)
@@ -79,7 +79,7 @@ def read(source: Source, mapping: ColumnMapping | None) -> list[Sitting]:
         "%s: trials are numbered in the order of the columns, not as presented; the file has no times of ratings",
         source.name,
     )
-    return [_sitting(source, line, row, asked, sheet, mapping) for line, row in told]
+    return [_session(source, line, row, asked, sheet, mapping) for line, row in told]
 
 
 def _sheet(source: Source, mapping: ColumnMapping) -> _Sheet:
@@ -165,20 +165,20 @@ def _without_previews(source: Source, rows: Iterable[tuple[int, dict[str, Any]]]
     return kept
 
 
-def _sitting(
+def _session(
     source: Source, line: int, row: dict[str, Any], asked: Sequence[_Asked], sheet: _Sheet, mapping: ColumnMapping
-) -> Sitting:
+) -> ImportedSession:
     person = mapping.text(row, "participant", *PERSON)
     usual = f"{source.stem} line {line}"
     given = [a for a in asked if not mapping.lacks(row[a.column])]
     versions = {a.said["version"] for a in given if "version" in a.said}
-    presented = tuple(_presented(source, line, n, row, a) for n, a in enumerate(given))
+    trials = tuple(_trial(source, line, n, row, a) for n, a in enumerate(given))
     finished = plain(row.get("Finished", "1")).lower() in ("1", "true", "wahr")
-    return Sitting(
+    return ImportedSession(
         plain(row["ResponseId"]) if row.get("ResponseId") else person or usual,
         person or usual,
         NAME,
-        presented,
+        trials,
         complete=finished,
         where=source.name,
         started=_utc(row.get("StartDate"), "StartDate", sheet),
@@ -194,17 +194,17 @@ def _sitting(
     )
 
 
-def _presented(source: Source, line: int, nth: int, row: dict[str, Any], asked: _Asked) -> Presented:
+def _trial(source: Source, line: int, nth: int, row: dict[str, Any], asked: _Asked) -> ImportedTrial:
     said = asked.said
     prompt = said.get("prompt", asked.task)
-    return Presented(
+    return ImportedTrial(
         nth,
         said.get("item", ""),
         said.get("condition", ""),
         f"{source.name}, line {line}, column {asked.column}",
         said.get("role"),
         said.get("paradigm"),
-        answers=(Answer(asked.task, prompt, plain(row[asked.column])),),
+        records=(answer_given(asked.task, prompt, plain(row[asked.column])),),
         sentence=said.get("sentence"),
     )
 

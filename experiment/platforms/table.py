@@ -5,11 +5,14 @@ import io
 import logging
 import math
 from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
 
 from gardenpath import study
+from gardenpath.study.screens import Record, WordRecord
 
+from .imported import ImportedSession, ImportedTrial, answer_given, records_of
 from .mapping import ANSWER, TIMES, AnswerRule, ColumnMapping, Row, matches
-from .sittings import Answer, Presented, ReadWord, Sitting
 from .sources import Source
 from .verdicts import truth
 
@@ -25,16 +28,16 @@ def recognises(source: Source) -> bool:
     return bool(source.data.strip()) and not source.members
 
 
-def read(source: Source, mapping: ColumnMapping | None) -> list[Sitting]:
-    """Return the sittings of a long table; words stand in the order of the file's positions, which may have gaps."""
+def read(source: Source, mapping: ColumnMapping | None) -> list[ImportedSession]:
+    """Return the sessions of a long table; words stand in the order of the file's positions, which may have gaps."""
     if mapping is None:
         raise study.DataError(f"{source.name}: a table needs a mapping that names its columns; see docs/import.md")
     rows = cells(source, mapping.separator)
     _check_columns(source, list(rows[0])[1:], mapping)
     rows = mapping.prepare(rows, source.name)
     faults: list[str] = []
-    sittings = [
-        _sitting(source.name, name, sat, mapping, faults) for name, sat in _by(rows, mapping, "session", "participant")
+    sessions = [
+        _session(source.name, name, sat, mapping, faults) for name, sat in _by(rows, mapping, "session", "participant")
     ]
     if "trial" not in mapping.columns:
         log.info(
@@ -42,7 +45,7 @@ def read(source: Source, mapping: ColumnMapping | None) -> list[Sitting]:
         )
     if faults:
         raise study.DataError(faults)
-    return sittings
+    return sessions
 
 
 def cells(source: Source, separator: str = ",") -> list[Row]:
@@ -109,7 +112,7 @@ def _by(rows: Sequence[Row], mapping: ColumnMapping, *names: str) -> list[tuple[
     return list(grouped.items())
 
 
-def _sitting(where: str, name: str, rows: Sequence[Row], mapping: ColumnMapping, faults: list[str]) -> Sitting:
+def _session(where: str, name: str, rows: Sequence[Row], mapping: ColumnMapping, faults: list[str]) -> ImportedSession:
     first = rows[0]
     trials: dict[tuple[str, ...], list[Row]] = {}
     for row in rows:
@@ -119,12 +122,12 @@ def _sitting(where: str, name: str, rows: Sequence[Row], mapping: ColumnMapping,
             faults.append(f"{where}, line {row[LINE]}: {' and '.join(empty) or 'participant'} empty; expected its name")
         else:
             trials.setdefault(tuple(cell or "" for cell in place), []).append(row)
-    presented = tuple(_presented(where, n, trial, mapping, faults) for n, trial in enumerate(trials.values()))
-    return Sitting(
+    imported = tuple(_trial(where, n, trial, mapping, faults) for n, trial in enumerate(trials.values()))
+    return ImportedSession(
         name,
         mapping.text(first, "participant") or "",
         NAME,
-        presented,
+        imported,
         complete=True,
         where=where,
         started=mapping.text(first, "started"),
@@ -135,7 +138,7 @@ def _sitting(where: str, name: str, rows: Sequence[Row], mapping: ColumnMapping,
     )
 
 
-def _presented(where: str, nth: int, rows: Sequence[Row], mapping: ColumnMapping, faults: list[str]) -> Presented:
+def _trial(where: str, nth: int, rows: Sequence[Row], mapping: ColumnMapping, faults: list[str]) -> ImportedTrial:
     first = rows[0]
     answers, read_rows = [], []
     for row in rows:
@@ -149,19 +152,18 @@ def _presented(where: str, nth: int, rows: Sequence[Row], mapping: ColumnMapping
         answers += [found for row in read_rows if (found := answer(row, own, mapping, where, faults))]
     trial = mapping.text(first, "trial")
     number = nth if trial is None else _number(trial, f"{where}, line {first[LINE]}: trial", faults)
-    return Presented(
+    return ImportedTrial(
         nth if number is None else int(number),
         mapping.text(first, "item") or "",
         mapping.text(first, "condition") or "",
         f"{where}, line {first[LINE]}",
         mapping.text(first, "role"),
         mapping.text(first, "paradigm"),
-        words,
-        tuple(answers),
+        records_of(words, answers),
     )
 
 
-def answer(row: Row, rule: AnswerRule, mapping: ColumnMapping, where: str, faults: list[str]) -> Answer | None:
+def answer(row: Row, rule: AnswerRule, mapping: ColumnMapping, where: str, faults: list[str]) -> Record | None:
     """Return the answer that a rule finds in a row; None where the response is empty, and no column says how the screen ended."""
 
     def cell(name: str) -> str | None:
@@ -173,15 +175,17 @@ def answer(row: Row, rule: AnswerRule, mapping: ColumnMapping, where: str, fault
         return None
     place = f"{where}, line {row[LINE]}"
     correct = _truth(cell("correct"), place, faults)
-    times = {name: _time(cell(name), name, place, mapping, faults) for name in ("rt", "rt_first")}
+    times: dict[str, Any] = {name: _time(cell(name), name, place, mapping, faults) for name in ("rt", "rt_first")}
     task = cell("task") or rule.task
     if task == "rating" and response is not None:
         _number(response, f"{place}: the rating", faults)
     prompt = cell("prompt") or rule.prompt or task
-    return Answer(task, prompt, response, side=cell("side"), correct=correct, outcome=outcome, **times)
+    if response is None or outcome == "timeout" or (correct is None and outcome is not None):
+        return Record(task, prompt, outcome, response, cell("side"), **times)
+    return answer_given(task, prompt, response, correct, side=cell("side"), **times)
 
 
-def _repeated(rows: Sequence[Row], mapping: ColumnMapping, where: str, faults: list[str]) -> list[Answer]:
+def _repeated(rows: Sequence[Row], mapping: ColumnMapping, where: str, faults: list[str]) -> list[Record]:
     """Return answers that every row of a trial repeats; rows that disagree are a fault."""
     found = []
     for rule in mapping.answers:
@@ -189,7 +193,7 @@ def _repeated(rows: Sequence[Row], mapping: ColumnMapping, where: str, faults: l
             continue
         given = {a for row in rows if (a := answer(row, rule, mapping, where, faults))}
         if len(given) > 1:
-            said = " and ".join(sorted(repr(str(a.response)) for a in given))
+            said = " and ".join(sorted(repr(str(a.answer)) for a in given))
             faults.append(
                 f"{where}, line {rows[0][LINE]}: the rows of one trial answer {rule.asked} by {said}; expected one"
             )
@@ -197,10 +201,10 @@ def _repeated(rows: Sequence[Row], mapping: ColumnMapping, where: str, faults: l
     return found
 
 
-def _words(where: str, rows: Sequence[Row], mapping: ColumnMapping, faults: list[str]) -> tuple[ReadWord, ...]:
+def _words(where: str, rows: Sequence[Row], mapping: ColumnMapping, faults: list[str]) -> tuple[WordRecord, ...]:
     # Where the same rows hold an answer, that is what these are of.
     of_words = "response" not in mapping.columns
-    placed: dict[float, ReadWord] = {}
+    placed: dict[float, WordRecord] = {}
     for row in rows:
         line = f"{where}, line {row[LINE]}"
         position = _number(mapping.text(row, "word") or "", f"{line}: the word's position", faults)
@@ -220,15 +224,16 @@ def _words(where: str, rows: Sequence[Row], mapping: ColumnMapping, faults: list
         regions = [rule.name for rule in mapping.regions if matches(row, rule.where)]
         region = regions[-1] if regions else mapping.text(row, "region")
         flags = (mapping.text(row, "flags") or "").split()
-        placed[position] = ReadWord(
-            mapping.text(row, "text"),
+        placed[position] = WordRecord(
+            0,
+            text=mapping.text(row, "text"),
             flags=tuple(flags),
             region=region,
             line=None if shown_on is None else int(shown_on),
             correct=_truth(mapping.text(row, "correct"), line, faults) if of_words else None,
             **times,
         )
-    return tuple(placed[position] for position in sorted(placed))
+    return tuple(replace(placed[position], word=n) for n, position in enumerate(sorted(placed)))
 
 
 def _truth(text: str | None, where: str, faults: list[str]) -> bool | None:

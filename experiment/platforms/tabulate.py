@@ -1,21 +1,23 @@
-"""Sittings become tables: words come from the items where these are known, and are held against the file's own."""
+"""Sessions become tables: words come from the items where these are known, and are held against the file's own."""
 
 import logging
 import math
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import pandas as pd
 
 from gardenpath import study
 from gardenpath.stimuli import conditions_table, items_table, words_table
+from gardenpath.study.screens import Record
 
 from ..event_tables import frame
+from ..tasks import rows_of
 from .agreement import Known
-from .mapping import ANSWER
+from .imported import ImportedSession, ImportedTrial
 from .materials import Shown
-from .sittings import Presented, Sitting
 
 log = logging.getLogger("gardenpath")
 
@@ -30,22 +32,24 @@ OPTIONAL = {
 Row = dict[str, Any]
 
 
-def tabulate(sittings: Sequence[Sitting], shown: Shown | None, name: Callable[[str], str]) -> dict[str, pd.DataFrame]:
+def tabulate(
+    sessions: Sequence[ImportedSession], shown: Shown | None, name: Callable[[str], str]
+) -> dict[str, pd.DataFrame]:
     """Return the tables readings, responses and sessions, items, conditions and words where these are known, and
     demographics where there are any.
 
     `name` makes of a platform's id what is written. A trial whose item is not in the materials, or whose words in the file
     differ from the item's in number or text, is left out of readings and responses and named on the log; the rest goes on.
     """
-    _check_versions(sittings, shown)
-    _check_cells(sittings)
-    if shown is None and (nameless := next((s for s in sittings for p in s.presented if not p.item), None)):
+    _check_versions(sessions, shown)
+    _check_cells(sessions)
+    if shown is None and (nameless := next((s for s in sessions for t in s.trials if not t.item), None)):
         raise study.DataError(
             f"{nameless.where}: names sentences and no items; give the materials they are from (--materials)"
         )
     known = Known.of(shown)
-    rows = [(sitting, _rows(sitting, known, name)) for sitting in sittings]
-    known.report(sum(len(sitting.presented) for sitting in sittings))
+    rows = [(session, _rows(session, known, name)) for session in sessions]
+    known.report(sum(len(session.trials) for session in sessions))
     _say_absent(rows)
     made: dict[str, pd.DataFrame] = {}
     if shown is not None:
@@ -64,18 +68,18 @@ def tabulate(sittings: Sequence[Sitting], shown: Shown | None, name: Callable[[s
     return made
 
 
-def _check_versions(sittings: Iterable[Sitting], shown: Shown | None) -> None:
+def _check_versions(sessions: Iterable[ImportedSession], shown: Shown | None) -> None:
     """Raise `DataError` where sessions ran texts that are not those given, or different ones under one name."""
     ran: dict[str, set[str]] = defaultdict(set)
     faults = []
-    for sitting in sittings:
-        if sitting.version_sha256 is None:
+    for session in sessions:
+        if session.version_sha256 is None:
             continue
-        ran[sitting.version or "?"].add(sitting.version_sha256)
-        if shown is not None and shown.files and sitting.version_sha256 not in shown.files:
+        ran[session.version or "?"].add(session.version_sha256)
+        if shown is not None and shown.files and session.version_sha256 not in shown.files:
             there = ", ".join(f"{file.name} {sha[:12]}" for sha, file in shown.files.items())
             faults.append(
-                f"{sitting.where}: ran {sitting.version} {sitting.version_sha256[:12]}; {shown.where} has {there}: "
+                f"{session.where}: ran {session.version} {session.version_sha256[:12]}; {shown.where} has {there}: "
                 "give the versions that were exported then"
             )
     for version, hashes in ran.items():
@@ -88,120 +92,99 @@ def _check_versions(sittings: Iterable[Sitting], shown: Shown | None) -> None:
         raise study.DataError(dict.fromkeys(faults))
 
 
-def _check_cells(sittings: Iterable[Sitting]) -> None:
+def _check_cells(sessions: Iterable[ImportedSession]) -> None:
     """Raise `DataError` for roles that are none of ours, and ratings that are no numbers, each once a file."""
     faults: Counter[str] = Counter()
-    for sitting in sittings:
-        for presented in sitting.presented:
-            if presented.role not in (None, *study.ROLES):
-                faults[f"{sitting.where}: role is {presented.role!r}, expected one of {', '.join(study.ROLES)}"] += 1
-            for answer in presented.answers:
-                if answer.task == "rating" and answer.response is not None and not _is_number(answer.response):
-                    faults[f"{sitting.where}: a rating is {answer.response!r}, expected a number"] += 1
+    for session in sessions:
+        for trial in session.trials:
+            if trial.role not in (None, *study.ROLES):
+                faults[f"{session.where}: role is {trial.role!r}, expected one of {', '.join(study.ROLES)}"] += 1
+            for record in trial.records:
+                if _is_rating(record) and not _is_number(record.answer):
+                    faults[f"{session.where}: a rating is {record.answer!r}, expected a number"] += 1
     if faults:
         raise study.DataError(f"{fault} ({n} times)" if n > 1 else fault for fault, n in faults.items())
 
 
-def _is_number(response: str | float) -> bool:
+def _is_rating(record: Record) -> bool:
+    return record.task == "rating" and record.answer is not None
+
+
+def _is_number(answer: Any) -> bool:
     try:
-        return math.isfinite(float(response))
+        return math.isfinite(float(answer))
     except ValueError:
         return False
 
 
-def _rows(sitting: Sitting, known: Known, name: Callable[[str], str]) -> dict[str, list[Row]]:
-    person = {"participant": name(sitting.participant), "session": name(sitting.id)}
-    place = {**person, **_version(sitting)}
-    kept = []
-    for presented in map(known.placed, sitting.presented):
-        if fault := known.fault(presented):
-            known.leave_out(presented, fault)
-        else:
-            kept.append(presented)
-    return {
-        "readings": [row for presented in kept for row in _readings(place, presented, known)],
-        "responses": [row for presented in kept for row in _responses(place, presented, known, sitting)],
-        "sessions": [{**place, **_session(sitting)}],
-        "demographics": [{**person, "field": f, "answer": a} for f, a in sitting.demographics.items()],
+def _rows(session: ImportedSession, known: Known, name: Callable[[str], str]) -> dict[str, list[Row]]:
+    person = {"participant": name(session.participant), "session": name(session.id)}
+    place = {**person, **_version(session)}
+    rows: dict[str, list[Row]] = {
+        "readings": [],
+        "responses": [],
+        "sessions": [{**place, **_session(session)}],
+        "demographics": [{**person, "field": f, "answer": a} for f, a in session.demographics.items()],
     }
+    for trial in map(known.placed, session.trials):
+        if fault := known.fault(trial):
+            known.leave_out(trial, fault)
+            continue
+        where, shown = {**place, **_place(trial, known)}, known.shown(trial)
+        for record in map(_numeric, trial.records):
+            for table, row in rows_of(known.judged(session, trial, record), shown):
+                rows[table].append({**where, **row})
+    return rows
 
 
-def _version(sitting: Sitting) -> dict[str, str]:
+def _version(session: ImportedSession) -> dict[str, str]:
     """Return experiment and version; a version file's name, E1-V1, says both."""
-    experiment, version = sitting.experiment, sitting.version
+    experiment, version = session.experiment, session.version
     if experiment is None and version is not None and "-" in version:
         experiment, version = version.split("-", 1)
     return {"experiment": experiment or STANDARD["experiment"], "version": version or STANDARD["version"]}
 
 
-def _place(place: Row, presented: Presented, known: Known) -> Row:
-    item = known.items.get(presented.item)
+def _place(trial: ImportedTrial, known: Known) -> Row:
+    item = known.items.get(trial.item)
     return {
-        **place,
-        "trial": presented.trial,
-        "role": known.roles.get(presented.item) or presented.role or STANDARD["role"],
-        "paradigm": item.paradigm if item else presented.paradigm or STANDARD["paradigm"],
-        "item": presented.item,
-        "condition": presented.condition,
+        "trial": trial.position,
+        "role": known.roles.get(trial.item) or trial.role or STANDARD["role"],
+        "paradigm": item.paradigm if item else trial.paradigm or STANDARD["paradigm"],
+        "item": trial.item,
     }
 
 
-def _readings(place: Row, presented: Presented, known: Known) -> Iterator[Row]:
-    item = known.items.get(presented.item)
-    ours = item.sentences[presented.condition].words() if item and presented.words else []
-    for n, word in enumerate(presented.words):
-        yield {
-            **_place(place, presented, known),
-            "word": n,
-            "text": ours[n].text if ours else word.text,
-            "region": (ours[n].region if ours else None) or word.region,
-            **{key: getattr(word, key) for key in ("line", "rt", "rt_first", "rt_onset", "duration", "correct")},
-            "flags": " ".join(word.flags),
-        }
+def _numeric(record: Record) -> Record:
+    """Return a rating as the number that its file writes, 6 for 6.0; other records as they are."""
+    if not _is_rating(record):
+        return record
+    number = float(str(record.answer))
+    return replace(record, answer=int(number) if number.is_integer() else number)
 
 
-def _responses(place: Row, presented: Presented, known: Known, sitting: Sitting) -> Iterator[Row]:
-    """Yield the answers; where the file does not say which are right, the version's screens do."""
-    for answer in presented.answers:
-        own = {key: getattr(answer, key) for key in ANSWER}
-        if answer.response is not None:
-            if answer.task == "rating":
-                own["response"] = _rating(answer.response)
-            right = known.right(sitting, presented, answer.task, answer.prompt)
-            if own["correct"] is None and right:
-                own["correct"] = str(own["response"]) in map(str, right)
-            if own["outcome"] is None and answer.task != "reading":
-                own["outcome"] = {True: "right", False: "wrong", None: "answered"}[own["correct"]]
-        yield {**_place(place, presented, known), **own}
-
-
-def _rating(response: str | float) -> int | float:
-    number = float(response)
-    return int(number) if number.is_integer() else number
-
-
-def _session(sitting: Sitting) -> Row:
+def _session(session: ImportedSession) -> Row:
     return {
-        "slot": sitting.slot,
-        "started": sitting.started,
-        "finished": sitting.finished,
-        "complete": sitting.complete,
-        "source": sitting.source,
+        "slot": session.slot,
+        "started": session.started,
+        "finished": session.finished,
+        "complete": session.complete,
+        "source": session.source,
         "revision": 1,
         "late": False,
         "excluded": None,
-        "trials": len({presented.trial for presented in sitting.presented}),
+        "trials": len({trial.position for trial in session.trials}),
         "aborted": 0,
-        "device": sitting.device,
-        "refresh_hz": sitting.refresh_hz,
+        "device": session.device,
+        "refresh_hz": session.refresh_hz,
     }
 
 
-def _say_absent(rows: Iterable[tuple[Sitting, dict[str, list[Row]]]]) -> None:
+def _say_absent(rows: Iterable[tuple[ImportedSession, dict[str, list[Row]]]]) -> None:
     """Say, once a file, which cells it leaves empty."""
     by_file: dict[str, dict[str, list[Row]]] = {}
-    for sitting, of in rows:
-        there = by_file.setdefault(sitting.where, {table: [] for table in OPTIONAL})
+    for session, of in rows:
+        there = by_file.setdefault(session.where, {table: [] for table in OPTIONAL})
         for table in OPTIONAL:
             there[table] += of[table]
     alike: dict[str, list[str]] = defaultdict(list)

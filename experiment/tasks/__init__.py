@@ -7,7 +7,8 @@ NEEDS                                  the fields and free columns of items with
 instructions(settings, language)       the page that explains it
 screens(settings, moment)              the screens of one trial, in order; `ValueError` says why there can be none
 act(screen, reader) -> Act             what a robot does on one of them, and when
-rows(screen, record, trial)            the rows of `readings` and `responses` that a record of one of them makes
+rows(record, shown)                    the rows of `readings` and `responses` that a record of one of them makes in a trial that
+                                       showed this; files of other platforms become the same records
 
 A task knows nothing of players, servers or platforms, and none of these knows a task: they know the kinds of screens
 (gardenpath.study.screens).
@@ -17,11 +18,25 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Protocol
 
 from gardenpath import study
+from gardenpath.study.screens import Record
 
 from . import choice, completion, lexical_decision, maze, question, rating, rsvp, self_paced, whole
 from .moment import Act, Moment, Reader, Row
+from .recording import ShownTrial, readings, response
 
-__all__ = ["TASKS", "Act", "Moment", "Reader", "Row", "Task", "Tasks", "task_of", "tasks_of"]
+__all__ = [
+    "TASKS",
+    "Act",
+    "Moment",
+    "Reader",
+    "Row",
+    "ShownTrial",
+    "Task",
+    "Tasks",
+    "rows_of",
+    "task_of",
+    "tasks_of",
+]
 
 
 class Task(Protocol):
@@ -45,7 +60,7 @@ class Task(Protocol):
 
     def act(self, screen: Any, reader: Reader) -> Act: ...
 
-    def rows(self, screen: Any, record: Any, trial: Any) -> Iterator[Row]: ...
+    def rows(self, record: Record, shown: ShownTrial) -> Iterator[Row]: ...
 
 
 TASKS: list[Task] = [self_paced, whole, rsvp, maze, rating, question, choice, completion, lexical_decision]
@@ -55,11 +70,22 @@ WITH_TASK = "with_task"
 
 def task_of(kind: str) -> Task:
     """Return the task of a kind; raises `KeyError` for none."""
-    return next((task for task in TASKS if kind in task.KINDS), None) or _unknown(kind)
+    if (task := _found(kind)) is None:
+        raise KeyError(f"task {kind!r} is not known; expected one of {', '.join(_kinds())}")
+    return task
 
 
-def _unknown(kind: str) -> Task:
-    raise KeyError(f"task {kind!r} is not known; expected one of {', '.join(_kinds())}")
+def _found(kind: str) -> Task | None:
+    return next((task for task in TASKS if kind in task.KINDS), None)
+
+
+def rows_of(record: Record, shown: ShownTrial) -> Iterator[Row]:
+    """Return the rows that a record makes as its task has them; of a task that is none of ours its words, or its answer."""
+    task = _found(record.task)
+    # Another lab may call a question about a sentence what we call a way of reading it.
+    if task is None or (task.SHOWS and record.answer is not None):
+        return (readings if record.words else response)(record, shown)
+    return task.rows(record, shown)
 
 
 def _kinds(shows: bool | None = None) -> list[str]:

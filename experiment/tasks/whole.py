@@ -4,11 +4,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from gardenpath.stimuli import Trial
 from gardenpath.study.screens import Record, Whole
 
 from ..standard_texts import standard_texts
 from .moment import Act, Moment, Reader, Row, joined
+from .recording import ShownTrial
 
 KINDS = ("whole",)
 SHOWS = True
@@ -39,17 +39,17 @@ def act(screen: Whole, reader: Reader) -> Act:
     return Act((reader.at_once(screen.text),))
 
 
-def rows(screen: Whole, record: Record, trial: Trial) -> Iterator[Row]:
+def rows(record: Record, shown: ShownTrial) -> Iterator[Row]:
     """Yield the time of the text as a response of the task `reading`."""
     if record.outcome is None:
         return
-    nth = screen.sentence
-    pair = nth is not None and len(trial.shown) > 1
+    nth = record.sentence
+    pair = nth is not None and len(shown.sentences) > 1
     prompt = "context" if nth is None else f"sentence {nth + 1}" if pair else "sentence"
     yield (
         "responses",
         {
-            "condition": trial.shown[nth][0] if pair and nth is not None else trial.condition,
+            "condition": shown.sentences[nth][0] if pair and nth is not None else shown.condition,
             "task": "reading",
             "prompt": prompt,
             "side": None,

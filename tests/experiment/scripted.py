@@ -8,7 +8,7 @@ from typing import Any
 
 from gardenpath import experiment, study
 from gardenpath.experiment.platforms.exporting import Place
-from gardenpath.experiment.platforms.importing import Answer, Presented, ReadWord
+from gardenpath.experiment.platforms.importing import ImportedTrial, Record, WordRecord
 from gardenpath.experiment.script import Placed
 from gardenpath.study.screens import After, Answers, Entry, Slider, Text, Whole, Words
 
@@ -166,46 +166,50 @@ def shown_in(placed: Placed) -> Iterator[Any]:
             yield screen
 
 
-def expected(place: Place, *, stacked: bool = False) -> list[Presented]:
+def expected(place: Place, *, stacked: bool = False) -> list[ImportedTrial]:
     """Return what a file of this place has to give back, without where it stands; `stacked`: pairs are shown one above the other."""
-    return [one for placed in trials_of(place) for one in _trial(placed, place.file, stacked)]
+    return [_trial(placed, place.file, stacked) for placed in trials_of(place)]
 
 
-def _trial(placed: Placed, file: experiment.VersionFile, stacked: bool) -> Iterator[Presented]:
+def _trial(placed: Placed, file: experiment.VersionFile, stacked: bool) -> ImportedTrial:
     trial, n = file.version.trials[placed.step.trial or 0], placed.position or 0
-    pair = len(trial.shown) > 1
-    shared: dict[str, Any] = {"trial": n, "item": trial.item.id, "role": trial.role, "where": ""}
-    answers: list[Answer] = []
-    words: list[tuple[ReadWord, ...]] = []
+    read: list[Record] = []
+    answers: list[Record] = []
     for screen in shown_in(placed):
         time = since(n, len(answers))
         if isinstance(screen, Words):
-            words.append(tuple(ReadWord(word, rt(n, i)) for i, word in enumerate(screen.words)))
+            words = tuple(WordRecord(i, rt(n, i), text=word) for i, word in enumerate(screen.words))
+            read.append(Record("reading", "sentence", "read", words=words, sentence=screen.sentence))
         elif isinstance(screen, Whole):
-            numbered = f"sentence {(screen.sentence or 0) + 1}" if pair else "sentence"
-            name = "context" if screen.sentence is None else numbered
-            answers.append(Answer("reading", name, "read", time, outcome="read"))
+            name = "context" if screen.sentence is None else "sentence"
+            answers.append(Record("whole", name, "read", rt=time, sentence=screen.sentence))
         elif not isinstance(screen, Text):
             answers.append(_answer(n, screen, time, stacked))
-    if pair and words:
-        for nth, of in enumerate(words):
-            yield Presented(condition=trial.shown[nth][0], words=of, **shared)
-        words = []
-    yield Presented(condition=trial.condition, words=words[0] if words else (), answers=tuple(answers), **shared)
+    return ImportedTrial(n, trial.item.id, trial.condition, "", trial.role, records=(*read, *answers))
 
 
-def _answer(n: int, screen: Any, time: float, stacked: bool) -> Answer:
+def _answer(n: int, screen: Any, time: float, stacked: bool) -> Record:
     if is_late(n, screen):
-        return Answer(screen.task, screen.name, None, outcome="timeout")
+        return Record(screen.task, screen.name, "timeout")
     value, side = said(n, screen), None
     if isinstance(screen, Answers):
         values = [one.value for one in screen.answers]
         side = screen.answers[values.index(value)].side
         if stacked and screen.arrangement == "pair":
             side = ("upper", "lower")[values.index(value)]
-    return Answer(screen.task, screen.name, str(value), time, side)
+    return Record(screen.task, screen.name, "answered", str(value), side, time)
 
 
-def bare(presented: Presented) -> Presented:
-    """Return a trial as a file gave it back without where it stands, to be compared."""
-    return replace(presented, where="")
+def words_in(trial: ImportedTrial) -> tuple[WordRecord, ...]:
+    """Return the words that were read in a trial."""
+    return tuple(word for record in trial.records for word in record.words)
+
+
+def answers_in(trial: ImportedTrial) -> tuple[Record, ...]:
+    """Return the records of a trial that make a response each: of answers, and of texts read at once."""
+    return tuple(record for record in trial.records if record.outcome is not None and not record.words)
+
+
+def bare(trial: ImportedTrial) -> ImportedTrial:
+    """Return a trial as a file gave it back without where it stands, to be compared; words first, whenever they came."""
+    return replace(trial, where="", records=tuple(sorted(trial.records, key=lambda record: not record.words)))

@@ -13,7 +13,7 @@ from gardenpath.experiment.platforms import exporting
 from gardenpath.experiment.platforms.exporting import EXPORTS, places
 from gardenpath.experiment.platforms.features import FEATURES, REFUSED, found, losses, refuse
 from gardenpath.experiment.platforms.gorilla import export as gorilla
-from gardenpath.experiment.platforms.importing import Answer, Presented, Sitting
+from gardenpath.experiment.platforms.importing import ImportedSession, ImportedTrial, Record
 from gardenpath.experiment.platforms.materials import Shown
 from gardenpath.experiment.platforms.outline import Outline
 from gardenpath.experiment.platforms.pcibex import export as pcibex
@@ -232,14 +232,14 @@ def test_a_number_of_any_task_is_right_where_the_screen_says_so(tmp_path: Path) 
 
     (file,) = changed([file], judged)
     trial = next(one for one in file.version.trials if one.role == "target")
-    answers = (
-        (Answer("toy", "good", "2"),),
-        (Answer("toy", "good", "3"),),
-        (Answer("toy", "good", None, outcome="timeout"),),
+    records = (
+        Record("toy", "good", "answered", "2"),
+        Record("toy", "good", "answered", "3"),
+        Record("toy", "good", "timeout"),
     )
-    ran = [Presented(n, trial.item.id, trial.condition, "there", answers=given) for n, given in enumerate(answers)]
+    ran = [ImportedTrial(n, trial.item.id, trial.condition, "there", records=(one,)) for n, one in enumerate(records)]
     shown = Shown("versions", materials_of([file]), {file.sha256: file})
-    sat = Sitting("s", "p", "pcibex", tuple(ran), True, "there", version=file.name, version_sha256=file.sha256)
+    sat = ImportedSession("s", "p", "pcibex", tuple(ran), True, "there", version=file.name, version_sha256=file.sha256)
     responses = tabulate([sat], shown, str)["responses"]
     assert responses["correct"].tolist()[:2] == [True, False]
     assert responses["correct"].isna().tolist() == responses["response"].isna().tolist() == [False, False, True]

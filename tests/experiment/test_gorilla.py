@@ -17,16 +17,18 @@ from gardenpath import experiment, study
 from gardenpath.experiment.platforms.features import refuse
 from gardenpath.experiment.platforms.gorilla import export as gorilla
 from gardenpath.experiment.platforms.gorilla import results
-from gardenpath.experiment.platforms.importing import Answer, Sitting, read_mapping
+from gardenpath.experiment.platforms.importing import ImportedSession, Record, read_mapping
 from gardenpath.experiment.platforms.outline import Outline
 from gardenpath.experiment.platforms.places import Place, places
 from gardenpath.experiment.platforms.sources import Source
+from gardenpath.experiment.platforms.tabulate import tabulate
 from gardenpath.study.screens import Slider, Whole, Words
 
 from .scripted import (
     EXAMPLES,
     ROOT,
     STUDIES,
+    answers_in,
     asks,
     bare,
     changed,
@@ -40,6 +42,7 @@ from .scripted import (
     since,
     trials_of,
     typed,
+    words_in,
 )
 
 FIXTURES = Path(__file__).parent / "fixtures" / "gorilla"
@@ -124,7 +127,7 @@ def _events(row: dict[str, str], place: Place, first_at_once: bool) -> Iterator[
             yield {"Screen": name, "Response Type": "response", "Response": said(n, screen), **time}
 
 
-def read(text: str, tmp_path: Path, mapping: str = "", name: str = "data.csv") -> list[Sitting]:
+def read(text: str, tmp_path: Path, mapping: str = "", name: str = "data.csv") -> list[ImportedSession]:
     if mapping:
         (tmp_path / "map.toml").write_text(mapping, "utf-8")
     stated = read_mapping(tmp_path / "map.toml") if mapping else None
@@ -134,22 +137,22 @@ def read(text: str, tmp_path: Path, mapping: str = "", name: str = "data.csv") -
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_an_example_comes_back_as_the_script_was(name: str, tmp_path: Path) -> None:
     for place in exported(ROOT / "examples" / name, tmp_path)[2::5]:
-        (sitting,) = read(written(place, tmp_path), tmp_path)
-        assert [bare(p) for p in sitting.presented] == expected(place)
-        assert (sitting.version, sitting.version_sha256, sitting.slot) == (
+        (session,) = read(written(place, tmp_path), tmp_path)
+        assert [bare(t) for t in session.trials] == expected(place)
+        assert (session.version, session.version_sha256, session.slot) == (
             place.file.name,
             place.file.sha256,
             place.slot,
         )
-        assert (sitting.participant, sitting.complete, sitting.device) == ("5f0c", True, "Firefox on Windows")
-        assert sitting.started == "2026-03-01T11:30:05.100+00:00"
+        assert (session.participant, session.complete, session.device) == ("5f0c", True, "Firefox on Windows")
+        assert session.started == "2026-03-01T11:30:05.100+00:00"
 
 
 @pytest.mark.parametrize("stated", STUDIES.values(), ids=STUDIES)
 def test_every_presentation_and_task_comes_back(stated: dict[str, str], tmp_path: Path) -> None:
     place = exported(odd(tmp_path / "study", **stated), tmp_path)[1]
-    (sitting,) = read(written(place, tmp_path), tmp_path)
-    assert [bare(p) for p in sitting.presented] == expected(place)
+    (session,) = read(written(place, tmp_path), tmp_path)
+    assert [bare(t) for t in session.trials] == expected(place)
 
 
 def test_typed_answers_come_back(tmp_path: Path) -> None:
@@ -157,8 +160,8 @@ def test_typed_answers_come_back(tmp_path: Path) -> None:
         return [screen for screen in typed(screens) if screen.name != "why"]
 
     place = exported(odd(tmp_path / "study"), tmp_path, change=entry)[0]
-    (sitting,) = read(written(place, tmp_path), tmp_path)
-    assert [bare(p) for p in sitting.presented] == expected(place)
+    (session,) = read(written(place, tmp_path), tmp_path)
+    assert [bare(t) for t in session.trials] == expected(place)
 
 
 def test_what_is_asked_after_some_answers_alone_is_refused(tmp_path: Path) -> None:
@@ -190,9 +193,9 @@ def test_the_recipe_says_what_stands_on_each_screen(tmp_path: Path) -> None:
 
 def test_the_first_word_may_have_stood_there_at_once(tmp_path: Path) -> None:
     place = exported(ROOT / "examples" / "minimal-pairs", tmp_path, 1)[0]
-    (sitting,) = read(written(place, tmp_path, first_at_once=True), tmp_path)
-    assert [p.words[1:] for p in sitting.presented] == [p.words[1:] for p in expected(place)]
-    assert [p.words[0].rt for p in sitting.presented] == [p.words[0].rt for p in expected(place)]
+    (session,) = read(written(place, tmp_path, first_at_once=True), tmp_path)
+    assert [words_in(t)[1:] for t in session.trials] == [words_in(t)[1:] for t in expected(place)]
+    assert [words_in(t)[0].rt for t in session.trials] == [words_in(t)[0].rt for t in expected(place)]
 
 
 def test_spreadsheets_keep_the_order_and_the_recipe_names_what_they_name(tmp_path: Path) -> None:
@@ -242,8 +245,8 @@ def test_the_nodes_of_one_participant_are_joined_and_collected(tmp_path: Path) -
     assert len(tables["sessions"]) == 9
     assert tables["sessions"]["complete"].all()
     assert sorted(tables["demographics"]["answer"]) == [str(20 + n) for n in range(9)]
-    assert len(tables["readings"]) == sum(len(p.words) for place in found for p in expected(place))
-    assert len(tables["responses"]) == sum(len(p.answers) for place in found for p in expected(place))
+    assert len(tables["readings"]) == sum(len(words_in(t)) for place in found for t in expected(place))
+    assert len(tables["responses"]) == sum(len(answers_in(t)) for place in found for t in expected(place))
 
 
 def test_a_download_given_twice_is_found_out(tmp_path: Path) -> None:
@@ -253,6 +256,16 @@ def test_a_download_given_twice_is_found_out(tmp_path: Path) -> None:
         (tmp_path / "data" / name).write_text(written(place, tmp_path), "utf-8")
     with pytest.raises(study.DataError, match="give each download once"):
         experiment.collect(tmp_path / "data", platform="gorilla", keep_ids=True)
+
+
+def test_who_leaves_after_the_first_sentence_of_a_pair_has_read_that_one(tmp_path: Path) -> None:
+    place = exported(odd(tmp_path / "study", **STUDIES["pairs read first"]), tmp_path)[0]
+    lines = written(place, tmp_path).split("\n")
+    second = max(n for n, line in enumerate(lines) if ",sentence_2,info," in line)
+    (session,) = read("\n".join([*lines[:second], "END OF FILE"]), tmp_path)
+    readings = tabulate([session], None, str)["readings"]
+    last = session.trials[-1]
+    assert readings[readings["trial"] == last.position]["condition"].unique().tolist() == [last.condition.split("+")[0]]
 
 
 def fixture(name: str) -> str:
@@ -267,11 +280,11 @@ TB1 += 'columns = { response = "Response", rt = "Reaction Time", correct = "Corr
 
 def test_task_builder_1_is_read_by_a_mapping_with_its_older_header(tmp_path: Path) -> None:
     first, second = read(fixture("task_builder_1.csv"), tmp_path, TB1)
-    assert [(p.item, p.condition, [(w.text, w.rt) for w in p.words]) for p in first.presented] == [
+    assert [(t.item, t.condition, [(w.text, w.rt) for w in words_in(t)]) for t in first.trials] == [
         ("1", "a", [("She", 301.2), ("slept,", 280.0)]),
         ("2", "b", [("He", 250.5), ("sleeps.", None)]),
     ]
-    assert first.presented[0].answers == (Answer("rating", "rating", "6", 1200.5, None, True),)
+    assert answers_in(first.trials[0]) == (Record("rating", "rating", "right", "6", rt=1200.5),)
     assert (first.participant, first.complete, first.started) == ("anna", True, "2021-03-01T09:00:00.000+00:00")
     assert (second.participant, second.complete) == ("4712", False)  # a blinded name, and a participant who left
 
@@ -284,7 +297,7 @@ def test_times_that_a_spreadsheet_rounded_are_missing_and_said(
     )
     first, second = read(text, tmp_path, TB1)
     assert (first.started, first.finished) == (None, None)
-    assert first.presented[0].words[0].rt == 301.2
+    assert words_in(first.trials[0])[0].rt == 301.2
     assert second.started is not None
     assert "the time stamp 1.61E+12 was rewritten by a spreadsheet program" in caplog.text
 
@@ -294,7 +307,7 @@ def test_a_file_without_its_last_line_is_read_and_that_is_said(
 ) -> None:
     whole = fixture("task_builder_1.csv")
     cut = whole[: whole.index("END OF FILE")]
-    assert [s.presented for s in read(cut, tmp_path, TB1)] == [s.presented for s in read(whole, tmp_path, TB1)]
+    assert [s.trials for s in read(cut, tmp_path, TB1)] == [s.trials for s in read(whole, tmp_path, TB1)]
     assert "there is no line 'END OF FILE'" in caplog.text
     read(cut[:-40], tmp_path, TB1)
     assert "the line is cut off; left out" in caplog.text
@@ -308,9 +321,9 @@ def test_presses_that_do_not_fit_the_words_are_left_out_and_said(
     presses = [n for n, line in enumerate(lines) if ",sentence_1,response," in line]
     assert len(presses) > 10
     with caplog.at_level(logging.WARNING, "gardenpath"):
-        (sitting,) = read("\n".join(line for n, line in enumerate(lines) if n not in presses[:3]), tmp_path)
-    assert sitting.presented[0].words == ()
-    assert [p.words for p in sitting.presented[1:]] == [p.words for p in expected(place)[1:]]
+        (session,) = read("\n".join(line for n, line in enumerate(lines) if n not in presses[:3]), tmp_path)
+    assert words_in(session.trials[0]) == ()
+    assert [words_in(t) for t in session.trials[1:]] == [words_in(t) for t in expected(place)[1:]]
     assert "expected as many or one more; the sentence is left out" in caplog.text
 
 

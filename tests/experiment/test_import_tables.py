@@ -1,32 +1,41 @@
 """What files say is held against the materials: words, versions, and what is not there."""
 
 import json
+from dataclasses import replace
+from itertools import accumulate
 from pathlib import Path
 
 import pandas as pd
 import pytest
 
 from gardenpath import experiment, study
-from gardenpath.experiment.event_tables import materials_of
-from gardenpath.experiment.platforms.importing import Answer, Presented, ReadWord, Sitting
+from gardenpath.experiment.event_tables import materials_of, tables_of
+from gardenpath.experiment.platforms.imported import answer_given
+from gardenpath.experiment.platforms.importing import ImportedSession, ImportedTrial, Record, WordRecord
 from gardenpath.experiment.platforms.mapping import AnswerRule, ColumnMapping
 from gardenpath.experiment.platforms.materials import Shown, read_shown
+from gardenpath.experiment.platforms.places import Place
 from gardenpath.experiment.platforms.tabulate import tabulate
+from gardenpath.experiment.sessions import SessionRecord, open_session
+from gardenpath.study.screens import Event, Text, Whole, Words
+
+from . import test_gorilla as gorilla
+from .made_events import display, done, event, outcome, word
+from .scripted import PAIRS, STUDIES, asks, is_late, odd, rt, said, shown_in, since, trials_of
 
 FIXTURES = Path(__file__).parent / "fixtures"
 ITEMS = FIXTURES / "qualtrics" / "items.csv"
 GOOD = "Nobody has ever come, you know."
 
 
-def sitting(*presented: Presented, **given: object) -> Sitting:
-    return Sitting("s1", "p1", "jspsych", presented, True, "data.json", **given)  # type: ignore[arg-type]
+def session(*trials: ImportedTrial, **given: object) -> ImportedSession:
+    return ImportedSession("s1", "p1", "jspsych", trials, True, "data.json", **given)  # type: ignore[arg-type]
 
 
-def read_as(text: str, condition: str = "grammatical", item: str = "1", trial: int = 0) -> Presented:
-    words = tuple(ReadWord(word, 300.0) for word in text.split())
-    return Presented(
-        trial, item, condition, f"data.json, row {trial}", words=words, answers=(Answer("rating", "r", 5),)
-    )
+def read_as(text: str, condition: str = "grammatical", item: str = "1", trial: int = 0) -> ImportedTrial:
+    words = tuple(WordRecord(n, 300.0, text=word) for n, word in enumerate(text.split()))
+    records = (Record("reading", "sentence", "read", words=words, sentence=0), Record("rating", "r", "answered", 5))
+    return ImportedTrial(trial, item, condition, f"data.json, row {trial}", records=records)
 
 
 @pytest.fixture
@@ -35,7 +44,7 @@ def items() -> Shown:
 
 
 def test_words_regions_and_paradigms_are_the_items(items: Shown) -> None:
-    tables = tabulate([sitting(read_as(GOOD))], items, str)
+    tables = tabulate([session(read_as(GOOD))], items, str)
     readings = tables["readings"]
     assert readings["text"].tolist() == GOOD.split()
     assert readings["region"].fillna("").tolist() == ["", "", "critical", "", "", ""]
@@ -44,8 +53,9 @@ def test_words_regions_and_paradigms_are_the_items(items: Shown) -> None:
 
 
 def test_words_without_texts_are_named_by_their_number(items: Shown) -> None:
-    bare = Presented(0, "1", "grammatical", "data.json, row 0", words=tuple(ReadWord(None, 1.0) for _ in range(6)))
-    assert tabulate([sitting(bare)], items, str)["readings"]["text"].tolist() == GOOD.split()
+    read = Record("reading", "sentence", "read", words=tuple(WordRecord(n, 1.0) for n in range(6)), sentence=0)
+    bare = ImportedTrial(0, "1", "grammatical", "data.json, row 0", records=(read,))
+    assert tabulate([session(bare)], items, str)["readings"]["text"].tolist() == GOOD.split()
 
 
 MISMATCHES = {
@@ -67,10 +77,10 @@ MISMATCHES = {
 
 @pytest.mark.parametrize(("wrong", "message"), MISMATCHES.values(), ids=MISMATCHES.keys())
 def test_a_trial_that_disagrees_is_left_out_and_named_and_the_rest_goes_on(
-    wrong: Presented, message: str, items: Shown, caplog: pytest.LogCaptureFixture
+    wrong: ImportedTrial, message: str, items: Shown, caplog: pytest.LogCaptureFixture
 ) -> None:
     right = read_as("Somebody has ever come.", "ungrammatical", trial=1)
-    tables = tabulate([sitting(wrong, right)], items, str)
+    tables = tabulate([session(wrong, right)], items, str)
     assert tables["readings"]["trial"].unique().tolist() == [1]
     assert tables["responses"]["trial"].tolist() == [1]
     (said,) = [record.getMessage() for record in caplog.records if record.levelname == "WARNING"]
@@ -79,9 +89,34 @@ def test_a_trial_that_disagrees_is_left_out_and_named_and_the_rest_goes_on(
     assert pd.Series([said]).str.contains(message).all()
 
 
+def pair(first: str, second: str, trial: int) -> ImportedTrial:
+    """Both sentences of an item, read word by word, and the choice between them."""
+    texts = [tuple(WordRecord(n, 300.0, text=word) for n, word in enumerate(text.split())) for text in (first, second)]
+    read = [Record("reading", "sentence", "read", words=words, sentence=n) for n, words in enumerate(texts)]
+    records = (*read, Record("choice", "choice", "answered", "grammatical"))
+    return ImportedTrial(trial, "1", "grammatical+ungrammatical", f"data.json, row {trial}", records=records)
+
+
+def test_each_sentence_of_a_pair_is_held_against_its_own(items: Shown, caplog: pytest.LogCaptureFixture) -> None:
+    trials = pair(GOOD, "Somebody has ever come.", 0), pair(GOOD, "Somebody had ever come.", 1)
+    tables = tabulate([session(*trials)], items, str)
+    conditions = tables["readings"]["condition"].tolist()
+    assert conditions == ["grammatical"] * 6 + ["ungrammatical"] * 4
+    assert tables["responses"][["trial", "condition"]].values.tolist() == [[0, "grammatical+ungrammatical"]]
+    assert "item 1, ungrammatical: word 1 is 'had', expected 'has'" in caplog.text
+
+
+def test_an_answer_of_a_task_that_is_none_of_ours_or_is_called_as_a_way_of_reading_is_a_response() -> None:
+    given = tuple(answer_given(task, "which", "left", True) for task in ("recall", "maze", "whole"))
+    responses = tabulate([session(ImportedTrial(0, "1", "a", "f", records=given))], None, str)["responses"]
+    assert responses[["task", "response", "outcome"]].values.tolist() == [
+        [task, "left", "right"] for task in ("recall", "maze", "whole")
+    ]
+
+
 def test_materials_that_nothing_agrees_with_are_an_error(items: Shown) -> None:
     with pytest.raises(study.DataError, match="none of 1 trials agrees with the materials; are they this study's"):
-        tabulate([sitting(read_as("Something else."))], items, str)
+        tabulate([session(read_as("Something else."))], items, str)
 
 
 def test_the_versions_hash_names_roles_and_right_answers(versions: list[experiment.VersionFile]) -> None:
@@ -90,7 +125,7 @@ def test_the_versions_hash_names_roles_and_right_answers(versions: list[experime
     trial = next(t for t in file.version.trials if t.role == "practice")
     condition, sentence = trial.shown[0]
     ran = read_as(sentence.text, condition, trial.item.id)
-    made = tabulate([sitting(ran, version=file.name, version_sha256=file.sha256, slot=3)], shown, str)
+    made = tabulate([session(ran, version=file.name, version_sha256=file.sha256, slot=3)], shown, str)
     assert made["readings"]["role"].unique().tolist() == ["practice"]
     assert made["sessions"][["experiment", "version", "slot"]].values.tolist() == [["E1", "V1", 3]]
 
@@ -100,11 +135,11 @@ def test_an_unknown_version_is_refused_and_named(versions: list[experiment.Versi
     with pytest.raises(
         study.DataError, match=r"data.json: ran E1-V1 0{12}; versions has E1-V1 [0-9a-f]{12}.*give the versions"
     ):
-        tabulate([sitting(read_as(GOOD), version="E1-V1", version_sha256="0" * 64)], shown, str)
+        tabulate([session(read_as(GOOD), version="E1-V1", version_sha256="0" * 64)], shown, str)
 
 
 def test_mixed_versions_are_refused_even_when_none_is_known() -> None:
-    ran = [sitting(read_as(GOOD), version="E1-V1", version_sha256=digit * 64) for digit in "01"]
+    ran = [session(read_as(GOOD), version="E1-V1", version_sha256=digit * 64) for digit in "01"]
     with pytest.raises(
         study.DataError, match=r"sessions ran 2 different texts of E1-V1 \(000000000000, 111111111111\)"
     ):
@@ -140,7 +175,7 @@ def test_the_same_download_twice_is_an_error(tmp_path: Path) -> None:
         experiment.collect(tmp_path, platform="jspsych")
 
 
-def test_two_sittings_of_one_person_in_two_files_are_two_sessions(tmp_path: Path) -> None:
+def test_two_sessions_of_one_person_in_two_files_are_two_sessions(tmp_path: Path) -> None:
     line = (FIXTURES / "jspsych" / "lines.json").read_text().splitlines()[0]
     (tmp_path / "part1.json").write_text(line)
     (tmp_path / "part2.json").write_text(line.replace('"rt":1234', '"rt":2345'))
@@ -168,8 +203,8 @@ def test_a_mapped_column_that_no_row_has_is_named(tmp_path: Path, caplog: pytest
     assert "lines.json: has no column 'who', which the mapping names" in caplog.text
 
 
-def test_a_sitting_without_anything_is_a_session_without_trials() -> None:
-    tables = tabulate([sitting()], None, str)
+def test_a_session_without_anything_is_a_session_without_trials() -> None:
+    tables = tabulate([session()], None, str)
     assert json.loads(tables["sessions"].to_json(orient="records"))[0]["trials"] == 0
 
 
@@ -199,6 +234,52 @@ def test_a_native_run_written_as_a_long_table_comes_back_as_it_was(study_folder:
     rated = native["responses"].query("task == 'rating' and session in @found.session and trial in @found.trial")
     pairs = [t.set_index(place)["response"].sort_index() for t in (tables["responses"], rated)]
     pd.testing.assert_series_equal(*pairs)
+
+
+AS_AT_HOME = {
+    **STUDIES,
+    "pairs read at once": {"procedure": asks("choice", show="whole"), "design": PAIRS},
+}
+
+
+def _at_home(place: Place) -> SessionRecord:
+    """What our own players would record of the scripted participant, by a clock that starts anew with each screen."""
+    given = {"id": "s", "participant": "p", "started": "2026-03-01T11:30:05.000Z", "source": "lab"}
+    session, unpainted = open_session(place.file, place.slot, **given), display(frame=None)
+    events: list[Event] = []
+    for placed in trials_of(place):
+        n, nth, at = placed.position or 0, 0, placed.number
+        events.append(event(len(events), 0.0, "begin", at))
+        for screen in shown_in(placed):
+            number, time = placed.step.screens.index(screen), since(placed.position or 0, nth)
+            if isinstance(screen, Words):
+                ends = accumulate(rt(n, word) for word in range(len(screen.words)))
+                for i, t in enumerate((0.0, *ends), start=-1):
+                    events.append(replace(word(len(events), t, at, i, unpainted), screen=number))
+                events.append(outcome(len(events), 0.0, at, number, "read", display=None, press=None))
+            elif isinstance(screen, Text):
+                events.append(outcome(len(events), 0.0, at, number, "continued"))
+            else:
+                nth += 1
+                late = hasattr(screen, "deadline") and is_late(n, screen)
+                answer = None if late or isinstance(screen, Whole) else said(n, screen)
+                side = next((one.side for one in getattr(screen, "answers", ()) if one.value == answer), None)
+                how = "read" if isinstance(screen, Whole) else "timeout" if late else "answered"
+                events.append(outcome(len(events), time, at, number, how, answer, side=side, display=unpainted))
+        events.append(done(len(events), at))
+    return SessionRecord(session, tuple(events))
+
+
+@pytest.mark.parametrize("stated", AS_AT_HOME.values(), ids=AS_AT_HOME)
+def test_trials_that_ran_elsewhere_make_the_rows_that_they_make_at_home(stated: dict[str, str], tmp_path: Path) -> None:
+    place = gorilla.exported(odd(tmp_path / "study", **stated), tmp_path)[1]
+    shown = Shown("versions", materials_of([place.file]), {place.file.sha256: place.file})
+    (session,) = gorilla.read(gorilla.written(place, tmp_path), tmp_path)
+    elsewhere = tabulate([replace(session, id="s", participant="p")], shown, str)
+    at_home = tables_of([_at_home(place)], shown.files)
+    assert len(elsewhere["readings"]) + len(elsewhere["responses"]) > 0
+    for name in ("readings", "responses"):
+        pd.testing.assert_frame_equal(elsewhere[name], at_home[name])
 
 
 MAZE = """\
@@ -246,12 +327,11 @@ def test_a_word_that_was_neither_right_nor_wrong_is_named(tmp_path: Path) -> Non
 
 
 def test_an_answer_that_is_right_or_wrong_says_how_its_screen_ended() -> None:
-    said = (Answer("question", "q", "yes", correct=True), Answer("question", "r", "no", correct=False))
-    asked = Presented(
-        0, "1", "a", "f", answers=(*said, Answer("rating", "s", 5), Answer("reading", "sentence", "read"))
-    )
-    found = tabulate([sitting(asked)], None, str)["responses"]
+    said = [answer_given("question", "q", "yes", True), answer_given("question", "r", "no", False)]
+    said += [answer_given("rating", "s", 5), answer_given("reading", "sentence", "read")]
+    found = tabulate([session(ImportedTrial(0, "1", "a", "f", records=tuple(said)))], None, str)["responses"]
     assert found["outcome"].fillna("").tolist() == ["right", "wrong", "answered", ""]
+    assert found["correct"].astype(object).where(found["correct"].notna(), None).tolist() == [True, False, None, None]
 
 
 def test_a_fault_of_every_line_is_told_three_times_with_how_many_more(tmp_path: Path) -> None:

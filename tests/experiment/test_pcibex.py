@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from gardenpath import experiment, study
-from gardenpath.experiment.platforms.importing import Answer, Sitting, read_mapping
+from gardenpath.experiment.platforms.importing import ImportedSession, Record, read_mapping
 from gardenpath.experiment.platforms.outline import Outline
 from gardenpath.experiment.platforms.pcibex import export as pcibex
 from gardenpath.experiment.platforms.pcibex import results
@@ -29,6 +29,7 @@ from .scripted import (
     RATED,
     ROOT,
     STUDIES,
+    answers_in,
     asks,
     bare,
     changed,
@@ -42,6 +43,7 @@ from .scripted import (
     since,
     trials_of,
     typed,
+    words_in,
 )
 
 FIXTURES = Path(__file__).parent / "fixtures" / "pcibex"
@@ -259,7 +261,7 @@ class Penn:
         return [*event[: time + 1], *extra, *event[time + 1 :]]
 
 
-def read(text: str, tmp_path: Path, mapping: str = "") -> list[Sitting]:
+def read(text: str, tmp_path: Path, mapping: str = "") -> list[ImportedSession]:
     if mapping:
         (tmp_path / "map.toml").write_text(mapping, "utf-8")
     stated = read_mapping(tmp_path / "map.toml") if mapping else None
@@ -272,15 +274,15 @@ def read(text: str, tmp_path: Path, mapping: str = "") -> list[Sitting]:
 def test_an_example_comes_back_as_the_script_was(name: str, newer: bool, tmp_path: Path) -> None:
     for counter, place in list(enumerate(exported(ROOT / "examples" / name, tmp_path)))[3::4]:
         robot = Penn(place, program(tmp_path, counter), newer=newer)
-        (sitting,) = read(robot.text(), tmp_path)
-        assert [bare(p) for p in sitting.presented] == expected(place, stacked=True)
-        assert (sitting.version, sitting.version_sha256, sitting.slot) == (
+        (session,) = read(robot.text(), tmp_path)
+        assert [bare(t) for t in session.trials] == expected(place, stacked=True)
+        assert (session.version, session.version_sha256, session.slot) == (
             place.file.name,
             place.file.sha256,
             place.slot,
         )
-        assert (sitting.participant, sitting.complete, sitting.device) == ("p1", True, "Firefox on Windows")
-        assert sitting.finished == "2023-11-14T22:23:20.000+00:00"
+        assert (session.participant, session.complete, session.device) == ("p1", True, "Firefox on Windows")
+        assert session.finished == "2023-11-14T22:23:20.000+00:00"
 
 
 @needs_node
@@ -289,14 +291,14 @@ def test_an_example_comes_back_as_the_script_was(name: str, newer: bool, tmp_pat
 def test_every_presentation_and_task_comes_back(stated: dict[str, str], newer: bool, tmp_path: Path) -> None:
     found = exported(odd(tmp_path / "study", **stated), tmp_path)
     text = Penn(found[1], program(tmp_path, 1), newer=newer).text()
-    (sitting,) = read(text, tmp_path)
-    assert [bare(p) for p in sitting.presented] == expected(found[1], stacked=True)
+    (session,) = read(text, tmp_path)
+    assert [bare(t) for t in session.trials] == expected(found[1], stacked=True)
     (tmp_path / "results.csv").write_text(text, "utf-8")
     tables = experiment.collect(
         tmp_path / "results.csv", platform="pcibex", materials=tmp_path / "study/study.toml", keep_ids=True
     )
-    assert len(tables["responses"]) == sum(len(p.answers) for p in expected(found[1]))
-    assert len(tables["readings"]) == sum(len(p.words) for p in expected(found[1]))
+    assert len(tables["responses"]) == sum(len(answers_in(t)) for t in expected(found[1]))
+    assert len(tables["readings"]) == sum(len(words_in(t)) for t in expected(found[1]))
 
 
 @needs_node
@@ -329,8 +331,8 @@ def test_questions_about_the_participant_are_asked_and_come_back(tmp_path: Path)
     assert 'name="age" class="obligatory" inputmode="numeric"' in form
     assert "Age &lt; 99?" in form
     assert 'type="radio" name="hand" value="left"' in form
-    (sitting,) = read(Penn(found[0], told, newer=False).text(), tmp_path)
-    assert sitting.demographics == {"age": "31"}
+    (session,) = read(Penn(found[0], told, newer=False).text(), tmp_path)
+    assert session.demographics == {"age": "31"}
 
 
 def test_what_pcibex_cannot_do_is_said(tmp_path: Path) -> None:
@@ -359,9 +361,9 @@ def test_reading_from_right_to_left_is_lost(tmp_path: Path) -> None:
 @pytest.mark.parametrize("newer", [False, True], ids=["2021 layout", "2024 layout"])
 def test_typed_answers_and_what_is_asked_after_wrong_answers_alone_come_back(newer: bool, tmp_path: Path) -> None:
     (place, *_) = exported(odd(tmp_path / "study"), tmp_path, change=typed)
-    (sitting,) = read(Penn(place, program(tmp_path, 0), newer=newer).text(), tmp_path)
-    assert [bare(p) for p in sitting.presented] == expected(place)
-    asked = [answer.prompt for presented in sitting.presented for answer in presented.answers]
+    (session,) = read(Penn(place, program(tmp_path, 0), newer=newer).text(), tmp_path)
+    assert [bare(t) for t in session.trials] == expected(place)
+    asked = [record.name for trial in session.trials for record in trial.records]
     assert asked.count("then") == len(trials_of(place)) > asked.count("why") > 0
 
 
@@ -372,18 +374,16 @@ def test_a_screen_is_shown_after_those_ends_of_another_that_it_names(
 ) -> None:
     folder = odd(tmp_path / "study", **STUDIES["speeded"])
     (place, *_) = exported(folder, tmp_path, change=led(outcomes, judged=judged))
-    (sitting,) = read(Penn(place, program(tmp_path, 0), newer=True).text(), tmp_path)
-    assert [bare(p) for p in sitting.presented] == expected(place)
+    (session,) = read(Penn(place, program(tmp_path, 0), newer=True).text(), tmp_path)
+    assert [bare(t) for t in session.trials] == expected(place)
 
 
 @needs_node
 def test_an_answer_after_the_deadline_counts_as_none(tmp_path: Path) -> None:
     place = exported(odd(tmp_path / "study", **STUDIES["speeded"]), tmp_path)[0]
-    (sitting,) = read(Penn(place, program(tmp_path, 0), newer=True, late_presses=True).text(), tmp_path)
-    ends = [[(a.response is None, a.outcome) for a in p.answers if a.prompt == "good"] for p in sitting.presented]
-    ends_expected = [
-        [(a.response is None, a.outcome) for a in p.answers if a.prompt == "good"] for p in expected(place)
-    ]
+    (session,) = read(Penn(place, program(tmp_path, 0), newer=True, late_presses=True).text(), tmp_path)
+    ends = [[(r.answer is None, r.outcome) for r in t.records if r.name == "good"] for t in session.trials]
+    ends_expected = [[(r.answer is None, r.outcome) for r in t.records if r.name == "good"] for t in expected(place)]
     assert ends == ends_expected
     assert [(True, "timeout")] in ends
 
@@ -400,8 +400,8 @@ def test_answers_stand_as_the_language_runs(tmp_path: Path) -> None:
     )
     assert scale["args"] == ["very bad", "very good"]
     assert ["keys", "F", "J"] in scale["calls"]
-    (sitting,) = read(Penn(place, told, newer=False).text(), tmp_path)
-    assert [bare(p) for p in sitting.presented] == expected(place)
+    (session,) = read(Penn(place, told, newer=False).text(), tmp_path)
+    assert [bare(t) for t in session.trials] == expected(place)
 
 
 def fixture(name: str) -> str:
@@ -410,31 +410,31 @@ def fixture(name: str) -> str:
 
 def test_columns_change_in_mid_file_and_rows_come_in_groups(tmp_path: Path) -> None:
     first, second = read(fixture("ibex.txt"), tmp_path)
-    assert [(p.trial, p.item, p.condition, p.role) for p in first.presented] == [
+    assert [(t.position, t.item, t.condition, t.role) for t in first.trials] == [
         (0, "practice-4", "practice", "practice"),
         (1, "7", "cond_a", None),
         (2, "8", "cond_b", None),
         (3, "filler-9", "filler", "filler"),
     ]
-    assert [(w.text, w.rt) for w in first.presented[1].words] == [
+    assert [(w.text, w.rt) for w in words_in(first.trials[1])] == [
         ("Yes,", 301.5),
         ("she", 255),
         ("100%", 280),
         ("slept.", 420.25),
     ]
-    assert first.presented[1].answers == (Answer("question", "question", "Yes, she did", 900, None, True),)
-    assert first.presented[2].answers == (Answer("rating", "acceptability", "6", 1411),)
-    assert first.presented[3].answers == (Answer("question", "judgment", "odd", 700.0, None, False),)
+    assert answers_in(first.trials[1]) == (Record("question", "question", "right", "Yes, she did", rt=900),)
+    assert answers_in(first.trials[2]) == (Record("rating", "acceptability", "answered", "6", rt=1411),)
+    assert answers_in(first.trials[3]) == (Record("question", "judgment", "wrong", "odd", rt=700.0),)
     assert first.demographics == {"age": "24", "home": "Ankara, TR"}
-    assert second.presented[0].answers == (Answer("rating", "acceptability", "2", 1500),)
+    assert answers_in(second.trials[0]) == (Record("rating", "acceptability", "answered", "2", rt=1500),)
 
 
 def test_sessions_are_told_apart_by_time_and_hash_and_a_hash_is_no_person(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     with caplog.at_level(logging.INFO, "gardenpath"):
-        sittings = read(fixture("ibex.txt"), tmp_path)
-    assert len({s.participant for s in sittings}) == len({s.id for s in sittings}) == 2
+        sessions = read(fixture("ibex.txt"), tmp_path)
+    assert len({s.participant for s in sessions}) == len({s.id for s in sessions}) == 2
     assert "2 of 2 sessions do not say who took part (1 different hashes" in caplog.text
     same_second = fixture("ibex.txt").replace("10:26:38", "10:20:06").replace("1545819999", "1545819607")
     assert [s.id for s in read(same_second, tmp_path)] == ["2018-12-26 10:20:06", "2018-12-26 10:20:06-2"]
@@ -442,7 +442,7 @@ def test_sessions_are_told_apart_by_time_and_hash_and_a_hash_is_no_person(
 
 def test_raw_results_say_the_same_as_results(tmp_path: Path) -> None:
     from_raw, from_text = read(fixture("ibex_raw.txt"), tmp_path), read(fixture("ibex.txt"), tmp_path)
-    assert [[bare(p) for p in s.presented] for s in from_raw] == [[bare(p) for p in s.presented] for s in from_text]
+    assert [[bare(t) for t in s.trials] for s in from_raw] == [[bare(t) for t in s.trials] for s in from_text]
     assert [s.demographics for s in from_raw] == [s.demographics for s in from_text]
 
 
@@ -452,19 +452,19 @@ def test_both_layouts_of_penncontroller_are_read_with_logged_columns_that_a_mapp
 ) -> None:
     mapping = '[columns]\nparticipant = "ID"\nitem = "ItemNo"\ncondition = "Cond"\n'
     mapping += '[[answers]]\ntask = "rating"\nprompt = "naturalness"\nwhere = { PennElementName = "nat" }\ncolumns = { response = "Value" }\n'
-    (sitting,) = read(fixture(layout), tmp_path, mapping)
-    (presented,) = sitting.presented
-    assert (sitting.participant, presented.item, presented.condition) == ("anna", "12", "b")
-    assert [(w.text, w.rt) for w in presented.words] == [("A", 134), ("menina", 98.7), ("comeu,", 150)]
-    assert Answer("rating", "naturalness", "5") in presented.answers
-    assert sitting.demographics == {"age": "31, turning 32"}
+    (session,) = read(fixture(layout), tmp_path, mapping)
+    (trial,) = session.trials
+    assert (session.participant, trial.item, trial.condition) == ("anna", "12", "b")
+    assert [(w.text, w.rt) for w in words_in(trial)] == [("A", 134), ("menina", 98.7), ("comeu,", 150)]
+    assert Record("rating", "naturalness", "answered", "5") in trial.records
+    assert session.demographics == {"age": "31, turning 32"}
 
 
 def test_without_a_mapping_the_label_is_the_condition_and_ratings_have_no_time(tmp_path: Path) -> None:
-    (sitting,) = read(fixture("penn_2021.txt"), tmp_path)
-    (presented,) = sitting.presented
-    assert (presented.item, presented.condition) == ("experiment-3", "experiment")
-    assert presented.answers == ()
+    (session,) = read(fixture("penn_2021.txt"), tmp_path)
+    (trial,) = session.trials
+    assert (trial.item, trial.condition) == ("experiment-3", "experiment")
+    assert answers_in(trial) == ()
 
 
 FAULTS = {
@@ -497,7 +497,7 @@ def test_every_fault_of_a_file_is_told_at_once(tmp_path: Path) -> None:
 
 def test_a_spreadsheets_commas_after_comments_and_rows_do_no_harm(tmp_path: Path) -> None:
     padded = "\n".join(line + "," * 5 for line in fixture("ibex.txt").split("\n"))
-    assert [s.presented for s in read(padded, tmp_path)] == [s.presented for s in read(fixture("ibex.txt"), tmp_path)]
+    assert [s.trials for s in read(padded, tmp_path)] == [s.trials for s in read(fixture("ibex.txt"), tmp_path)]
 
 
 def test_a_file_that_is_cut_off_loses_its_last_row_and_says_so(
@@ -513,8 +513,8 @@ def test_raw_results_that_are_cut_off_lose_their_last_submission(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     whole = fixture("ibex_raw.txt")
-    (sitting,) = read(whole[:-30], tmp_path)
-    assert sitting.presented == read(whole, tmp_path)[0].presented
+    (session,) = read(whole[:-30], tmp_path)
+    assert session.trials == read(whole, tmp_path)[0].trials
     assert "the submission is cut off; left out" in caplog.text
     broken = whole.replace('[false,0,["Controller name"', '[false,0,["Controller name', 1)
     with pytest.raises(study.DataError, match=r"line 6: not a submission in JSON"):
@@ -526,9 +526,9 @@ def test_a_session_without_a_trial_is_not_complete(tmp_path: Path) -> None:
     parts = [
         f'[[leave_out]]\nwhere = {{ "Controller name" = "{kind}" }}\nreason = "an older version"\n' for kind in kinds
     ]
-    sittings = read(fixture("ibex.txt"), tmp_path, "".join(parts))
-    assert [(len(s.presented), s.complete) for s in sittings] == [(0, False)] * len(sittings)
-    assert all(s.presented and s.complete for s in read(fixture("ibex.txt"), tmp_path))
+    sessions = read(fixture("ibex.txt"), tmp_path, "".join(parts))
+    assert [(len(s.trials), s.complete) for s in sessions] == [(0, False)] * len(sessions)
+    assert all(s.trials and s.complete for s in read(fixture("ibex.txt"), tmp_path))
 
 
 @needs_node
@@ -536,9 +536,9 @@ def test_a_session_that_was_not_finished_is_not_complete(tmp_path: Path) -> None
     found = exported(ROOT / "examples" / "minimal-pairs", tmp_path, 1)
     told = program(tmp_path, 0)
     told["trials"] = told["trials"][:21]  # consent, instructions, and the page that ends practice
-    (sitting,) = read(Penn(found[0], told, newer=True).text(), tmp_path)
-    assert not sitting.complete
-    assert len(sitting.presented) == 18
+    (session,) = read(Penn(found[0], told, newer=True).text(), tmp_path)
+    assert not session.complete
+    assert len(session.trials) == 18
 
 
 @needs_node
@@ -566,8 +566,8 @@ def test_an_export_is_collected_to_the_tables_of_the_study(tmp_path: Path) -> No
     )
     assert len(tables["sessions"]) == 8
     assert tables["sessions"]["complete"].all()
-    assert len(tables["readings"]) == sum(len(p.words) for place in found for p in expected(place))
-    assert len(tables["responses"]) == sum(len(p.answers) for place in found for p in expected(place))
+    assert len(tables["readings"]) == sum(len(words_in(t)) for place in found for t in expected(place))
+    assert len(tables["responses"]) == sum(len(answers_in(t)) for place in found for t in expected(place))
     asked = tables["responses"][tables["responses"]["task"] == "question"]
     right = {
         (i.id, c): a
@@ -594,12 +594,12 @@ def test_the_turkish_results_are_read_with_their_counts(
 ) -> None:
     """Counted apart from this with awk: 118 headings, 107 hashes, 10502 rows of 11 cells, 137 of them without an answer (NULL)."""
     with caplog.at_level(logging.INFO, "gardenpath"):
-        sittings = results.read(Source.of(real_data / "ibex-tr-short" / name), None)
-    assert len(sittings) == len({s.id for s in sittings}) == 118
-    assert sum(len(s.presented) for s in sittings) == 10502
-    assert sum(len(p.answers) for s in sittings for p in s.presented) == 10365
+        sessions = results.read(Source.of(real_data / "ibex-tr-short" / name), None)
+    assert len(sessions) == len({s.id for s in sessions}) == 118
+    assert sum(len(s.trials) for s in sessions) == 10502
+    assert sum(len(t.records) for s in sessions for t in s.trials) == 10365
     assert "(137 times)" in caplog.text
-    assert {p.condition for s in sittings for p in s.presented} == {
+    assert {t.condition for s in sessions for t in s.trials} == {
         "practice",
         "filler",
         *(f"condition_{x}" for x in "abcd"),

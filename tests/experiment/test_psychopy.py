@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 from gardenpath import experiment, study
-from gardenpath.experiment.platforms.importing import Answer, Sitting, read_mapping
+from gardenpath.experiment.platforms.importing import ImportedSession, Record, read_mapping
 from gardenpath.experiment.platforms.outline import Outline
 from gardenpath.experiment.platforms.places import Place, places
 from gardenpath.experiment.platforms.psychopy import export as psychopy
@@ -31,6 +31,7 @@ from .scripted import (
     RATED,
     ROOT,
     STUDIES,
+    answers_in,
     bare,
     changed,
     expected,
@@ -43,6 +44,7 @@ from .scripted import (
     since,
     trials_of,
     typed,
+    words_in,
 )
 
 FIXTURES = Path(__file__).parent / "fixtures" / "psychopy"
@@ -138,7 +140,7 @@ def by_pavlovia(conditions: Path, given: list[dict[str, Any]]) -> str:
     return "\ufeff" + text.getvalue()
 
 
-def read(text: str, tmp_path: Path, mapping: str = "", name: str = "data.csv") -> list[Sitting]:
+def read(text: str, tmp_path: Path, mapping: str = "", name: str = "data.csv") -> list[ImportedSession]:
     if mapping:
         (tmp_path / "map.toml").write_text(mapping, "utf-8")
     stated = read_mapping(tmp_path / "map.toml") if mapping else None
@@ -155,15 +157,15 @@ def test_an_example_comes_back_as_the_script_was(name: str, online: bool, tmp_pa
             if online
             else by_psychopy(conditions, answered(place), tmp_path / "data.csv")
         )
-        (sitting,) = read(text, tmp_path)
-        assert [bare(p) for p in sitting.presented] == expected(place)
-        assert (sitting.version, sitting.version_sha256, sitting.slot) == (
+        (session,) = read(text, tmp_path)
+        assert [bare(t) for t in session.trials] == expected(place)
+        assert (session.version, session.version_sha256, session.slot) == (
             place.file.name,
             place.file.sha256,
             place.slot,
         )
-        assert (sitting.participant, sitting.complete, sitting.device) == ("p 1", True, "PsychoPy 2026.2.5")
-        assert (sitting.refresh_hz, sitting.started) == (59.94, "2026-03-01T11:30:05.123+00:00")
+        assert (session.participant, session.complete, session.device) == ("p 1", True, "PsychoPy 2026.2.5")
+        assert (session.refresh_hz, session.started) == (59.94, "2026-03-01T11:30:05.123+00:00")
 
 
 @pytest.mark.parametrize("online", [False, True], ids=["PsychoPy", "Pavlovia"])
@@ -176,8 +178,8 @@ def test_every_presentation_and_task_comes_back(stated: dict[str, str], online: 
         if online
         else by_psychopy(conditions, answered(place), tmp_path / "data.csv")
     )
-    (sitting,) = read(text, tmp_path)
-    assert [bare(p) for p in sitting.presented] == expected(place)
+    (session,) = read(text, tmp_path)
+    assert [bare(t) for t in session.trials] == expected(place)
 
 
 @pytest.mark.parametrize("online", [False, True], ids=["PsychoPy", "Pavlovia"])
@@ -186,12 +188,12 @@ def test_typed_answers_and_what_is_asked_after_wrong_answers_alone_come_back(onl
     conditions = tmp_path / "conditions" / "place-0.csv"
     given = answered(place)
     text = by_pavlovia(conditions, given) if online else by_psychopy(conditions, given, tmp_path / "data.csv")
-    (sitting,) = read(text, tmp_path)
+    (session,) = read(text, tmp_path)
     untimed = [
-        replace(p, answers=tuple(replace(a, rt=None) if a.task == "completion" else a for a in p.answers))
-        for p in expected(place)
+        replace(t, records=tuple(replace(r, rt=None) if r.task == "completion" else r for r in t.records))
+        for t in expected(place)
     ]
-    assert [bare(p) for p in sitting.presented] == untimed
+    assert [bare(t) for t in session.trials] == untimed
 
 
 def test_an_export_is_collected_to_the_tables_of_the_study(tmp_path: Path) -> None:
@@ -207,7 +209,7 @@ def test_an_export_is_collected_to_the_tables_of_the_study(tmp_path: Path) -> No
     )
     assert len(tables["sessions"]) == 9
     assert tables["sessions"]["complete"].all()
-    assert len(tables["readings"]) == sum(len(p.words) for place in found for p in expected(place))
+    assert len(tables["readings"]) == sum(len(words_in(t)) for place in found for t in expected(place))
     assert tables["readings"]["region"].notna().any()
     with (tmp_path / "out" / "places.csv").open() as stream:
         assert [row["version"] for row in csv.DictReader(stream)] == [place.file.name for place in found]
@@ -296,32 +298,32 @@ LISTS += '[[answers]]\ntask = "rating"\nprompt = "natural"\ncolumns = { response
 
 
 def test_undoubled_quotes_a_comma_after_each_line_and_lists_are_read(tmp_path: Path) -> None:
-    (sitting,) = read(fixture("native.csv"), tmp_path, LISTS)
-    first, second, third = sitting.presented
-    assert (first.trial, first.item, first.condition) == (0, "1", "a")
-    assert [w.text for w in first.words] == ['"Go,"', "she", "said,", '"now".']
-    assert [w.rt for w in first.words] == [250.5, 300.0, 199.5, 410.0]
-    assert first.answers == (Answer("rating", "natural", "5", 812.3, None, True),)
-    assert [w.rt for w in second.words] == [
+    (session,) = read(fixture("native.csv"), tmp_path, LISTS)
+    first, second, third = session.trials
+    assert (first.position, first.item, first.condition) == (0, "1", "a")
+    assert [w.text for w in words_in(first)] == ['"Go,"', "she", "said,", '"now".']
+    assert [w.rt for w in words_in(first)] == [250.5, 300.0, 199.5, 410.0]
+    assert answers_in(first) == (Record("rating", "natural", "right", "5", rt=812.3),)
+    assert [w.rt for w in words_in(second)] == [
         500.0,
         250.0,
     ]  # as many presses as words: the first word stood there at once
-    assert third.words == ()
-    assert sitting.started is None  # the file does not say in which time zone
+    assert words_in(third) == ()
+    assert session.started is None  # the file does not say in which time zone
 
 
 def test_a_press_in_each_row_of_an_inner_loop_is_a_word(tmp_path: Path) -> None:
     mapping = (
         '[columns]\nitem = "item"\ncondition = "cond"\nrt = "word_key.rt"\ntext = "word"\ntrial = "trials.thisN"\n'
     )
-    (sitting,) = read(fixture("rows.csv"), tmp_path, mapping)
-    assert [(p.trial, [(w.text, w.rt) for w in p.words]) for p in sitting.presented] == [
+    (session,) = read(fixture("rows.csv"), tmp_path, mapping)
+    assert [(t.position, [(w.text, w.rt) for w in words_in(t)]) for t in session.trials] == [
         (0, [("She", 300.0), ("slept.", 412.5)]),
         (1, [("He", 280.0), ("slept.", None)]),
     ]
 
 
-def test_a_file_of_several_participants_is_several_sittings(tmp_path: Path) -> None:
+def test_a_file_of_several_participants_is_several_sessions(tmp_path: Path) -> None:
     text = fixture("rows.csv").replace("p1,001", "p2,001", 2)
     mapping = '[columns]\nitem = "item"\ncondition = "cond"\nrt = "word_key.rt"\n'
     assert [s.participant for s in read(text, tmp_path, mapping)] == ["p2", "p1"]
@@ -350,9 +352,9 @@ def test_a_file_that_is_cut_off_loses_its_last_line_and_says_so(
 ) -> None:
     place = exported(ROOT / "examples" / "minimal-pairs", tmp_path, 1)[0]
     text = by_pavlovia(tmp_path / "conditions" / "place-0.csv", answered(place))
-    (sitting,) = read(text[: text.rindex("[") - 100], tmp_path)
-    assert not sitting.complete
-    assert len(sitting.presented) == len(expected(place)) - 1
+    (session,) = read(text[: text.rindex("[") - 100], tmp_path)
+    assert not session.complete
+    assert len(session.trials) == len(expected(place)) - 1
     assert "the line is cut off; left out" in caplog.text
 
 
@@ -362,10 +364,10 @@ def test_a_key_or_a_time_that_cannot_be_is_left_out_and_said(tmp_path: Path, cap
     given[3]["ask_1_key.keys"] = "escape"
     given[4]["sentence_1_key.rt"] = given[4]["sentence_1_key.rt"][:-1]
     given[5]["ask_1_key.rt"] = "soon"
-    (sitting,) = read(by_pavlovia(tmp_path / "conditions" / "place-0.csv", given), tmp_path)
-    assert sitting.presented[3].answers == ()
-    assert sitting.presented[4].words == ()
-    assert sitting.presented[5].answers[0].rt is None
+    (session,) = read(by_pavlovia(tmp_path / "conditions" / "place-0.csv", given), tmp_path)
+    assert answers_in(session.trials[3]) == ()
+    assert words_in(session.trials[4]) == ()
+    assert answers_in(session.trials[5])[0].rt is None
     assert "acceptability is answered with the key escape; left out" in caplog.text
     assert "expected one more than words" in caplog.text
     assert "'soon' is no time" in caplog.text
@@ -404,13 +406,13 @@ def test_the_pavlovia_files_are_read_by_a_mapping_with_their_counts(
         assert (len(rows), len(rows[0])) == (808, 232)
         tested = [row for row in rows if row["test"]]
         with caplog.at_level(logging.INFO, "gardenpath"):
-            (sitting,) = results.read(Source.of(file), read_mapping(tmp_path / "map.toml"))
-        assert len(sitting.presented) == len(tested) == 96
-        ratings = [a for p in sitting.presented for a in p.answers if a.task == "rating"]
-        assert [a.response for a in ratings] == [row["security_1_7.keys"] for row in tested if row["security_1_7.keys"]]
-        assert [a.rt for a in ratings] == pytest.approx(
+            (session,) = results.read(Source.of(file), read_mapping(tmp_path / "map.toml"))
+        assert len(session.trials) == len(tested) == 96
+        ratings = [r for t in session.trials for r in t.records if r.task == "rating"]
+        assert [r.answer for r in ratings] == [row["security_1_7.keys"] for row in tested if row["security_1_7.keys"]]
+        assert [r.rt for r in ratings] == pytest.approx(
             [float(row["security_1_7.rt"]) * 1000 for row in tested if row["security_1_7.rt"]]
         )
-        assert sitting.participant == file.name[:2]
-        assert sitting.device == "PsychoPy 2022.2.5 on Win32"
-        assert sitting.refresh_hz == pytest.approx(60, abs=0.1)
+        assert session.participant == file.name[:2]
+        assert session.device == "PsychoPy 2022.2.5 on Win32"
+        assert session.refresh_hz == pytest.approx(60, abs=0.1)

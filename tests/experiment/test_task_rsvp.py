@@ -7,7 +7,7 @@ import pytest
 from gardenpath import experiment, study
 from gardenpath.experiment.records import fault, record_of
 from gardenpath.experiment.script import Walk, sequence
-from gardenpath.experiment.tasks import task_of
+from gardenpath.experiment.tasks import ShownTrial, rows_of
 
 from .made_events import event, outcome, word
 from .task_studies import events, stated, tables, trial_screens
@@ -52,7 +52,7 @@ def test_an_interrupted_stream_flags_its_words_and_ends_its_trial(tmp_path: Path
         outcome(4, 400, 0, 0, "interrupted", display=None, press=None),
     ]
     record = record_of(screen, did)
-    rows = [row for _, row in task_of("rsvp").rows(screen, record, trial)]
+    rows = [row for _, row in rows_of(record, ShownTrial.of(trial))]
     assert [(row["word"], row["flags"]) for row in rows] == [(0, "interrupted"), (1, "interrupted")]
     assert fault(screen, did[-1].value) is None
     stand = Walk(sequence(file.script, range(len(file.version.trials))), done=range(len(file.script.front)))

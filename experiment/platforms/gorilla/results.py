@@ -15,12 +15,13 @@ from itertools import groupby, pairwise
 from typing import Any
 
 from gardenpath import study
+from gardenpath.study.screens import Record, WordRecord
 
 from ..damages import damage
+from ..imported import ImportedSession, ImportedTrial, answer_given, records_of, timed, words_read
 from ..losses import Losses
 from ..mapping import ColumnMapping, matches
-from ..outline import answered, asked, late, read_at_once, timeout
-from ..sittings import Answer, Presented, ReadWord, Sitting
+from ..outline import answered, asked, late, read_at_once, sentence_of, timeout
 from ..sources import Source
 from ..widecsv import Wide, wide
 
@@ -38,6 +39,8 @@ REACTION = ("Reaction Time", "Absolute Reaction Time")
 # Rows of these kinds say what a participant did; others say what was shown, or how a screen was left.
 DONE = re.compile(r"response|continue|keyboard|click", re.I)
 LOOKS_FOR_DAMAGE = True
+# How our export names what is read.
+TEXTS = re.compile(r"(context|sentence)_\d+")
 Cells = Mapping[str, str]
 Row = tuple[int, Cells]
 
@@ -48,8 +51,8 @@ def recognises(source: Source) -> bool:
     return PRIVATE in header and ("Event Index" in header or "Experiment ID" in header)
 
 
-def read(source: Source, mapping: ColumnMapping | None) -> list[Sitting]:
-    """Return the sittings of one node's file; raises `study.DataError` with every fault."""
+def read(source: Source, mapping: ColumnMapping | None) -> list[ImportedSession]:
+    """Return the sessions of one node's file; raises `study.DataError` with every fault."""
     mapping, losses = mapping or ColumnMapping(), Losses(source.name)
     table = wide(source.name, _body(source, losses), losses)
     faults = _damage(source, table)
@@ -57,44 +60,44 @@ def read(source: Source, mapping: ColumnMapping | None) -> list[Sitting]:
         faults.append(f"{source.name}, line 1: no column {PRIVATE!r}; expected a file that Gorilla gave to download")
     if faults:
         raise study.DataError(faults)
-    sittings = [_sitting(source, rows, mapping, losses, faults) for rows in _participants(table, mapping, source)]
+    sessions = [_session(source, rows, mapping, losses, faults) for rows in _participants(table, mapping, source)]
     if faults:
         raise study.DataError(faults)
     losses.report()
-    return sittings
+    return sessions
 
 
-def join(sittings: Sequence[Sitting]) -> list[Sitting]:
-    """Return one sitting for each participant, of all the nodes that their files tell of.
+def join(sessions: Sequence[ImportedSession]) -> list[ImportedSession]:
+    """Return one session for each participant, of all the nodes that their files tell of.
 
     A download that is given twice is not joined, so that it is found out.
     """
-    joined: dict[str, Sitting] = {}
+    joined: dict[str, ImportedSession] = {}
     twice = []
-    for sitting in sorted(sittings, key=lambda one: one.started or ""):
-        before = joined.setdefault(sitting.id, sitting)
-        if before is sitting:
+    for session in sorted(sessions, key=lambda one: one.started or ""):
+        before = joined.setdefault(session.id, session)
+        if before is session:
             continue
-        if {_bare(p) for p in before.presented} & {_bare(p) for p in sitting.presented}:
-            twice.append(sitting)
+        if {_bare(t) for t in before.trials} & {_bare(t) for t in session.trials}:
+            twice.append(session)
         else:
-            joined[sitting.id] = _together(before, sitting)
+            joined[session.id] = _together(before, session)
     return [*joined.values(), *twice]
 
 
-def _bare(presented: Presented) -> Presented:
-    return replace(presented, where="", trial=0)
+def _bare(trial: ImportedTrial) -> ImportedTrial:
+    return replace(trial, where="", position=0)
 
 
-def _together(first: Sitting, second: Sitting) -> Sitting:
+def _together(first: ImportedSession, second: ImportedSession) -> ImportedSession:
     """Return the second node's trials after the first's, unless our export numbers them."""
     ours = first.version_sha256 or second.version_sha256
-    after = 0 if ours else 1 + max((p.trial for p in first.presented), default=-1)
-    presented = [*first.presented, *(replace(p, trial=p.trial + after) for p in second.presented)]
-    shown = first if first.presented else second
+    after = 0 if ours else 1 + max((trial.position for trial in first.trials), default=-1)
+    trials = [*first.trials, *(replace(trial, position=trial.position + after) for trial in second.trials)]
+    shown = first if first.trials else second
     return replace(
         shown,
-        presented=tuple(sorted(presented, key=lambda p: p.trial)),
+        trials=tuple(sorted(trials, key=lambda trial: trial.position)),
         complete=first.complete and second.complete,
         started=first.started or second.started,
         finished=max(filter(None, [first.finished, second.finished]), default=None),
@@ -136,7 +139,9 @@ def _participants(table: Wide, mapping: ColumnMapping, source: Source) -> list[l
     return list(found.values())
 
 
-def _sitting(source: Source, rows: Sequence[Row], mapping: ColumnMapping, losses: Losses, faults: list[str]) -> Sitting:
+def _session(
+    source: Source, rows: Sequence[Row], mapping: ColumnMapping, losses: Losses, faults: list[str]
+) -> ImportedSession:
     line, first = rows[0]
     shown = next((row for _, row in rows if f"{SHEET}version_sha256" in row), {})
     shas = {row[f"{SHEET}version_sha256"] for _, row in rows if f"{SHEET}version_sha256" in row}
@@ -144,18 +149,18 @@ def _sitting(source: Source, rows: Sequence[Row], mapping: ColumnMapping, losses
         faults.append(
             f"{source.name}, line {line}: one participant has {len(shas)} versions of the study; expected one"
         )
-    presented = tuple(_presented(source, rows, mapping, losses))
+    trials = tuple(_trials(source, rows, mapping, losses))
     public, private = first.get(PUBLIC, ""), first.get(PRIVATE, "")
     times = sorted(time for n, row in rows if (time := _when(row, losses, n)) is not None)
     status, of = first.get("Participant Status"), _number(shown.get(f"{SHEET}of"))
     slot = _number(shown.get(f"{SHEET}slot"))
-    there = of is None or len({p.trial for p in presented}) == of
+    there = of is None or len({trial.position for trial in trials}) == of
     browser, system = (re.split(r"[ /][\d.]", first.get(f"Participant {what}", ""))[0] for what in ("Browser", "OS"))
-    return Sitting(
+    return ImportedSession(
         id=f"{first.get('Experiment ID', '')} {private}",
         participant=mapping.text(first, "participant") or (private if public in ("", "BLIND") else public),
         source=NAME,
-        presented=presented,
+        trials=trials,
         complete=(status is None or status.casefold() == "complete") and there,
         where=source.name,
         started=_iso(times[0]) if times else None,
@@ -196,13 +201,13 @@ def _about(rows: Iterable[Row]) -> Iterator[tuple[str, str]]:
             yield key, row["Response"]
 
 
-def _presented(source: Source, rows: Sequence[Row], mapping: ColumnMapping, losses: Losses) -> Iterator[Presented]:
+def _trials(source: Source, rows: Sequence[Row], mapping: ColumnMapping, losses: Losses) -> Iterator[ImportedTrial]:
     """Yield the trials: rows with an item that follow each other in one row of the spreadsheet."""
     shown = [(line, row) for line, row in rows if mapping.value(row, "item", f"{SHEET}item") is not None]
     for n, (_, group) in enumerate(groupby(shown, key=lambda one: _trial_key(one[1], mapping))):
         lines = list(group)
         if f"{SHEET}version_sha256" in lines[0][1]:
-            yield from _ours(source, lines, losses)
+            yield _ours(source, lines, losses)
         else:
             yield _theirs(source, lines, n, mapping)
 
@@ -212,32 +217,37 @@ def _trial_key(row: Cells, mapping: ColumnMapping) -> tuple[Any, ...]:
     return mapping.value(row, "item", f"{SHEET}item"), condition, row.get("Trial Number"), row.get("Spreadsheet Row")
 
 
-def _ours(source: Source, lines: Sequence[Row], losses: Losses) -> Iterator[Presented]:
-    """Yield a trial of our spreadsheets; of a pair that was read first both sentences and the choice."""
+def _ours(source: Source, lines: Sequence[Row], losses: Losses) -> ImportedTrial:
+    """Return a trial of our spreadsheets."""
     line, row = lines[0]
     cells = {name.removeprefix(SHEET): cell for name, cell in row.items() if name.startswith(SHEET)}
     screens = _screens(lines)
-    shared: dict[str, Any] = {"trial": int(cells["position"]), "item": cells["item"], "role": cells.get("role")}
-    shared["where"] = f"{source.name}, line {line}"
-    condition, answers, words = cells["condition"], [], []
-    pair = "+" in condition
-    for name, done in screens.items():
+    pair = "+" in cells["condition"]
+    shown = [column.removesuffix("_words") for column in cells]
+    records = []
+    for name in filter(TEXTS.fullmatch, dict.fromkeys([*screens, *shown])):
+        done = screens.get(name, [])
         if f"{name}_words" in cells:
-            words.append(_words(cells[f"{name}_words"].split("|"), done, losses))
-        elif name.startswith(("context_", "sentence_")):
-            answers.append(read_at_once(name, pair, _reaction(done[-1][1])))
+            words = _words(cells[f"{name}_words"].split("|"), done, losses) if done else ()
+            records.append(words_read(words, sentence=sentence_of(name, pair=pair)))
+        else:
+            rt = _reaction(done[-1][1]) if done else None
+            records.append(read_at_once(name, rt, pair=pair, ended=bool(done)))
     for name in asked(cells):
         # Of several answers on one screen the last one counts.
         row = screens[name][-1][1] if name in screens else {}
         if "Response" in row:
-            answers.append(answered(cells, name, row["Response"], _reaction(row)))
+            records.append(answered(cells, name, row["Response"], _reaction(row)))
         elif late(cells, name):
-            answers.append(timeout(cells, name))
-    if pair and words:
-        for part, read_words in zip(condition.split("+"), words, strict=False):
-            yield Presented(condition=part, words=read_words, **shared)
-        words = []
-    yield Presented(condition=condition, words=words[0] if words else (), answers=tuple(answers), **shared)
+            records.append(timeout(cells, name))
+    return ImportedTrial(
+        position=int(cells["position"]),
+        item=cells["item"],
+        condition=cells["condition"],
+        where=f"{source.name}, line {line}",
+        role=cells.get("role"),
+        records=tuple(records),
+    )
 
 
 def _screens(lines: Iterable[Row]) -> dict[str, list[Row]]:
@@ -250,7 +260,7 @@ def _screens(lines: Iterable[Row]) -> dict[str, list[Row]]:
     return screens
 
 
-def _words(texts: Sequence[str], done: Sequence[Row], losses: Losses) -> tuple[ReadWord, ...]:
+def _words(texts: Sequence[str], done: Sequence[Row], losses: Losses) -> tuple[WordRecord, ...]:
     """Return the words with the times between presses, of which the first brings the first word unless it stood there at once."""
     line = done[0][0]
     clocks = [_clock(row) for _, row in done]
@@ -265,34 +275,33 @@ def _words(texts: Sequence[str], done: Sequence[Row], losses: Losses) -> tuple[R
     if None in clocks:
         losses.add("a press has no Clock Time; the reading times beside it stay empty", line)
     times = [None if a is None or b is None else round(b - a, 6) for a, b in pairwise(clocks)]
-    return tuple(ReadWord(text, rt) for text, rt in zip(texts, times, strict=True))
+    return timed(texts, times)
 
 
-def _theirs(source: Source, lines: Sequence[Row], position: int, mapping: ColumnMapping) -> Presented:
+def _theirs(source: Source, lines: Sequence[Row], position: int, mapping: ColumnMapping) -> ImportedTrial:
     """Return a trial as the mapping describes it."""
     line, row = lines[0]
-    trial = _number(mapping.text(row, "trial"))
-    return Presented(
-        trial=position if trial is None else int(trial),
+    stated = _number(mapping.text(row, "trial"))
+    return ImportedTrial(
+        position=position if stated is None else int(stated),
         item=mapping.text(row, "item", f"{SHEET}item") or "",
         condition=mapping.text(row, "condition", f"{SHEET}condition") or "only",
         where=f"{source.name}, line {line}",
         role=mapping.text(row, "role", f"{SHEET}role"),
         paradigm=mapping.text(row, "paradigm"),
-        words=tuple(_their_words(lines, mapping)),
-        answers=tuple(_stated(lines, mapping)),
+        records=records_of(_their_words(lines, mapping), _stated(lines, mapping)),
     )
 
 
-def _their_words(lines: Iterable[Row], mapping: ColumnMapping) -> Iterator[ReadWord]:
+def _their_words(lines: Iterable[Row], mapping: ColumnMapping) -> tuple[WordRecord, ...]:
     marks = [name for name in ("word", "text") if name in mapping.columns]
-    for _, row in lines:
-        if marks and mapping.value(row, marks[0]) is not None:
-            rt = _number(mapping.text(row, "rt", *REACTION))
-            yield ReadWord(mapping.text(row, "text"), None if rt is None else mapping.ms("rt", rt))
+    read = [row for _, row in lines if marks and mapping.value(row, marks[0]) is not None]
+    times = [_number(mapping.text(row, "rt", *REACTION)) for row in read]
+    texts = [mapping.text(row, "text") for row in read]
+    return timed(texts, [None if rt is None else mapping.ms("rt", rt) for rt in times])
 
 
-def _stated(lines: Iterable[Row], mapping: ColumnMapping) -> Iterator[Answer]:
+def _stated(lines: Iterable[Row], mapping: ColumnMapping) -> Iterator[Record]:
     """Yield the answers that the mapping describes, of each prompt the last."""
     for rule in mapping.answers:
         found = [row for _, row in lines if matches(row, rule.where) and rule.columns["response"] in row]
@@ -302,14 +311,8 @@ def _stated(lines: Iterable[Row], mapping: ColumnMapping) -> Iterator[Answer]:
             correct = _number(row.get(rule.columns.get("correct", "")))
             side = row.get(rule.columns.get("side", ""))
             truth = None if correct is None else bool(correct)
-            yield Answer(
-                rule.task,
-                rule.asked,
-                row[rule.columns["response"]],
-                None if rt is None else mapping.ms("rt", rt),
-                side,
-                truth,
-            )
+            ms = None if rt is None else mapping.ms("rt", rt)
+            yield answer_given(rule.task, rule.asked, row[rule.columns["response"]], truth, rt=ms, side=side)
 
 
 def _clock(row: Cells) -> float | None:

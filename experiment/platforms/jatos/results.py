@@ -9,11 +9,11 @@ from typing import Any
 from gardenpath import study
 
 from ..epochs import utc
+from ..imported import ImportedSession
 from ..jspsych import results as jspsych
 from ..jspsych.rows import Run, once
 from ..jspsych.rows import runs as rows_sent
 from ..mapping import ColumnMapping
-from ..sittings import Sitting
 from ..sources import Source
 
 log = logging.getLogger("gardenpath")
@@ -48,9 +48,9 @@ def runs(source: Source) -> list[Run]:
     return made
 
 
-def read(source: Source, mapping: ColumnMapping | None) -> list[Sitting]:
-    """Return the sittings; a run that JATOS does not call FINISHED is not complete."""
-    return jspsych.sittings(runs(source), source, mapping or ColumnMapping(), NAME)
+def read(source: Source, mapping: ColumnMapping | None) -> list[ImportedSession]:
+    """Return the sessions; a run that JATOS does not call FINISHED is not complete."""
+    return jspsych.sessions(runs(source), source, mapping or ColumnMapping(), NAME)
 
 
 def _in_order(source: Source) -> list[str]:

@@ -11,10 +11,11 @@ from dataclasses import replace
 from typing import Any
 
 from gardenpath import study
+from gardenpath.study.screens import Record, WordRecord
 
+from ..imported import ImportedSession, ImportedTrial, answer_given, records_of, timed
 from ..losses import Losses
 from ..mapping import AnswerRule, ColumnMapping, Row, is_empty, matches, plain
-from ..sittings import Answer, Presented, ReadWord, Sitting
 from ..sources import Source
 from ..verdicts import truth
 from .rows import Run, runs
@@ -39,23 +40,23 @@ ANSWERED = ("survey-likert", "html-button-response", "html-keyboard-response", "
 BLANK = "____"
 
 
-def read(source: Source, mapping: ColumnMapping | None) -> list[Sitting]:
-    """Return the sittings of a file; without a participant's name in the rows each run is a participant of its own."""
-    return sittings(runs(source), source, mapping or ColumnMapping(), NAME)
+def read(source: Source, mapping: ColumnMapping | None) -> list[ImportedSession]:
+    """Return the sessions of a file; without a participant's name in the rows each run is a participant of its own."""
+    return sessions(runs(source), source, mapping or ColumnMapping(), NAME)
 
 
-def sittings(found: Iterable[Run], source: Source, mapping: ColumnMapping, platform: str) -> list[Sitting]:
-    """Return the sittings of these runs; raises `study.DataError` where their rows name no items."""
+def sessions(found: Iterable[Run], source: Source, mapping: ColumnMapping, platform: str) -> list[ImportedSession]:
+    """Return the sessions of these runs; raises `study.DataError` where their rows name no items."""
     losses = Losses(source.name, "row")
-    made: list[Sitting] = []
+    made: list[ImportedSession] = []
     ran = list(found)
     for n, run in enumerate(ran, start=1):
         rows = mapping.prepare(run.rows, run.where)
         usual = run.participant or (source.stem if len(ran) == 1 else f"{source.stem}-{n}")
         for person, own in _people(rows, mapping, usual):
             for part in _restarts(own):
-                made.append(_sitting(part, person, run, source.stem, mapping, losses, platform))
-    if not any(sitting.presented for sitting in made):
+                made.append(_session(part, person, run, source.stem, mapping, losses, platform))
+    if not any(session.trials for session in made):
         there = list(dict.fromkeys(name for run in ran for row in run.rows for name in row))
         if not there:
             raise study.DataError(
@@ -94,15 +95,15 @@ def _index(row: Row) -> float:
         return float("nan")
 
 
-def _sitting(
+def _session(
     rows: Sequence[Row], person: str, run: Run, file: str, mapping: ColumnMapping, losses: Losses, platform: str
-) -> Sitting:
+) -> ImportedSession:
     first = rows[0]
-    return Sitting(
+    return ImportedSession(
         run.id or mapping.text(first, "session") or f"{file} {person}",
         person,
         platform,
-        tuple(_presented(rows, run.where, mapping, losses)),
+        tuple(_trials(rows, run.where, mapping, losses)),
         complete=run.whole and run.complete,
         where=run.where,
         started=run.started or mapping.text(first, "started"),
@@ -112,20 +113,20 @@ def _sitting(
     )
 
 
-def _told_apart(made: Sequence[Sitting]) -> list[Sitting]:
-    """Number the sittings of one name."""
+def _told_apart(made: Sequence[ImportedSession]) -> list[ImportedSession]:
+    """Number the sessions of one name."""
     times: Counter[str] = Counter()
     named = []
-    for sitting in made:
-        times[sitting.id] += 1
-        nth = times[sitting.id]
-        named.append(sitting if nth == 1 else replace(sitting, id=f"{sitting.id}-{nth}"))
+    for session in made:
+        times[session.id] += 1
+        nth = times[session.id]
+        named.append(session if nth == 1 else replace(session, id=f"{session.id}-{nth}"))
     return named
 
 
-def _presented(rows: Iterable[Row], where: str, mapping: ColumnMapping, losses: Losses) -> Iterator[Presented]:
-    current: Presented | None = None
-    trial = 0
+def _trials(rows: Iterable[Row], where: str, mapping: ColumnMapping, losses: Losses) -> Iterator[ImportedTrial]:
+    current: ImportedTrial | None = None
+    position = 0
     for n, row in enumerate(rows, start=1):
         try:
             words, answers = _words(row, mapping, losses, n), _answers(row, mapping)
@@ -139,30 +140,31 @@ def _presented(rows: Iterable[Row], where: str, mapping: ColumnMapping, losses: 
             losses.add(f"{kind} names no {'item' if item is None else 'condition'}; left out", n)
             continue
         place = f"{where}, row {n}"
-        if current and (current.item, current.condition) == (item, condition) and not (words and current.words):
-            current = replace(current, words=words or current.words, answers=current.answers + tuple(answers))
+        records = records_of(words or (), answers)
+        if current and (current.item, current.condition) == (item, condition) and not (words and current.has_words):
+            current = replace(current, records=current.records + records)
             continue
         if current:
             yield current
-            trial += 1
+            position += 1
         role, paradigm = mapping.text(row, "role", "role"), mapping.text(row, "paradigm", "paradigm")
-        current = Presented(trial, item, condition, place, role, paradigm, words or (), tuple(answers))
+        current = ImportedTrial(position, item, condition, place, role, paradigm, records)
     if current:
         yield current
 
 
-def _words(row: Row, mapping: ColumnMapping, losses: Losses, n: int) -> tuple[ReadWord, ...] | None:
+def _words(row: Row, mapping: ColumnMapping, losses: Losses, n: int) -> tuple[WordRecord, ...] | None:
     """Return the words of a row of a self-paced reading plugin, or None for another row."""
     results, times = _json(row.get("results")), _json(row.get("rt"))
     if isinstance(results, list) and all(isinstance(one, dict) and "segment" in one for one in results):
         # plugin-spr: one result a key press; the first one belongs to the mask.
         segments = [one for one in results if one["segment"] != BLANK]
-        return tuple(ReadWord(str(one["segment"]), _ms(one.get("rt"), mapping)) for one in segments)
+        return timed([str(one["segment"]) for one in segments], [_ms(one.get("rt"), mapping) for one in segments])
     if not isinstance(times, list):
         return None
     # self-paced-reading: the first time is that of the mask, whose label is null.
     labels = _json(row.get("word"))
-    texts = str(row["sentence"]).split() if not is_empty(row.get("sentence")) else None
+    texts: list[str | None] | None = [*str(row["sentence"]).split()] if not is_empty(row.get("sentence")) else None
     named = labels[1:] if isinstance(labels, list) and labels[:1] == [None] else labels
     if texts is None and isinstance(named, list):
         texts = named
@@ -173,8 +175,8 @@ def _words(row: Row, mapping: ColumnMapping, losses: Losses, n: int) -> tuple[Re
         losses.add(
             f"{len(rts)} times for {'no' if texts is None else len(texts)} words of a sentence; words are not named", n
         )
-        return tuple(ReadWord(None, _ms(rt, mapping)) for rt in rts)
-    return tuple(ReadWord(text, _ms(rt, mapping)) for text, rt in zip(texts, rts, strict=True))
+        texts = [None] * len(rts)
+    return timed(texts, [_ms(rt, mapping) for rt in rts])
 
 
 def _ms(value: Any, mapping: ColumnMapping) -> float | None:
@@ -195,7 +197,7 @@ def _json(cell: Any) -> Any:
     return cell
 
 
-def _answers(row: Row, mapping: ColumnMapping) -> list[Answer]:
+def _answers(row: Row, mapping: ColumnMapping) -> list[Record]:
     """Return the answers of a row: as the mapping states, or else as the plugins that are known record them."""
     if mapping.answers:
         rules = [rule for rule in mapping.answers if matches(row, rule.where)]
@@ -210,25 +212,25 @@ def _answers(row: Row, mapping: ColumnMapping) -> list[Answer]:
     if isinstance(response, dict):
         # Likert scales and buttons are counted from 0, ratings from 1.
         return [
-            Answer(known or "rating", "rating" if name == "Q0" else name, int(value) + 1, rt, correct=correct)
+            answer_given(known or "rating", "rating" if name == "Q0" else name, int(value) + 1, correct, rt=rt)
             for name, value in response.items()
             if not is_empty(value)
         ]
     task = known or ("question" if correct is not None else "rating")
     if kind == "html-button-response" and _is_number(response):
-        return [Answer(task, task, plain(int(response) + 1), rt, correct=correct)]
+        return [answer_given(task, task, plain(int(response) + 1), correct, rt=rt)]
     if task == "rating" and not _is_number(response):
         return []  # a key that goes on
-    return [Answer(task, task, plain(response), rt, correct=correct)]
+    return [answer_given(task, task, plain(response), correct, rt=rt)]
 
 
-def _stated(row: Row, rule: AnswerRule, mapping: ColumnMapping) -> Answer | None:
+def _stated(row: Row, rule: AnswerRule, mapping: ColumnMapping) -> Record | None:
     cells = {ours: _json(row.get(theirs)) for ours, theirs in rule.columns.items()}
     if is_empty(cells["response"]) or isinstance(cells["response"], (list, dict)):
         return None
     side = None if is_empty(cells.get("side")) else plain(cells["side"])
     rt = _ms(cells.get("rt"), mapping)
-    return Answer(rule.task, rule.asked, plain(cells["response"]), rt, side, truth(cells.get("correct")))
+    return answer_given(rule.task, rule.asked, plain(cells["response"]), truth(cells.get("correct")), rt=rt, side=side)
 
 
 def _is_number(response: Any) -> bool:

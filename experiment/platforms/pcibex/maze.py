@@ -7,8 +7,10 @@ the right word.
 
 from collections.abc import Iterable, Iterator
 
+from gardenpath.study.screens import Record, WordRecord
+
+from ..imported import words_read
 from ..losses import Losses
-from ..sittings import ReadWord
 from .lines import Line
 
 FIRST = "Reading time to first answer"
@@ -16,13 +18,13 @@ TOTAL = "Total time to correct answer"
 UNSEEN = ("None", "NULL", "")
 
 
-def sentences(rows: Iterable[Line], losses: Losses) -> list[tuple[ReadWord, ...]]:
-    """Return the words of each sentence of a maze; one that is not numbered from 0 on is left out."""
+def sentences(rows: Iterable[Line], losses: Losses) -> list[Record]:
+    """Return the records of the sentences of a maze; one that is not numbered from 0 on is left out."""
     found = []
     for lines in _apart([row for row in rows if FIRST in row.cells]):
         numbers = [row.cells.get("Word number") for row in lines]
         if numbers == [str(n) for n in range(len(lines))]:
-            found.append(tuple(_word(row, losses) for row in lines))
+            found.append(words_read((_word(n, row, losses) for n, row in enumerate(lines)), task="maze"))
             continue
         losses.add(
             f"words of a maze are numbered {', '.join(map(str, numbers))}; expected 0 to {len(lines) - 1}; it is left out",
@@ -43,18 +45,19 @@ def _apart(rows: Iterable[Line]) -> Iterator[list[Line]]:
         yield current
 
 
-def _word(row: Line, losses: Losses) -> ReadWord:
+def _word(n: int, row: Line, losses: Losses) -> WordRecord:
+    text = row.cells.get("Word")
     said, correct = row.cells[FIRST], {"yes": True, "no": False}.get(row.cells.get("Correct", ""))
     if said in UNSEEN:
-        return ReadWord(row.cells.get("Word"), None)
+        return WordRecord(n, None, text=text)
     first, total = _number(said), _number(row.cells.get(TOTAL, said))
     if first is None or total is None or correct is None:
         losses.add(
             f"a choice is {row.cells.get('Correct')!r} after {said!r} ms; expected yes or no and a time", row.number
         )
-        return ReadWord(row.cells.get("Word"), None)
+        return WordRecord(n, None, text=text)
     corrected = correct or total > first
-    return ReadWord(row.cells.get("Word"), total if corrected else None, rt_first=first, correct=correct)
+    return WordRecord(n, total if corrected else None, rt_first=first, correct=correct, text=text)
 
 
 def _number(said: str) -> float | None:

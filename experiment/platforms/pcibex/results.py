@@ -14,12 +14,13 @@ from datetime import UTC, datetime
 from itertools import groupby
 
 from gardenpath import study
+from gardenpath.study.screens import Record, WordRecord
 
 from ..devices import device
+from ..imported import ImportedSession, ImportedTrial, answer_given, words_read
 from ..losses import Losses
 from ..mapping import AnswerRule, ColumnMapping, matches
 from ..outline import answered, asked, late, nth_value, read_at_once, timeout
-from ..sittings import Answer, Presented, ReadWord, Sitting
 from ..sources import Source
 from .lines import MARK, RAW, Line, Results, results
 from .maze import sentences
@@ -46,24 +47,24 @@ def recognises(source: Source) -> bool:
     return bool(MARK.search(source.head) or RAW.search(source.head))
 
 
-def read(source: Source, mapping: ColumnMapping | None) -> list[Sitting]:
-    """Return the sittings; raises `study.DataError` with every line that cannot be read."""
+def read(source: Source, mapping: ColumnMapping | None) -> list[ImportedSession]:
+    """Return the sessions; raises `study.DataError` with every line that cannot be read."""
     mapping, losses = mapping or ColumnMapping(), Losses(source.name)
     found = results(source, losses)
     rows = _prepared(found.rows, mapping, source.name)
-    sessions: dict[tuple[int, str, str], list[Line]] = {}
+    by_session: dict[tuple[int, str, str], list[Line]] = {}
     for row in rows:
-        sessions.setdefault(row.session, []).append(row)
+        by_session.setdefault(row.session, []).append(row)
     faults: list[str] = []
-    sittings = [
-        _sitting(source, rows, found, mapping, losses, faults, cut=found.cut_off and n == len(sessions))
-        for n, rows in enumerate(sessions.values(), start=1)
+    sessions = [
+        _session(source, rows, found, mapping, losses, faults, cut=found.cut_off and n == len(by_session))
+        for n, rows in enumerate(by_session.values(), start=1)
     ]
     if faults:
         raise study.DataError(faults)
     losses.report()
-    _say_who(source, sessions, sittings)
-    return _told_apart(sittings)
+    _say_who(source, by_session, sessions)
+    return _told_apart(sessions)
 
 
 def _prepared(rows: Sequence[Line], mapping: ColumnMapping, where: str) -> list[Line]:
@@ -73,7 +74,7 @@ def _prepared(rows: Sequence[Line], mapping: ColumnMapping, where: str) -> list[
     return [Line(rows[row[""]].number, rows[row[""]].submission, {k: v for k, v in row.items() if k}) for row in ready]
 
 
-def _sitting(
+def _session(
     source: Source,
     rows: Sequence[Line],
     found: Results,
@@ -82,28 +83,29 @@ def _sitting(
     faults: list[str],
     *,
     cut: bool,
-) -> Sitting:
+) -> ImportedSession:
     submission, received, _ = rows[0].session
     versions = {row.cells["version_sha256"] for row in rows if "version_sha256" in row.cells}
     if len(versions) > 1:
         faults.append(
             f"{source.name}, line {rows[0].number}: one session has {len(versions)} versions of the study; expected one"
         )
-    presented: list[Presented] = []
-    for run in _trials(rows):
-        presented += _presented(source, run, len({p.trial for p in presented}), mapping, losses)
+    trials: list[ImportedTrial] = []
+    for run in _runs(rows):
+        trial = _trial(source, run, len({one.position for one in trials}), mapping, losses)
+        trials += [] if trial is None else [trial]
     finished = datetime.fromtimestamp(float(received), UTC) if received else found.received.get(submission)
     times = [time for row in rows if (time := _number(row.cells.get("EventTime"))) is not None]
     first = next((row.cells for row in rows if "version" in row.cells), {})
     who = next((name for row in rows if (name := mapping.text(row.cells, "participant", *WHO))), None)
     agent = found.agents.get(submission)
     slot, of = _number(first.get("slot")), _number(first.get("of"))
-    return Sitting(
+    return ImportedSession(
         id=_id(found, *rows[0].session),
         participant=who or _nobody(*rows[0].session),
         source=NAME,
-        presented=tuple(presented),
-        complete=not cut and bool(presented) and (of is None or len({p.trial for p in presented}) == of),
+        trials=tuple(trials),
+        complete=not cut and bool(trials) and (of is None or len({trial.position for trial in trials}) == of),
         where=source.name,
         started=_iso(datetime.fromtimestamp(min(times) / 1000, UTC)) if times else None,
         finished=_iso(finished) if finished else None,
@@ -126,28 +128,25 @@ def _iso(when: datetime) -> str:
     return when.isoformat(timespec="milliseconds")
 
 
-def _told_apart(sittings: Iterable[Sitting]) -> list[Sitting]:
-    """Return the sittings, with a number after the id of one that came in the same second as another."""
+def _told_apart(sessions: Iterable[ImportedSession]) -> list[ImportedSession]:
+    """Return the sessions, with a number after the id of one that came in the same second as another."""
     seen: dict[str, int] = {}
     told = []
-    for sitting in sittings:
-        seen[sitting.id] = nth = seen.get(sitting.id, 0) + 1
-        told.append(sitting if nth == 1 else replace(sitting, id=f"{sitting.id}-{nth}"))
+    for session in sessions:
+        seen[session.id] = nth = seen.get(session.id, 0) + 1
+        told.append(session if nth == 1 else replace(session, id=f"{session.id}-{nth}"))
     return told
 
 
-def _say_who(source: Source, sessions: Iterable[tuple[int, str, str]], sittings: Sequence[Sitting]) -> None:
+def _say_who(source: Source, keys: Iterable[tuple[int, str, str]], sessions: Sequence[ImportedSession]) -> None:
     """Say where people are not told apart: by nothing but the hash of an address, which a household or a school shares."""
-    keys = list(zip(sittings, sessions, strict=True))
-    unknown = [
-        address for sitting, (n, received, address) in keys if sitting.participant == _nobody(n, received, address)
-    ]
+    unknown = [key[-1] for session, key in zip(sessions, keys, strict=True) if session.participant == _nobody(*key)]
     if unknown:
         hashes = f" ({len(set(unknown))} different hashes of an address, which is not a person)" if any(unknown) else ""
         log.info(
             "%s: %d of %d sessions do not say who took part%s; each counts as a participant of its own, unless the mapping names "
             "a logged column: [columns] participant",
-            *(source.name, len(unknown), len(sittings), hashes),
+            *(source.name, len(unknown), len(sessions), hashes),
         )
 
 
@@ -155,7 +154,7 @@ def _nobody(submission: int, received: str, address: str) -> str:
     return f"{received} {address or submission}"
 
 
-def _trials(rows: Iterable[Line]) -> Iterator[list[Line]]:
+def _runs(rows: Iterable[Line]) -> Iterator[list[Line]]:
     """Yield the rows of each item of the running order, which the rows of one item follow each other in."""
     current: list[Line] = []
     before: object = None
@@ -174,10 +173,10 @@ def _trials(rows: Iterable[Line]) -> Iterator[list[Line]]:
         yield current
 
 
-def _presented(
+def _trial(
     source: Source, rows: Sequence[Line], position: int, mapping: ColumnMapping, losses: Losses
-) -> Iterator[Presented]:
-    """Yield the trial, or of a pair of sentences both and the choice between them; nothing where none was shown."""
+) -> ImportedTrial | None:
+    """Return the trial; None where none was shown."""
     cells = rows[0].cells
     ours = "version_sha256" in cells
     item = mapping.text(cells, "item", "item", "Item")
@@ -189,31 +188,28 @@ def _presented(
     elif item is not None:
         answers += _chosen(rows, losses)
     if not (readings or answers or any(SHOWN & row.cells.keys() for row in rows)):
-        return
-    trial = _number(mapping.text(cells, "trial", "trial") if ours or "trial" in mapping.columns else None)
+        return None
+    stated = _number(mapping.text(cells, "trial", "trial") if ours or "trial" in mapping.columns else None)
     condition = mapping.text(cells, "condition", "condition", "Condition") or label
     role = mapping.text(cells, "role", *(["role"] if ours else []))
-    shared = {
-        "trial": position if trial is None else int(trial),
-        "item": item or (group if group not in ("", "NULL") else f"{label}-{number}"),
-        "role": role or (label if label in study.ROLES else None),
-        "paradigm": mapping.text(cells, "paradigm"),
-        "where": f"{source.name}, line {rows[0].number}",
-    }
     if len(readings) == 2 and "+" in condition:
-        for part, words in zip(condition.split("+"), readings, strict=True):
-            yield Presented(condition=part, words=words, **shared)  # type: ignore[arg-type]
-        readings = []
-        if not answers:
-            return
+        readings[1] = replace(readings[1], sentence=1)
     elif len(readings) > 1:
         losses.add(f"{len(readings)} sentences are read in one trial; the words of the first are kept", rows[0].number)
-    words = readings[0] if readings else ()
-    yield Presented(condition=condition, words=words, answers=_once(answers), **shared)  # type: ignore[arg-type]
+        readings = readings[:1]
+    return ImportedTrial(
+        position=position if stated is None else int(stated),
+        item=item or (group if group not in ("", "NULL") else f"{label}-{number}"),
+        condition=condition,
+        where=f"{source.name}, line {rows[0].number}",
+        role=role or (label if label in study.ROLES else None),
+        paradigm=mapping.text(cells, "paradigm"),
+        records=(*readings, *_once(answers)),
+    )
 
 
-def _readings(rows: Iterable[Line], losses: Losses) -> list[tuple[ReadWord, ...]]:
-    """Return the words of each sentence that was read word by word."""
+def _readings(rows: Iterable[Line], losses: Losses) -> list[Record]:
+    """Return the records of the sentences that were read word by word."""
     read = [row for row in rows if "Reading time" in row.cells]
     sentences = []
     for _, of in groupby(read, key=lambda row: _first(row.cells, ELEMENT)):
@@ -225,18 +221,18 @@ def _readings(rows: Iterable[Line], losses: Losses) -> list[tuple[ReadWord, ...]
                 lines[0].number,
             )
             continue
-        sentences.append(tuple(_word(row, losses) for row in lines))
+        sentences.append(words_read(_word(n, row, losses) for n, row in enumerate(lines)))
     return sentences
 
 
-def _word(row: Line, losses: Losses) -> ReadWord:
+def _word(n: int, row: Line, losses: Losses) -> WordRecord:
     rt = _number(row.cells["Reading time"])
     if rt is None:
         losses.add(f"a reading time is {row.cells['Reading time']!r}; it stays empty", row.number)
-    return ReadWord(row.cells.get("Word", row.cells.get("Value")), rt)
+    return WordRecord(n, rt, text=row.cells.get("Word", row.cells.get("Value")))
 
 
-def _stated(rows: Iterable[Line], mapping: ColumnMapping) -> Iterator[Answer]:
+def _stated(rows: Iterable[Line], mapping: ColumnMapping) -> Iterator[Record]:
     """Yield the answers that the mapping describes."""
     for rule in mapping.answers:
         for row in rows:
@@ -246,20 +242,20 @@ def _stated(rows: Iterable[Line], mapping: ColumnMapping) -> Iterator[Answer]:
                     break
 
 
-def _by_rule(row: Line, rule: AnswerRule, mapping: ColumnMapping) -> Answer:
+def _by_rule(row: Line, rule: AnswerRule, mapping: ColumnMapping) -> Record:
     said = {ours: row.cells.get(theirs) for ours, theirs in rule.columns.items()}
     rt = _number(said.get("rt"))
-    return Answer(
+    return answer_given(
         said.get("task") or rule.task,
         said.get("prompt") or rule.asked,
         said["response"] or "",
-        None if rt is None else mapping.ms("rt", rt),
-        said.get("side"),
         _truth(said.get("correct")),
+        rt=None if rt is None else mapping.ms("rt", rt),
+        side=said.get("side"),
     )
 
 
-def _judged(rows: Iterable[Line], losses: Losses) -> Iterator[Answer]:
+def _judged(rows: Iterable[Line], losses: Losses) -> Iterator[Record]:
     """Yield the answers to Ibex's questions and judgments; a judgment in words is a question, for ratings are numbers."""
     for row in rows:
         if QUESTION not in row.cells:
@@ -271,19 +267,18 @@ def _judged(rows: Iterable[Line], losses: Losses) -> Iterator[Answer]:
         judgment = "Judgment" in (_first(row.cells, CONTROLLER) or "")
         rating = judgment and _number(response) is not None
         task, prompt = ("rating", "acceptability") if rating else ("question", "judgment" if judgment else "question")
-        yield Answer(
-            task, prompt, response, _number(row.cells.get("Time taken to answer")), None, _truth(row.cells.get(CORRECT))
-        )
+        rt = _number(row.cells.get("Time taken to answer"))
+        yield answer_given(task, prompt, response, _truth(row.cells.get(CORRECT)), rt=rt)
 
 
-def _chosen(rows: Sequence[Line], losses: Losses) -> Iterator[Answer]:
+def _chosen(rows: Sequence[Line], losses: Losses) -> Iterator[Record]:
     """Yield the answers to PennController's elements, of each the last one that was given."""
     for name, row in _last(rows).items():
         response = row.cells["Value"]
         if response in ("", "NA"):
             losses.add(f"{name} has no answer; left out", row.number)
         else:
-            yield Answer("question" if _number(response) is None else "rating", name, response)
+            yield answer_given("question" if _number(response) is None else "rating", name, response)
 
 
 def _last(rows: Sequence[Line]) -> dict[str, Line]:
@@ -295,8 +290,8 @@ def _last(rows: Sequence[Line]) -> dict[str, Line]:
     return last
 
 
-def _ours(rows: Sequence[Line], losses: Losses) -> Iterator[Answer]:
-    """Yield the answers in a trial of our export, whose columns say what was asked and how it is recorded.
+def _ours(rows: Sequence[Line], losses: Losses) -> Iterator[Record]:
+    """Yield what was read at once and answered in a trial of our export, whose columns say what was asked and how it is recorded.
 
     A screen was shown as soon as the one before it had ended; a button, where there is one, ends it.
     """
@@ -306,7 +301,7 @@ def _ours(rows: Sequence[Line], losses: Losses) -> Iterator[Answer]:
     ]
     for part, name, row in events:
         if part == "read" and not name.startswith("page"):
-            yield read_at_once(name, "+" in cells["condition"], _since(rows, row, name))
+            yield read_at_once(name, _since(rows, row, name), pair="+" in cells["condition"])
     for name in asked(cells):
         ends = [row for part, of, row in events if of == name and part == "done"]
         given = last.get(name)
@@ -354,15 +349,13 @@ def _since(rows: Iterable[Line], ended: Line, name: str) -> float | None:
     return now - max(before) if now is not None and before else None
 
 
-def _once(answers: Iterable[Answer]) -> tuple[Answer, ...]:
-    """Return the answers, a second one to a prompt of the same name under that name and a number."""
-    seen: dict[tuple[str, str], int] = {}
-    told = []
-    for answer in answers:
-        key = answer.task, answer.prompt
+def _once(records: Iterable[Record]) -> Iterator[Record]:
+    """Yield the records, a second answer to a prompt of the same name under that name and a number."""
+    seen: dict[tuple[str, str, int | None], int] = {}
+    for record in records:
+        key = record.task, record.name, record.sentence
         seen[key] = nth = seen.get(key, 0) + 1
-        told.append(answer if nth == 1 else replace(answer, prompt=f"{answer.prompt} {nth}"))
-    return tuple(told)
+        yield record if nth == 1 else replace(record, name=f"{record.name} {nth}")
 
 
 def _about(rows: Iterable[Line]) -> Iterator[tuple[str, str]]:

@@ -16,11 +16,12 @@ from itertools import groupby, pairwise
 from typing import Any
 
 from gardenpath import study
+from gardenpath.study.screens import Record, WordRecord
 
+from ..imported import ImportedSession, ImportedTrial, answer_given, records_of, timed, words_read
 from ..losses import Losses
 from ..mapping import ColumnMapping, matches
-from ..outline import answered, late, nth_value, read_at_once, timeout
-from ..sittings import Answer, Presented, ReadWord, Sitting
+from ..outline import answered, late, nth_value, read_at_once, sentence_of, timeout
 from ..sources import Source
 from ..widecsv import Wide, wide
 
@@ -38,19 +39,19 @@ def recognises(source: Source) -> bool:
     return bool(MARKS.search(source.head.partition("\n")[0]))
 
 
-def read(source: Source, mapping: ColumnMapping | None) -> list[Sitting]:
-    """Return the sittings of a file, one a participant, session and date; raises `study.DataError` with every fault."""
+def read(source: Source, mapping: ColumnMapping | None) -> list[ImportedSession]:
+    """Return the sessions of a file, one a participant, session and date; raises `study.DataError` with every fault."""
     mapping, losses = mapping or ColumnMapping(), Losses(source.name)
     if not source.text.strip():
         raise study.DataError(f"{source.name}: the file is empty; expected PsychoPy's data")
     table = wide(source.name, source.text, losses)
     rows = _prepared(table, mapping, source)
     faults: list[str] = []
-    sittings = [
-        _sitting(source, of, mapping, losses, faults, cut=table.cut_off and n == len(rows) - 1)
+    sessions = [
+        _session(source, of, mapping, losses, faults, cut=table.cut_off and n == len(rows) - 1)
         for n, of in enumerate(rows)
     ]
-    if not any(sitting.presented for sitting in sittings):
+    if not any(session.trials for session in sessions):
         some = ", ".join(table.columns[:12]) + (" ..." if len(table.columns) > 12 else "")
         faults.append(
             f"{source.name}: no row has an item; expected a column item, or a mapping that says which columns are item and "
@@ -59,7 +60,7 @@ def read(source: Source, mapping: ColumnMapping | None) -> list[Sitting]:
     if faults:
         raise study.DataError(faults)
     losses.report()
-    return sittings
+    return sessions
 
 
 def _prepared(table: Wide, mapping: ColumnMapping, source: Source) -> list[list[tuple[int, Cells]]]:
@@ -74,7 +75,7 @@ def _prepared(table: Wide, mapping: ColumnMapping, source: Source) -> list[list[
     return list(sessions.values())
 
 
-def _sitting(
+def _session(
     source: Source,
     rows: Sequence[tuple[int, Cells]],
     mapping: ColumnMapping,
@@ -82,12 +83,12 @@ def _sitting(
     faults: list[str],
     *,
     cut: bool,
-) -> Sitting:
+) -> ImportedSession:
     line, first = rows[0]
     shas = {row["version_sha256"] for _, row in rows if "version_sha256" in row}
     if len(shas) > 1:
         faults.append(f"{source.name}, line {line}: one session has {len(shas)} versions of the study; expected one")
-    presented = _renumbered(list(_presented(source, rows, mapping, losses)))
+    trials = _renumbered(list(_trials(source, rows, mapping, losses)))
     shown = next((row for _, row in rows if "version_sha256" in row), {})
     participant = mapping.text(first, "participant", *WHO)
     if participant is None:
@@ -96,12 +97,12 @@ def _sitting(
     version, of = _first(first, ["psychopyVersion"]), _number(shown.get("of"))
     slot, refresh = _number(shown.get("slot")), _number(first.get("frameRate"))
     begun = mapping.text(first, "started", "expStart")
-    return Sitting(
+    return ImportedSession(
         id=" ".join(filter(None, [participant, _first(first, SESSION), _first(first, DATE)])),
         participant=participant,
         source=NAME,
-        presented=tuple(presented),
-        complete=not cut and (of is None or len({p.trial for p in presented}) == of),
+        trials=tuple(trials),
+        complete=not cut and (of is None or len({trial.position for trial in trials}) == of),
         where=source.name,
         started=_utc(begun) if begun else None,
         experiment=None if "version" in shown else mapping.constants.get("experiment"),
@@ -123,16 +124,16 @@ def _utc(stamp: str) -> str | None:
     return moment.astimezone(UTC).isoformat(timespec="milliseconds")
 
 
-def _presented(
+def _trials(
     source: Source, rows: Sequence[tuple[int, Cells]], mapping: ColumnMapping, losses: Losses
-) -> Iterator[Presented]:
+) -> Iterator[ImportedTrial]:
     """Yield the trials; rows without an item (consent, instructions) are none."""
     shown = [(line, row) for line, row in rows if mapping.value(row, "item", "item") is not None]
     for _, group in groupby(shown, key=lambda one: _trial_key(one[1], mapping)):
         lines = list(group)
         line, cells = lines[0][0], {k: v for _, row in reversed(lines) for k, v in row.items()}
         if "version_sha256" in cells:
-            yield from _ours(source, line, cells, losses)
+            yield _ours(source, line, cells, losses)
         else:
             yield _theirs(source, line, cells, [row for _, row in lines], mapping, losses)
 
@@ -143,38 +144,36 @@ def _trial_key(row: Cells, mapping: ColumnMapping) -> tuple[Any, ...]:
     return mapping.value(row, "item", "item"), mapping.value(row, "condition", "condition"), position
 
 
-def _renumbered(presented: list[Presented]) -> list[Presented]:
+def _renumbered(trials: list[ImportedTrial]) -> list[ImportedTrial]:
     """Return the trials; those without a position of their own (-1) are numbered in the order of the file."""
-    return [replace(one, trial=n) if one.trial < 0 else one for n, one in enumerate(presented)]
+    return [replace(one, position=n) if one.position < 0 else one for n, one in enumerate(trials)]
 
 
-def _ours(source: Source, line: int, cells: Cells, losses: Losses) -> Iterator[Presented]:
-    """Yield a trial of our export; of a pair that was read first both sentences and the choice."""
-    condition, where = _id(cells["condition"]), f"{source.name}, line {line}"
-    shared: dict[str, Any] = {
-        "trial": int(float(cells["position"])),
-        "item": _id(cells["item"]),
-        "role": cells.get("role"),
-        "where": where,
-    }
-    pair, answers, words = "+" in condition, [], []
+def _ours(source: Source, line: int, cells: Cells, losses: Losses) -> ImportedTrial:
+    """Return a trial of our export."""
+    condition, records = _id(cells["condition"]), []
+    pair = "+" in condition
     for name in _there(cells, ("context", "sentence")):
         presses = _times(cells.get(f"{name}_key.rt"), losses, line)
         if (text := cells.get(f"{name}_words")) is not None:
             # A space that does not break stands within a word.
             texts = [word.replace("\xa0", " ") for word in text.split(" ")]
-            words.append(_words(texts, presses, losses, line))
-        elif presses:
-            answers.append(read_at_once(name, pair, presses[-1]))
-    answers += _answers(cells, losses, line)
-    if pair and words:
-        for part, read in zip(condition.split("+"), words, strict=False):
-            yield Presented(condition=part, words=read, **shared)
-        words = []
-    yield Presented(condition=condition, words=words[0] if words else (), answers=tuple(answers), **shared)
+            words = _words(texts, presses, losses, line)
+            records.append(words_read(words, sentence=sentence_of(name, pair=pair)))
+        else:
+            rt = presses[-1] if presses else None
+            records.append(read_at_once(name, rt, pair=pair, ended=bool(presses)))
+    return ImportedTrial(
+        position=int(float(cells["position"])),
+        item=_id(cells["item"]),
+        condition=condition,
+        where=f"{source.name}, line {line}",
+        role=cells.get("role"),
+        records=(*records, *_answers(cells, losses, line)),
+    )
 
 
-def _words(texts: Sequence[str | None], presses: Sequence[float], losses: Losses, line: int) -> tuple[ReadWord, ...]:
+def _words(texts: Sequence[str | None], presses: Sequence[float], losses: Losses, line: int) -> tuple[WordRecord, ...]:
     """Return the words with the times between the presses, of which the first brings the first word."""
     if len(presses) != len(texts) + 1:
         losses.add(
@@ -182,7 +181,7 @@ def _words(texts: Sequence[str | None], presses: Sequence[float], losses: Losses
             line,
         )
         return ()
-    return tuple(ReadWord(text, round(b - a, 6)) for text, (a, b) in zip(texts, pairwise(presses), strict=True))
+    return timed(texts, (round(b - a, 6) for a, b in pairwise(presses)))
 
 
 def _there(cells: Cells, bases: Sequence[str]) -> list[str]:
@@ -195,7 +194,7 @@ def _there(cells: Cells, bases: Sequence[str]) -> list[str]:
     ]
 
 
-def _answers(cells: Cells, losses: Losses, line: int) -> Iterator[Answer]:
+def _answers(cells: Cells, losses: Losses, line: int) -> Iterator[Record]:
     """Yield the answers of a trial of our export, whose columns say what was asked, and with which key or component."""
     cells = {column: _id(cell) for column, cell in cells.items()}
     for name in _there(cells, ("ask",)):
@@ -242,42 +241,40 @@ def _pressed(cell: str, keys: str) -> int | None:
 
 def _theirs(
     source: Source, line: int, cells: Cells, rows: Sequence[Cells], mapping: ColumnMapping, losses: Losses
-) -> Presented:
+) -> ImportedTrial:
     """Return a trial as the mapping describes it."""
-    trial = _number(mapping.text(cells, "trial"))
-    return Presented(
-        trial=-1 if trial is None else int(trial),
+    position = _number(mapping.text(cells, "trial"))
+    return ImportedTrial(
+        position=-1 if position is None else int(position),
         item=mapping.text(cells, "item", "item") or "",
         condition=mapping.text(cells, "condition", "condition") or "only",
         where=f"{source.name}, line {line}",
         role=mapping.text(cells, "role", "role"),
         paradigm=mapping.text(cells, "paradigm"),
-        words=tuple(_their_words(rows, mapping, losses, line)),
-        answers=tuple(_stated(rows, mapping, losses, line)),
+        records=records_of(_their_words(rows, mapping, losses, line), _stated(rows, mapping, losses, line)),
     )
 
 
-def _their_words(rows: Sequence[Cells], mapping: ColumnMapping, losses: Losses, line: int) -> Iterator[ReadWord]:
+def _their_words(rows: Sequence[Cells], mapping: ColumnMapping, losses: Losses, line: int) -> tuple[WordRecord, ...]:
     column = mapping.columns.get("rt")
     read = [row for row in rows if column in row]
     if column is None or not read:
-        return
+        return ()
     texts: list[str | None] = [mapping.text(row, "text") for row in read]
     if len(read) > 1 or _list(read[0][column]) is None:
-        for text, row in zip(texts, read, strict=True):
-            rt = _number(row[column])
+        times = [_number(row[column]) for row in read]
+        for row, rt in zip(read, times, strict=True):
             if rt is None:
                 losses.add(f"a reading time is {row[column]!r}; it stays empty", line)
-            yield ReadWord(text, None if rt is None else _ms(rt, mapping))
-        return
+        return timed(texts, [None if rt is None else _ms(rt, mapping) for rt in times])
     presses = [_ms(time, mapping) for time in _seconds(read[0][column], losses, line)]
     words: Sequence[str | None] = (texts[0] or "").split() or [None] * len(presses)
     if len(presses) == len(words):  # the sentence appears with its first word
         presses = [0.0, *presses]
-    yield from _words(words, presses, losses, line)
+    return _words(words, presses, losses, line)
 
 
-def _stated(rows: Sequence[Cells], mapping: ColumnMapping, losses: Losses, line: int) -> Iterator[Answer]:
+def _stated(rows: Sequence[Cells], mapping: ColumnMapping, losses: Losses, line: int) -> Iterator[Record]:
     """Yield the answers that the mapping describes, of each prompt the first that is there."""
     for rule in mapping.answers:
         found = [row for row in rows if matches(row, rule.where) and rule.columns["response"] in row]
@@ -291,9 +288,8 @@ def _stated(rows: Sequence[Cells], mapping: ColumnMapping, losses: Losses, line:
         correct = _number(row.get(rule.columns.get("correct", "")))
         side = row.get(rule.columns.get("side", ""))
         said = str(listed[-1]) if listed else response
-        yield Answer(
-            rule.task, rule.asked, said, rt[-1] if rt else None, side, None if correct is None else bool(correct)
-        )
+        truth = None if correct is None else bool(correct)
+        yield answer_given(rule.task, rule.asked, said, truth, rt=rt[-1] if rt else None, side=side)
 
 
 def _ms(seconds: float, mapping: ColumnMapping | None = None) -> float:

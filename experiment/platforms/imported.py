@@ -1,0 +1,89 @@
+"""What a platform's files say, before it is held against the materials: sessions, trials, and records of their screens.
+
+A platform's module makes these of its files and says no more than they say: what is not there stays None. `tabulate` makes
+the declared tables of them, with the words taken from the items.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from gardenpath.study.screens import Record, WordRecord
+
+READING = "reading"  # the task of words, and of texts in tables, where a file does not say how they were read
+
+
+@dataclass(frozen=True)
+class ImportedTrial:
+    """One trial at its presented position; `where` names file and line in messages.
+
+    A file that holds the `sentence` and names no item leaves `item` and `condition` empty: the materials name them. The condition
+    of a pair is that of both sentences, joined by a plus sign, and their records say which of them was read.
+    """
+
+    position: int
+    item: str
+    condition: str
+    where: str
+    role: str | None = None
+    paradigm: str | None = None
+    records: tuple[Record, ...] = ()
+    sentence: str | None = None
+
+    @property
+    def conditions(self) -> tuple[str, ...]:
+        """The condition of each sentence; a plus sign in a name makes no pair where no second sentence was to be read."""
+        pair = any(record.sentence for record in self.records)
+        return tuple(self.condition.split("+")) if pair else (self.condition,)
+
+    @property
+    def has_words(self) -> bool:
+        """Whether words were read one by one."""
+        return any(record.words for record in self.records)
+
+
+@dataclass(frozen=True)
+class ImportedSession:
+    """One session of one participant; `participant` is the platform's own name for them, hashed before it is written.
+
+    `version_sha256` and `slot` are there where the study was exported by gardenpath: they say which texts and which order it ran.
+    """
+
+    id: str
+    participant: str
+    source: str
+    trials: tuple[ImportedTrial, ...]
+    complete: bool
+    where: str
+    started: str | None = None
+    finished: str | None = None
+    experiment: str | None = None
+    version: str | None = None
+    slot: int | None = None
+    version_sha256: str | None = None
+    device: str | None = None
+    refresh_hz: float | None = None
+    demographics: Mapping[str, str] = field(default_factory=dict)
+
+
+def timed(texts: Iterable[str | None], times: Iterable[float | None]) -> tuple[WordRecord, ...]:
+    """Return words in the order in which they were read, as a file has them, with their reading times in ms."""
+    return tuple(WordRecord(n, rt, text=text) for n, (text, rt) in enumerate(zip(texts, times, strict=True)))
+
+
+def words_read(words: Iterable[WordRecord], *, sentence: int = 0, task: str = READING) -> Record:
+    """Return the record of a sentence read word by word; without words it was left, or what the file says of it cannot be used."""
+    words = tuple(words)
+    return Record(task, "sentence", "read" if words else None, words=words, sentence=sentence)
+
+
+def records_of(words: Sequence[WordRecord], answers: Iterable[Record]) -> tuple[Record, ...]:
+    """Return the records of a trial of one sentence: of its words, where there are any, and of the answers after it."""
+    return (*([words_read(words)] if words else []), *answers)
+
+
+def answer_given(task: str, name: str, answer: str | float, correct: bool | None = None, **more: Any) -> Record:
+    """Return the record of an answer, which ended its screen right or wrong where a file says so, and else with `answered`."""
+    # That somebody has read a text does not say how its screen ended.
+    plain = None if task == READING else "answered"
+    return Record(task, name, {True: "right", False: "wrong", None: plain}[correct], answer, **more)
