@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from gardenpath.analysis import alignment_test, fit
-from gardenpath.analysis.predictors import AT, LAGGED, formula, terms
+from gardenpath.analysis.aligning.predictors import AT, LAGGED, formula, terms
 
 
 def aligned(

@@ -22,9 +22,10 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from gardenpath.analysis import fit, mixed
-from gardenpath.analysis.estimates import Columns, Estimated
-from gardenpath.analysis.formulas import Formula
+from gardenpath.analysis import fit
+from gardenpath.analysis.engines.estimates import Columns, Estimated
+from gardenpath.analysis.engines.formulas import Formula
+from gardenpath.analysis.modelling import mixed_models
 
 PARTICIPANTS, ITEMS = 30, 24
 SLOPES = {"no slope variance": (0.0, 0.0), "slopes (.25 by participant, .4 by item)": (0.25, 0.4)}
@@ -103,7 +104,7 @@ def cells(
 @contextmanager
 def shared(engine: str) -> Iterator[dict[Formula, Estimated]]:
     """Let policies, which try the same models, look up what the engine has fitted since the last clearing."""
-    engines = mixed.ENGINES
+    engines = mixed_models.ENGINES
     fits: dict[Formula, Estimated] = {}
 
     def estimate(columns: Columns, formula: Formula, optimizer: str = "") -> Estimated:
@@ -111,11 +112,11 @@ def shared(engine: str) -> Iterator[dict[Formula, Estimated]]:
             fits[formula] = engines[engine].estimate(columns, formula, optimizer)
         return fits[formula]
 
-    mixed.ENGINES = {**engines, engine: mixed.Engine(estimate, engines[engine].lacks)}
+    mixed_models.ENGINES = {**engines, engine: mixed_models.Engine(estimate, engines[engine].lacks)}
     try:
         yield fits
     finally:
-        mixed.ENGINES = engines
+        mixed_models.ENGINES = engines
 
 
 def kept(file: Path | None) -> dict[tuple[str, str, str, int], float]:

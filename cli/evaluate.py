@@ -83,7 +83,7 @@ def command(
     import pandas as pd
 
     from gardenpath import analysis, stimuli, study
-    from gardenpath.analysis import comparison
+    from gardenpath.analysis.comparing import model_comparison
     from gardenpath.analysis.reporting.wording import minimal_pairs
 
     if len(set(models)) < len(models):
@@ -93,7 +93,7 @@ def command(
     earlier = [study.read(folder, "pairs") for folder in beside]
     sentences = pd.concat([study.read(folder, "sentence_scores") for folder in scores]) if scores else None
     choices = [study.read(people, name) for name in PEOPLE] if people else []
-    known = comparison.people_accuracies(*choices) if people else None
+    known = model_comparison.people_accuracies(*choices) if people else None
     read = stimuli.read(*scoring.materials, format=scoring.format_)
     parts, described, noise = [], [], {}
     for name in models:
@@ -106,7 +106,7 @@ def command(
     side_by_side = analysis.model_table(accuracy)
     notes = {"models": described, "protocol": meanings(pairs), "noise": noise}
     everything = study.check(pd.concat([pairs, *earlier], ignore_index=True), "pairs")
-    compared = comparison.compared(everything, sentences, known, seed=seed)
+    compared = model_comparison.compared(everything, sentences, known, seed=seed)
     for table, frame in {"pairs": pairs, "accuracy": accuracy, **compared}.items():
         scoring.write(frame, table, notes, seed)
     path = scoring.out / TABLE

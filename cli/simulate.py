@@ -88,7 +88,7 @@ def _power(
     force: bool,
 ) -> None:
     from gardenpath import analysis, study
-    from gardenpath.analysis.contrasts import CORRELATED, PLAIN
+    from gardenpath.analysis.modelling.grammaticality import CORRELATED, PLAIN
     from gardenpath.analysis.reporting.figures import effect_figures, figure_style
     from gardenpath.analysis.reporting.wording import effects
 

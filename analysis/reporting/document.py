@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from gardenpath.study import TABLES, DataError
 
-from ..rows import records
+from ..row_dicts import records
 from . import manuscript, references, rscript
 from .exhibits import ALARM, Exhibit, Page, Section, Tables, cells_of
 from .sections import effect_sections, pair_sections, people_sections, surprisal_sections

@@ -8,9 +8,9 @@ import pandas as pd
 
 from gardenpath.study import TABLES, DataError
 
+from ..aligning.alignment_test import FAILED
 from ..prompts import rated
 from ..prompts import told as prompts_of
-from ..selftest import FAILED
 from .figures import figure_style
 from .wording.numbers import cell
 

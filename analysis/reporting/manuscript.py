@@ -6,10 +6,10 @@ import pandas as pd
 
 from gardenpath.study import TABLES
 
-from ..contrasts import INTERCEPTS, SLOPES, TERM
-from ..correlation import RELATIVE
-from ..predictive import CLUSTERS
-from ..predictors import AT, at
+from ..aligning.held_out import CLUSTERS
+from ..aligning.predictors import AT, at
+from ..comparing.rating_correlation import RELATIVE
+from ..modelling.grammaticality import INTERCEPTS, SLOPES, TERM
 from ..prompts import rated
 from .references import cited
 from .wording import effects, factors, fits, labels, minimal_pairs, participation, raters

@@ -2,10 +2,10 @@
 
 from collections.abc import Mapping
 
-from ..contrasts import TERM
+from ..aligning.alignment_test import SEEN
+from ..aligning.predictors import formula, terms
 from ..grammatical_status import minimal_pairs
-from ..predictors import formula, terms
-from ..selftest import SEEN
+from ..modelling.grammaticality import TERM
 from .exhibits import Tables
 
 HEAD = """\

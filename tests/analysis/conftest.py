@@ -14,7 +14,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from gardenpath.analysis import align, analyse, rprocess
+from gardenpath.analysis import align, analyse
+from gardenpath.analysis.engines import r_process
 from gardenpath.study import TABLES, AnalysisSection, check
 
 CONDITIONS = ("grammatical", "ungrammatical")
@@ -89,7 +90,7 @@ def pymer4(request: pytest.FixtureRequest) -> None:
     if absent:
         pytest.skip(f"{', '.join(absent)}: not here; they come with R and the extra 'r'")
     named = [name for mark in request.node.iter_markers("r") for name in mark.args]
-    if lacking := absent_from_r(*rprocess.NEEDED, *named):
+    if lacking := absent_from_r(*r_process.NEEDED, *named):
         pytest.skip(f"R lacks {', '.join(lacking)}")
 
 

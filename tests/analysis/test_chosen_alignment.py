@@ -9,8 +9,8 @@ import pytest
 from click.testing import CliRunner
 
 from gardenpath.analysis import AlignOptions, align, alignment_models, fit, smooths
-from gardenpath.analysis.additive import RANDOM, curves
-from gardenpath.analysis.predictors import formula, terms
+from gardenpath.analysis.aligning.predictors import formula, terms
+from gardenpath.analysis.modelling.additive import RANDOM, curves
 from gardenpath.analysis.reporting.figures.figure_style import svg
 from gardenpath.analysis.reporting.figures.surprisal_figures import smooth_figure
 from gardenpath.cli.main import cli

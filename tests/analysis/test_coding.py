@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 
 from gardenpath.analysis import fit
-from gardenpath.analysis.coding import CODINGS, coded, matrix
-from gardenpath.analysis.formulas import parse
+from gardenpath.analysis.engines.formulas import parse
+from gardenpath.analysis.modelling.coding import CODINGS, coded, matrix
 from gardenpath.study import DataError
 
 RScript = Callable[..., pd.DataFrame]

@@ -8,7 +8,8 @@ import pandas as pd
 import pytest
 from click.testing import CliRunner, Result
 
-from gardenpath.analysis import accuracy, rsession
+from gardenpath.analysis import accuracy
+from gardenpath.analysis.engines import r_session
 from gardenpath.cli.main import cli
 from gardenpath.study import DataError, MissingExtra, read, write
 
@@ -149,7 +150,7 @@ def test_a_missing_table_is_named(study: Path) -> None:
 
 
 def test_an_engine_that_is_absent_names_its_extra(study: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rsession, "_sessions", {})
+    monkeypatch.setattr(r_session, "_sessions", {})
     monkeypatch.setenv("PATH", "")
     assert isinstance(run("analyse", study / "tables", "--engine", "lme4", "-o", study / "r").exception, MissingExtra)
     assert not (study / "r").exists()

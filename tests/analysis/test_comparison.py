@@ -18,8 +18,8 @@ from gardenpath.analysis import (
     proportion_tests,
     rankings,
 )
-from gardenpath.analysis.comparison import compared, people_accuracies
-from gardenpath.analysis.resampling import mean_interval, wilson
+from gardenpath.analysis.comparing.model_comparison import compared, people_accuracies
+from gardenpath.analysis.intervals import mean_interval, wilson
 from gardenpath.study import TABLES, DataError, check
 
 GAP = {"+": 1.0, "-": -1.0, "=": 0.0}

@@ -8,7 +8,7 @@ import pytest
 from scipy import stats
 
 from gardenpath.analysis import rating_correlations
-from gardenpath.analysis.resampling import weighted_correlation
+from gardenpath.analysis.intervals import weighted_correlation
 from gardenpath.study import TABLES, DataError, check
 
 GOOD, BAD = "grammatical", "ungrammatical"

@@ -6,7 +6,7 @@ import pytest
 from scipy import stats
 
 from gardenpath.analysis import Spread, power_curve
-from gardenpath.analysis.contrasts import CORRELATED
+from gardenpath.analysis.modelling.grammaticality import CORRELATED
 
 PLAIN = Spread(participant_slope=0, item_slope=0)
 

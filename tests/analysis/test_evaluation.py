@@ -5,7 +5,7 @@ import pytest
 from scipy.stats import binomtest
 
 from gardenpath.analysis import accuracy, model_table
-from gardenpath.analysis.resampling import wilson
+from gardenpath.analysis.intervals import wilson
 from gardenpath.study import TABLES, DataError, check
 
 

@@ -8,8 +8,8 @@ import pandas as pd
 import pytest
 
 from gardenpath.analysis import analyse, factorial_models
-from gardenpath.analysis.factorial import regions_named
-from gardenpath.analysis.measures import marked
+from gardenpath.analysis.measuring.ratings_and_times import marked
+from gardenpath.analysis.modelling.factorial import regions_named
 from gardenpath.analysis.reporting.figures.effect_figures import factorial_figure
 from gardenpath.analysis.reporting.manuscript import ready_to_paste
 from gardenpath.analysis.reporting.wording.factors import factorial_effects

@@ -2,7 +2,7 @@
 
 import pytest
 
-from gardenpath.analysis.formulas import Random, parse
+from gardenpath.analysis.engines.formulas import Random, parse
 
 
 @pytest.mark.parametrize(

@@ -7,9 +7,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from gardenpath.analysis import by_glmm, by_lme4, fit
-from gardenpath.analysis.formulas import parse
-from gardenpath.analysis.mixed import columns_of
+from gardenpath.analysis import fit
+from gardenpath.analysis.engines import glmm_engine, lme4_engine
+from gardenpath.analysis.engines.formulas import parse
+from gardenpath.analysis.modelling.mixed_models import columns_of
 from gardenpath.study import DataError, read_csv
 
 pytestmark = [pytest.mark.r, pytest.mark.usefixtures("pymer4")]
@@ -66,7 +67,7 @@ def test_standard_deviations_and_the_criterion_equal_those_of_lme4(rscript: RScr
     rows, formula = study(), parse("y ~ x + (1 + x|participant) + (1|item)")
     code = f"m <- lme4::lmer({formula}, data = rows); v <- as.data.frame(lme4::VarCorr(m)); v <- v[is.na(v$var2), ]"
     reference = rscript(code + "\nresult <- data.frame(sd = v$sdcor, criterion = lme4::REMLcrit(m))", rows=rows)
-    for engine, near in ((by_lme4, 1e-6), (by_glmm, 1e-3)):
+    for engine, near in ((lme4_engine, 1e-6), (glmm_engine, 1e-3)):
         found = engine.estimate(columns_of(rows, formula), formula)
         spread = [*(v.sd for v in found.variances), found.residual]
         np.testing.assert_allclose(spread, reference["sd"], rtol=near)
@@ -165,21 +166,21 @@ def test_text_passes_to_r_as_it_is() -> None:
 
 
 def test_another_fit_uses_the_same_process() -> None:
-    from gardenpath.analysis import rsession
+    from gardenpath.analysis.engines import r_session
 
     fit(study(), FORMS[0], engine="lme4")
-    process = rsession.session().process
+    process = r_session.session().process
     fit(study(2), FORMS[1], engine="lme4")
-    assert rsession.session().process is process
-    assert list(Path(rsession.session().folder.name).iterdir()) == []  # no rows are left behind
+    assert r_session.session().process is process
+    assert list(Path(r_session.session().folder.name).iterdir()) == []  # no rows are left behind
 
 
 def test_after_r_was_killed_the_next_fit_starts_it_again() -> None:
-    from gardenpath.analysis import rsession
+    from gardenpath.analysis.engines import r_session
 
     before = fit(study(), FORMS[0], engine="lme4")
-    rsession.session().process.kill()
-    rsession.session().process.wait()
+    r_session.session().process.kill()
+    r_session.session().process.wait()
     pd.testing.assert_frame_equal(fit(study(), FORMS[0], engine="lme4"), before)
 
 

@@ -6,9 +6,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from gardenpath.analysis import fit, rsession
-from gardenpath.analysis.estimates import Estimated, Variance, singularity
-from gardenpath.analysis.formulas import parse
+from gardenpath.analysis import fit
+from gardenpath.analysis.engines import r_session
+from gardenpath.analysis.engines.estimates import Estimated, Variance, singularity
+from gardenpath.analysis.engines.formulas import parse
 from gardenpath.study import DataError, MissingExtra, read_csv
 
 FORMULA = "y ~ x + (1|participant) + (1|item)"
@@ -176,7 +177,7 @@ def test_an_engine_that_is_not_known_is_one_line() -> None:
 
 
 def test_without_r_the_engine_lme4_says_in_a_line_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rsession, "_sessions", {})  # an R that runs already needs no path
+    monkeypatch.setattr(r_session, "_sessions", {})  # an R that runs already needs no path
     monkeypatch.setenv("PATH", "")
     with pytest.raises(
         MissingExtra, match=r"needs .*R, not found.*gardenpath\[r\].*apt-get install.*r-cran-lme4"

@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 
 from gardenpath.analysis import analyse, ordinal_models
-from gardenpath.analysis.contrasts import entering
-from gardenpath.analysis.measures import rating_scores
+from gardenpath.analysis.measuring.ratings_and_times import rating_scores
+from gardenpath.analysis.modelling.grammaticality import entering
 from gardenpath.analysis.reporting.wording.effects import ordinal
 from gardenpath.study import TABLES, AnalysisSection
 

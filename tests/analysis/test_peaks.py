@@ -8,9 +8,9 @@ import pytest
 from scipy import optimize
 
 from gardenpath.analysis import fit
-from gardenpath.analysis.by_glmm import PEAKS, estimate, highest
-from gardenpath.analysis.formulas import parse
-from gardenpath.analysis.mixed import columns_of
+from gardenpath.analysis.engines.formulas import parse
+from gardenpath.analysis.engines.glmm_engine import PEAKS, estimate, highest
+from gardenpath.analysis.modelling.mixed_models import columns_of
 
 FORMULA = "y ~ x + (1|participant) + (1|item)"
 SLOPES = "y ~ x + (1 + x|participant) + (1 + x|item)"

@@ -7,9 +7,9 @@ import pandas as pd
 import pytest
 
 from gardenpath.analysis import fit, fit_stepwise
-from gardenpath.analysis.formulas import parse
-from gardenpath.analysis.mixed import columns_of
-from gardenpath.analysis.policies import widest
+from gardenpath.analysis.engines.formulas import parse
+from gardenpath.analysis.modelling.mixed_models import columns_of
+from gardenpath.analysis.modelling.policies import widest
 from gardenpath.study import DataError
 
 RScript = Callable[..., pd.DataFrame]
@@ -173,9 +173,9 @@ def test_a_form_that_only_one_engine_has_is_not_cross_checked_and_says_so(pymer4
 
 @pytest.mark.r
 def test_engines_that_differ_are_not_printed(pymer4: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    from gardenpath.analysis import mixed
+    from gardenpath.analysis.modelling import mixed_models
 
-    monkeypatch.setattr(mixed, "SAME", 0.0)  # real fits differ by about a millionth of a standard error
+    monkeypatch.setattr(mixed_models, "SAME", 0.0)  # real fits differ by about a millionth of a standard error
     with pytest.raises(DataError, match=r"is .* by glmm and .* by lme4, .* SE apart; expected at most 0") as raised:
         fit(study(), "y ~ x + (1 + x|participant) + (1|item)", crosscheck=True)
     assert "\n" not in str(raised.value)

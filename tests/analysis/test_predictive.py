@@ -9,10 +9,10 @@ import pytest
 from scipy import stats
 
 from gardenpath.analysis import AlignOptions, align, delta_comparisons, delta_log_likelihood, heldout
-from gardenpath.analysis.formulas import parse
-from gardenpath.analysis.predictive import Fitted, fit_ml
-from gardenpath.analysis.predictors import formula, terms
-from gardenpath.analysis.resampling import holm, ratio_interval, sign_flip
+from gardenpath.analysis.aligning.held_out import Fitted, fit_ml
+from gardenpath.analysis.aligning.predictors import formula, terms
+from gardenpath.analysis.engines.formulas import parse
+from gardenpath.analysis.intervals import holm, ratio_interval, sign_flip
 from gardenpath.study import DataError
 
 Tables = dict[str, pd.DataFrame]

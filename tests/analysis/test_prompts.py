@@ -26,9 +26,9 @@ from gardenpath.analysis import (
     score_figure,
     sensitivity_grid,
 )
-from gardenpath.analysis.contrasts import entering
 from gardenpath.analysis.grammatical_status import CODES
 from gardenpath.analysis.ledger import Ledger
+from gardenpath.analysis.modelling.grammaticality import entering
 from gardenpath.analysis.prompts import answered
 from gardenpath.analysis.reporting import manuscript
 from gardenpath.analysis.reporting.document import whole

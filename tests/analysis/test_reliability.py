@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from gardenpath.analysis import choice_agreement, icc, noise_ceilings, rating_counts, rating_scores, reliabilities
-from gardenpath.analysis.reliability import icc_interval
+from gardenpath.analysis.measuring.reliability import icc_interval
 from gardenpath.study import TABLES, check
 
 Tables = dict[str, pd.DataFrame]

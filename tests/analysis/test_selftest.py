@@ -11,8 +11,8 @@ import pytest
 from click.testing import CliRunner, Result
 
 from gardenpath.analysis import AlignOptions, align, alignment_test, lag_profile
-from gardenpath.analysis.predictors import at
-from gardenpath.analysis.selftest import stopped
+from gardenpath.analysis.aligning.alignment_test import stopped
+from gardenpath.analysis.aligning.predictors import at
 from gardenpath.cli.main import cli
 from gardenpath.study import DataError, read, write
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from gardenpath.analysis import rprocess
+from gardenpath.analysis.engines import r_process
 
 ROOT = Path(__file__).parents[2]
 SCRIPT = ROOT / ".ci" / "packages"
@@ -144,4 +144,4 @@ def test_every_package_of_r_that_code_here_loads_is_asked_for() -> None:
             name = found.group(1) or found.group(2)
             # arrow reads Parquet tables, which no test hands to R.
             assert name in {*R_PACKAGES, *of_r, "arrow"}, f"{path.relative_to(ROOT)} loads {name}"
-    assert set(rprocess.NEEDED) <= set(R_PACKAGES)
+    assert set(r_process.NEEDED) <= set(R_PACKAGES)

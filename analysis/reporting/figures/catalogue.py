@@ -8,9 +8,9 @@ import pandas as pd
 
 from gardenpath.study import DataError
 
+from ...measuring.reliability import poor
 from ...prompts import endings, rated
 from ...prompts import told as prompts_of
-from ...reliability import poor
 from .effect_figures import coefficient_figure, condition_figure, curve_figure, factorial_figure, specification_figure
 from .rater_figures import rating_figure, reliability_figure
 

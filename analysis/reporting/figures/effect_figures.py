@@ -5,12 +5,12 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from ...contrasts import INTERCEPTS, SLOPES, TERM
 from ...ledger import ALL
-from ...measures import SENTENCE_WIDE
+from ...measuring.ratings_and_times import SENTENCE_WIDE
+from ...modelling.grammaticality import INTERCEPTS, SLOPES, TERM
+from ...modelling.sensitivity import UNFLAGGED
 from ...prompts import one
 from ...prompts import told as prompts_of
-from ...sensitivity import UNFLAGGED
 from ..wording.labels import asked, label, mean_z
 from .figure_style import (
     BLUE,

@@ -8,11 +8,11 @@ import pandas as pd
 
 from gardenpath.study import DataError
 
-from ...comparison import PEOPLE
-from ...evaluation import MEAN, OVERALL, POOLED
+from ...comparing.model_comparison import PEOPLE
+from ...comparing.pair_accuracy import MEAN, OVERALL, POOLED
 from ...prompts import of
 from ...prompts import told as prompts_of
-from ...rows import records
+from ...row_dicts import records
 from ..wording.labels import asked, language_model, measure_axis
 from ..wording.minimal_pairs import DRAWN, FIXED
 from .figure_style import (

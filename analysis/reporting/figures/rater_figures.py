@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from ...ledger import ALL
+from ...measuring.reliability import POOR
 from ...prompts import one
-from ...reliability import POOR
 from ..wording.labels import asked
 from .figure_style import (
     GREY,

@@ -4,9 +4,9 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from ...correlation import BAD, GOOD, levels, mean_ratings
+from ...comparing.rating_correlation import BAD, GOOD, levels, mean_ratings
 from ...prompts import of, one
-from ...rows import records
+from ...row_dicts import records
 from ..wording.labels import mean_z, measure_axis
 from ..wording.minimal_pairs import under_ceiling
 from ..wording.numbers import correlation

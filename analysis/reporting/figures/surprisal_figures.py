@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from ...predictors import LAGGED, by_model
-from ...rows import records
+from ...aligning.predictors import LAGGED, by_model
+from ...row_dicts import records
 from ..wording.labels import language_model
 from .figure_style import (
     BLUE,

@@ -5,10 +5,10 @@ from functools import partial
 
 import pandas as pd
 
-from ... import chosen as chosen_models
-from ... import factorial as factorial_models
-from ...contrasts import INTERCEPTS, SLOPES, TERM
 from ...grammatical_status import CODES, minimal_pairs
+from ...modelling import factorial as factorial_models
+from ...modelling import random_effects as chosen_models
+from ...modelling.grammaticality import INTERCEPTS, SLOPES, TERM
 from ...prompts import endings
 from ...prompts import told as prompts_of
 from ..exhibits import Exhibit, Page, Section, leading

@@ -5,9 +5,9 @@ from functools import partial
 
 import pandas as pd
 
-from ...correlation import MEASURES
-from ...evaluation import MODEL
-from ...predictors import by_model
+from ...aligning.predictors import by_model
+from ...comparing.pair_accuracy import MODEL
+from ...comparing.rating_correlation import MEASURES
 from ...prompts import endings
 from ..exhibits import Exhibit, Page, Section, constant_apart, leading, without
 from ..figures import pair_figures, score_figures

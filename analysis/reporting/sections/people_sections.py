@@ -5,9 +5,9 @@ from functools import partial
 import pandas as pd
 
 from ...ledger import ALL
-from ...measures import RATED
+from ...measuring.ratings_and_times import RATED
+from ...measuring.reliability import poor
 from ...prompts import endings
-from ...reliability import poor
 from .. import manuscript
 from ..exhibits import Exhibit, Page, Section
 from ..figures import rater_figures

@@ -4,8 +4,8 @@ from functools import partial
 
 import pandas as pd
 
-from ...evaluation import MODEL
-from ...predictors import by_model
+from ...aligning.predictors import by_model
+from ...comparing.pair_accuracy import MODEL
 from ..exhibits import ALARM, HIDDEN, Exhibit, Page, Section, constant_apart, leading, without
 from ..figures import surprisal_figures
 from ..wording import fits, labels

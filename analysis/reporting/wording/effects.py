@@ -5,12 +5,12 @@ from collections.abc import Mapping, Sequence
 
 import pandas as pd
 
-from ...chosen import steps_named
-from ...contrasts import INTERCEPTS, SLOPES, TERM
-from ...measures import SENTENCE_WIDE
+from ...measuring.ratings_and_times import SENTENCE_WIDE
+from ...modelling.grammaticality import INTERCEPTS, SLOPES, TERM
+from ...modelling.random_effects import steps_named
 from ...prompts import of
 from ...prompts import told as prompts_of
-from ...rows import records
+from ...row_dicts import records
 from .fits import AGREEING, crosschecked
 from .labels import asked, label
 from .numbers import ALPHA, Row, apa, correlation, interval, percent, signed, significance

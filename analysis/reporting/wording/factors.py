@@ -4,10 +4,10 @@ from collections.abc import Mapping, Sequence
 
 import pandas as pd
 
-from ...contrasts import SLOPES
-from ...measures import SENTENCE_WIDE
+from ...measuring.ratings_and_times import SENTENCE_WIDE
+from ...modelling.grammaticality import SLOPES
 from ...prompts import told as prompts_of
-from ...rows import records
+from ...row_dicts import records
 from .effects import in_ms
 from .labels import asked, label
 from .numbers import Row, apa, significance

@@ -4,9 +4,9 @@ from collections.abc import Mapping
 
 import pandas as pd
 
-from ...evaluation import MEAN, MODEL, OVERALL, POOLED
+from ...comparing.pair_accuracy import MEAN, MODEL, OVERALL, POOLED
 from ...prompts import told as prompts_of
-from ...rows import records
+from ...row_dicts import records
 from .labels import asked, label, language_model
 from .numbers import ALPHA, Row, correlated, correlation, interval, minus, p_value, percent, signed
 

@@ -7,7 +7,7 @@ import pandas as pd
 from ...ledger import ALL
 from ...prompts import ASKED, of
 from ...prompts import told as prompts_of
-from ...rows import records
+from ...row_dicts import records
 from .labels import asked
 from .numbers import Row, percent
 

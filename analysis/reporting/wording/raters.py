@@ -3,10 +3,10 @@
 import pandas as pd
 
 from ...ledger import ALL
+from ...measuring.reliability import POOR
 from ...prompts import of
 from ...prompts import told as prompts_of
-from ...reliability import POOR
-from ...rows import records
+from ...row_dicts import records
 from .labels import asked, label
 from .numbers import correlation, percent, signed
 

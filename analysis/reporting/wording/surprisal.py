@@ -4,7 +4,7 @@ import math
 
 import pandas as pd
 
-from ...rows import records
+from ...row_dicts import records
 from .labels import label, language_model
 from .numbers import ALPHA, Row, apa, correlation, interval, minus, p_value, signed
 

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from gardenpath.analysis import accuracy, rankings
-from gardenpath.analysis.comparison import compared
+from gardenpath.analysis.comparing.model_comparison import compared
 from gardenpath.analysis.reporting.figures import figure_style, pair_figures
 from gardenpath.study import DataError
 

@@ -7,8 +7,8 @@ import pandas as pd
 
 from gardenpath.study import TABLES, DataError, check
 
-from .predictors import by_model
-from .resampling import FEW, correlation_interval
+from ..aligning.predictors import by_model
+from ..intervals import FEW, correlation_interval
 
 GOOD, BAD = "grammatical", "ungrammatical"
 MEASURES = ("lp", "mean_lp", "pen_lp", "slor", "critical_lp")

@@ -10,7 +10,7 @@ import pandas as pd
 
 from gardenpath.study import CODINGS, DataError
 
-from .formulas import Formula, Random
+from ..engines.formulas import Formula, Random
 
 if TYPE_CHECKING:
     import numpy as np

@@ -6,12 +6,12 @@ import pandas as pd
 
 from gardenpath.study import TABLES, check
 
-from .contrasts import PLAIN, RANDOM, SLOPES, TERM, Measured, covariates
-from .formulas import parse
-from .mixed import engine_named, failed, fit_stepwise
+from ..engines.formulas import parse
+from ..engines.r_code import quoted
+from ..prompts import named, told
+from .grammaticality import PLAIN, RANDOM, SLOPES, TERM, Measured, covariates
+from .mixed_models import engine_named, failed, fit_stepwise
 from .policies import NotFitted, steps_table
-from .prompts import named, told
-from .rcode import quoted
 
 
 def chosen_models(

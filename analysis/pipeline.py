@@ -6,15 +6,15 @@ import pandas as pd
 
 from gardenpath.study import AnalysisSection, DataError, take_tables
 
-from .chosen import chosen_models
-from .contrasts import Measured, entering, families, paradigm_models, phenomenon_models
-from .exclusions import left_in
-from .factorial import factorial_models, regions_named
+from .cleaning.exclusions import left_in
 from .ledger import Ledger, complete
-from .measures import condition_means, marked, rating_scores, reading_curves, region_times
-from .ordinal import ordinal_models
-from .reliability import choice_agreement, noise_ceilings, rating_counts, reliabilities
-from .sensitivity import sensitivity_grid
+from .measuring.ratings_and_times import condition_means, marked, rating_scores, reading_curves, region_times
+from .measuring.reliability import choice_agreement, noise_ceilings, rating_counts, reliabilities
+from .modelling.factorial import factorial_models, regions_named
+from .modelling.grammaticality import Measured, entering, families, paradigm_models, phenomenon_models
+from .modelling.ordinal import ordinal_models
+from .modelling.random_effects import chosen_models
+from .modelling.sensitivity import sensitivity_grid
 
 
 def analyse(

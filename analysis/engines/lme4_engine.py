@@ -5,10 +5,10 @@ from typing import Any
 
 import pandas as pd
 
-from . import rsession
+from . import r_session
 from .estimates import Columns, Estimated, Variance, aliased
 from .formulas import Formula
-from .rsession import first
+from .r_session import first
 
 DEFAULT = "nloptwrap"
 OTHERS = ("bobyqa", "Nelder_Mead", "nloptwrap:NLOPT_LN_NELDERMEAD")
@@ -54,7 +54,7 @@ def _agree(tried: list[Estimated], best: Estimated) -> bool:
 
 
 def _once(columns: Columns, formula: Formula, optimizer: str) -> Estimated:
-    answer = rsession.ask("model", columns, str(formula), optimizer=optimizer)
+    answer = r_session.ask("model", columns, str(formula), optimizer=optimizer)
     value = answer["value"]
     singular = bool(first(value["singular"]))
     warned = [text for text in value["messages"] if "singular" not in text]

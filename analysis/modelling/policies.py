@@ -7,8 +7,8 @@ import pandas as pd
 
 from gardenpath.study import TABLES, DataError, check
 
-from .estimates import Columns, Estimated
-from .formulas import Formula, Random
+from ..engines.estimates import Columns, Estimated
+from ..engines.formulas import Formula, Random
 
 POLICIES = ("declared", "maximal", "parsimonious")
 ALPHA = 0.2  # of Matuschek et al.'s likelihood-ratio tests

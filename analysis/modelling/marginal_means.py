@@ -6,10 +6,10 @@ import pandas as pd
 
 from gardenpath.study import TABLES, DataError, check
 
-from . import rsession
-from .by_lme4 import DEFAULT
-from .formulas import parse
-from .mixed import columns_of
+from ..engines import r_session
+from ..engines.formulas import parse
+from ..engines.lme4_engine import DEFAULT
+from .mixed_models import columns_of
 
 ADJUSTMENTS = ("none", "holm", "bonferroni", "tukey", "sidak", "fdr")
 
@@ -45,7 +45,7 @@ def marginal_contrasts(
         raise DataError(
             f"formula {formula!r}: {', '.join(numeric)} is no factor among its fixed effects; expected text"
         )
-    answer = rsession.ask(
+    answer = r_session.ask(
         "marginal", columns, formula, optimizer=DEFAULT, of=of, by=list(by), method=method, adjust=adjust
     )
     found = pd.DataFrame(answer["value"]).rename(columns={"SE": "se", "t_ratio": "t", "p_value": "p"})

@@ -4,7 +4,7 @@ import pandas as pd
 
 from gardenpath.study import DataError, check
 
-from .resampling import wilson
+from ..intervals import wilson
 
 MODEL = ["model", "protocol"]
 MEAN, POOLED = "mean", "pooled"  # in the column paradigm: rows that stand for several paradigms

@@ -7,7 +7,7 @@ import pandas as pd
 
 from gardenpath.study import DataError, check
 
-from .mixed import COEFFICIENTS, failed, fit
+from ..modelling.mixed_models import COEFFICIENTS, failed, fit
 from .predictors import AT, MODEL, at, by_model, by_term, formula, terms
 
 ALPHA = 0.01

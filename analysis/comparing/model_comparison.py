@@ -8,10 +8,10 @@ import pandas as pd
 
 from gardenpath.study import TABLES, DataError, check
 
-from .evaluation import MEAN, MODEL, OVERALL, POOLED, accuracy
-from .measures import capped
-from .prompts import named, told
-from .resampling import FEW, correlation_interval, holm, mean_interval, ratio_interval, sign_flip, wilson
+from ..intervals import FEW, correlation_interval, holm, mean_interval, ratio_interval, sign_flip, wilson
+from ..measuring.ratings_and_times import capped
+from ..prompts import named, told
+from .pair_accuracy import MEAN, MODEL, OVERALL, POOLED, accuracy
 
 PAIR = ["paradigm", "item"]
 PEOPLE = "people"

@@ -6,8 +6,8 @@ import pandas as pd
 
 from gardenpath.study import TABLES, DataError, check
 
-from .ledger import Ledger, in_band
-from .prompts import answered, named, of, told
+from ..ledger import Ledger, in_band
+from ..prompts import answered, named, of, told
 
 RATED = ("target", "filler")
 SENTENCE_WIDE = "sentence"  # in the column region: what is said of a whole sentence, a rating

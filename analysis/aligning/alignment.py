@@ -9,17 +9,17 @@ import pandas as pd
 
 from gardenpath.study import TABLES, AnalysisSection, DataError, check, take_tables
 
-from .additive import curves
-from .correlation import rating_correlations
-from .formulas import parse
-from .ledger import Ledger, complete, in_band
-from .measures import RATED, declared
-from .mixed import COEFFICIENTS, Fit, checked, columns_of, failed, fit, fit_stepwise
-from .policies import NotFitted, steps_table
-from .predictive import delta_comparisons, delta_log_likelihood, heldout, unpredicted
+from ..comparing.rating_correlation import rating_correlations
+from ..engines.formulas import parse
+from ..engines.r_code import quoted
+from ..ledger import Ledger, complete, in_band
+from ..measuring.ratings_and_times import RATED, declared
+from ..modelling.additive import curves
+from ..modelling.mixed_models import COEFFICIENTS, Fit, checked, columns_of, failed, fit, fit_stepwise
+from ..modelling.policies import NotFitted, steps_table
+from .alignment_test import alignment_test, lag_profile, stopped
+from .held_out import delta_comparisons, delta_log_likelihood, heldout, unpredicted
 from .predictors import INTERCEPTS, MODEL, WORD, at, beside, by_model, by_term, collinearity, formula, no_score, terms
-from .rcode import quoted
-from .selftest import alignment_test, lag_profile, stopped
 
 TERM = "surprisal"
 MOST = 3  # lags that the table has columns for

@@ -8,12 +8,12 @@ import pandas as pd
 
 from gardenpath.study import TABLES, DataError
 
-from . import by_glmm, by_lme4
+from ..engines import glmm_engine, lme4_engine
+from ..engines.estimates import Cells, Columns, Estimated, singularity
+from ..engines.formulas import Formula, parse
+from ..engines.r_code import ROWS, lmer_code
 from .coding import Coding, coded
-from .estimates import Cells, Columns, Estimated, singularity
-from .formulas import Formula, parse
 from .policies import POLICIES, NotFitted, Search, Steps, declared, maximal, parsimonious, widest
-from .rcode import ROWS, lmer_code
 
 # Columns of a fit, in the order in which study declares them for the tables of models.
 COEFFICIENTS = [name for name in TABLES["alignment_models"].names if name not in ("model", "protocol")]
@@ -29,8 +29,8 @@ class Engine:
 
 
 ENGINES: Mapping[str, Engine] = {
-    "glmm": Engine(by_glmm.estimate, by_glmm.lacks),
-    "lme4": Engine(by_lme4.estimate, by_lme4.lacks),
+    "glmm": Engine(glmm_engine.estimate, glmm_engine.lacks),
+    "lme4": Engine(lme4_engine.estimate, lme4_engine.lacks),
 }
 
 

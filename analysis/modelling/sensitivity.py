@@ -7,8 +7,8 @@ import pandas as pd
 
 from gardenpath.study import TABLES, check
 
-from .contrasts import TERM, effect, entering
-from .measures import SENTENCE_WIDE, region_times
+from ..measuring.ratings_and_times import SENTENCE_WIDE, region_times
+from .grammaticality import TERM, effect, entering
 
 EVERYBODY, UNFLAGGED = "all", "not flagged"
 SPREAD = 3.0  # s.d. of log reading time within participant

@@ -8,11 +8,11 @@ import pandas as pd
 
 from gardenpath.study import TABLES, DataError, check
 
-from .formulas import parse
-from .grammatical_status import CODES, minimal_pairs
-from .measures import SENTENCE_WIDE
-from .mixed import engine_named, failed, fit
-from .prompts import of
+from ..engines.formulas import parse
+from ..grammatical_status import CODES, minimal_pairs
+from ..measuring.ratings_and_times import SENTENCE_WIDE
+from ..prompts import of
+from .mixed_models import engine_named, failed, fit
 
 TERM = "grammaticality"
 INTERCEPTS, SLOPES = "intercepts", "slopes"  # in the column random

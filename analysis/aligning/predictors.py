@@ -7,8 +7,8 @@ import pandas as pd
 
 from gardenpath.study import DataError, check
 
-from .measures import capped
-from .rows import records
+from ..measuring.ratings_and_times import capped
+from ..row_dicts import records
 
 MODEL = ["model", "protocol"]
 WORD = ["item", "condition", "word"]

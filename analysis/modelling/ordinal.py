@@ -8,13 +8,13 @@ import pandas as pd
 
 from gardenpath.study import TABLES, DataError, check
 
-from . import rsession
+from ..engines import r_session
+from ..engines.estimates import named_term
+from ..engines.formulas import parse
+from ..engines.r_session import first
 from .coding import Coding, coded
-from .contrasts import TERM
-from .estimates import named_term
-from .formulas import parse
-from .mixed import columns_of
-from .rsession import first
+from .grammaticality import TERM
+from .mixed_models import columns_of
 
 LINKS = ("probit", "logit", "cloglog")
 CATEGORIES = range(3, 12)  # what counts as points of a scale; two are no order, a slider has no points
@@ -85,7 +85,7 @@ def cumulative(
         )
         raise ValueError(f"formula {str(given.formula)!r}: ordinal::clmm has {what}")
     columns = columns_of(given.frame, given.formula)
-    answer = rsession.ask(
+    answer = r_session.ask(
         "cumulative", columns, str(given.formula), needs=("ordinal",), response=given.formula.response, link=link
     )
     return _tabled(answer, frame, str(given.formula), link)

@@ -7,12 +7,12 @@ import pandas as pd
 
 from gardenpath.study import TABLES, DataError, ExcludeSection, check
 
-from .grammatical_status import CODES, minimal_pairs
-from .ledger import Ledger, complete, in_band
-from .maze import before_errors, chose_well
-from .measures import RATED
-from .prompts import answered, named, of, told
-from .resampling import wilson
+from ..grammatical_status import CODES, minimal_pairs
+from ..intervals import wilson
+from ..ledger import Ledger, complete, in_band
+from ..measuring.ratings_and_times import RATED
+from ..prompts import answered, named, of, told
+from .maze_errors import before_errors, chose_well
 
 GOOD, BAD = CODES
 LEVEL = 0.05  # of the Mann-Whitney test that marks a participant

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from . import rsession
+from . import r_session
 from .estimates import Columns
 from .formulas import Formula
 
@@ -18,7 +18,7 @@ def lmer_code(
     codes: Mapping[str, tuple[str, Mapping[str, float]]] | None = None,
 ) -> str:
     """Return R code that repeats a fit of engine lme4; `rows` is the R code of its data frame `rows`."""
-    lines = [f"# {rsession.versions()}", "library(lmerTest)", rows]
+    lines = [f"# {r_session.versions()}", "library(lmerTest)", rows]
     for column, (factor, by) in (codes or {}).items():
         values = ", ".join(f"{quoted(level)} = {code!r}" for level, code in by.items())
         lines.append(f"rows${column} <- unname(c({values})[as.character(rows${factor})])")

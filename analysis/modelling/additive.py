@@ -7,11 +7,11 @@ import pandas as pd
 
 from gardenpath.study import TABLES, DataError, check
 
-from . import rsession
-from .estimates import Cells
-from .mixed import plain_cells
-from .predictors import at, by_model, formula, terms
-from .rsession import first
+from ..aligning.predictors import at, by_model, formula, terms
+from ..engines import r_session
+from ..engines.estimates import Cells
+from ..engines.r_session import first
+from .mixed_models import plain_cells
 
 NORMAL = 1.959964  # standard errors to each end of a 95 % interval, as mgcv draws them
 START = "starts_series"
@@ -72,10 +72,10 @@ def _fitted(
         same = (frame[list(series)] == frame[list(series)].shift()).all(axis=1)
         columns[START] = (~same).astype("float64").to_list()
     details = {"needs": ("mgcv",), "start": START if series else ""}
-    value = rsession.ask("additive", columns, formula, rho=rho or 0.0, **details)["value"]
+    value = r_session.ask("additive", columns, formula, rho=rho or 0.0, **details)["value"]
     if series and rho is None:
         rho = round(first(value["autocorrelation"]), 3)
-        value = rsession.ask("additive", columns, formula, rho=rho, **details)["value"]
+        value = r_session.ask("additive", columns, formula, rho=rho, **details)["value"]
     names = ("term", "smooth", "estimate", "se", "edf", "statistic", "p")
     table = pd.DataFrame({name: value[name] for name in names}).assign(
         formula=formula,

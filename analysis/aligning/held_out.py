@@ -10,11 +10,11 @@ import pandas as pd
 
 from gardenpath.study import TABLES, DataError, check
 
-from .by_glmm import highest
-from .formulas import Formula, parse
-from .mixed import columns_of
+from ..engines.formulas import Formula, parse
+from ..engines.glmm_engine import highest
+from ..intervals import FEW, holm, ratio_interval, sign_flip
+from ..modelling.mixed_models import columns_of
 from .predictors import by_model, formula, terms
-from .resampling import FEW, holm, ratio_interval, sign_flip
 
 # What is held out together: the column that names it. A story's sentences are items of one paradigm.
 CLUSTERS = {"item": "item", "story": "paradigm", "participant": "participant", "row": "item"}

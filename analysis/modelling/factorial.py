@@ -7,16 +7,16 @@ import pandas as pd
 
 from gardenpath.study import TABLES, DataError, ModelSection, check
 
+from ..engines.formulas import Formula, Random, parse
+from ..engines.r_code import quoted
+from ..grammatical_status import CODES
+from ..ledger import ALL
+from ..measuring.ratings_and_times import SENTENCE_WIDE
+from ..prompts import named, of, told
 from .coding import Coded, Coding, coded
-from .contrasts import INTERCEPTS, SLOPES, detectable, exp_difference
-from .formulas import Formula, Random, parse
-from .grammatical_status import CODES
-from .ledger import ALL
-from .measures import SENTENCE_WIDE
-from .mixed import failed, fit, fit_stepwise
+from .grammaticality import INTERCEPTS, SLOPES, detectable, exp_difference
+from .mixed_models import failed, fit, fit_stepwise
 from .policies import NotFitted, steps_table
-from .prompts import named, of, told
-from .rcode import quoted
 
 RATINGS = ("z", "rating")
 TIMES = ("log_rt", "rt")

@@ -8,9 +8,9 @@ import pandas as pd
 
 from gardenpath.study import TABLES, check
 
-from .grammatical_status import CODES, minimal_pairs
-from .ledger import ALL
-from .prompts import answered
+from ..grammatical_status import CODES, minimal_pairs
+from ..ledger import ALL
+from ..prompts import answered
 
 if TYPE_CHECKING:
     import numpy as np

@@ -8,10 +8,10 @@ import pandas as pd
 
 from gardenpath.study import TABLES, check
 
-from .contrasts import FOUND, PLAIN, TERM
-from .grammatical_status import CODES
-from .mixed import fit
-from .resampling import wilson
+from ..grammatical_status import CODES
+from ..intervals import wilson
+from .grammaticality import FOUND, PLAIN, TERM
+from .mixed_models import fit
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,1 @@
+"""Reading times beside surprisal: aligned, tested, modelled, held out."""

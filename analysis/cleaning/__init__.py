@@ -1,0 +1,1 @@
+"""Who and what is left out, and by which rule."""

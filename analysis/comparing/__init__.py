@@ -1,0 +1,1 @@
+"""Language models on minimal pairs, beside each other and beside people."""
