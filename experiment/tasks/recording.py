@@ -3,7 +3,8 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from gardenpath.stimuli import Trial, Word
+from gardenpath.stimuli import Trial
+from gardenpath.stimuli.items import Word
 from gardenpath.study.screens import Record
 
 from .moment import Row
