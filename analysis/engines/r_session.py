@@ -34,7 +34,7 @@ class Session:
         self.folder = tempfile.TemporaryDirectory(prefix="gardenpath-r-")
         self.log: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 - as long as the process
         self.process = subprocess.Popen(
-            [sys.executable, "-P", str(Path(__file__).with_name("rprocess.py"))],
+            [sys.executable, "-P", str(Path(__file__).with_name("r_process.py"))],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self.log,
