@@ -22,6 +22,7 @@ from gardenpath.study.screens import (
     Step,
     Text,
     Whole,
+    Words,
 )
 
 from .standard_texts import LAB, direction, standard_texts
@@ -240,24 +241,33 @@ def sequence(made: Script, order: Sequence[int]) -> tuple[Placed, ...]:
 class Walk:
     """Where a session stands: `at` is the step and the screen that come next, None at its end; `ending` is how it was left.
 
-    `done` are steps of earlier visits, `tallies` what was judged in their blocks: right, and of how many.
+    `done` are steps of earlier visits, `tallies` what was judged in their blocks: right, and of how many. `outcomes` are those of
+    the step that comes next where it is not begun again, because timed words had begun in it: the last one is theirs. They are not
+    shown again: where the session is `interrupted`, the screen at hand ends with that outcome at once.
     """
 
     def __init__(
-        self, steps: Sequence[Placed], done: Iterable[int] = (), tallies: Mapping[str, tuple[int, int]] | None = None
+        self,
+        steps: Sequence[Placed],
+        done: Iterable[int] = (),
+        tallies: Mapping[str, tuple[int, int]] | None = None,
+        outcomes: Mapping[int, str] | None = None,
     ) -> None:
         self.steps, self.done = steps, set(done)
         self.tallies: dict[str, tuple[int, int]] = dict(tallies or {})
         self.ending: str | None = None
         self.outcomes: dict[int, str] = {}
         self.at: tuple[int, int] | None = self._next_step(0)
+        self.interrupted = False
+        if outcomes and self.at is not None:
+            self.outcomes, self.at, self.interrupted = dict(outcomes), (self.at[0], max(outcomes)), True
 
     def end_screen(self, outcome: str) -> bool:
         """Go on after the screen at hand has ended with this outcome; return whether its step has ended with it."""
         assert self.at is not None
         number, n = self.at
         step = self.steps[number].step
-        self.outcomes[n] = outcome
+        self.outcomes[n], self.interrupted = outcome, False
         to = next((leave.to for leave in step.screens[n].exits if leave.outcome == outcome), None)
         if to is not None and to != SKIP:
             self.ending, self.at = to, None
@@ -300,20 +310,28 @@ class Walk:
 
 
 def walk(steps: Sequence[Placed], events: Iterable[Event]) -> Walk:
-    """Return where a session stands after these events: of a step begun again only the last run counts."""
+    """Return where a session stands after these events: of a step begun again only the last run counts, and one in which timed
+    words had begun is not begun again.
+    """
     done: list[int] = []
     tallies: dict[str, tuple[int, int]] = {}
     outcomes: dict[int, dict[int, str]] = {}
+    timed: dict[int, int] = {}  # the last timed words that had begun in a step
     ending = None
     for event in events:
         if event.step is None or event.step >= len(steps):
             continue
         step = steps[event.step].step
+        n = -1 if event.screen is None else event.screen
+        screen = step.screens[n] if 0 <= n < len(step.screens) else None
         if event.kind == "begin":
             outcomes[event.step] = {}
-        elif event.kind == "outcome" and event.screen is not None and event.screen < len(step.screens):
-            outcomes.setdefault(event.step, {})[event.screen] = event.value["outcome"]
-            ends = [leave.to for leave in step.screens[event.screen].exits if leave.outcome == event.value["outcome"]]
+            timed.pop(event.step, None)
+        elif event.kind == "word" and isinstance(screen, Words) and screen.pace is not None:
+            timed[event.step] = n
+        elif event.kind == "outcome" and screen is not None:
+            outcomes.setdefault(event.step, {})[n] = event.value["outcome"]
+            ends = [leave.to for leave in screen.exits if leave.outcome == event.value["outcome"]]
             ending = next((to for to in ends if to != SKIP), ending)
         elif event.kind == "done" and event.step not in done:
             done.append(event.step)
@@ -324,6 +342,10 @@ def walk(steps: Sequence[Placed], events: Iterable[Event]) -> Walk:
     made = Walk(steps, done, tallies)
     if ending is not None:
         made.ending, made.at = ending, None
+    elif made.at is not None and made.at[0] in timed:
+        number, n = made.at[0], timed[made.at[0]]
+        before = {screen: outcome for screen, outcome in outcomes.get(number, {}).items() if screen < n}
+        made = Walk(steps, done, tallies, {**before, n: "interrupted"})
     return made
 
 

@@ -73,6 +73,7 @@ def payload(session: Session, file: VersionFile, stand: Walk, *, token: str, vis
         "next_seq": next_seq,
         "done": sorted(stand.done),
         "tallies": {block: list(tally) for block, tally in stand.tallies.items()},
+        "outcomes": {str(n): outcome for n, outcome in stand.outcomes.items()},
         "study": {"name": file.study, "title": file.title},
         "version_sha256": file.sha256,
         "order": list(session.order),

@@ -38,7 +38,7 @@ __all__ = ["Arrival", "Conflict", "Opened", "Refused", "Rules", "Store", "sqlite
 
 log = logging.getLogger("gardenpath")
 
-WALKED = ("begin", "outcome", "done")  # the kinds of events that say where a session stands
+WALKED = ("begin", "outcome", "done")  # the kinds of events that say how far a session has come
 COUNTS = SESSIONS.c.excluded.is_(None) & SESSIONS.c.withdrawn.is_(None) & REAL
 
 
@@ -313,7 +313,7 @@ class Store:
             self._payee(connection, row.id, arrival.person)
             ticket = Ticket(row.platform, arrival.person.id, row.source)
         file = self._file(connection, row.version_sha256)
-        stand = walked(_session(row), file, self._events(connection, row.id, WALKED))
+        stand = walked(_session(row), file, self._events(connection, row.id, (*WALKED, "word")))
         return Opened(_session(row), file, row.token, row.visits, 0 if last is None else last + 1, stand, ticket)
 
     def _filled(self, connection: sa.Connection) -> dict[str, Filled]:

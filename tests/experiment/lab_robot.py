@@ -101,11 +101,12 @@ class Participant:
                 return
             assert self.program.poll() is None, self.said()
             assert time.monotonic() < end, f"nothing changes after {self.sent[-1:]}"
+            self.do("sleep 0.01")
 
-    def press(self, key: str, *, held: float = 0.05) -> None:
-        """Press a key on what is shown now, and let it go after so many s."""
+    def press(self, key: str, *, held: float = 0.05, wait: float | None = None) -> None:
+        """Press a key on what is shown now, `wait` s after it came, and let it go after so many s."""
         self.await_change()
-        self.do(f"sleep {0.06 + 0.1 * self.pace.random():.3f}")
+        self.do(f"sleep {0.06 + 0.1 * self.pace.random() if wait is None else wait:.3f}")
         self.seen = self.screen.look().tobytes()
         self.send(key, held=held)
 

@@ -38,6 +38,8 @@ prompt = "How good does this sentence sound to you?"
 low = "very bad"
 high = "very good"
 """
+# Words that come by themselves, with the rating after them.
+FAST = RATING + '[procedure.tasks.fast]\nkind = "rsvp"\nword = 300\npause = 50\n'
 # What the page's own clock says about each key, noted apart from the code under test.
 WITNESS = """
 window.keys = [];

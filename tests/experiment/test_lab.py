@@ -579,6 +579,28 @@ def test_who_leaves_while_words_run_does_not_see_them_again(tmp_path: Path, how:
     assert len(in_trials(data, outcome, "done")[1]) == 1, "the trial is over"
 
 
+@pytest.mark.parametrize("where", ["among them", "at the question"])
+def test_timed_words_of_a_session_that_was_broken_off_are_not_shown_again(tmp_path: Path, where: str) -> None:
+    def interrupt(reader: Machine) -> None:
+        raise KeyboardInterrupt
+
+    files, data = changed(tmp_path, paced), tmp_path / "data"
+    take(tmp_path / "plain", files, plain := Machine())
+    start = [n for n, one in enumerate(plain.displays) if isinstance(one, Word) and one.mark][1]
+    at = start + 3 if where == "among them" else nth(plain, Asked, 1)
+    broken = take(data, files, Machine(misdeeds={at: interrupt}))
+    outcome = take(data, files, reader := Machine())
+    assert (broken.how, outcome.how) == ("interrupted", "finished")
+    ends = [[e.value["outcome"] for e in events_] for events_ in in_trials(data, outcome, "outcome")]
+    assert ends[1] == ["read", "interrupted"][where == "among them" :]
+    assert ends[:1] + ends[2:] == [["read", "answered"]] * 3
+    assert [len(begun) for begun in in_trials(data, outcome, "begin")] == [1] * 4
+    assert {e.visit for e in in_trials(data, outcome, "word")[1]} == {0}
+    assert len(reader.of(Asked)) == 2, "nothing is asked of them"
+    readings = experiment.collect(data)["readings"]
+    assert ((readings["flags"] == "interrupted") == (readings["trial"] == 1)).all()
+
+
 def maze(*, redo: bool) -> Callable[[Any], Any]:
     """Word pairs for each sentence, the words in turn at the left and at the right."""
 

@@ -11,7 +11,7 @@ import pytest
 
 from gardenpath import experiment, study
 
-from .pages import Reader, Site, browser, opened, served, stated  # noqa: F401
+from .pages import FAST, Reader, Site, browser, opened, served, stated  # noqa: F401
 
 pytestmark = pytest.mark.browser
 
@@ -100,6 +100,41 @@ def test_a_reload_in_the_middle_of_a_sentence_begins_that_sentence_again(site: S
     assert (flagged == (readings["trial"] == 2)).all()
     assert [list(group["text"]) for _, group in readings.groupby("trial")] == reader.sentences
     assert list(tables["responses"].sort_values("trial")["response"].astype(int)) == reader.answers
+
+
+def test_timed_words_that_were_broken_off_are_not_shown_again(tmp_path: Path, browser: Any) -> None:  # noqa: F811
+    """Once by a reload in the middle of them, and once by a crash at the question after them."""
+    with served(tmp_path, stated(procedure="", tasks=FAST, show="fast")) as site:
+        with opened(browser, f"{site.address}?participant=P1") as reader:
+            reader.begin()
+            for trial in range(4):
+                reader.skip_text()
+                reader.at("start")
+                reader.go()
+                if trial == 1:
+                    reader.until(lambda: reader.word() not in ("", "The"))
+                    reader.page.reload()
+                elif trial == 2:
+                    reader.at("acceptability")
+                    reader.page = _crash(reader.page)
+                    reader.page.goto(f"{site.address}?participant=P1")
+                else:
+                    reader.rate(4)
+            assert reader.code() == "GARDEN-PATH-1"
+        events = site.events()
+        tables = experiment.collect(site.folder)
+    begun = [event["trial"] for event in events if event["kind"] == "begin" and event["trial"] is not None]
+    assert begun == [0, 1, 2, 3]
+    ends = [(event["trial"], event["value"]["outcome"]) for event in events if event["kind"] == "outcome"]
+    assert [end for end in ends if end[0] == 2] == [(2, "read"), (2, "interrupted")]
+    assert {end for end in ends if end[0] == 1} == {(1, "interrupted")}
+    words = {(event["trial"], event["visit"]) for event in events if event["kind"] == "word"}
+    assert words == {(0, 0), (1, 0), (2, 1), (3, 2)}, "each in one visit"
+    readings = tables["readings"]
+    assert ((readings["flags"] == "interrupted") == readings["trial"].isin([1, 2])).all()
+    assert set(readings["trial"]) == {0, 1, 2, 3}
+    assert sorted(tables["responses"]["trial"]) == [0, 3]
+    assert tables["sessions"][["complete", "aborted"]].values.tolist() == [[True, 0]]
 
 
 def _kept(page: Any) -> set[str]:

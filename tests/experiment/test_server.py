@@ -14,6 +14,7 @@ from gardenpath.experiment.server import routes
 
 from .conftest import BOTH, Running, new_database
 from .made_events import outcome
+from .pages import FAST, served, stated
 
 
 @pytest.fixture(params=BOTH)
@@ -87,6 +88,17 @@ def test_the_code_comes_once_every_event_is_stored_and_every_trial_has_ended(
     client.put(f"{path}/events", json={"events": events}, headers=token)
     done = client.post(f"{path}/complete", json={"events": len(events)}, headers=token)
     assert done.json() == {"code": "GARDEN-PATH-1", "url": None}
+
+
+def test_who_had_begun_to_see_timed_words_is_not_shown_them_again(tmp_path: Path) -> None:
+    with served(tmp_path, stated(tasks=FAST, show="fast")) as site, httpx2.Client(base_url=site.address) as client:
+        path, token, payload = opened(client, "anna")
+        events = list(experiment.robot(site.versions, seed=1).events(payload, "anna"))
+        shown = next(event for event in events if event["value"].get("word") == 1)
+        client.put(f"{path}/events", json={"events": events[: shown["seq"] + 1]}, headers=token)
+        _, _, again = opened(client, "anna")
+    assert (payload["outcomes"], again["outcomes"]) == ({}, {"0": "interrupted"})
+    assert again["done"] == list(range(shown["step"]))
 
 
 def test_nobody_gets_the_code_without_reading(client: httpx2.Client) -> None:

@@ -26,7 +26,7 @@ def test_the_payload_holds_the_order_of_the_slot_and_each_trial_once(versions: l
     assert len(sent["script"]["trials"]) == len(file.version.trials)
     for trial, step in zip(file.version.trials, sent["script"]["trials"], strict=True):
         assert step["screens"][0]["words"] == tuple(trial.shown[0][1].text.split())
-    assert (sent["done"], sent["tallies"], sent["version_sha256"]) == ([], {}, file.sha256)
+    assert (sent["done"], sent["tallies"], sent["outcomes"], sent["version_sha256"]) == ([], {}, {}, file.sha256)
 
 
 def test_an_event_of_the_schema_is_accepted() -> None:

@@ -87,7 +87,7 @@ def test_a_robot_at_the_keyboard_does_what_it_meant_to_do(tmp_path: Path, chromi
         tables = experiment.collect(site.folder)
         script = _script(site, robot, "anna", tables)
         done = site.events()
-    assert [_what(e) for e in done if e["kind"] in STEPS] == [_what(e) for e in script if e["kind"] in STEPS]
+    assert [what(e) for e in done if e["kind"] in STEPS] == [what(e) for e in script if e["kind"] in STEPS]
     assert tables["sessions"]["complete"].tolist() == [True]
     assert tables["sessions"]["source"].tolist() == ["robot"]
     answered = [e["value"] for e in script if e["kind"] == "outcome" and e["value"]["answer"] is not None]
@@ -99,7 +99,7 @@ def test_a_robot_at_the_keyboard_does_what_it_meant_to_do(tmp_path: Path, chromi
 STEPS = ("begin", "word", "outcome", "done")
 
 
-def _what(event: dict[str, Any]) -> tuple[Any, ...]:
+def what(event: dict[str, Any]) -> tuple[Any, ...]:
     """Of an event all but its times and the device."""
     value = event["value"]
     return (

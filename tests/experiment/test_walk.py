@@ -10,16 +10,19 @@ import pytest
 from gardenpath import experiment
 from gardenpath.experiment.script import Placed, Walk, sequence, walk
 from gardenpath.study.config import DeviceSection
-from gardenpath.study.screens import After, Event, Exit, Interlude, Script, Share, Step, Text
+from gardenpath.study.screens import After, Event, Exit, Interlude, Pace, Script, Share, Step, Text, Words
 
 PLAYERS = Path(experiment.__file__).parent / "players"
-CASES: Sequence[Mapping[str, Any]] = json.loads((PLAYERS / "walk.json").read_text("utf-8"))["cases"]
+STATED: Mapping[str, Sequence[Mapping[str, Any]]] = json.loads((PLAYERS / "walk.json").read_text("utf-8"))
 
 
-def _screen(stated: Mapping[str, Any]) -> Text:
+def _screen(stated: Mapping[str, Any]) -> Text | Words:
     when = stated.get("when")
-    exits = tuple(Exit(**one) for one in stated.get("exits", ()))
-    return Text(name="screen", paragraphs=(), when=when and After(when["screen"], tuple(when["outcomes"])), exits=exits)
+    flow: dict[str, Any] = {"name": "screen", "exits": tuple(Exit(**one) for one in stated.get("exits", ()))}
+    flow["when"] = when and After(when["screen"], tuple(when["outcomes"]))
+    if stated.get("kind") == "words":
+        return Words(words=(), gaps=(), pace=stated["pace"] and Pace(**stated["pace"]), **flow)
+    return Text(paragraphs=(), **flow)
 
 
 def _step(stated: Mapping[str, Any], trial: int | None = None) -> Step:
@@ -80,7 +83,26 @@ def _event(kind: str, step: int, screen: int | None, outcome: str | None = None)
     return Event(0, 0, 0.0, kind, step, screen, {"outcome": outcome} if outcome else {})
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case["name"])
+@pytest.mark.parametrize("case", STATED["cases"], ids=lambda case: case["name"])
 def test_a_script_is_walked_as_stated(case: Mapping[str, Any]) -> None:
     got = run(case)
     assert got == {key: case[key] for key in got}
+
+
+@pytest.mark.parametrize("case", STATED["resumed"], ids=lambda case: case["name"])
+def test_a_session_that_was_broken_off_goes_on_as_stated(case: Mapping[str, Any]) -> None:
+    steps = steps_of(case)
+    there = walk(steps, [_event(*event) for event in case["events"]])
+    told = Walk(steps, there.done, there.tallies, there.outcomes)  # what a player is told of it
+    for stand in (there, told):
+        assert (stand.at, stand.interrupted) == (tuple(case["at"]), bool(case["interrupted"]))
+        assert {str(n): outcome for n, outcome in stand.outcomes.items()} == case["interrupted"]
+        visited = []
+        for outcome in case["outcomes"]:
+            assert stand.at is not None, "an outcome more than screens"
+            visited.append(list(stand.at))
+            stand.end_screen(outcome)
+            assert not stand.interrupted
+        assert (visited, stand.at) == (case["visited"], None)
+        assert sorted(stand.done) == case["left_done"]
+        assert {block: list(tally) for block, tally in stand.tallies.items()} == case["left_tallies"]

@@ -68,11 +68,15 @@ class Sitting:
         while self.stand.at is not None:
             number, self.n = self.stand.at
             self.step = self.stand.steps[number]
-            if self.n == 0:
-                self._record("begin", self.screen.now(), number, None, screens.Began())
-                late = self.screen.dropped()
-                self._late = None if late is None or not self._in_trial else 0
-            if self.stand.end_screen(self._run(self.step.step.screens[self.n])):
+            if self.stand.interrupted:
+                outcome = self._ended("interrupted", self.screen.now())
+            else:
+                if self.n == 0:
+                    self._record("begin", self.screen.now(), number, None, screens.Began())
+                    late = self.screen.dropped()
+                    self._late = None if late is None or not self._in_trial else 0
+                outcome = self._run(self.step.step.screens[self.n])
+            if self.stand.end_screen(outcome):
                 self._record("done", self.screen.now(), number, None, screens.Done(self._late))
                 if number == consent:
                     self._tell()

@@ -1,7 +1,7 @@
 // The calls of a session (docs/api.md). Addresses are relative: the study may live under any prefix.
 
 import type { Event, Script } from "./screens";
-import type { Tallies } from "./walk";
+import type { Outcomes, Tallies } from "./walk";
 
 /** The last page of who does not reach the end. */
 export interface Ending {
@@ -19,6 +19,8 @@ export interface Payload {
   /** steps of earlier visits, and what was judged in their blocks */
   done: number[];
   tallies: Tallies;
+  /** how the screens of the next step ended where timed words had begun in it */
+  outcomes: Outcomes;
   study: { name: string; title: string };
   order: number[];
   script: Script;

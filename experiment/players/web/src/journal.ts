@@ -14,12 +14,13 @@ export interface Journal<Item = Event> {
 }
 
 /**
- * Of the events that are stored those that this page needs no more: how the screens of a step ended is kept until its end is stored
- * as well, so that what was judged counts whichever of them is still on its way when the page is loaded again.
+ * Of the events that are stored those that this page needs no more: how the screens of a step ended, and which words were shown, is
+ * kept until its end is stored as well, so that what was judged or seen counts whichever of them is still on its way when the page
+ * is loaded again.
  */
 export function spent(kept: readonly Event[], stored: ReadonlySet<number>): number[] {
   const done = new Set(kept.flatMap(({ kind, seq, step }) => (kind === "done" && stored.has(seq) ? [step] : [])));
-  const tells = ({ kind, step }: Event): boolean => (kind === "begin" || kind === "outcome") && !done.has(step);
+  const tells = ({ kind, step }: Event): boolean => (kind === "begin" || kind === "word" || kind === "outcome") && !done.has(step);
   return kept.filter((event) => stored.has(event.seq) && !tells(event)).map(({ seq }) => seq);
 }
 

@@ -70,7 +70,7 @@ class Session {
     private journal: Journal,
   ) {
     const { left } = journal;
-    const { script, order, done, tallies } = payload;
+    const { script, order, done, tallies, outcomes } = payload;
     this.numbering = { visit: payload.visit, next: Math.max(payload.next_seq, ...left.map(({ seq }) => seq + 1)) };
     const away = desk?.texts.kept ?? script.texts.error;
     const stored = new Set<number>();
@@ -84,8 +84,8 @@ class Session {
       failed: () => this.stop([script.texts.stopped]),
       ...(left.length === 0 && { renumber: () => this.renumber() }),
     });
-    const steps = sequence(script, order);
-    this.sitting = new Sitting(script, walk(steps, left, done, tallies), this.numbering, (event) => this.queue.add(event), this.queue);
+    const stand = walk(sequence(script, order), left, done, tallies, outcomes);
+    this.sitting = new Sitting(script, stand, this.numbering, (event) => this.queue.add(event), this.queue);
     for (const event of left) this.queue.add(event);
   }
 

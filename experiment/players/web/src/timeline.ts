@@ -45,11 +45,7 @@ function shownAt(sitting: Sitting, { number, step, position }: Placed, n: number
         },
         async on_finish({ outcome }: { outcome?: Outcome }) {
           if (outcome === undefined || sitting.over) return; // broken off
-          sitting.at = [null, null];
-          if (!walk.endScreen(outcome)) return;
-          sitting.record("done", performance.now(), [number, null], { dropped_frames: null });
-          if (number === script.consent) await sitting.begin();
-          else queue.resume();
+          await sitting.ended(outcome);
         },
       },
     ],
@@ -69,10 +65,10 @@ export function timeline(sitting: Sitting): Timeline {
       const progress = position === null ? null : (position + 1) / trials;
       return {
         timeline: step.screens.map((_, n) => shownAt(sitting, placed, n, data, progress)),
-        conditional_function: () => walk.isAt(number),
+        conditional_function: () => walk.at?.[0] === number,
         on_timeline_start() {
           if (position !== null) showProgress(null);
-          sitting.record("begin", performance.now(), [number, null], {});
+          if (walk.isAt(number, 0)) sitting.record("begin", performance.now(), [number, null], {});
         },
       };
     });

@@ -5,8 +5,9 @@ import { type JsPsych, initJsPsych } from "jspsych";
 import { check } from "./checks";
 import { sizeWords, suitable } from "./fitting";
 import { watchInterruptions } from "./interruption";
+import { nothing } from "./plugin";
 import { type Numbering, type Place, type Record, type Values, recorder } from "./recorder";
-import type { Event, Script } from "./screens";
+import type { Event, Outcome, Script } from "./screens";
 import { type Label, type Timeline, timeline } from "./timeline";
 import type { Uploads } from "./uploads";
 import type { Walk } from "./walk";
@@ -62,6 +63,16 @@ export class Sitting {
     this.queue.resume();
   }
 
+  /** Goes on after the screen at hand has ended so. */
+  async ended(outcome: Outcome): Promise<void> {
+    const [number] = this.walk.at as [number, number];
+    this.at = [null, null];
+    if (!this.walk.endScreen(outcome)) return;
+    this.record("done", performance.now(), [number, null], { dropped_frames: null });
+    if (number === this.script.consent) await this.begin();
+    else this.queue.resume();
+  }
+
   /** Ends the session at the screen at hand. */
   readonly leave = (reason: string): void => {
     this.over ??= reason;
@@ -79,6 +90,10 @@ export class Sitting {
     this.over ??= this.walk.ending;
     if (this.over) return false;
     if (this.agreed(0)) await this.begin();
+    if (this.walk.interrupted) {
+      this.record("outcome", performance.now(), this.walk.at as Place, { outcome: "interrupted", ...nothing });
+      await this.ended("interrupted");
+    }
     sizeWords(this.script);
     const stage = document.getElementById("stage") as HTMLElement;
     stage.replaceChildren();

@@ -17,6 +17,9 @@ export interface Placed {
 /** What was judged in each block: right, and of how many. */
 export type Tallies = Record<string, [number, number]>;
 
+/** How screens of a step ended, by their numbers. */
+export type Outcomes = Record<number, Outcome>;
+
 /** The steps of a session: front, the trials in this order with the interludes before them, end. */
 export function sequence(script: Pick<Script, "front" | "trials" | "interludes" | "end">, order: readonly number[]): Placed[] {
   const before = new Map(script.interludes.map((one) => [one.before, one.steps]));
@@ -29,12 +32,15 @@ export function sequence(script: Pick<Script, "front" | "trials" | "interludes" 
   });
 }
 
-function counted(tallies: Tallies, block: string, outcomes: Iterable<Outcome>): void {
+function counted(tallies: Tallies, block: string, outcomes: Outcomes): void {
   if (!block) return;
-  const judged = [...outcomes].filter((outcome) => JUDGED.has(outcome));
+  const judged = Object.values(outcomes).filter((outcome) => JUDGED.has(outcome));
   const [right, total] = tallies[block] ?? [0, 0];
   tallies[block] = [right + judged.filter((outcome) => outcome === "right").length, total + judged.length];
 }
+
+/** The number of the last screen that ended. */
+const lastOf = (outcomes: Outcomes): number | undefined => Object.keys(outcomes).map(Number).sort((a, b) => b - a)[0];
 
 const exit = (screen: Screen, outcome: Outcome): string | undefined => screen.exits.find((one) => one.outcome === outcome)?.to;
 
@@ -45,20 +51,31 @@ export class Walk {
   ending: string | null = null;
   /** the step and the screen that come next, null at the end */
   at: [number, number] | null;
-  private outcomes = new Map<number, Outcome>();
+  /** the screen at hand is not shown, but ends with this outcome at once */
+  interrupted = false;
+  /** how the screens of the step at hand have ended */
+  outcomes: Outcomes = {};
 
-  /** `done` are steps of earlier visits, `tallies` what was judged in their blocks. */
+  /**
+   * `done` are steps of earlier visits, `tallies` what was judged in their blocks. `outcomes` are those of the step that comes next
+   * where it is not begun again, because timed words had begun in it: the last one is theirs.
+   */
   constructor(
     readonly steps: readonly Placed[],
     done: Iterable<number> = [],
     tallies: Tallies = {},
+    outcomes: Outcomes = {},
   ) {
     this.done = new Set(done);
     this.tallies = { ...tallies };
     this.at = this.nextStep(0);
+    const timed = lastOf(outcomes);
+    if (!this.at || timed === undefined) return;
+    Object.assign(this, { outcomes: { ...outcomes }, interrupted: true });
+    this.at[1] = timed;
   }
 
-  isAt(step: number, screen = 0): boolean {
+  isAt(step: number, screen: number): boolean {
     return this.at?.[0] === step && this.at[1] === screen;
   }
 
@@ -67,7 +84,8 @@ export class Walk {
     if (!this.at) throw new Error("the session is over");
     const [number, n] = this.at;
     const { screens } = (this.steps[number] as Placed).step;
-    this.outcomes.set(n, outcome);
+    this.outcomes[n] = outcome;
+    this.interrupted = false;
     const to = exit(screens[n] as Screen, outcome);
     if (to !== undefined && to !== SKIP) {
       this.leave(to);
@@ -79,7 +97,7 @@ export class Walk {
       return false;
     }
     this.done.add(number);
-    counted(this.tallies, (this.steps[number] as Placed).step.block, this.outcomes.values());
+    counted(this.tallies, (this.steps[number] as Placed).step.block, this.outcomes);
     this.at = this.nextStep(number + 1);
     return true;
   }
@@ -90,7 +108,7 @@ export class Walk {
   }
 
   private nextStep(from: number): [number, number] | null {
-    this.outcomes.clear();
+    this.outcomes = {};
     const next = this.steps.slice(from).find(({ number, step }) => !this.done.has(number) && this.runs(step));
     return next ? [next.number, 0] : null;
   }
@@ -104,36 +122,55 @@ export class Walk {
   }
 
   private shows({ when }: Screen): boolean {
-    const outcome = when && this.outcomes.get(when.screen);
+    const outcome = when && this.outcomes[when.screen];
     return !when || (outcome !== undefined && when.outcomes.includes(outcome as Outcome));
   }
 }
 
+/** A step as it was run: how its screens ended, and the last timed words that had begun. */
+interface Run {
+  outcomes: Outcomes;
+  timed?: number | undefined;
+}
+
 /**
- * Where a session stands after these events, from where it stood before: of a step begun again only the last run counts, and
- * of one done before nothing.
+ * Where a session stands after these events, from where it stood before: of a step begun again only the last run counts, of one
+ * done before nothing, and one in which timed words had begun is not begun again.
  */
-export function walk(steps: readonly Placed[], events: Iterable<Event>, before: Iterable<number> = [], tallies: Tallies = {}): Walk {
+export function walk(
+  steps: readonly Placed[],
+  events: Iterable<Event>,
+  before: Iterable<number> = [],
+  tallies: Tallies = {},
+  outcomes: Outcomes = {},
+): Walk {
   const done = new Set(before);
   const counts = { ...tallies };
-  const outcomes = new Map<number, Map<number, Outcome>>();
+  const runs = new Map<number, Run>();
+  const [next] = new Walk(steps, done, counts).at ?? [];
+  if (next !== undefined) runs.set(next, { outcomes: { ...outcomes }, timed: lastOf(outcomes) });
   let ending: string | null = null;
   for (const event of events) {
     const step = event.step === null ? undefined : steps[event.step]?.step;
     if (event.step === null || !step) continue;
-    if (event.kind === "begin") outcomes.set(event.step, new Map());
-    if (event.kind === "outcome" && step.screens[event.screen]) {
-      const run = outcomes.get(event.step) ?? new Map<number, Outcome>();
-      outcomes.set(event.step, run.set(event.screen, event.value.outcome));
-      const to = exit(step.screens[event.screen] as Screen, event.value.outcome);
+    const run = (event.kind !== "begin" && runs.get(event.step)) || { outcomes: {} };
+    runs.set(event.step, run);
+    const screen = event.screen === null ? undefined : step.screens[event.screen];
+    if (event.kind === "word" && screen?.kind === "words" && screen.pace) run.timed = event.screen;
+    if (event.kind === "outcome" && screen) {
+      run.outcomes[event.screen] = event.value.outcome;
+      const to = exit(screen, event.value.outcome);
       if (to !== undefined && to !== SKIP) ending = to;
     }
     if (event.kind === "done" && !done.has(event.step)) {
       done.add(event.step);
-      counted(counts, step.block, outcomes.get(event.step)?.values() ?? []);
+      counted(counts, step.block, run.outcomes);
     }
   }
   const made = new Walk(steps, done, counts);
   if (ending !== null) made.leave(ending);
-  return made;
+  const { outcomes: ended = {}, timed } = (made.at && runs.get(made.at[0])) || {};
+  if (timed === undefined) return made;
+  const earlier = Object.entries(ended).filter(([screen]) => Number(screen) < timed);
+  return new Walk(steps, done, counts, { ...Object.fromEntries(earlier), [timed]: "interrupted" });
 }

@@ -6,12 +6,15 @@ import { test } from "node:test";
 import stated from "../../walk.json";
 import { spent } from "../src/journal";
 import type { Event, Outcome, Screen, Script, Step } from "../src/screens";
-import { type Tallies, Walk, sequence, walk } from "../src/walk";
+import { type Outcomes, type Tallies, Walk, sequence, walk } from "../src/walk";
 
-interface Case {
+interface Stated {
   name: string;
   script: Pick<Script, "front" | "trials" | "interludes" | "end">;
   order: number[];
+}
+
+interface Case extends Stated {
   done?: number[];
   tallies?: Tallies;
   outcomes: Outcome[];
@@ -30,7 +33,7 @@ const step = (given: Partial<Step>, trial: number | null = null): Step => ({
   screens: (given.screens as Partial<Screen>[]).map((screen) => ({ when: null, exits: [], ...screen }) as unknown as Screen),
 });
 
-const stepsOf = ({ script: { front, trials, interludes, end }, order }: Case) =>
+const stepsOf = ({ script: { front, trials, interludes, end }, order }: Stated) =>
   sequence(
     {
       front: front.map((one) => step(one)),
@@ -42,6 +45,14 @@ const stepsOf = ({ script: { front, trials, interludes, end }, order }: Case) =>
   );
 
 const state = ({ done, tallies, ending }: Walk): object => ({ done: [...done].sort((a, b) => a - b), tallies, ending });
+
+/** Where a page that is loaded again stands, of whose events a server has the first ones. */
+function loaded(steps: ReturnType<typeof stepsOf>, events: Event[], stored: number, done?: number[], tallies?: Tallies): Walk {
+  const there = walk(steps, events.slice(0, stored), done, tallies);
+  const gone = new Set(spent(events, new Set(events.slice(0, stored).map(({ seq }) => seq))));
+  const kept = events.filter(({ seq }) => !gone.has(seq));
+  return walk(steps, kept, there.done, there.tallies, there.outcomes);
+}
 
 for (const one of stated.cases as unknown as Case[]) {
   test(one.name, () => {
@@ -59,10 +70,7 @@ for (const one of stated.cases as unknown as Case[]) {
       if (stand.endScreen(outcome)) tell("done", at[0], null, {});
       // Whatever of these a server has, what it says and what the page kept lead to the same place.
       for (let stored = 0; stored <= events.length; stored += 1) {
-        const there = walk(steps, events.slice(0, stored), one.done, one.tallies);
-        const gone = new Set(spent(events, new Set(events.slice(0, stored).map(({ seq }) => seq))));
-        const kept = events.filter(({ seq }) => !gone.has(seq));
-        const again = walk(steps, kept, there.done, there.tallies);
+        const again = loaded(steps, events, stored, one.done, one.tallies);
         assert.deepEqual(state(again), state(stand), `of ${events.length} events ${stored} stored`);
         if (stand.at) assert.deepEqual(again.at, [stand.at[0], 0], "what resumes is a step");
       }
@@ -71,5 +79,39 @@ for (const one of stated.cases as unknown as Case[]) {
     assert.deepEqual(visited, one.visited);
     assert.deepEqual(stand.at, one.next);
     assert.deepEqual(state(stand), { done: one.left_done, tallies: one.left_tallies, ending: one.ending });
+  });
+}
+
+interface Resumed extends Stated {
+  events: [string, number, number | null, Outcome | null][];
+  at: [number, number];
+  interrupted: Outcomes;
+  outcomes: Outcome[];
+  visited: [number, number][];
+  left_done: number[];
+  left_tallies: Tallies;
+}
+
+for (const one of stated.resumed as unknown as Resumed[]) {
+  test(`after a break: ${one.name}`, () => {
+    const steps = stepsOf(one);
+    const events = one.events.map(([kind, step, screen, outcome], seq) => {
+      return { seq, visit: 0, t: 0, kind, step, screen, value: outcome ? { outcome } : {} } as Event;
+    });
+    const whole = walk(steps, events);
+    const stands = [...events, null].map((_, stored) => loaded(steps, events, stored));
+    // A browser that keeps nothing knows what the server says.
+    for (const stand of [...stands, walk(steps, [], whole.done, whole.tallies, whole.outcomes)]) {
+      assert.deepEqual([stand.at, stand.outcomes], [one.at, one.interrupted]);
+      const visited = one.outcomes.map((outcome, n) => {
+        assert.equal(stand.interrupted, n === 0 && outcome === "interrupted");
+        const at = stand.at as [number, number];
+        stand.endScreen(outcome);
+        return at;
+      });
+      assert.deepEqual(visited, one.visited);
+      assert.equal(stand.at, null);
+      assert.deepEqual(state(stand), { done: one.left_done, tallies: one.left_tallies, ending: null });
+    }
   });
 }
