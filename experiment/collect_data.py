@@ -70,7 +70,8 @@ def _recorded(data: str | Path, previews: bool) -> tuple[Mapping[str, VersionFil
         if database.is_file():
             _check_database(database)
         study.require("sqlalchemy", "online")
-        from .server.store import Store, sqlite_url
+        from .server.database import sqlite_url
+        from .server.store import Store
 
         store = Store(str(data) if "://" in str(data) else sqlite_url(database), create=False)
         return store.files(), list(store.records(previews=previews))

@@ -29,8 +29,9 @@ from gardenpath import study
 from ..quality import Quality, quality
 from .assignment import Filled
 from .download import KINDS
+from .overview import SessionSummary
 from .rate_limits import Limit, TooLarge, limited
-from .store import Seen, Store
+from .store import Store
 
 COOKIE = "gardenpath-dashboard"
 HOURS = 12  # for so long a password given once is enough
@@ -166,7 +167,9 @@ class Dashboard:
             )
             for name in sorted({*self.store.active(), *filled, *left})
         ]
-        minutes = sorted(seen.minutes for seen in sessions if seen.state == "completed" and not seen.excluded)
+        minutes = sorted(
+            session.minutes for session in sessions if session.state == "completed" and not session.excluded
+        )
         return {
             "title": self._title(),
             "now": datetime.now(UTC),
@@ -183,7 +186,7 @@ class Dashboard:
             ),
             "over": sum(row.over for row in rows),
             "left": sum((Counter(row.left) for row in rows), Counter()),
-            "sessions": [(seen, self._flags(seen)) for seen in sessions],
+            "sessions": [(session, self._flags(session)) for session in sessions],
             "durations": minutes,
             "median": statistics.median(minutes) if minutes else None,
             "quartiles": statistics.quantiles(minutes, n=4) if len(minutes) > 3 else None,
@@ -203,22 +206,22 @@ class Dashboard:
         declared = reward.amount / reward.minutes * 60 if reward.minutes else None
         return Pay(reward.amount / max(statistics.median(minutes), 1 / 60) * 60, declared)
 
-    def _flags(self, seen: Seen) -> list[str]:
+    def _flags(self, session: SessionSummary) -> list[str]:
         flags = []
-        if seen.source != "server":
-            flags.append(seen.source)
-        if seen.late:
+        if session.source != "server":
+            flags.append(session.source)
+        if session.late:
             flags.append("late")
-        if seen.visits > 1:
-            flags.append(f"loaded {seen.visits} times")
-        if seen.interruptions >= MANY_ABSENCES:
-            flags.append(f"left the window {seen.interruptions} times")
-        if seen.state == "completed":
-            found = self._quality(seen.id)
-            if found.fast > MUCH_FAST:
-                flags.append(f"{found.fast:.0%} of words under 100 ms")
-            if found.attentive < found.attention:
-                flags.append(f"attention {found.attentive} of {found.attention}")
+        if session.visits > 1:
+            flags.append(f"loaded {session.visits} times")
+        if session.interruptions >= MANY_ABSENCES:
+            flags.append(f"left the window {session.interruptions} times")
+        if session.state == "completed":
+            checks = self._quality(session.id)
+            if checks.fast > MUCH_FAST:
+                flags.append(f"{checks.fast:.0%} of words under 100 ms")
+            if checks.attentive < checks.attention:
+                flags.append(f"attention {checks.attentive} of {checks.attention}")
         return flags
 
     def _quality(self, session: str) -> Quality:

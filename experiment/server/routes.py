@@ -33,9 +33,12 @@ from ..recruitment import LAB, Ending, check_texts, ending, kiosk_texts, person,
 from ..sessions import Json, check_events, payload
 from ..standard_texts import direction
 from ..versions import VersionFile
+from .arrivals import Arrival, Opened
 from .dashboard import COOKIE, Dashboard
+from .payments import Ticket
 from .rate_limits import LARGEST_BODY, MOST_EVENTS, Limit, TooLarge, bounded, limited
-from .store import Arrival, Conflict, Opened, Refused, Rules, Store, Ticket
+from .rules import Conflict, Refused, Rules
+from .store import Store
 
 log = logging.getLogger("gardenpath")
 

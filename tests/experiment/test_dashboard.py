@@ -16,8 +16,9 @@ import pytest
 from gardenpath import experiment, study
 from gardenpath.experiment.recruitment import Person
 from gardenpath.experiment.server import routes
+from gardenpath.experiment.server.arrivals import Arrival, Opened
 from gardenpath.experiment.server.dashboard import histogram, payments_csv
-from gardenpath.experiment.server.store import Arrival, Opened, Store
+from gardenpath.experiment.server.store import Store
 from gardenpath.experiment.sessions import payload
 from gardenpath.study import RewardSection
 
