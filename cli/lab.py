@@ -68,13 +68,13 @@ def command(
 
     The participant gets the version with the fewest finished and running sessions in the folder given by -o.
     """
-    from gardenpath.experiment.players.lab import places, sittings
+    from gardenpath.experiment.players.lab import launch, reservations
     from gardenpath.experiment.players.lab import window as psychopy
 
-    files = sittings.files_of(source)
-    places.check_folder(out, files)
-    places.check_label(participant)
-    place = None if resume is False else sittings.unfinished(out, participant)
+    files = launch.files_of(source)
+    reservations.check_folder(out, files)
+    reservations.check_label(participant)
+    place = None if resume is False else launch.unfinished(out, participant)
     if resume and place is None:
         raise click.UsageError(f"--resume: participant {participant} has no session in {out}")
     asks = place is not None and resume is None
@@ -89,11 +89,11 @@ def command(
         return psychopy.Window(file, size=window, screen=screen, font=font)
 
     if place is not None:
-        outcome = sittings.go_on(out, place, opener)
+        outcome = launch.go_on(out, place, opener)
     else:
-        outcome = sittings.begin(out, files, participant, opener, first_slot=first_slot)
+        outcome = launch.begin(out, files, participant, opener, first_slot=first_slot)
     session = outcome.session
-    if outcome.how not in sittings.KEPT:
+    if outcome.how not in launch.KEPT:
         why = "no consent" if outcome.how == "refused" else outcome.how.replace("_", " ")
         click.echo(f"{participant}: {why}; nothing is kept")
     else:

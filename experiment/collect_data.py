@@ -9,7 +9,7 @@ import pandas as pd
 from gardenpath import study
 
 from .event_tables import tables_of
-from .folders import read_files, read_records
+from .session_folders import read_files, read_records
 from .sessions import SessionRecord
 from .versions import VersionFile
 

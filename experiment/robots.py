@@ -28,9 +28,9 @@ from gardenpath.study.screens import (
     Words,
 )
 
-from .folders import write_record
 from .records import judged
 from .script import Placed, Walk, sequence
+from .session_folders import write_record
 from .sessions import SessionRecord, open_session, payload, walked
 from .tasks import Act, task_of
 from .versions import VersionFile

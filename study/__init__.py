@@ -33,7 +33,7 @@ from .files import (
     write_text,
 )
 from .schemas import TABLES, Column, Table
-from .tables import check, dictionary, read, read_csv, write, write_dictionary
+from .table_files import check, dictionary, read, read_csv, write, write_dictionary
 
 __all__ = [
     "CODINGS",

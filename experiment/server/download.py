@@ -13,7 +13,7 @@ from pathlib import Path
 from gardenpath import study
 
 from ..collect_data import collect
-from ..folders import write_record
+from ..session_folders import write_record
 from .store import Store
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from gardenpath import experiment, study
-from gardenpath.experiment.players.lab import writing
+from gardenpath.experiment.players.lab import typesetting
 from gardenpath.experiment.server import routes
 from gardenpath.experiment.server.database import sqlite_url
 from gardenpath.experiment.server.store import Store
@@ -161,6 +161,6 @@ def chromium() -> str:
 def needs_font(language: str, text: str) -> None:
     """Skip the test where no font of this machine has the characters of a text."""
     try:
-        writing.font_for([text], language)
+        typesetting.font_for([text], language)
     except ValueError as error:
         pytest.skip(f"no font for language {language}: {error}")

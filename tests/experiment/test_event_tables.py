@@ -9,10 +9,10 @@ from click.testing import CliRunner
 
 from gardenpath import experiment, study
 from gardenpath.cli.main import cli
-from gardenpath.experiment.folders import read_files, read_records, write_record
 from gardenpath.experiment.quality import quality
 from gardenpath.experiment.script import sequence
 from gardenpath.experiment.server.arrivals import Arrival
+from gardenpath.experiment.session_folders import read_files, read_records, write_record
 from gardenpath.experiment.sessions import Session, SessionRecord, open_session
 from gardenpath.study.screens import Answers, Slider
 

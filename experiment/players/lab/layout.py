@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from gardenpath.study.screens import Answer, Answers, Slider, Whole
 
 from .displays import Asked, Blank, Display, Lines, Page, Pair, Word
-from .writing import Typeface, broken
+from .typesetting import Typeface, broken
 
 if TYPE_CHECKING:
     from PIL.Image import Image

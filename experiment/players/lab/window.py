@@ -20,7 +20,7 @@ from gardenpath.study.screens import Json, Script, Visit, WordPairs, Words
 from ...versions import VersionFile
 from .displays import Asked, Click, Display, Focus, Input, Key, Painted, Typed
 from .layout import PAPER, Box, Mark, Room, marks, picture, places, room
-from .writing import typeface
+from .typesetting import typeface
 
 # So long before the next frame nothing new is looked at, s: time to draw what a key asks for.
 MARGIN = 0.004

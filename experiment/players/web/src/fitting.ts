@@ -1,7 +1,7 @@
 // What is settled once before the session: whether the window is large enough, and the size of the words.
 
 import { machine, suits } from "./checks";
-import { button, element, fittingSize, paragraphs } from "./display";
+import { button, element, fittingSize, paragraphs } from "./dom";
 import { show } from "./messages";
 import type { Script } from "./screens";
 

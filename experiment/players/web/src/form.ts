@@ -1,6 +1,6 @@
 // Questions about the participant: a form that screen readers can read.
 
-import { element, mark, paint } from "./display";
+import { element, mark, paint } from "./dom";
 import { listen } from "./keys";
 import { byButton, now, plugin } from "./plugin";
 import type { FieldSection as Field, Form as Screen, Press } from "./screens";
@@ -8,7 +8,7 @@ import type { FieldSection as Field, Form as Screen, Press } from "./screens";
 type Control = HTMLInputElement | HTMLSelectElement;
 type Texts = Pick<Screen, "missing" | "no_number">;
 
-/** What is wrong with an answer, or null; as in the lab (../../lab/forms.py), both held to ../../judging.json. */
+/** What is wrong with an answer, or null; as in the lab (../../lab/form.py), both held to ../../judging.json. */
 export function fault(field: Field, given: string, texts: Texts): string | null {
   if (given === "") return field.needed ? texts.missing : null;
   if (field.kind !== "number") return null;

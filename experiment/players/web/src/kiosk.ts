@@ -1,7 +1,7 @@
 // The page in the lab: one participant after the other at the same computer, each with a code, and nothing of them stays.
 
 import { type Arrival, type Payload, Refused, isPassing, openSession } from "./api";
-import { button as buttonOf, element, mark, paint } from "./display";
+import { button as buttonOf, element, mark, paint } from "./dom";
 import { leftOver } from "./journal";
 import { listen } from "./keys";
 import { show } from "./messages";

@@ -13,7 +13,7 @@ import {
   storeEvents,
   withdrawSession,
 } from "./api";
-import { element, paragraphs } from "./display";
+import { element, paragraphs } from "./dom";
 import { type Journal, openJournal, spent } from "./journal";
 import { start, waitFor } from "./keys";
 import { kiosk } from "./kiosk";

@@ -2,7 +2,7 @@
 // our session and the events since the row before, so that what comes back makes the same tables.
 
 import { type Ending, isPassing } from "./api";
-import { paragraphs } from "./display";
+import { paragraphs } from "./dom";
 import { End } from "./end";
 import { type Exported, type ExportedVersion, type Person, endingOf, person } from "./exported";
 import { type Host, type Row, type Sat, folder, inJatos } from "./hosts";

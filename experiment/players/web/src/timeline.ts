@@ -4,7 +4,7 @@ import type { JsPsych } from "jspsych";
 
 import { asksToWithdraw, showProgress } from "./messages";
 import type { Tell } from "./plugin";
-import { plugins } from "./plugins";
+import { plugins } from "./screen-plugins";
 import type { Outcome, Screen } from "./screens";
 import type { Sitting } from "./visit";
 import type { Placed } from "./walk";

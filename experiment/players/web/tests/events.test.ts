@@ -7,7 +7,7 @@ import { Ajv2020 } from "ajv/dist/2020.js";
 
 import schema from "../../../screens.schema.json";
 import { type Act, nothing, tell } from "../src/plugin";
-import { plugins } from "../src/plugins";
+import { plugins } from "../src/screen-plugins";
 import type { Event, Screen } from "../src/screens";
 import { type Values, recorder } from "../src/recorder";
 import { screens } from "./screens";

@@ -1,6 +1,6 @@
 """What is shown: items and their words, and how versions hold them in balance."""
 
-from .declaring import Table, columns
+from .declaration import Table, columns
 
 TABLES = (
     Table(

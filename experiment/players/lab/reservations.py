@@ -14,8 +14,8 @@ from typing import IO
 
 from gardenpath import study
 
-from ...folders import read_files, write_session
 from ...server.assignment import Filled, choose
+from ...session_folders import read_files, write_session
 from ...sessions import Session, open_session
 from ...versions import VersionFile
 

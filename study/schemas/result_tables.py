@@ -1,6 +1,6 @@
 """What is found of people's ratings and reading times: exclusions, measures, agreement, models."""
 
-from .declaring import COEFFICIENTS, LEDGER, PLACE, STEPS, Table, columns
+from .declaration import COEFFICIENTS, LEDGER, PLACE, STEPS, Table, columns
 
 EFFECT = (
     """

@@ -1,6 +1,6 @@
 """What people did: words read, answers given, sittings."""
 
-from .declaring import PLACE, Table, columns
+from .declaration import PLACE, Table, columns
 
 TABLES = (
     Table(

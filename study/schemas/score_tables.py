@@ -1,6 +1,6 @@
 """What language models say of sentences."""
 
-from .declaring import MODEL, Table, columns
+from .declaration import MODEL, Table, columns
 
 TABLES = (
     Table(

@@ -14,7 +14,7 @@ from ...answers import KEYS, answers
 from ...records import judged
 from ...script import Placed, Walk
 from .displays import Asked, Blank, Click, Display, Focus, Input, Key, Lines, Page, Painted, Pair, Screen, Typed, Word
-from .forms import digits, field_fault, filled, stored
+from .form import digits, field_fault, filled, stored
 from .keys import Keys, Press
 
 SPACE = ("Space",)

@@ -8,14 +8,14 @@ from typing import Protocol
 
 from gardenpath import study
 
-from ...folders import read_files
+from ...session_folders import read_files
 from ...sessions import Json, Session, walked
 from ...versions import VersionFile, parse_version, version_files
-from . import places
+from . import reservations
 from .displays import Screen
-from .forms import check_typing
+from .form import check_typing
 from .journal import Journal
-from .session import Departed, Sitting
+from .visit import Departed, Sitting
 
 
 class Machine(Screen, Protocol):
@@ -52,12 +52,12 @@ def files_of(source: Path) -> list[VersionFile]:
     return files
 
 
-def unfinished(folder: Path, participant: str) -> places.Place | None:
+def unfinished(folder: Path, participant: str) -> reservations.Place | None:
     """Return the place of a participant's last session where that can be gone on with, None where there is none.
 
     Raises `ValueError` where the last one is finished: nobody is a participant twice by mistake.
     """
-    had = places.of_participant(folder, participant)
+    had = reservations.of_participant(folder, participant)
     if not had:
         return None
     if had[-1].finished is not None:
@@ -72,17 +72,17 @@ def begin(
     folder: Path, files: Sequence[VersionFile], participant: str, opener: Opener, *, first_slot: int = 0
 ) -> Outcome:
     """Run a new session of the version that is filled least."""
-    session = places.reserve(folder, files, participant, first_slot=first_slot)
+    session = reservations.reserve(folder, files, participant, first_slot=first_slot)
     try:
         return _sit(folder, session, opener)
     except BaseException:
         # Who never saw the first page has had no session.
         if not (folder / session.id / "events.jsonl").stat().st_size:
-            places.release(folder, session)
+            reservations.release(folder, session)
         raise
 
 
-def go_on(folder: Path, place: places.Place, opener: Opener) -> Outcome:
+def go_on(folder: Path, place: reservations.Place, opener: Opener) -> Outcome:
     """Go on with an unfinished session: after the last step that was ended, in the version and order that it has."""
     path = folder / place.session / "session.json"
     if not path.exists():
@@ -92,7 +92,7 @@ def go_on(folder: Path, place: places.Place, opener: Opener) -> Outcome:
 
 def _sit(folder: Path, session: Session, opener: Opener) -> Outcome:
     file = read_files(folder)[session.version_sha256]
-    with places.running(folder, session.id), closing(Journal(folder / session.id / "events.jsonl")) as journal:
+    with reservations.running(folder, session.id), closing(Journal(folder / session.id / "events.jsonl")) as journal:
         stand = walked(session, file, tuple(journal.left))
         with closing(opener(file)) as screen:
             sitting = Sitting(file.script, stand, screen, journal.record, screen.visit())
@@ -109,8 +109,8 @@ def _sit(folder: Path, session: Session, opener: Opener) -> Outcome:
                 how = "interrupted"
             else:
                 how = "finished"
-                places.finish(folder, session)
+                reservations.finish(folder, session)
                 sitting.debrief()
     if how not in KEPT:
-        places.release(folder, session)
+        reservations.release(folder, session)
     return Outcome(session, how)

@@ -1,6 +1,6 @@
 """Models against models, and against people's ratings."""
 
-from .declaring import MODEL, Table, columns
+from .declaration import MODEL, Table, columns
 
 TABLES = (
     Table(

@@ -1,6 +1,6 @@
 """Reading times beside surprisal."""
 
-from .declaring import COEFFICIENTS, LEDGER, MODEL, PLACE, STEPS, Table, columns
+from .declaration import COEFFICIENTS, LEDGER, MODEL, PLACE, STEPS, Table, columns
 
 TABLES = (
     Table(
