@@ -88,7 +88,7 @@ class Robot:
             waiting += _events_of(did, clock)
             if did.last:
                 waiting.append(clock.event("done", did.placed.number, None, {"dropped_frames": None}))
-            if did.told:
+            if did.consented:
                 if did.visits:
                     yield {**clock.event("visit", None, None, _VISIT), "seq": session["next_seq"], "t": 0.0}
                     waiting = [{**event, "seq": event["seq"] + 1} for event in waiting]
@@ -104,7 +104,7 @@ class Robot:
         steps = sequence(file.script, session["order"])
         stand = Walk(steps, session["done"], {block: (n, of) for block, (n, of) in session["tallies"].items()})
         consent = file.script.consent
-        told = consent is None or consent in stand.done
+        consented = consent is None or consent in stand.done
         visits = True
         while stand.at is not None:
             number, n = stand.at
@@ -112,9 +112,9 @@ class Robot:
             screen = placed.step.screens[n]
             act = self._act(screen, placed, file, me, random)
             last = stand.end_screen(_outcome(screen, act))
-            told = told or (number == consent and last)
-            yield Did(placed, n, screen, act, n == 0, last, told, told and visits)
-            visits = visits and not told
+            consented = consented or (number == consent and last)
+            yield Did(placed, n, screen, act, n == 0, last, consented, consented and visits)
+            visits = visits and not consented
 
     def _act(self, screen: Any, placed: Placed, file: VersionFile, me: tuple[float, float], random: Random) -> Act:
         if screen.task == "page":
@@ -136,7 +136,7 @@ class Did:
     act: Act
     first: bool
     last: bool
-    told: bool
+    consented: bool
     visits: bool
 
 
@@ -221,8 +221,8 @@ class _Reader:
 
     def latent(self, condition: str) -> float:
         """Draw where a sentence lies on the latent scale, on which the mean of grammatical ones is 0.7."""
-        effects, own = self.robot.effects, 0.0 if len(self.trial.shown) > 1 else self.me[1]
-        latent = 0.7 - effects.rating * self._violation(condition) + own + self.random.gauss(0, 1)
+        effects, rater = self.robot.effects, 0.0 if len(self.trial.shown) > 1 else self.me[1]
+        latent = 0.7 - effects.rating * self._violation(condition) + rater + self.random.gauss(0, 1)
         return latent + self._item("rating") * effects.rating_item_sd
 
     def _log_rt(self, sentence: int, word: int, text: str) -> float:
@@ -456,7 +456,7 @@ def simulate(
         )
     if folder.exists() and not _is_simulation(folder):
         raise FileExistsError(
-            f"{folder}: holds something else than an earlier simulation, so it is not replaced; write elsewhere"
+            f"{folder}: holds something other than an earlier simulation, so it is not replaced; write elsewhere"
         )
     machine = robot(versions, seed=seed, effects=effects)
     folder.parent.mkdir(parents=True, exist_ok=True)

@@ -251,9 +251,10 @@ class ProcedureSection:
 
     def role(self, name: str) -> RoleSection:
         """Return what is shown and asked of a role, with what it leaves out as for targets."""
-        own: RoleSection = getattr(self, name)
+        section: RoleSection = getattr(self, name)
         return RoleSection(
-            self.target.show if own.show is None else own.show, self.target.ask if own.ask is None else own.ask
+            self.target.show if section.show is None else section.show,
+            self.target.ask if section.ask is None else section.ask,
         )
 
 
@@ -395,7 +396,7 @@ class AnalysisSection:
             _expect(effect > 0, f"smallest.{name} is {effect:g}; expected more than 0")
         names = [model.name for model in self.models]
         twice = sorted({name for name in names if names.count(name) > 1})
-        _expect(not twice, f"models: {', '.join(map(repr, twice))} is there twice; expected a name of its own for each")
+        _expect(not twice, f"models: {', '.join(map(repr, twice))} occurs twice; expected a different name for each")
 
 
 @dataclass(frozen=True)
@@ -445,13 +446,13 @@ def load(path: str | Path) -> Study:
     if not path.exists():
         raise FileNotFoundError(f"{path}: there is no such file; expected a study.toml (see  gardenpath demo)")
     try:
-        stated = tomllib.loads(read_text(path))
+        content = tomllib.loads(read_text(path))
     except tomllib.TOMLDecodeError as error:
         raise DataError(f"{path}: not valid TOML: {error}{_line_of(path, str(error))}") from None
-    stated.pop("path", None)
-    if renamed := list(_renamed(stated)):
+    content.pop("path", None)
+    if renamed := list(_renamed(content)):
         raise DataError(f"{path}: {fault}" for fault in renamed)
-    return structure(Study, {**stated, "path": path}, where=str(path))
+    return structure(Study, {**content, "path": path}, where=str(path))
 
 
 # Keys that were, and what says the same now.
@@ -464,13 +465,13 @@ RENAMED = {
 }
 
 
-def _renamed(stated: Mapping[str, Any]) -> Iterator[str]:
+def _renamed(content: Mapping[str, Any]) -> Iterator[str]:
     """Yield what is wrong with keys of an earlier form."""
     for old, new in RENAMED.items():
         section, key = old.split(".")
-        if isinstance(stated.get(section), dict) and key in stated[section]:
-            yield f"key {old!r} is no more; expected {new}"
-    design = stated.get("design")
+        if isinstance(content.get(section), dict) and key in content[section]:
+            yield f"key {old!r} is no longer used; expected {new}"
+    design = content.get("design")
     for n, item in enumerate(design.get("attention", []) if isinstance(design, dict) else []):
         if isinstance(item, dict) and isinstance(item.get("responses"), list):
             yield f"design.attention.{n}.responses is a list; expected the answers of each task: {{ NAME = {item['responses']} }}"
@@ -478,8 +479,8 @@ def _renamed(stated: Mapping[str, Any]) -> Iterator[str]:
 
 def _line_of(path: Path, message: str) -> str:
     """Return the line that a TOML error names, to be looked at."""
-    found = re.search(r"at line (\d+)", message)
-    return f": {read_text(path).splitlines()[int(found.group(1)) - 1].strip()}" if found else ""
+    match = re.search(r"at line (\d+)", message)
+    return f": {read_text(path).splitlines()[int(match.group(1)) - 1].strip()}" if match else ""
 
 
 def structure(kind: type[T], data: object, *, where: str) -> T:
@@ -518,8 +519,7 @@ def _keys(kind: Any, place: tuple[str | int, ...]) -> list[str]:
     """Return the keys that the dataclass found at `place` inside `kind` knows."""
     for part in place:
         hints = get_type_hints(kind) if is_dataclass(kind) else {}
-        found = hints.get(str(part), kind)
-        kind = next(_dataclasses(found), kind)
+        kind = next(_dataclasses(hints.get(str(part), kind)), kind)
     return [f.name for f in fields(kind) if f.name != "path"] if is_dataclass(kind) else []
 
 

@@ -101,13 +101,13 @@ def sha256(path: str | Path) -> str:
 
 def versions() -> dict[str, str]:
     """Return the version of Python and of each installed package that can change a number."""
-    found = {"python": platform.python_version()}
+    installed = {"python": platform.python_version()}
     for name in RECORDED:
         try:
-            found[name] = importlib.metadata.version(name)
+            installed[name] = importlib.metadata.version(name)
         except importlib.metadata.PackageNotFoundError:
             continue
-    return found
+    return installed
 
 
 def write_sidecar(
@@ -137,12 +137,12 @@ def read_sidecar(output: str | Path) -> dict[str, object]:
     """Return what the sidecar of `output` says, or an empty mapping where there is none."""
     output = Path(output)
     sidecar = output.with_name(f"{output.name}.meta.json")
-    found: dict[str, object] = json.loads(sidecar.read_text("utf-8")) if sidecar.exists() else {}
-    return found
+    meta: dict[str, object] = json.loads(sidecar.read_text("utf-8")) if sidecar.exists() else {}
+    return meta
 
 
 def refuse_overwrite(paths: Iterable[str | Path], force: bool) -> None:
     """Raise `FileExistsError` naming the outputs that exist already, unless `force`."""
-    there = [str(path) for path in paths if Path(path).exists()]
-    if there and not force:
-        raise FileExistsError(f"{', '.join(there)}: exists already; give --force to overwrite, or write elsewhere")
+    existing = [str(path) for path in paths if Path(path).exists()]
+    if existing and not force:
+        raise FileExistsError(f"{', '.join(existing)}: exists already; give --force to overwrite, or write elsewhere")

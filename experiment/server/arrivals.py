@@ -165,7 +165,7 @@ class Arrivals:
     def _resume(self, connection: sa.Connection, row: Row, arrival: Arrival) -> Opened:
         ticket = payments.ticket(connection, row)
         if row.seen <= self._leases.oldest_resumable():
-            raise Refused("expired", "the session was left for longer than it may be resumed", session=ticket)
+            raise Refused("expired", "the session was left too long ago to be resumed", session=ticket)
         if (wait := self._leases.wait_for_tab(row, arrival.tab)) > 0:
             raise Refused("open_elsewhere", "the session is open in another tab", session=ticket, wait=wait)
         last = connection.scalar(sa.select(sa.func.max(EVENTS.c.seq)).where(EVENTS.c.session == row.id))

@@ -71,9 +71,9 @@ class Dashboard:
     """The routes below /dashboard, behind a password; `url` is the database's address, `safe` whether a request is private."""
 
     def __init__(
-        self, store: Store, stated: study.Study, url: str, password: str, preview: str, safe: Callable[[Request], bool]
+        self, store: Store, plan: study.Study, url: str, password: str, preview: str, safe: Callable[[Request], bool]
     ) -> None:
-        self.store, self.stated, self.url, self.safe = store, stated, url, safe
+        self.store, self.plan, self.url, self.safe = store, plan, url, safe
         self._password, self._preview = password, preview
         self._sessions: dict[str, float] = {}
         self._qualities: dict[str, Quality] = {}
@@ -109,8 +109,8 @@ class Dashboard:
             return self._door(request, "The dashboard is shown over HTTPS only, or on the machine that serves it.", 403)
         if wait := max(self._tries.wait(caller), self._all_tries.wait("")):
             return self._door(request, f"Too many attempts. Please wait {math.ceil(wait)} seconds.", 429)
-        given = (await _form(request)).get("password", "")
-        if not hmac.compare_digest(_digest(given), _digest(self._password)):
+        password = (await _form(request)).get("password", "")
+        if not hmac.compare_digest(_digest(password), _digest(self._password)):
             return self._door(request, "This is not the password.", 403)
         token = secrets.token_urlsafe(32)
         now = time.monotonic()
@@ -155,7 +155,7 @@ class Dashboard:
 
     def values(self) -> dict[str, Any]:
         """Return what the page shows; nothing of it depends on a condition or an answer to a sentence."""
-        online, sessions = self.stated.served, self.store.overview()
+        online, sessions = self.plan.served, self.store.overview()
         filled, left = self.store.filled(), self.store.departures()
         rows = [
             Row(
@@ -197,10 +197,10 @@ class Dashboard:
         }
 
     def _title(self) -> str:
-        return self.stated.title or self.stated.name
+        return self.plan.title or self.plan.name
 
     def _pay(self, minutes: Sequence[float]) -> Pay | None:
-        reward = self.stated.served.reward
+        reward = self.plan.served.reward
         if reward is None or not minutes:
             return None
         declared = reward.amount / reward.minutes * 60 if reward.minutes else None
@@ -256,7 +256,7 @@ class Dashboard:
                 folder.cleanup()
                 fault = said.decode("utf-8", "replace").strip().rpartition("\n")[2]
                 return await self._show(request, token, fault=f"The download could not be made: {fault}", status=500)
-            name = f"{self.stated.name}-{kind}-{datetime.now(UTC):%Y%m%d-%H%M}.zip"
+            name = f"{self.plan.name}-{kind}-{datetime.now(UTC):%Y%m%d-%H%M}.zip"
             return FileResponse(path, filename=name, background=BackgroundTask(folder.cleanup))
 
         return downloading

@@ -48,7 +48,7 @@ def forget(connection: sa.Connection, participant: str, name: str | None = None)
     named = SESSIONS.c.participant.in_([participant, name or participant]) | (SESSIONS.c.id == name)
     people = set(connection.scalars(sa.select(SESSIONS.c.participant).where(named)))
     if not people and not has_departed(connection, participant):
-        raise KeyError("nobody of this name has taken part")
+        raise KeyError("nobody by this name has taken part")
     theirs = SESSIONS.c.participant.in_(people)
     sessions = connection.execute(sa.select(SESSIONS.c.id, SESSIONS.c.version).where(theirs)).all()
     for session in sessions:

@@ -198,7 +198,7 @@ def test_who_comes_back_goes_on_and_too_late_is_told_so(opened: Store, clock: Cl
     assert (again.session, again.token) == (first.session, first.token)
     assert (again.visit, again.next_seq, again.stand.done) == (1, 1, {0})
     clock.pass_minutes(24 * 60)
-    with pytest.raises(Refused, match="longer than it may be resumed") as refused:
+    with pytest.raises(Refused, match="left too long ago") as refused:
         opened.open(arrival("anna"))
     assert refused.value.reason == "expired"
     finish_rest = [done(n, n) for n in range(1, len(first.stand.steps))]

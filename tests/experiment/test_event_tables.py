@@ -217,7 +217,7 @@ def test_simulating_again_replaces_an_earlier_simulation_and_nothing_else(
     experiment.simulate(versions, simulated, participants=2, seed=1, replace=True)
     assert len(experiment.collect(simulated)["sessions"]) == 2
     (simulated / "study.sqlite").write_text("real data")
-    with pytest.raises(FileExistsError, match="holds something else than an earlier simulation"):
+    with pytest.raises(FileExistsError, match="holds something other than an earlier simulation"):
         experiment.simulate(versions, simulated, participants=2, seed=1, replace=True)
 
 

@@ -64,7 +64,7 @@ def take(
     place = launch.unfinished(folder, participant)
     if place is None:
         return launch.begin(folder, files, participant, lambda file: reader)
-    return launch.go_on(folder, place, lambda file: reader)
+    return launch.resume(folder, place, lambda file: reader)
 
 
 def events(folder: Path, session: str) -> list[sessions.Event]:
@@ -1067,7 +1067,7 @@ def test_a_version_that_is_gone_from_the_folder_is_named(
 ) -> None:
     reservations.reserve(tmp_path, versions[:1], "P01")
     (tmp_path / "versions" / f"{versions[0].sha256}.json").unlink()
-    with pytest.raises(study.DataError, match=rf"{versions[0].sha256}\.json is gone, which participant P01 ran"):
+    with pytest.raises(study.DataError, match=rf"{versions[0].sha256}\.json, which participant P01 ran, is missing"):
         reservations.check_folder(tmp_path, versions)
 
 

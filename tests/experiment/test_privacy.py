@@ -91,7 +91,7 @@ def test_forgetting_deletes_and_leaves_a_hash_that_bars_the_way(running: Running
     assert running.store.forget(hashed) == 0
     assert Visitor(running, **WHO).payload["reason"] == "departed"
     assert len([*running.store.records()]) == 1
-    with pytest.raises(KeyError, match="nobody of this name"):
+    with pytest.raises(KeyError, match="nobody by this name"):
         running.store.forget(routes.hash_participant("somebody else", b"key"))
 
 
@@ -122,7 +122,7 @@ def test_the_command_forgets_by_the_platforms_id_or_the_tables(study_folder: Pat
     nobody = forget("nobody")
     assert (nobody.returncode, nobody.stderr.splitlines()) == (
         2,
-        ["nobody: nobody of this name has taken part; expected an id of the platform, or of the table 'sessions'"],
+        ["nobody: nobody by this name has taken part; expected an id of the platform, or of the table 'sessions'"],
     )
     assert forget("--payments").stdout == "1 payment deleted\n"
     assert forget().returncode == 2

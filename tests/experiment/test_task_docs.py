@@ -125,7 +125,7 @@ def test_a_reader_takes_it_in_the_lab(made: study.Study, tmp_path: Path) -> None
         def show(self, display: Display) -> Painted:
             before = self.displays[-1] if self.displays else None
             painted = super().show(display)
-            if isinstance(display, Blank) and isinstance(before, Blank) and before.given and not display.given:
+            if isinstance(display, Blank) and isinstance(before, Blank) and before.text and not display.text:
                 self.answered = False
             return painted
 
