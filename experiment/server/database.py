@@ -218,7 +218,7 @@ def _prepare_sqlite(engine: sa.Engine) -> None:
     """WAL, every commit on disk, and transactions that begin when we say, for writing (as SQLAlchemy documents)."""
 
     @sa.event.listens_for(engine, "connect")
-    def _connect(connection, record):  # type: ignore[no-untyped-def]
+    def _connect(connection: Any, record: object) -> None:
         connection.isolation_level = None
         for pragma in (
             "journal_mode=WAL",
@@ -230,6 +230,6 @@ def _prepare_sqlite(engine: sa.Engine) -> None:
             connection.execute(f"PRAGMA {pragma}")
 
     @sa.event.listens_for(engine, "begin")
-    def _begin(connection):  # type: ignore[no-untyped-def]
+    def _begin(connection: sa.Connection) -> None:
         writes = connection.get_execution_options().get("writes")
         connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")

@@ -168,7 +168,8 @@ class Window:
         if self._keyboard.getBackend() != "ptb":
             self.close()
             raise OSError("psychtoolbox cannot read the keyboard; install it again: pip install 'gardenpath[lab]'")
-        self._origin, self.time_origin = logging.defaultClock.getTime(), 1000 * time.time()
+        self._origin: float = logging.defaultClock.getTime()
+        self.time_origin = 1000 * time.time()
         self._default_clock = logging.defaultClock
         self._queue: deque[Input] = deque()
         self._key_names, self._flush_type = {**UNNAMED, **keyboard.keyNames}, keyboard._ptb_flush_type
