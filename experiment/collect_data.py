@@ -41,6 +41,15 @@ def collect(
     tables items, conditions and words. Participants' ids are hashed with the key in the file `key`, by default `participant.key`
     beside the data, unless `keep_ids`; the labels of a plain table are kept unless a `key` is given. `prolific` is Prolific's
     export of demographics, joined by these hashes; who has revoked consent is removed from every table.
+
+    >>> import tempfile
+    >>> from importlib.resources import files
+    >>> from gardenpath import experiment
+    >>> versions = experiment.version_files(study.load(files("gardenpath.examples") / "minimal-pairs"))
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     experiment.simulate(versions, f"{folder}/data", participants=2, seed=1)
+    ...     list(collect(f"{folder}/data"))
+    ['items', 'conditions', 'words', 'readings', 'responses', 'sessions']
     """
     from .platforms import collecting
     from .platforms import prolific as demographics

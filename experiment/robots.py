@@ -47,6 +47,9 @@ class Effects:
     the one higher on the scale is chosen, each with a residual of its own. `comprehension` and `attention` are the
     probabilities of the right answer to a question and of an expected response to an attention item; `slips` is that of
     taking the wrong one of two words first.
+
+    >>> Effects(scale={"npi": 0.5}).rating
+    1.5
     """
 
     rating: float = 1.5
@@ -72,6 +75,13 @@ class Robot:
     """Runs a session from its payload with events drawn from `effects`; the same seed and name give the same events.
 
     `files` holds the versions that it may meet, by SHA-256: what they show, which answers are right, where the critical words are.
+
+    >>> from importlib.resources import files
+    >>> from gardenpath import experiment
+    >>> versions = experiment.version_files(study.load(files("gardenpath.examples") / "minimal-pairs"))
+    >>> machine = robot(versions, seed=1)
+    >>> machine.files[versions[0].sha256].name
+    'E1-V1'
     """
 
     effects: Effects
@@ -262,7 +272,14 @@ def _about(asked: study.FieldSection, random: Random) -> str | int:
 
 
 def robot(versions: Iterable[VersionFile], *, seed: int, effects: Effects | None = None) -> Robot:
-    """Return a robot that knows what these versions show and expect, with the stated or the standard effects."""
+    """Return a robot that knows what these versions show and expect, with the stated or the standard effects.
+
+    >>> from importlib.resources import files
+    >>> from gardenpath import experiment
+    >>> versions = experiment.version_files(study.load(files("gardenpath.examples") / "minimal-pairs"))
+    >>> robot(versions, seed=1).effects.rating
+    1.5
+    """
     return Robot(effects or Effects(), seed, {file.sha256: file for file in versions})
 
 
@@ -360,7 +377,15 @@ class Transport(Protocol):
 
 
 def take(machine: Robot, transport: Transport, name: str) -> str:
-    """Let a robot take a whole session, sending after each step as the page does; return the completion code."""
+    """Let a robot take a whole session, sending after each step as the page does; return the completion code.
+
+    >>> from importlib.resources import files
+    >>> from gardenpath import experiment
+    >>> versions = experiment.version_files(study.load(files("gardenpath.examples") / "minimal-pairs"))
+    >>> with tempfile.TemporaryDirectory() as folder:  # where no server gives a code
+    ...     take(robot(versions, seed=1), FolderTransport(Path(folder), versions), "robot 1")
+    ''
+    """
     session = transport.begin(name)
     unsent: list[Json] = []
     count = session["next_seq"]
@@ -374,7 +399,7 @@ def take(machine: Robot, transport: Transport, name: str) -> str:
 
 
 class HttpTransport:
-    """Reaches a running server by the calls of docs/api.md."""
+    """Reaches a running server, whose address this is, by the calls of docs/api.md; its sessions are marked as a robot's."""
 
     def __init__(self, address: str) -> None:
         self.client = study.require("httpx2", "online").Client(base_url=address, timeout=30)
@@ -446,6 +471,14 @@ def simulate(
 
     The folder appears when all sessions are written. One that is there raises `FileExistsError`, unless `replace`, which
     takes the place of an earlier simulation and of nothing else.
+
+    >>> from importlib.resources import files
+    >>> from gardenpath import experiment
+    >>> versions = experiment.version_files(study.load(files("gardenpath.examples") / "minimal-pairs"))
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     simulate(versions, f"{folder}/data", participants=2, seed=1)
+    ...     len(experiment.collect(f"{folder}/data")["sessions"])
+    2
     """
     if participants < 1:
         raise ValueError(f"participants is {participants}; expected at least 1")

@@ -26,6 +26,11 @@ class VersionFile:
     """What a version file holds; `sha256` names this exact content in every session that ran it.
 
     `procedure` is what study.toml states, for the record: what is shown and asked stands in `script`.
+
+    >>> from importlib.resources import files
+    >>> file, *_ = version_files(study.load(files("gardenpath.examples") / "minimal-pairs"))
+    >>> file.name, len(file.version.trials), len(file.sha256)
+    ('E1-V1', 39, 64)
     """
 
     schema: int
@@ -78,7 +83,13 @@ class VersionFile:
 
 
 def version_files(plan: study.Study) -> list[VersionFile]:
-    """Return the version files of a study: its materials dealt by its design, expanded to the screens of its procedure."""
+    """Return the version files of a study: its materials dealt by its design, expanded to the screens of its procedure.
+
+    >>> from importlib.resources import files
+    >>> plan = study.load(files("gardenpath.examples") / "minimal-pairs")
+    >>> [file.name for file in version_files(plan)][:4]
+    ['E1-V1', 'E1-V2', 'E1-V3', 'E2-V1']
+    """
     tasks = tasks_of(plan)
     materials = read(*plan.paths())
     versions = design(plan, materials, asks=tasks.asks, needing=tasks.needing())
@@ -152,7 +163,16 @@ def parse_version(text: str, where: str) -> VersionFile:
 
 
 def read_versions(folder: str | Path) -> list[VersionFile]:
-    """Return the version files of a folder, ordered by name."""
+    """Return the version files of a folder, ordered by name.
+
+    >>> import tempfile
+    >>> from importlib.resources import files
+    >>> written = version_files(study.load(files("gardenpath.examples") / "minimal-pairs"))
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = [file.write(folder) for file in written]
+    ...     read_versions(folder) == written
+    True
+    """
     paths = sorted(Path(folder).glob("E*-V*.json"))
     paths = [path for path in paths if not path.name.endswith(".meta.json")]
     if not paths:

@@ -7,14 +7,12 @@ from .config import (
     AnalysisSection,
     AttentionSection,
     DesignSection,
-    DeviceSection,
     ExcludeSection,
     FieldSection,
     ModelSection,
     OnlineSection,
     OrderingSection,
     PracticeSection,
-    RewardSection,
     Study,
     load,
     structure,
@@ -32,8 +30,8 @@ from .files import (
     write_sidecar,
     write_text,
 )
-from .schemas import TABLES, Column, Table
-from .table_files import check, dictionary, read, read_csv, write, write_dictionary
+from .schemas import TABLES
+from .table_files import check, read, read_csv, write, write_dictionary
 
 __all__ = [
     "CODINGS",
@@ -42,10 +40,8 @@ __all__ = [
     "TABLES",
     "AnalysisSection",
     "AttentionSection",
-    "Column",
     "DataError",
     "DesignSection",
-    "DeviceSection",
     "ExcludeSection",
     "FieldSection",
     "MissingExtra",
@@ -53,13 +49,10 @@ __all__ = [
     "OnlineSection",
     "OrderingSection",
     "PracticeSection",
-    "RewardSection",
     "Study",
-    "Table",
     "atomic",
     "check",
     "decode",
-    "dictionary",
     "load",
     "read",
     "read_csv",

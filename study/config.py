@@ -41,6 +41,9 @@ class AttentionSection:
     """An attention item, of the two kinds that platforms allow (Prolific: an explicit instruction, or nonsense).
 
     `responses` are the answers that show attention, for each task that the sentence is followed by and that tells.
+
+    >>> AttentionSection("instruction", "Please press 2 here.", {"acceptability": ["2"]}).kind
+    'instruction'
     """
 
     __pydantic_config__ = STRICT
@@ -64,6 +67,9 @@ class AttentionSection:
 class PracticeSection:
     """A practice sentence with what tasks need of it: a comprehension question, its right answer and the answers to choose from,
     `alternatives` with spaces between, and the free `columns` of items.
+
+    >>> PracticeSection("The cat slept.", "Did the cat sleep?", "yes").choices
+    ['yes', 'no']
     """
 
     __pydantic_config__ = STRICT
@@ -95,7 +101,11 @@ Practice = Annotated[
 
 @dataclass(frozen=True)
 class DesignSection:
-    """How paradigms are dealt to experiments and conditions to versions; arguments of `stimuli.Design`."""
+    """How paradigms are dealt to experiments and conditions to versions; arguments of `stimuli.Design`.
+
+    >>> DesignSection(ratio={"grammatical": 2, "ungrammatical": 1}, versions=3).trial
+    'sentence'
+    """
 
     __pydantic_config__ = STRICT
     ratio: dict[str, int]
@@ -129,7 +139,11 @@ class DesignSection:
 
 @dataclass(frozen=True)
 class OrderingSection:
-    """Rules of presentation order; arguments of `stimuli.Ordering`."""
+    """Rules of presentation order; arguments of `stimuli.Ordering`.
+
+    >>> OrderingSection(max_run={"condition": 2}).across_breaks
+    True
+    """
 
     __pydantic_config__ = STRICT
     no_adjacent: str | tuple[str, ...] | None = None
@@ -149,7 +163,11 @@ ROLES = ("target", "filler", "catch", "practice", "attention")
 
 @dataclass(frozen=True)
 class FieldSection:
-    """A question about the participant, asked after the last sentence: a short text, a number, or a choice."""
+    """A question about the participant, asked after the last sentence: a short text, a number, or a choice.
+
+    >>> FieldSection("hand", "Which hand do you write with?", "choice", ["left", "right"]).needed
+    False
+    """
 
     __pydantic_config__ = STRICT
     name: str
@@ -274,7 +292,13 @@ class RewardSection:
 
 @dataclass(frozen=True)
 class OnlineSection:
-    """What `serve` needs beside the procedure: codes, places, and how people are treated (docs/online.md)."""
+    """What `serve` needs beside the procedure: codes, places, and how people are treated (docs/online.md).
+
+    >>> OnlineSection("C0DE", quota=0)
+    Traceback (most recent call last):
+    ...
+    ValueError: quota is 0; expected at least 1 place a version
+    """
 
     __pydantic_config__ = STRICT
     completion_code: str
@@ -313,7 +337,13 @@ class OnlineSection:
 
 @dataclass(frozen=True)
 class ExcludeSection:
-    """Who is left out beside reading times out of the band, applied in this order; docs/study-toml.md says what each means."""
+    """Who is left out beside reading times out of the band, applied in this order; docs/study-toml.md says what each means.
+
+    >>> ExcludeSection(accuracy=90)
+    Traceback (most recent call last):
+    ...
+    ValueError: accuracy is 90; expected a share from 0 to 1
+    """
 
     __pydantic_config__ = STRICT
     min_minutes: float = 0.0
@@ -349,7 +379,11 @@ CODINGS = ("sum", "treatment", "helmert", "repeated")
 
 @dataclass(frozen=True)
 class ModelSection:
-    """A mixed model of one's own; `region` is of reading times, `contrasts` names a factor's, `repeated` where not stated."""
+    """A mixed model of one's own; `region` is of reading times, `contrasts` names a factor's, `repeated` where not stated.
+
+    >>> ModelSection("ease", "z ~ extraction + (1|participant) + (1|item)").region
+    'critical'
+    """
 
     __pydantic_config__ = STRICT
     name: str
@@ -370,7 +404,11 @@ class ModelSection:
 
 @dataclass(frozen=True)
 class AnalysisSection:
-    """Exclusions and engine; arguments of `analysis.analyse`."""
+    """Exclusions and engine; arguments of `analysis.analyse`.
+
+    >>> AnalysisSection(engine="lme4").policy
+    'declared'
+    """
 
     __pydantic_config__ = STRICT
     engine: str = "glmm"
@@ -401,7 +439,13 @@ class AnalysisSection:
 
 @dataclass(frozen=True)
 class Study:
-    """A study as study.toml states it; `path` is that file, and its paths start from its folder."""
+    """A study as study.toml states it; `path` is that file, and its paths start from its folder.
+
+    >>> from importlib.resources import files
+    >>> plan = load(files("gardenpath.examples") / "minimal-pairs")
+    >>> plan.name, [path.name for path in plan.paths()]
+    ('minimal-pairs', ['items.csv'])
+    """
 
     __pydantic_config__ = STRICT
     name: str
@@ -439,6 +483,10 @@ def load(path: str | Path) -> Study:
     """Return the study that a study.toml (or the folder it lies in) states.
 
     Raises `DataError` with every unknown, missing and ill-typed key at once.
+
+    >>> from importlib.resources import files
+    >>> load(files("gardenpath.examples") / "minimal-pairs").design.versions
+    3
     """
     path = Path(path)
     if path.is_dir():
@@ -484,7 +532,13 @@ def _line_of(path: Path, message: str) -> str:
 
 
 def structure(kind: type[T], data: object, *, where: str) -> T:
-    """Return `data` as the dataclass `kind`, or raise `DataError` with every fault, each named by its key."""
+    """Return `data` as the dataclass `kind`, or raise `DataError` with every fault, each named by its key.
+
+    >>> structure(PageSection, {"block": 0, "text": "Half of it is done."}, where="pages.json")
+    Traceback (most recent call last):
+    ...
+    gardenpath.study.errors.DataError: pages.json: block is 0; expected 1 or more
+    """
     try:
         structured: T = _adapter(kind).validate_json(
             json.dumps(data, default=str)

@@ -15,6 +15,7 @@ from itertools import pairwise
 from typing import Any
 
 from gardenpath import study
+from gardenpath.study.config import DeviceSection
 from gardenpath.study.screens import Json, Script, Visit, WordPairs, Words
 
 from ...versions import VersionFile
@@ -204,7 +205,7 @@ class Window:
             known = "0 alone" if number == 1 else f"0 to {number - 1}"
             raise ValueError(f"--screen {self._screen}: there is no such screen; expected {known}")
 
-    def _check_size(self, needs: study.DeviceSection) -> None:
+    def _check_size(self, needs: DeviceSection) -> None:
         width, height = self._win.size
         if width < needs.min_width or height < needs.min_height:
             self.close()
