@@ -4,7 +4,8 @@ from collections.abc import Mapping
 
 import pandas as pd
 
-from gardenpath.study import AnalysisSection, DataError, take_tables
+from gardenpath.study import AnalysisSection, DataError
+from gardenpath.study.table_files import take_tables
 
 from .cleaning.exclusions import left_in
 from .ledger import Ledger, complete

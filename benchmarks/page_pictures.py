@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from gardenpath import experiment, study
-from gardenpath.experiment.server import routes, store
+from gardenpath.experiment.server import routes
+from gardenpath.experiment.server.database import sqlite_url
 
 SIZE = {"width": 960, "height": 600}
 PAIRS = {
@@ -101,7 +102,7 @@ def serving(text: str, materials: str, site: routes.Site | None = None) -> Itera
         (folder / "items.jsonl").write_text(materials)
         (folder / "study.toml").write_text(text)
         stated = study.load(folder)
-        opened = routes.open_store(stated, experiment.version_files(stated), store.sqlite_url(folder / "study.sqlite"))
+        opened = routes.open_store(stated, experiment.version_files(stated), sqlite_url(folder / "study.sqlite"))
         listener = routes.listen("127.0.0.1", 0)
         app = routes.application(opened, stated, key=b"pictures", site=site)
         running = uvicorn.Server(uvicorn.Config(app, access_log=False, log_level="error"))
@@ -110,7 +111,7 @@ def serving(text: str, materials: str, site: routes.Site | None = None) -> Itera
         yield f"http://127.0.0.1:{listener.getsockname()[1]}/?PROLIFIC_PID=P1"
         running.should_exit = True
         thread.join()
-        opened.engine.dispose()
+        opened.database.engine.dispose()
 
 
 class Camera:

@@ -20,7 +20,9 @@ from random import Random
 from typing import Any
 
 from gardenpath import experiment, study
-from gardenpath.experiment.server import routes, store
+from gardenpath.experiment.server import routes
+from gardenpath.experiment.server.database import sqlite_url
+from gardenpath.experiment.server.store import Store
 
 WORDS = 60  # of a sentence
 SPACE = {"code": "Space", "key": " ", "windowsVirtualKeyCode": 32}
@@ -73,7 +75,7 @@ def serving(sentences: int) -> Iterator[tuple[str, Path]]:
         (folder / "items.csv").write_text("paradigm,phenomenon,item,condition,sentence\n" + "\n".join(rows) + "\n")
         (folder / "study.toml").write_text(STUDY)
         stated = study.load(folder)
-        opened = routes.open_store(stated, experiment.version_files(stated), store.sqlite_url(folder / "study.sqlite"))
+        opened = routes.open_store(stated, experiment.version_files(stated), sqlite_url(folder / "study.sqlite"))
         listener = routes.listen("127.0.0.1", 0)
         app = routes.application(opened, stated, key=b"timing")
         running = uvicorn.Server(uvicorn.Config(app, access_log=False, log_level="error"))
@@ -82,7 +84,7 @@ def serving(sentences: int) -> Iterator[tuple[str, Path]]:
         yield f"http://127.0.0.1:{listener.getsockname()[1]}/?participant=P1&source=robot", folder
         running.should_exit = True
         thread.join()
-        opened.engine.dispose()
+        opened.database.engine.dispose()
 
 
 class Hand:
@@ -200,7 +202,7 @@ def measure(presses: int, seed: int) -> Result:
         page.goto(address)
         hand = read(page, seed)
         browser.close()
-        [record] = store.Store(store.sqlite_url(folder / "study.sqlite"), create=False).records()
+        [record] = Store(sqlite_url(folder / "study.sqlite"), create=False).records()
     return judged(hand, record.events)
 
 

@@ -82,7 +82,8 @@ def command(
     from gardenpath import analysis
     from gardenpath.analysis.reporting.figures import figure_style, surprisal_figures
     from gardenpath.analysis.reporting.wording import minimal_pairs, surprisal
-    from gardenpath.study import AnalysisSection, DataError, load, refuse_overwrite, refuse_tables
+    from gardenpath.study import AnalysisSection, DataError, load, refuse_overwrite
+    from gardenpath.study.table_files import refuse_tables
 
     settings = load(study_file).analysis if study_file else AnalysisSection()
     settings = analyse.overridden(settings, min_rt=min_rt, max_rt=max_rt, engine=engine, gam=gam or None)

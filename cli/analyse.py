@@ -62,15 +62,8 @@ def command(
     from gardenpath.analysis.reporting import manuscript
     from gardenpath.analysis.reporting.wording import effects as words
     from gardenpath.analysis.reporting.wording import factors
-    from gardenpath.study import (
-        AnalysisSection,
-        load,
-        refuse_overwrite,
-        refuse_tables,
-        versions,
-        write_sidecar,
-        write_text,
-    )
+    from gardenpath.study import AnalysisSection, load, refuse_overwrite, versions, write_sidecar, write_text
+    from gardenpath.study.table_files import refuse_tables
 
     refuse_tables(out, "analyse", force)
     refuse_overwrite([out / TEXT, *([out / FIGURES] if figures else [])], force)
@@ -134,7 +127,8 @@ def read_tables(
     needed: Mapping[str, Path], where_there: Mapping[str, Path]
 ) -> tuple[dict[str, "pd.DataFrame"], list[Path]]:
     """Return tables by name, each from its folder, with their files; of those that need not be there, those that are."""
-    from gardenpath.study import read, table_file
+    from gardenpath.study import read
+    from gardenpath.study.table_files import table_file
 
     files = {name: table_file(folder, name) for name, folder in needed.items()}
     files |= {

@@ -85,10 +85,11 @@ def command(
     from gardenpath import analysis, stimuli, study
     from gardenpath.analysis.comparing import model_comparison
     from gardenpath.analysis.reporting.wording import minimal_pairs
+    from gardenpath.study.table_files import refuse_tables
 
     if len(set(models)) < len(models):
         raise click.UsageError(f"--model {' --model '.join(models)}: one is given twice; expected each once")
-    study.refuse_tables(scoring.out, "evaluate", scoring.force)
+    refuse_tables(scoring.out, "evaluate", scoring.force)
     study.refuse_overwrite([scoring.out / TABLE], scoring.force)
     earlier = [study.read(folder, "pairs") for folder in beside]
     sentences = pd.concat([study.read(folder, "sentence_scores") for folder in scores]) if scores else None

@@ -31,12 +31,13 @@ def command(ids: tuple[str, ...], study_file: Path, payments: bool, database: st
         raise click.UsageError("nothing to forget: expected an ID before STUDY.toml, or --payments")
     study.require("sqlalchemy", "online")
     from gardenpath.experiment import pseudonyms
-    from gardenpath.experiment.server import routes, store
+    from gardenpath.experiment.server import routes
+    from gardenpath.experiment.server.store import Store
 
     stated = study.load(study_file)
     folder = out or stated.folder / "data"
     key = routes.known_key(folder / "participant.key")
-    opened = store.Store(database or f"sqlite:///{folder / 'study.sqlite'}", create=False)
+    opened = Store(database or f"sqlite:///{folder / 'study.sqlite'}", create=False)
     for id in ids:
         try:
             number = opened.forget(pseudonyms.hash_participant(id, key), id)

@@ -68,32 +68,34 @@ def command(
 
     The participant gets the version with the fewest finished and running sessions in the folder given by -o.
     """
-    from gardenpath.experiment.players.lab import places, sittings
+    from gardenpath.experiment.players.lab import launch, reservations
     from gardenpath.experiment.players.lab import window as psychopy
 
-    files = sittings.files_of(source)
-    places.check_folder(out, files)
-    places.check_label(participant)
-    place = None if resume is False else sittings.unfinished(out, participant)
-    if resume and place is None:
+    files = launch.files_of(source)
+    reservations.check_folder(out, files)
+    reservations.check_label(participant)
+    unfinished = None if resume is False else launch.unfinished(out, participant)
+    if resume and unfinished is None:
         raise click.UsageError(f"--resume: participant {participant} has no session in {out}")
-    asks = place is not None and resume is None
-    begun = "" if place is None else f"participant {participant} has begun {place.version} at {_minute(place.started)}"
+    asks = unfinished is not None and resume is None
+    begun = ""
+    if unfinished is not None:
+        begun = f"participant {participant} began {unfinished.version} at {_minute(unfinished.started)}"
     if asks and not sys.stdin.isatty():
-        raise click.UsageError(f"{begun} and not finished it; give --resume to go on or --new to begin another")
+        raise click.UsageError(f"{begun} and did not finish it; give --resume to go on or --new to begin another")
     psychopy.check()
-    if asks and not click.confirm(f"{begun}. Go on with it?", default=True, err=True):
-        place = None
+    if asks and not click.confirm(f"{begun}. Resume it?", default=True, err=True):
+        unfinished = None
 
     def opener(file: "VersionFile") -> "Window":
         return psychopy.Window(file, size=window, screen=screen, font=font)
 
-    if place is not None:
-        outcome = sittings.go_on(out, place, opener)
+    if unfinished is not None:
+        outcome = launch.resume(out, unfinished, opener)
     else:
-        outcome = sittings.begin(out, files, participant, opener, first_slot=first_slot)
+        outcome = launch.begin(out, files, participant, opener, first_slot=first_slot)
     session = outcome.session
-    if outcome.how not in sittings.KEPT:
+    if outcome.how not in launch.KEPT:
         why = "no consent" if outcome.how == "refused" else outcome.how.replace("_", " ")
         click.echo(f"{participant}: {why}; nothing is kept")
     else:

@@ -30,7 +30,8 @@ def command(study_file: Path, figures: bool, out: Path, force: bool) -> None:
     """
     from gardenpath.analysis.reporting import document
     from gardenpath.analysis.reporting.figures import figure_style
-    from gardenpath.study import find_tables, load, read, refuse_overwrite, write_sidecar, write_text
+    from gardenpath.study import load, read, refuse_overwrite, write_sidecar, write_text
+    from gardenpath.study.table_files import find_tables
 
     study = load(study_file)
     script, folder = out.with_suffix(".R"), out.with_name(f"{out.stem}-figures")
@@ -67,7 +68,8 @@ def command(study_file: Path, figures: bool, out: Path, force: bool) -> None:
 
 def _absent(files: Mapping[str, Path]) -> list[str]:
     """Return a line for what is not there, though every study has it."""
-    from gardenpath.study import STEPS, TABLES
+    from gardenpath.study import TABLES
+    from gardenpath.study.schemas import STEPS
 
     lines = []
     for step in STEPS:

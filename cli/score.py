@@ -170,9 +170,10 @@ def meanings(scores: "pd.DataFrame") -> dict[str, str]:
 @scoring_options
 def command(scoring: Scoring, model: str) -> None:
     """Write the tables surprisal (bits a word) and sentence_scores (nats a sentence) of MATERIALS."""
-    from gardenpath import lmscore, stimuli, study
+    from gardenpath import lmscore, stimuli
+    from gardenpath.study.table_files import refuse_tables
 
-    study.refuse_tables(scoring.out, "score", scoring.force)
+    refuse_tables(scoring.out, "score", scoring.force)
     read = stimuli.read(*scoring.materials, format=scoring.format_)
     loaded = scoring.load(model)
     how = scoring.how(loaded)

@@ -57,7 +57,8 @@ def command(
 
     for module in ("starlette", "uvicorn", "sqlalchemy"):
         study.require(module, "online")
-    from gardenpath.experiment.server import routes, store
+    from gardenpath.experiment.server import routes
+    from gardenpath.experiment.server.database import sqlite_url
 
     stated = study.load(study_file)
     outer = urlsplit(address or "")
@@ -67,7 +68,7 @@ def command(
     versions = experiment.version_files(stated)
     folder = out or stated.folder / "data"
     listener = routes.listen(host, port)
-    opened = routes.open_store(stated, versions, database or store.sqlite_url(folder / "study.sqlite"))
+    opened = routes.open_store(stated, versions, database or sqlite_url(folder / "study.sqlite"))
     key = routes.participant_key(folder / "participant.key")
     password = routes.secret(folder / "dashboard.password", lambda: secrets.token_urlsafe(12))
     site = routes.Site(outer.path, trust_proxy is not None, password, kiosk=kiosk_seconds if kiosk else None)

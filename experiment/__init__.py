@@ -3,24 +3,19 @@
 from .browser import find_chromium, take_in_browser
 from .collect_data import collect
 from .platforms.exporting import export
-from .platforms.importing import ColumnMapping, read_mapping
 from .robots import Effects, HttpTransport, Robot, robot, simulate, take
-from .sessions import Event, Session, SessionRecord
+from .sessions import Event
 from .versions import VersionFile, read_versions, version_files
 
 __all__ = [
-    "ColumnMapping",
     "Effects",
     "Event",
     "HttpTransport",
     "Robot",
-    "Session",
-    "SessionRecord",
     "VersionFile",
     "collect",
     "export",
     "find_chromium",
-    "read_mapping",
     "read_versions",
     "robot",
     "simulate",

@@ -9,7 +9,7 @@ import pandas as pd
 from gardenpath import study
 
 from .event_tables import tables_of
-from .folders import read_files, read_records
+from .session_folders import read_files, read_records
 from .sessions import SessionRecord
 from .versions import VersionFile
 
@@ -41,6 +41,15 @@ def collect(
     tables items, conditions and words. Participants' ids are hashed with the key in the file `key`, by default `participant.key`
     beside the data, unless `keep_ids`; the labels of a plain table are kept unless a `key` is given. `prolific` is Prolific's
     export of demographics, joined by these hashes; who has revoked consent is removed from every table.
+
+    >>> import tempfile
+    >>> from importlib.resources import files
+    >>> from gardenpath import experiment
+    >>> versions = experiment.version_files(study.load(files("gardenpath.examples") / "minimal-pairs"))
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     experiment.simulate(versions, f"{folder}/data", participants=2, seed=1)
+    ...     list(collect(f"{folder}/data"))
+    ['items', 'conditions', 'words', 'readings', 'responses', 'sessions']
     """
     from .platforms import collecting
     from .platforms import prolific as demographics
@@ -70,7 +79,8 @@ def _recorded(data: str | Path, previews: bool) -> tuple[Mapping[str, VersionFil
         if database.is_file():
             _check_database(database)
         study.require("sqlalchemy", "online")
-        from .server.store import Store, sqlite_url
+        from .server.database import sqlite_url
+        from .server.store import Store
 
         store = Store(str(data) if "://" in str(data) else sqlite_url(database), create=False)
         return store.files(), list(store.records(previews=previews))

@@ -117,7 +117,7 @@ def _starts(events: Iterable[Event]) -> dict[int, list[list[Event]]]:
     return starts
 
 
-def _sitting(session: Session) -> dict[str, Any]:
+def _session_place(session: Session) -> dict[str, Any]:
     experiment, version = session.version.split("-", 1)
     return {"participant": session.participant, "session": session.id, "experiment": experiment, "version": version}
 
@@ -130,7 +130,7 @@ def _rows(session: Session, file: VersionFile, run: _Run) -> Iterator[tuple[str,
         return
     trial = file.version.trials[step.trial]
     place = {
-        **_sitting(session),
+        **_session_place(session),
         "trial": run.placed.position,
         "role": trial.role,
         "paradigm": trial.item.paradigm,
@@ -172,7 +172,7 @@ def _session_row(record: SessionRecord, file: VersionFile) -> dict[str, Any]:
     steps = steps_of(session, file)
     starts = [runs for number, runs in _starts(record.events).items() if steps[number].position is not None]
     return {
-        **_sitting(session),
+        **_session_place(session),
         "slot": session.slot,
         "started": session.started,
         "finished": session.finished,

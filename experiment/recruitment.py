@@ -36,10 +36,10 @@ def person(parameters: Mapping[str, Any]) -> Person | None:
     >>> person({"PROLIFIC_PID": "5f", "SESSION_ID": "66"})
     Person(id='5f', platform='prolific', submission='66')
     """
-    given = {name: _identifier(parameters, name) for name in (*PLATFORMS, "STUDY_ID", "SESSION_ID")}
+    ids = {name: _identifier(parameters, name) for name in (*PLATFORMS, "STUDY_ID", "SESSION_ID")}
     for name, platform in PLATFORMS.items():
-        if (id := given[name]) is not None:
-            return Person(id, platform, given["SESSION_ID"] if platform == "prolific" else None)
+        if (id := ids[name]) is not None:
+            return Person(id, platform, ids["SESSION_ID"] if platform == "prolific" else None)
     return None
 
 

@@ -29,9 +29,9 @@ from gardenpath.study.screens import (
     Words,
 )
 
-from .folders import write_record
 from .records import judged
 from .script import Placed, Walk, sequence
+from .session_folders import write_record
 from .sessions import SessionRecord, open_session, payload, walked
 from .tasks import Act, task_of
 from .versions import VersionFile
@@ -48,6 +48,9 @@ class Effects:
     the one higher on the scale is chosen, each with a residual of its own. `comprehension` and `attention` are the
     probabilities of the right answer to a question and of an expected response to an attention item; `slips` is that of
     taking the wrong one of two words first.
+
+    >>> Effects(scale={"npi": 0.5}).rating
+    1.5
     """
 
     rating: float = 1.5
@@ -73,6 +76,13 @@ class Robot:
     """Runs a session from its payload with events drawn from `effects`; the same seed and name give the same events.
 
     `files` holds the versions that it may meet, by SHA-256: what they show, which answers are right, where the critical words are.
+
+    >>> from importlib.resources import files
+    >>> from gardenpath import experiment
+    >>> versions = experiment.version_files(study.load(files("gardenpath.examples") / "minimal-pairs"))
+    >>> machine = robot(versions, seed=1)
+    >>> machine.files[versions[0].sha256].name
+    'E1-V1'
     """
 
     effects: Effects
@@ -89,7 +99,7 @@ class Robot:
             waiting += _events_of(did, clock)
             if did.last:
                 waiting.append(clock.event("done", did.placed.number, None, {"dropped_frames": None}))
-            if did.told:
+            if did.consented:
                 if did.visits:
                     yield {**clock.event("visit", None, None, _VISIT), "seq": session["next_seq"], "t": 0.0}
                     waiting = [{**event, "seq": event["seq"] + 1} for event in waiting]
@@ -105,7 +115,7 @@ class Robot:
         steps = sequence(file.script, session["order"])
         stand = Walk(steps, session["done"], {block: (n, of) for block, (n, of) in session["tallies"].items()})
         consent = file.script.consent
-        told = consent is None or consent in stand.done
+        consented = consent is None or consent in stand.done
         visits = True
         while stand.at is not None:
             number, n = stand.at
@@ -113,9 +123,9 @@ class Robot:
             screen = placed.step.screens[n]
             act = self._act(screen, placed, file, me, random)
             last = stand.end_screen(_outcome(screen, act))
-            told = told or (number == consent and last)
-            yield Did(placed, n, screen, act, n == 0, last, told, told and visits)
-            visits = visits and not told
+            consented = consented or (number == consent and last)
+            yield Did(placed, n, screen, act, n == 0, last, consented, consented and visits)
+            visits = visits and not consented
 
     def _act(self, screen: Any, placed: Placed, file: VersionFile, me: tuple[float, float], random: Random) -> Act:
         if screen.task == "page":
@@ -137,7 +147,7 @@ class Did:
     act: Act
     first: bool
     last: bool
-    told: bool
+    consented: bool
     visits: bool
 
 
@@ -222,8 +232,8 @@ class _Reader:
 
     def latent(self, condition: str) -> float:
         """Draw where a sentence lies on the latent scale, on which the mean of grammatical ones is 0.7."""
-        effects, own = self.robot.effects, 0.0 if len(self.trial.shown) > 1 else self.me[1]
-        latent = 0.7 - effects.rating * self._violation(condition) + own + self.random.gauss(0, 1)
+        effects, rater = self.robot.effects, 0.0 if len(self.trial.shown) > 1 else self.me[1]
+        latent = 0.7 - effects.rating * self._violation(condition) + rater + self.random.gauss(0, 1)
         return latent + self._item("rating") * effects.rating_item_sd
 
     def _log_rt(self, sentence: int, word: int, text: str) -> float:
@@ -263,7 +273,14 @@ def _about(asked: study.FieldSection, random: Random) -> str | int:
 
 
 def robot(versions: Iterable[VersionFile], *, seed: int, effects: Effects | None = None) -> Robot:
-    """Return a robot that knows what these versions show and expect, with the stated or the standard effects."""
+    """Return a robot that knows what these versions show and expect, with the stated or the standard effects.
+
+    >>> from importlib.resources import files
+    >>> from gardenpath import experiment
+    >>> versions = experiment.version_files(study.load(files("gardenpath.examples") / "minimal-pairs"))
+    >>> robot(versions, seed=1).effects.rating
+    1.5
+    """
     return Robot(effects or Effects(), seed, {file.sha256: file for file in versions})
 
 
@@ -361,7 +378,15 @@ class Transport(Protocol):
 
 
 def take(machine: Robot, transport: Transport, name: str) -> str:
-    """Let a robot take a whole session, sending after each step as the page does; return the completion code."""
+    """Let a robot take a whole session, sending after each step as the page does; return the completion code.
+
+    >>> from importlib.resources import files
+    >>> from gardenpath import experiment
+    >>> versions = experiment.version_files(study.load(files("gardenpath.examples") / "minimal-pairs"))
+    >>> with tempfile.TemporaryDirectory() as folder:  # where no server gives a code
+    ...     take(robot(versions, seed=1), FolderTransport(Path(folder), versions), "robot 1")
+    ''
+    """
     session = transport.begin(name)
     unsent: list[Json] = []
     count = session["next_seq"]
@@ -375,7 +400,7 @@ def take(machine: Robot, transport: Transport, name: str) -> str:
 
 
 class HttpTransport:
-    """Reaches a running server by the calls of docs/api.md."""
+    """Reaches a running server, whose address this is, by the calls of docs/api.md; its sessions are marked as a robot's."""
 
     def __init__(self, address: str) -> None:
         self.client = study.require("httpx2", "online").Client(base_url=address, timeout=30)
@@ -447,6 +472,14 @@ def simulate(
 
     The folder appears when all sessions are written. One that is there raises `FileExistsError`, unless `replace`, which
     takes the place of an earlier simulation and of nothing else.
+
+    >>> from importlib.resources import files
+    >>> from gardenpath import experiment
+    >>> versions = experiment.version_files(study.load(files("gardenpath.examples") / "minimal-pairs"))
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     simulate(versions, f"{folder}/data", participants=2, seed=1)
+    ...     len(experiment.collect(f"{folder}/data")["sessions"])
+    2
     """
     if participants < 1:
         raise ValueError(f"participants is {participants}; expected at least 1")
@@ -457,7 +490,7 @@ def simulate(
         )
     if folder.exists() and not _is_simulation(folder):
         raise FileExistsError(
-            f"{folder}: holds something else than an earlier simulation, so it is not replaced; write elsewhere"
+            f"{folder}: holds something other than an earlier simulation, so it is not replaced; write elsewhere"
         )
     machine = robot(versions, seed=seed, effects=effects)
     folder.parent.mkdir(parents=True, exist_ok=True)

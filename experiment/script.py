@@ -48,44 +48,44 @@ SAID = (
 SAID_IN_THE_LAB = ("stop_question", "stop_yes", "stopped_here", "finished", "enter", "choose_and_enter")
 
 
-def script(stated: study.Study, tasks: Tasks, version: Version) -> Script:
+def script(plan: study.Study, tasks: Tasks, version: Version) -> Script:
     """Return all that a version's sessions show; raises `study.DataError` naming the trials that cannot be shown."""
-    texts = standard_texts("session", stated.language)
+    texts = standard_texts("session", plan.language)
     faults: list[str] = []
     trials = []
     for n, trial in enumerate(version.trials):
         try:
             seed = f"{version.seed}-{trial.item.id}-{trial.condition}"
-            trials.append(_trial(n, trial, tasks, stated.language, seed, tell=_tells(trial, stated)))
+            trials.append(_trial(n, trial, tasks, plan.language, seed, tell=_tells(trial, plan)))
         except ValueError as error:
-            faults.append(f"{stated.path}: item {trial.item.id}: {error}")
+            faults.append(f"{plan.path}: item {trial.item.id}: {error}")
     if faults:
         raise study.DataError(dict.fromkeys(faults))
-    front = list(_front(stated, tasks, texts))
-    debriefing = texts["debriefing"] if stated.procedure.debriefing is None else stated.procedure.debriefing
+    front = list(_front(plan, tasks, texts))
+    debriefing = texts["debriefing"] if plan.procedure.debriefing is None else plan.procedure.debriefing
     return Script(
-        language=stated.language,
-        direction="rtl" if direction(stated.language) == "rtl" else "ltr",
-        device=stated.procedure.device,
+        language=plan.language,
+        direction="rtl" if direction(plan.language) == "rtl" else "ltr",
+        device=plan.procedure.device,
         consent=next((n for n, step in enumerate(front) if step.name == "consent"), None),
         front=tuple(front),
         trials=tuple(trials),
-        interludes=tuple(_interludes(stated, version, trials, texts)),
-        end=tuple(_end(stated, texts)),
+        interludes=tuple(_interludes(plan, version, trials, texts)),
+        end=tuple(_end(plan, texts)),
         texts={**{name: texts[name] for name in SAID}, "debriefing": debriefing},
         lab={name: texts[LAB][name] for name in SAID_IN_THE_LAB},
     )
 
 
-def _tells(trial: Trial, stated: study.Study) -> bool:
+def _tells(trial: Trial, plan: study.Study) -> bool:
     """Whether players have to know what is right: where practice goes on until enough was."""
-    return trial.role == PRACTICE and stated.procedure.practice.criterion is not None
+    return trial.role == PRACTICE and plan.procedure.practice.criterion is not None
 
 
 def _trial(n: int, trial: Trial, tasks: Tasks, language: str, seed: str, *, tell: bool) -> Step:
     """Return the step of a trial: its context, the sentence in its presentation, and what is asked of it."""
     if tasks.shows[trial.role] == WITH_TASK and not trial.prompts:
-        raise ValueError(f"its sentence stands with what is asked of a {trial.role}, and nothing is asked of it")
+        raise ValueError(f"show is {WITH_TASK!r} for {trial.role}, but no task is asked of its sentence")
     shown: list[Screen] = []
     show = tasks.shows[trial.role]
     if trial.item.context:
@@ -115,74 +115,74 @@ def _paragraphs(text: str | Sequence[str]) -> tuple[str, ...]:
     return tuple(part.strip() for part in parts if part.strip())
 
 
-def _front(stated: study.Study, tasks: Tasks, texts: Mapping[str, str]) -> Iterator[Step]:
+def _front(plan: study.Study, tasks: Tasks, texts: Mapping[str, str]) -> Iterator[Step]:
     lab: Mapping[str, str] = texts[LAB]  # type: ignore[assignment]
-    if stated.procedure.device.keyboard:
+    if plan.procedure.device.keyboard:
         leave = {"aside": Button(texts["no_keyboard"], "unsuitable"), "exits": (Exit("unsuitable", "unsuitable"),)}
         yield page("device", texts, texts["device"], buttons=(), lab=_paragraphs(lab["device"]), **leave)
     buttons = Button(texts["consent_accept"], "accepted"), Button(texts["consent_decline"], "declined")
-    own = stated.procedure.consent
+    consent_text = plan.procedure.consent
     consent = Text(
         name="consent",
-        heading=stated.title or stated.name,
-        paragraphs=_paragraphs(texts["consent"] if own is None else own),
-        lab=_paragraphs(lab["consent"]) if own is None else None,
+        heading=plan.title or plan.name,
+        paragraphs=_paragraphs(texts["consent"] if consent_text is None else consent_text),
+        lab=_paragraphs(lab["consent"]) if consent_text is None else None,
         buttons=buttons,
         space=False,
         exits=(Exit("declined", "refused"),),
     )
     yield Step("consent", (consent,))
-    if stated.procedure.instructions is not None:
-        for text in stated.procedure.instructions:
+    if plan.procedure.instructions is not None:
+        for text in plan.procedure.instructions:
             yield page("instructions", texts, text)
         return
-    for text in _instructions(stated, tasks):
+    for text in _instructions(plan, tasks):
         yield page("instructions", texts, text)
-    begin = [texts["practice"]] if stated.design.practice else []
+    begin = [texts["practice"]] if plan.design.practice else []
     said = [*_paragraphs(lab["ready"]), *begin]
     yield page("instructions", texts, [*_paragraphs(texts["ready"]), *begin], lab=tuple(said))
 
 
-def _instructions(stated: study.Study, tasks: Tasks) -> Iterator[str]:
+def _instructions(plan: study.Study, tasks: Tasks) -> Iterator[str]:
     """Yield a page for each way of reading and each task, the targets' before those of other roles."""
-    roles = [role for role in study.ROLES if role in ("target", *_present(stated))]
+    roles = [role for role in study.ROLES if role in ("target", *_present(plan))]
     shows = [tasks.shows[role] for role in roles if tasks.shows[role] != WITH_TASK]
     asks = [name for role in roles for name in tasks.asks[role]]
     seen: set[str] = set()
     for name in dict.fromkeys([*shows, *asks]):
-        text = tasks.task(name).instructions(tasks.settings[name], stated.language)
+        text = tasks.task(name).instructions(tasks.settings[name], plan.language)
         if text and text not in seen:
             yield text
         seen.add(text)
 
 
-def _present(stated: study.Study) -> list[str]:
+def _present(plan: study.Study) -> list[str]:
     """Return the roles that the design has beside targets."""
-    design = stated.design
-    there = {
+    design = plan.design
+    sections = {
         "filler": design.fillers,
         "catch": design.catch,
         "practice": design.practice,
         "attention": design.attention,
     }
-    return [role for role, given in there.items() if given]
+    return [role for role, section in sections.items() if section]
 
 
 def _interludes(
-    stated: study.Study, version: Version, trials: Sequence[Step], texts: Mapping[str, str]
+    plan: study.Study, version: Version, trials: Sequence[Step], texts: Mapping[str, str]
 ) -> Iterator[Interlude]:
     """Yield what comes between trials: rounds of practice, its end, breaks, and pages before blocks."""
     practice = [step for step in trials if step.block == PRACTICE]
     ordered = len(version.trials) - len(practice)
-    section, pauses = stated.procedure.practice, version.pauses()
+    section, pauses = plan.procedure.practice, version.pauses()
     starts = [len(practice) + n for n in version.ordering.starts(ordered)]
     pages: dict[int, list[Step]] = {}
-    for stated_page in stated.procedure.pages:
-        if stated_page.block > len(starts):
+    for block_page in plan.procedure.pages:
+        if block_page.block > len(starts):
             raise study.DataError(
-                f"{stated.path}: procedure.pages names block {stated_page.block}; the order has {len(starts)} (ordering.blocks)"
+                f"{plan.path}: procedure.pages names block {block_page.block}; the order has {len(starts)} (ordering.blocks)"
             )
-        pages.setdefault(starts[stated_page.block - 1], []).append(page("page", texts, stated_page.text))
+        pages.setdefault(starts[block_page.block - 1], []).append(page("page", texts, block_page.text))
     for position in range(len(version.trials)):
         steps: list[Step] = []
         if position == len(practice) > 0:
@@ -198,13 +198,13 @@ def _interludes(
             yield Interlude(position, tuple(steps))
 
 
-def _end(stated: study.Study, texts: Mapping[str, str]) -> Iterator[Step]:
-    if stated.procedure.demographics:
+def _end(plan: study.Study, texts: Mapping[str, str]) -> Iterator[Step]:
+    if plan.procedure.demographics:
         form = Form(
             name="demographics",
             heading=texts["about_you"],
             note=texts["may_be_empty"],
-            fields=tuple(stated.procedure.demographics),
+            fields=tuple(plan.procedure.demographics),
             button=texts["go_on"],
             missing=texts["needed"],
             no_number=texts["not_a_number"],

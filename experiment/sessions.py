@@ -19,7 +19,7 @@ __all__ = ["Event", "Json", "Session", "SessionRecord", "check_events", "event_t
 
 @dataclass(frozen=True)
 class Session:
-    """One sitting of one participant with one version; `order` holds positions in the version's trials.
+    """One participant's run of one version; `order` holds positions in the version's trials.
 
     `revision` numbers what the study showed then; a `late` one went on after its place had been given away; `excluded` is why
     it does not count.

@@ -33,12 +33,12 @@ def standard_texts(name: str, language: str) -> dict[str, Any]:
     Raises `ValueError` naming the languages where there are none.
     """
     tag = language.partition("-")[0]
-    there = _file(name)
-    if tag not in there:
+    by_language = _file(name)
+    if tag not in by_language:
         raise ValueError(
-            f"language is {language!r}: there are no texts in it; expected one of {', '.join(sorted(there))}"
+            f"language is {language!r}: there are no texts in it; expected one of {', '.join(sorted(by_language))}"
         )
-    return {LAB: {}, **there[tag]}
+    return {LAB: {}, **by_language[tag]}
 
 
 @cache

@@ -26,6 +26,11 @@ class VersionFile:
     """What a version file holds; `sha256` names this exact content in every session that ran it.
 
     `procedure` is what study.toml states, for the record: what is shown and asked stands in `script`.
+
+    >>> from importlib.resources import files
+    >>> file, *_ = version_files(study.load(files("gardenpath.examples") / "minimal-pairs"))
+    >>> file.name, len(file.version.trials), len(file.sha256)
+    ('E1-V1', 39, 64)
     """
 
     schema: int
@@ -52,8 +57,8 @@ class VersionFile:
         around = dataclasses.asdict(dataclasses.replace(self.script, trials=(), interludes=()))
         screens = [vars(screen) for step in self.script.trials for screen in step.screens]
         beside = sorted({str(screen[name]) for screen in screens for name in BESIDE if name in screen})
-        stated = json.dumps([self.procedure, around, beside], ensure_ascii=False)
-        return hashlib.sha256(stated.encode()).hexdigest()
+        content = json.dumps([self.procedure, around, beside], ensure_ascii=False)
+        return hashlib.sha256(content.encode()).hexdigest()
 
     @cached_property
     def shown(self) -> dict[str, Any]:
@@ -77,42 +82,48 @@ class VersionFile:
         return path
 
 
-def version_files(stated: study.Study) -> list[VersionFile]:
-    """Return the version files of a study: its materials dealt by its design, expanded to the screens of its procedure."""
-    tasks = tasks_of(stated)
-    materials = read(*stated.paths())
-    versions = design(stated, materials, asks=tasks.asks, needing=tasks.needing())
-    _check_needs(stated, tasks, versions)
-    shown = min(len(version.trials) for version in versions) - len(stated.design.practice)
-    if stated.procedure.breaks >= shown:
+def version_files(plan: study.Study) -> list[VersionFile]:
+    """Return the version files of a study: its materials dealt by its design, expanded to the screens of its procedure.
+
+    >>> from importlib.resources import files
+    >>> plan = study.load(files("gardenpath.examples") / "minimal-pairs")
+    >>> [file.name for file in version_files(plan)][:4]
+    ['E1-V1', 'E1-V2', 'E1-V3', 'E2-V1']
+    """
+    tasks = tasks_of(plan)
+    materials = read(*plan.paths())
+    versions = design(plan, materials, asks=tasks.asks, needing=tasks.needing())
+    _check_needs(plan, tasks, versions)
+    shown = min(len(version.trials) for version in versions) - len(plan.design.practice)
+    if plan.procedure.breaks >= shown:
         raise study.DataError(
-            f"{stated.path}: procedure.breaks is {stated.procedure.breaks}; expected fewer than the {shown} sentences of a version"
+            f"{plan.path}: procedure.breaks is {plan.procedure.breaks}; expected fewer than the {shown} sentences of a version"
         )
     for version in versions:
-        _check_order(stated, version)
-    title, procedure = stated.title or stated.name, dataclasses.asdict(stated.procedure)
+        _check_order(plan, version)
+    title, procedure = plan.title or plan.name, dataclasses.asdict(plan.procedure)
     return [
         VersionFile(
             SCHEMA,
-            stated.name,
+            plan.name,
             title,
             procedure,
             _paradigms(version, materials),
             version,
-            script(stated, tasks, version),
+            script(plan, tasks, version),
         )
         for version in versions
     ]
 
 
-def _check_needs(stated: study.Study, tasks: Tasks, versions: Sequence[Version]) -> None:
+def _check_needs(plan: study.Study, tasks: Tasks, versions: Sequence[Version]) -> None:
     """Refuse a task that no trial can be asked, since nothing has what it needs."""
     trials = [trial for version in versions for trial in version.trials]
     lacking = {name: [n for n in needs if not any(t.has(n) for t in trials)] for name, needs in tasks.needing().items()}
     asked = {name for names in tasks.asks.values() for name in names}
     faults = [
-        f"{stated.path}: procedure asks {name} of sentences that have {' and '.join(lack)}, and none has; expected it among the "
-        "columns of the materials"
+        f"{plan.path}: procedure asks {name} of sentences that have {' and '.join(lack)}, but no sentence does; expected it among "
+        "the columns of the materials"
         for name, lack in lacking.items()
         if lack and name in asked
     ]
@@ -120,12 +131,12 @@ def _check_needs(stated: study.Study, tasks: Tasks, versions: Sequence[Version])
         raise study.DataError(faults)
 
 
-def _check_order(stated: study.Study, version: Version) -> None:
+def _check_order(plan: study.Study, version: Version) -> None:
     """Draw one order, so that rules which cannot hold are refused before anybody comes."""
     try:
         version.drawn(0)
     except ValueError as error:
-        raise study.DataError(f"{stated.path}: ordering, version {version.experiment}-{version.id}: {error}") from None
+        raise study.DataError(f"{plan.path}: ordering, version {version.experiment}-{version.id}: {error}") from None
 
 
 def _paradigms(version: Version, materials: Materials) -> tuple[Paradigm, ...]:
@@ -140,9 +151,9 @@ def parse_version(text: str, where: str) -> VersionFile:
     except json.JSONDecodeError as error:
         raise study.DataError(f"{where}: not valid JSON: {error}; write it again with  gardenpath design") from None
     if not isinstance(data, dict) or data.get("schema") != SCHEMA:
-        stated = data.get("schema") if isinstance(data, dict) else None
+        schema = data.get("schema") if isinstance(data, dict) else None
         raise study.DataError(
-            f"{where}: schema is {stated!r}, expected {SCHEMA}: it was written by another release of gardenpath; write it again "
+            f"{where}: schema is {schema!r}, expected {SCHEMA}: it was written by another release of gardenpath; write it again "
             "with  gardenpath design  (sessions that ran it are read by the release that wrote it)"
         )
     file = study.structure(VersionFile, data, where=where)
@@ -152,7 +163,16 @@ def parse_version(text: str, where: str) -> VersionFile:
 
 
 def read_versions(folder: str | Path) -> list[VersionFile]:
-    """Return the version files of a folder, ordered by name."""
+    """Return the version files of a folder, ordered by name.
+
+    >>> import tempfile
+    >>> from importlib.resources import files
+    >>> written = version_files(study.load(files("gardenpath.examples") / "minimal-pairs"))
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = [file.write(folder) for file in written]
+    ...     read_versions(folder) == written
+    True
+    """
     paths = sorted(Path(folder).glob("E*-V*.json"))
     paths = [path for path in paths if not path.name.endswith(".meta.json")]
     if not paths:

@@ -41,6 +41,9 @@ class AttentionSection:
     """An attention item, of the two kinds that platforms allow (Prolific: an explicit instruction, or nonsense).
 
     `responses` are the answers that show attention, for each task that the sentence is followed by and that tells.
+
+    >>> AttentionSection("instruction", "Please press 2 here.", {"acceptability": ["2"]}).kind
+    'instruction'
     """
 
     __pydantic_config__ = STRICT
@@ -64,6 +67,9 @@ class AttentionSection:
 class PracticeSection:
     """A practice sentence with what tasks need of it: a comprehension question, its right answer and the answers to choose from,
     `alternatives` with spaces between, and the free `columns` of items.
+
+    >>> PracticeSection("The cat slept.", "Did the cat sleep?", "yes").choices
+    ['yes', 'no']
     """
 
     __pydantic_config__ = STRICT
@@ -95,7 +101,11 @@ Practice = Annotated[
 
 @dataclass(frozen=True)
 class DesignSection:
-    """How paradigms are dealt to experiments and conditions to versions; arguments of `stimuli.Design`."""
+    """How paradigms are dealt to experiments and conditions to versions; arguments of `stimuli.Design`.
+
+    >>> DesignSection(ratio={"grammatical": 2, "ungrammatical": 1}, versions=3).trial
+    'sentence'
+    """
 
     __pydantic_config__ = STRICT
     ratio: dict[str, int]
@@ -129,7 +139,11 @@ class DesignSection:
 
 @dataclass(frozen=True)
 class OrderingSection:
-    """Rules of presentation order; arguments of `stimuli.Ordering`."""
+    """Rules of presentation order; arguments of `stimuli.Ordering`.
+
+    >>> OrderingSection(max_run={"condition": 2}).across_breaks
+    True
+    """
 
     __pydantic_config__ = STRICT
     no_adjacent: str | tuple[str, ...] | None = None
@@ -149,7 +163,11 @@ ROLES = ("target", "filler", "catch", "practice", "attention")
 
 @dataclass(frozen=True)
 class FieldSection:
-    """A question about the participant, asked after the last sentence: a short text, a number, or a choice."""
+    """A question about the participant, asked after the last sentence: a short text, a number, or a choice.
+
+    >>> FieldSection("hand", "Which hand do you write with?", "choice", ["left", "right"]).needed
+    False
+    """
 
     __pydantic_config__ = STRICT
     name: str
@@ -251,9 +269,10 @@ class ProcedureSection:
 
     def role(self, name: str) -> RoleSection:
         """Return what is shown and asked of a role, with what it leaves out as for targets."""
-        own: RoleSection = getattr(self, name)
+        section: RoleSection = getattr(self, name)
         return RoleSection(
-            self.target.show if own.show is None else own.show, self.target.ask if own.ask is None else own.ask
+            self.target.show if section.show is None else section.show,
+            self.target.ask if section.ask is None else section.ask,
         )
 
 
@@ -273,7 +292,13 @@ class RewardSection:
 
 @dataclass(frozen=True)
 class OnlineSection:
-    """What `serve` needs beside the procedure: codes, places, and how people are treated (docs/online.md)."""
+    """What `serve` needs beside the procedure: codes, places, and how people are treated (docs/online.md).
+
+    >>> OnlineSection("C0DE", quota=0)
+    Traceback (most recent call last):
+    ...
+    ValueError: quota is 0; expected at least 1 place a version
+    """
 
     __pydantic_config__ = STRICT
     completion_code: str
@@ -312,7 +337,13 @@ class OnlineSection:
 
 @dataclass(frozen=True)
 class ExcludeSection:
-    """Who is left out beside reading times out of the band, applied in this order; docs/study-toml.md says what each means."""
+    """Who is left out beside reading times out of the band, applied in this order; docs/study-toml.md says what each means.
+
+    >>> ExcludeSection(accuracy=90)
+    Traceback (most recent call last):
+    ...
+    ValueError: accuracy is 90; expected a share from 0 to 1
+    """
 
     __pydantic_config__ = STRICT
     min_minutes: float = 0.0
@@ -348,7 +379,11 @@ CODINGS = ("sum", "treatment", "helmert", "repeated")
 
 @dataclass(frozen=True)
 class ModelSection:
-    """A mixed model of one's own; `region` is of reading times, `contrasts` names a factor's, `repeated` where not stated."""
+    """A mixed model of one's own; `region` is of reading times, `contrasts` names a factor's, `repeated` where not stated.
+
+    >>> ModelSection("ease", "z ~ extraction + (1|participant) + (1|item)").region
+    'critical'
+    """
 
     __pydantic_config__ = STRICT
     name: str
@@ -369,7 +404,11 @@ class ModelSection:
 
 @dataclass(frozen=True)
 class AnalysisSection:
-    """Exclusions and engine; arguments of `analysis.analyse`."""
+    """Exclusions and engine; arguments of `analysis.analyse`.
+
+    >>> AnalysisSection(engine="lme4").policy
+    'declared'
+    """
 
     __pydantic_config__ = STRICT
     engine: str = "glmm"
@@ -395,12 +434,18 @@ class AnalysisSection:
             _expect(effect > 0, f"smallest.{name} is {effect:g}; expected more than 0")
         names = [model.name for model in self.models]
         twice = sorted({name for name in names if names.count(name) > 1})
-        _expect(not twice, f"models: {', '.join(map(repr, twice))} is there twice; expected a name of its own for each")
+        _expect(not twice, f"models: {', '.join(map(repr, twice))} occurs twice; expected a different name for each")
 
 
 @dataclass(frozen=True)
 class Study:
-    """A study as study.toml states it; `path` is that file, and its paths start from its folder."""
+    """A study as study.toml states it; `path` is that file, and its paths start from its folder.
+
+    >>> from importlib.resources import files
+    >>> plan = load(files("gardenpath.examples") / "minimal-pairs")
+    >>> plan.name, [path.name for path in plan.paths()]
+    ('minimal-pairs', ['items.csv'])
+    """
 
     __pydantic_config__ = STRICT
     name: str
@@ -438,6 +483,10 @@ def load(path: str | Path) -> Study:
     """Return the study that a study.toml (or the folder it lies in) states.
 
     Raises `DataError` with every unknown, missing and ill-typed key at once.
+
+    >>> from importlib.resources import files
+    >>> load(files("gardenpath.examples") / "minimal-pairs").design.versions
+    3
     """
     path = Path(path)
     if path.is_dir():
@@ -445,13 +494,13 @@ def load(path: str | Path) -> Study:
     if not path.exists():
         raise FileNotFoundError(f"{path}: there is no such file; expected a study.toml (see  gardenpath demo)")
     try:
-        stated = tomllib.loads(read_text(path))
+        content = tomllib.loads(read_text(path))
     except tomllib.TOMLDecodeError as error:
         raise DataError(f"{path}: not valid TOML: {error}{_line_of(path, str(error))}") from None
-    stated.pop("path", None)
-    if renamed := list(_renamed(stated)):
+    content.pop("path", None)
+    if renamed := list(_renamed(content)):
         raise DataError(f"{path}: {fault}" for fault in renamed)
-    return structure(Study, {**stated, "path": path}, where=str(path))
+    return structure(Study, {**content, "path": path}, where=str(path))
 
 
 # Keys that were, and what says the same now.
@@ -464,13 +513,13 @@ RENAMED = {
 }
 
 
-def _renamed(stated: Mapping[str, Any]) -> Iterator[str]:
+def _renamed(content: Mapping[str, Any]) -> Iterator[str]:
     """Yield what is wrong with keys of an earlier form."""
     for old, new in RENAMED.items():
         section, key = old.split(".")
-        if isinstance(stated.get(section), dict) and key in stated[section]:
-            yield f"key {old!r} is no more; expected {new}"
-    design = stated.get("design")
+        if isinstance(content.get(section), dict) and key in content[section]:
+            yield f"key {old!r} is no longer used; expected {new}"
+    design = content.get("design")
     for n, item in enumerate(design.get("attention", []) if isinstance(design, dict) else []):
         if isinstance(item, dict) and isinstance(item.get("responses"), list):
             yield f"design.attention.{n}.responses is a list; expected the answers of each task: {{ NAME = {item['responses']} }}"
@@ -478,12 +527,18 @@ def _renamed(stated: Mapping[str, Any]) -> Iterator[str]:
 
 def _line_of(path: Path, message: str) -> str:
     """Return the line that a TOML error names, to be looked at."""
-    found = re.search(r"at line (\d+)", message)
-    return f": {read_text(path).splitlines()[int(found.group(1)) - 1].strip()}" if found else ""
+    match = re.search(r"at line (\d+)", message)
+    return f": {read_text(path).splitlines()[int(match.group(1)) - 1].strip()}" if match else ""
 
 
 def structure(kind: type[T], data: object, *, where: str) -> T:
-    """Return `data` as the dataclass `kind`, or raise `DataError` with every fault, each named by its key."""
+    """Return `data` as the dataclass `kind`, or raise `DataError` with every fault, each named by its key.
+
+    >>> structure(PageSection, {"block": 0, "text": "Half of it is done."}, where="pages.json")
+    Traceback (most recent call last):
+    ...
+    gardenpath.study.errors.DataError: pages.json: block is 0; expected 1 or more
+    """
     try:
         structured: T = _adapter(kind).validate_json(
             json.dumps(data, default=str)
@@ -518,8 +573,7 @@ def _keys(kind: Any, place: tuple[str | int, ...]) -> list[str]:
     """Return the keys that the dataclass found at `place` inside `kind` knows."""
     for part in place:
         hints = get_type_hints(kind) if is_dataclass(kind) else {}
-        found = hints.get(str(part), kind)
-        kind = next(_dataclasses(found), kind)
+        kind = next(_dataclasses(hints.get(str(part), kind)), kind)
     return [f.name for f in fields(kind) if f.name != "path"] if is_dataclass(kind) else []
 
 

@@ -18,7 +18,13 @@ class DataError(ValueError):
 
 
 class MissingExtra(ImportError):
-    """An optional part of gardenpath is not installed; the message names the extra to install."""
+    """An optional part of gardenpath is not installed; the message names the extra to install.
+
+    >>> require("no_such_module", "lab")
+    Traceback (most recent call last):
+    ...
+    gardenpath.study.errors.MissingExtra: no_such_module is not installed; it belongs to the extra 'lab': ...
+    """
 
 
 def require(module: str, extra: str) -> ModuleType:

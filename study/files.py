@@ -25,12 +25,21 @@ def read_text(path: str | Path) -> str:
 
     A byte-order mark and carriage-return line ends are read and reported on the log;
     bytes that are not UTF-8 raise `DataError` with their line.
+
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = Path(folder, "items.csv").write_bytes(b"a,b\\r\\n1,2\\r\\n")
+    ...     read_text(f"{folder}/items.csv")
+    'a,b\\n1,2\\n'
     """
     return decode(Path(path).read_bytes(), path)
 
 
 def decode(raw: bytes, path: str | Path) -> str:
-    """Return the text of these bytes of the file `path`, as `read_text` does."""
+    """Return the text of these bytes of the file `path`, as `read_text` does.
+
+    >>> decode(b"na\\xc3\\xafve\\r\\n", "items.csv")
+    'naïve\\n'
+    """
     if raw.startswith((b"\xff\xfe", b"\xfe\xff")):
         raise DataError(f"{path}: the file is UTF-16, expected UTF-8; save it again as 'CSV UTF-8' or 'UTF-8'")
     if raw.startswith(b"PK\x03\x04"):
@@ -57,7 +66,14 @@ def decode(raw: bytes, path: str | Path) -> str:
 
 @contextmanager
 def atomic(path: str | Path) -> Iterator[Path]:
-    """Give a temporary path in the same folder; it becomes `path` only if the block ends without an error."""
+    """Give a temporary path in the same folder; it becomes `path` only if the block ends without an error.
+
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     with atomic(f"{folder}/list.csv") as temporary:
+    ...         _ = temporary.write_text("whole")
+    ...     [path.name for path in Path(folder).iterdir()]
+    ['list.csv']
+    """
     target = Path(path)
     target.parent.mkdir(parents=True, exist_ok=True)
     handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
@@ -78,7 +94,13 @@ def _umask() -> int:
 
 
 def read_json(path: str | Path) -> object:
-    """Return what a JSON file holds; raises `DataError` with file, line and fault where it is not JSON."""
+    """Return what a JSON file holds; raises `DataError` with file, line and fault where it is not JSON.
+
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_text(f"{folder}/list.json", '{"seed": 7}')
+    ...     read_json(f"{folder}/list.json")
+    {'seed': 7}
+    """
     try:
         return json.loads(read_text(path))
     except json.JSONDecodeError as error:
@@ -88,26 +110,42 @@ def read_json(path: str | Path) -> object:
 
 
 def write_text(path: str | Path, text: str) -> None:
-    """Write `text` as UTF-8, all of it or nothing."""
+    """Write `text` as UTF-8, all of it or nothing.
+
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_text(f"{folder}/new/list.txt", "naïve")
+    ...     read_text(f"{folder}/new/list.txt")
+    'naïve'
+    """
     with atomic(path) as temporary:
         temporary.write_bytes(text.encode("utf-8"))
 
 
 def sha256(path: str | Path) -> str:
-    """Return the SHA-256 of a file's bytes, in hexadecimal."""
+    """Return the SHA-256 of a file's bytes, in hexadecimal.
+
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_text(f"{folder}/list.txt", "naïve")
+    ...     sha256(f"{folder}/list.txt")[:8]
+    'f86fd89d'
+    """
     with open(path, "rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 def versions() -> dict[str, str]:
-    """Return the version of Python and of each installed package that can change a number."""
-    found = {"python": platform.python_version()}
+    """Return the version of Python and of each installed package that can change a number.
+
+    >>> versions()["python"] == platform.python_version()
+    True
+    """
+    installed = {"python": platform.python_version()}
     for name in RECORDED:
         try:
-            found[name] = importlib.metadata.version(name)
+            installed[name] = importlib.metadata.version(name)
         except importlib.metadata.PackageNotFoundError:
             continue
-    return found
+    return installed
 
 
 def write_sidecar(
@@ -118,7 +156,12 @@ def write_sidecar(
     seed: int | None = None,
     notes: Mapping[str, object] | None = None,
 ) -> Path:
-    """Write `<output>.meta.json` (command, versions, input hashes, seed, notes) and return its path."""
+    """Write `<output>.meta.json` (command, versions, input hashes, seed, notes) and return its path.
+
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_sidecar(f"{folder}/list.csv", command="gardenpath design study.toml", seed=7).name
+    'list.csv.meta.json'
+    """
     output = Path(output)
     meta: dict[str, object] = {
         "output": output.name,
@@ -134,15 +177,28 @@ def write_sidecar(
 
 
 def read_sidecar(output: str | Path) -> dict[str, object]:
-    """Return what the sidecar of `output` says, or an empty mapping where there is none."""
+    """Return what the sidecar of `output` says, or an empty mapping where there is none.
+
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = write_sidecar(f"{folder}/list.csv", command="gardenpath design study.toml", seed=7)
+    ...     read_sidecar(f"{folder}/list.csv")["seed"]
+    7
+    """
     output = Path(output)
     sidecar = output.with_name(f"{output.name}.meta.json")
-    found: dict[str, object] = json.loads(sidecar.read_text("utf-8")) if sidecar.exists() else {}
-    return found
+    meta: dict[str, object] = json.loads(sidecar.read_text("utf-8")) if sidecar.exists() else {}
+    return meta
 
 
 def refuse_overwrite(paths: Iterable[str | Path], force: bool) -> None:
-    """Raise `FileExistsError` naming the outputs that exist already, unless `force`."""
-    there = [str(path) for path in paths if Path(path).exists()]
-    if there and not force:
-        raise FileExistsError(f"{', '.join(there)}: exists already; give --force to overwrite, or write elsewhere")
+    """Raise `FileExistsError` naming the outputs that exist already, unless `force`.
+
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     refuse_overwrite([folder, f"{folder}/new"], force=False)
+    Traceback (most recent call last):
+    ...
+    FileExistsError: ...: exists already; give --force to overwrite, or write elsewhere
+    """
+    existing = [str(path) for path in paths if Path(path).exists()]
+    if existing and not force:
+        raise FileExistsError(f"{', '.join(existing)}: exists already; give --force to overwrite, or write elsewhere")

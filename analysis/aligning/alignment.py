@@ -7,7 +7,8 @@ from typing import Any
 
 import pandas as pd
 
-from gardenpath.study import TABLES, AnalysisSection, DataError, check, take_tables
+from gardenpath.study import TABLES, AnalysisSection, DataError, check
+from gardenpath.study.table_files import take_tables
 
 from ..comparing.rating_correlation import rating_correlations
 from ..engines.formulas import parse

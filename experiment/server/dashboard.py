@@ -29,8 +29,9 @@ from gardenpath import study
 from ..quality import Quality, quality
 from .assignment import Filled
 from .download import KINDS
+from .overview import SessionSummary
 from .rate_limits import Limit, TooLarge, limited
-from .store import Seen, Store
+from .store import Store
 
 COOKIE = "gardenpath-dashboard"
 HOURS = 12  # for so long a password given once is enough
@@ -70,9 +71,9 @@ class Dashboard:
     """The routes below /dashboard, behind a password; `url` is the database's address, `safe` whether a request is private."""
 
     def __init__(
-        self, store: Store, stated: study.Study, url: str, password: str, preview: str, safe: Callable[[Request], bool]
+        self, store: Store, plan: study.Study, url: str, password: str, preview: str, safe: Callable[[Request], bool]
     ) -> None:
-        self.store, self.stated, self.url, self.safe = store, stated, url, safe
+        self.store, self.plan, self.url, self.safe = store, plan, url, safe
         self._password, self._preview = password, preview
         self._sessions: dict[str, float] = {}
         self._qualities: dict[str, Quality] = {}
@@ -108,8 +109,8 @@ class Dashboard:
             return self._door(request, "The dashboard is shown over HTTPS only, or on the machine that serves it.", 403)
         if wait := max(self._tries.wait(caller), self._all_tries.wait("")):
             return self._door(request, f"Too many attempts. Please wait {math.ceil(wait)} seconds.", 429)
-        given = (await _form(request)).get("password", "")
-        if not hmac.compare_digest(_digest(given), _digest(self._password)):
+        password = (await _form(request)).get("password", "")
+        if not hmac.compare_digest(_digest(password), _digest(self._password)):
             return self._door(request, "This is not the password.", 403)
         token = secrets.token_urlsafe(32)
         now = time.monotonic()
@@ -154,7 +155,7 @@ class Dashboard:
 
     def values(self) -> dict[str, Any]:
         """Return what the page shows; nothing of it depends on a condition or an answer to a sentence."""
-        online, sessions = self.stated.served, self.store.overview()
+        online, sessions = self.plan.served, self.store.overview()
         filled, left = self.store.filled(), self.store.departures()
         rows = [
             Row(
@@ -166,7 +167,9 @@ class Dashboard:
             )
             for name in sorted({*self.store.active(), *filled, *left})
         ]
-        minutes = sorted(seen.minutes for seen in sessions if seen.state == "completed" and not seen.excluded)
+        minutes = sorted(
+            session.minutes for session in sessions if session.state == "completed" and not session.excluded
+        )
         return {
             "title": self._title(),
             "now": datetime.now(UTC),
@@ -183,7 +186,7 @@ class Dashboard:
             ),
             "over": sum(row.over for row in rows),
             "left": sum((Counter(row.left) for row in rows), Counter()),
-            "sessions": [(seen, self._flags(seen)) for seen in sessions],
+            "sessions": [(session, self._flags(session)) for session in sessions],
             "durations": minutes,
             "median": statistics.median(minutes) if minutes else None,
             "quartiles": statistics.quantiles(minutes, n=4) if len(minutes) > 3 else None,
@@ -194,31 +197,31 @@ class Dashboard:
         }
 
     def _title(self) -> str:
-        return self.stated.title or self.stated.name
+        return self.plan.title or self.plan.name
 
     def _pay(self, minutes: Sequence[float]) -> Pay | None:
-        reward = self.stated.served.reward
+        reward = self.plan.served.reward
         if reward is None or not minutes:
             return None
         declared = reward.amount / reward.minutes * 60 if reward.minutes else None
         return Pay(reward.amount / max(statistics.median(minutes), 1 / 60) * 60, declared)
 
-    def _flags(self, seen: Seen) -> list[str]:
+    def _flags(self, session: SessionSummary) -> list[str]:
         flags = []
-        if seen.source != "server":
-            flags.append(seen.source)
-        if seen.late:
+        if session.source != "server":
+            flags.append(session.source)
+        if session.late:
             flags.append("late")
-        if seen.visits > 1:
-            flags.append(f"loaded {seen.visits} times")
-        if seen.interruptions >= MANY_ABSENCES:
-            flags.append(f"left the window {seen.interruptions} times")
-        if seen.state == "completed":
-            found = self._quality(seen.id)
-            if found.fast > MUCH_FAST:
-                flags.append(f"{found.fast:.0%} of words under 100 ms")
-            if found.attentive < found.attention:
-                flags.append(f"attention {found.attentive} of {found.attention}")
+        if session.visits > 1:
+            flags.append(f"loaded {session.visits} times")
+        if session.interruptions >= MANY_ABSENCES:
+            flags.append(f"left the window {session.interruptions} times")
+        if session.state == "completed":
+            checks = self._quality(session.id)
+            if checks.fast > MUCH_FAST:
+                flags.append(f"{checks.fast:.0%} of words under 100 ms")
+            if checks.attentive < checks.attention:
+                flags.append(f"attention {checks.attentive} of {checks.attention}")
         return flags
 
     def _quality(self, session: str) -> Quality:
@@ -253,7 +256,7 @@ class Dashboard:
                 folder.cleanup()
                 fault = said.decode("utf-8", "replace").strip().rpartition("\n")[2]
                 return await self._show(request, token, fault=f"The download could not be made: {fault}", status=500)
-            name = f"{self.stated.name}-{kind}-{datetime.now(UTC):%Y%m%d-%H%M}.zip"
+            name = f"{self.plan.name}-{kind}-{datetime.now(UTC):%Y%m%d-%H%M}.zip"
             return FileResponse(path, filename=name, background=BackgroundTask(folder.cleanup))
 
         return downloading

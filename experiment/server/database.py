@@ -6,12 +6,14 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import sqlalchemy as sa
 
 from gardenpath import study
 
-SCHEMA = 3
+SCHEMA = 4
+Row = sa.Row[Any]
 metadata = sa.MetaData()
 META = sa.Table(
     "meta",
@@ -41,7 +43,7 @@ SESSIONS = sa.Table(
     sa.Column("id", sa.String, primary_key=True),
     sa.Column("token", sa.String, nullable=False, index=True),
     sa.Column("participant", sa.String, nullable=False),
-    sa.Column("sitting", sa.Integer, nullable=False),
+    sa.Column("ordinal", sa.Integer, nullable=False),
     sa.Column("platform", sa.String, nullable=False),
     sa.Column("version", sa.String, nullable=False),
     sa.Column("slot", sa.Integer, nullable=False),
@@ -61,7 +63,7 @@ SESSIONS = sa.Table(
     sa.Column("tab_seen", sa.String),
     sa.Column("trials_ended", sa.Integer, nullable=False, default=0),
     sa.Column("interruptions", sa.Integer, nullable=False, default=0),
-    sa.UniqueConstraint("participant", "sitting"),
+    sa.UniqueConstraint("participant", "ordinal"),
 )
 PREVIEW = "preview"
 REAL = SESSIONS.c.source != PREVIEW
@@ -131,14 +133,14 @@ class Database:
 
     def _open(self, url: str) -> None:
         with self.writing() as connection:
-            there = sa.inspect(connection).has_table(META.name)
-            found = connection.scalar(sa.select(META.c.schema)) if there else None
-            if found is None:
+            exists = sa.inspect(connection).has_table(META.name)
+            schema = connection.scalar(sa.select(META.c.schema)) if exists else None
+            if schema is None:
                 metadata.create_all(connection)
                 connection.execute(META.insert().values(schema=SCHEMA))
-            elif found != SCHEMA:
+            elif schema != SCHEMA:
                 raise study.DataError(
-                    f"{url}: the database has schema {found}, expected {SCHEMA}; collect its data with the gardenpath "
+                    f"{url}: the database has schema {schema}, expected {SCHEMA}; collect its data with the gardenpath "
                     "that made it, and serve from a new database"
                 )
 
@@ -216,7 +218,7 @@ def _prepare_sqlite(engine: sa.Engine) -> None:
     """WAL, every commit on disk, and transactions that begin when we say, for writing (as SQLAlchemy documents)."""
 
     @sa.event.listens_for(engine, "connect")
-    def _connect(connection, record):  # type: ignore[no-untyped-def]
+    def _connect(connection: Any, record: object) -> None:
         connection.isolation_level = None
         for pragma in (
             "journal_mode=WAL",
@@ -228,6 +230,6 @@ def _prepare_sqlite(engine: sa.Engine) -> None:
             connection.execute(f"PRAGMA {pragma}")
 
     @sa.event.listens_for(engine, "begin")
-    def _begin(connection):  # type: ignore[no-untyped-def]
+    def _begin(connection: sa.Connection) -> None:
         writes = connection.get_execution_options().get("writes")
         connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")

@@ -13,7 +13,7 @@ from pathlib import Path
 from gardenpath import study
 
 from ..collect_data import collect
-from ..folders import write_record
+from ..session_folders import write_record
 from .store import Store
 
 
@@ -33,7 +33,7 @@ def write_events(url: str, folder: Path) -> None:
         write_record(folder, record, versions[record.session.version_sha256])
     schema = files("gardenpath.experiment") / "screens.schema.json"
     study.write_text(folder / "screens.schema.json", schema.read_text("utf-8"))
-    store.engine.dispose()
+    store.database.engine.dispose()
 
 
 KINDS: Mapping[str, Callable[[str, Path], None]] = {"tables": write_tables, "events": write_events}

@@ -33,9 +33,12 @@ from ..recruitment import LAB, Ending, check_texts, ending, kiosk_texts, person,
 from ..sessions import Json, check_events, payload
 from ..standard_texts import direction
 from ..versions import VersionFile
+from .arrivals import Arrival, Opened
 from .dashboard import COOKIE, Dashboard
+from .payments import Ticket
 from .rate_limits import LARGEST_BODY, MOST_EVENTS, Limit, TooLarge, bounded, limited
-from .store import Arrival, Conflict, Opened, Refused, Rules, Store, Ticket
+from .rules import Conflict, Refused, Rules
+from .store import Store
 
 log = logging.getLogger("gardenpath")
 
@@ -64,9 +67,9 @@ class _Headers:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         async def with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
-                there = {name.lower() for name, _ in message["headers"]}
+                present = {name.lower() for name, _ in message["headers"]}
                 added = [(name.encode(), value.encode()) for name, value in HEADERS.items()]
-                message["headers"] = [*message["headers"], *(h for h in added if h[0] not in there)]
+                message["headers"] = [*message["headers"], *(h for h in added if h[0] not in present)]
             await send(message)
 
         await self.app(scope, receive, with_headers)
@@ -100,30 +103,30 @@ class Site:
     kiosk: int | None = None
 
 
-def application(store: Store, stated: study.Study, *, key: bytes, site: Site | None = None) -> Starlette:
+def application(store: Store, plan: study.Study, *, key: bytes, site: Site | None = None) -> Starlette:
     """Return the ASGI application of a study whose versions are published in `store`.
 
     `key` turns a platform's participant id into the keyed hash that is stored in its place.
     """
-    return _Study(store, stated, key, site or Site()).application()
+    return _Study(store, plan, key, site or Site()).application()
 
 
-def check(stated: study.Study) -> None:
+def check(plan: study.Study) -> None:
     """Raise `DataError` where the server would show people what it does not do, or texts that no page asks for."""
-    check_texts(stated.served, stated.language)
-    if stated.served.withdrawal == "keep" and stated.procedure.consent is None:
+    check_texts(plan.served, plan.language)
+    if plan.served.withdrawal == "keep" and plan.procedure.consent is None:
         raise study.DataError(
-            f"{stated.path}: online.withdrawal is 'keep', and the standard consent text promises deletion; expected your own "
-            "text in procedure.consent that says what stays"
+            f"{plan.path}: online.withdrawal is 'keep', and the standard consent text promises deletion; expected a "
+            "text of your own in procedure.consent that says what is kept"
         )
 
 
 class _Study:
     """The handlers of one study's calls."""
 
-    def __init__(self, store: Store, stated: study.Study, key: bytes, site: Site) -> None:
-        check(stated)
-        self.store, self.stated, self.online, self.key, self.site = store, stated, stated.served, key, site
+    def __init__(self, store: Store, plan: study.Study, key: bytes, site: Site) -> None:
+        check(plan)
+        self.store, self.plan, self.online, self.key, self.site = store, plan, plan.served, key, site
         self.arrivals = Limit(burst=60, rate=1)
         self.calls = Limit(burst=site.burst, rate=site.burst / 50)
 
@@ -148,12 +151,12 @@ class _Study:
         )
 
     def _page(self, index: Path) -> Callable[[Request], Response]:
-        seconds, language = self.site.kiosk, self.stated.language
+        seconds, language = self.site.kiosk, self.plan.language
         if seconds is None:
             return lambda request: FileResponse(index)
         said = {
             "study": {
-                "title": self.stated.title or self.stated.name,
+                "title": self.plan.title or self.plan.name,
                 "language": language,
                 "direction": direction(language),
             },
@@ -176,7 +179,7 @@ class _Study:
         if self.site.password is None:
             return []
         url, key = self.store.database.url, preview_key(self.key)
-        return Dashboard(self.store, self.stated, url, self.site.password, key, self._safe).routes()
+        return Dashboard(self.store, self.plan, url, self.site.password, key, self._safe).routes()
 
     # ------------------------------------------------------------------------------------------------- the calls
 
@@ -236,7 +239,7 @@ class _Study:
         reason = (await _body(request)).get("reason", "withdrawn")
         if reason not in REASONS:
             raise ValueError(f"reason: expected one of {', '.join(REASONS)}")
-        code = ending(self.online, self.stated.language, reason).code
+        code = ending(self.online, self.plan.language, reason).code
         how, deleted, ticket = await run_in_threadpool(self.store.withdraw, session, token, reason, code)
         return JSONResponse({**self._withdrawn(how, ticket).json(), "deleted": deleted})
 
@@ -253,7 +256,7 @@ class _Study:
     def _ending(self, kind: str, ticket: Ticket | None) -> Ending:
         platform, id = (ticket.platform, ticket.id) if ticket else ("link", "")
         platform = platform if self.site.kiosk is None else LAB
-        return ending(self.online, self.stated.language, kind, platform, id)
+        return ending(self.online, self.plan.language, kind, platform, id)
 
     def _online(self, opened: Opened) -> Json:
         online, ticket = self.online, opened.ticket
@@ -331,10 +334,10 @@ def page_files() -> Path:
 
 
 def _static(page: Path) -> Callable[[Request], Response]:
-    there = {path.name: path for path in page.iterdir() if path.is_file()}
+    by_name = {path.name: path for path in page.iterdir() if path.is_file()}
 
     def static(request: Request) -> Response:
-        path = there.get(request.path_params["name"])
+        path = by_name.get(request.path_params["name"])
         return FileResponse(path) if path else _error(404, "there is no such file")
 
     return static
@@ -384,13 +387,13 @@ def _preview(asked: object, key: bytes) -> tuple[str, int] | None:
         return None
     if not isinstance(asked, dict) or not {"version", "key"} <= asked.keys():
         raise ValueError("preview: expected an object with version, trial and key")
-    version, trial, given = asked["version"], asked.get("trial", 0), asked["key"]
+    version, trial, sent_key = asked["version"], asked.get("trial", 0), asked["key"]
     if not isinstance(version, str) or not re.fullmatch(r"[\w.-]{1,100}", version):
         raise ValueError("preview: expected version as in E1-V1")
     if not isinstance(trial, int) or isinstance(trial, bool) or not 0 <= trial < 100_000:
         raise ValueError("preview: expected trial as a whole number from 0")
-    if not isinstance(given, str) or not hmac.compare_digest(
-        given.encode("utf-8", "replace"), preview_key(key).encode()
+    if not isinstance(sent_key, str) or not hmac.compare_digest(
+        sent_key.encode("utf-8", "replace"), preview_key(key).encode()
     ):
         raise Refused("preview", "the key of the preview link is not this study's")
     return version, trial
@@ -425,14 +428,14 @@ def listen(host: str, port: int) -> socket.socket:
 
 
 def open_store(
-    stated: study.Study,
+    plan: study.Study,
     versions: Sequence[VersionFile],
     url: str,
     *,
     clock: Callable[[], datetime] = lambda: datetime.now(UTC),
 ) -> Store:
     """Return the study's database at `url` with its versions published."""
-    online = stated.served
+    online = plan.served
     rules = Rules(
         quota=online.quota,
         sessions=online.sessions,
@@ -443,10 +446,10 @@ def open_store(
     )
     store = Store(url, rules=rules, clock=clock)
     # What people are told and how they are treated; how many places there are may change at any time.
-    told = {
+    settings = {
         name: value for name, value in asdict(online).items() if name in ("reward", "sessions", "texts", "withdrawal")
     }
-    store.publish(versions, told)
+    store.publish(versions, settings)
     return store
 
 

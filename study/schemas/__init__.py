@@ -2,10 +2,10 @@
 
 from collections.abc import Mapping
 
-from . import alignment, comparisons, materials, results, scores, sessions
-from .declaring import STEPS, Column, Maker, Table
+from . import alignment_tables, comparison_tables, material_tables, result_tables, score_tables, session_tables
+from .declaration import STEPS, Column, Maker, Table
 
-PARTS = (materials, sessions, scores, results, alignment, comparisons)
+PARTS = (material_tables, session_tables, score_tables, result_tables, alignment_tables, comparison_tables)
 TABLES: Mapping[str, Table] = {table.name: table for part in PARTS for table in part.TABLES}
 
 __all__ = ["STEPS", "TABLES", "Column", "Maker", "Table"]

@@ -210,7 +210,7 @@ def test_the_keys_of_models_are_checked() -> None:
         )
     assert "formula is 'z'; expected  response ~ predictors" in str(found.value)
     own = {"name": "a", "formula": "z ~ x + (1|item)"}
-    with pytest.raises(DataError, match="'a' is there twice"):
+    with pytest.raises(DataError, match="'a' occurs twice"):
         structure(AnalysisSection, {"models": [own, own]}, where="study.toml")
 
 

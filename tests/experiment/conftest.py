@@ -15,8 +15,10 @@ from pathlib import Path
 import pytest
 
 from gardenpath import experiment, study
-from gardenpath.experiment.players.lab import writing
-from gardenpath.experiment.server import routes, store
+from gardenpath.experiment.players.lab import typesetting
+from gardenpath.experiment.server import routes
+from gardenpath.experiment.server.database import sqlite_url
+from gardenpath.experiment.server.store import Store
 
 BOTH = ("sqlite", "postgresql")
 
@@ -26,7 +28,7 @@ class Running:
     """A server that runs: its address, its store and its data folder."""
 
     address: str
-    store: store.Store
+    store: Store
     folder: Path
 
 
@@ -66,7 +68,7 @@ def serve(
 ) -> Iterator[Running]:
     """Run the study's server in a thread until the generator is closed."""
     uvicorn = pytest.importorskip("uvicorn", reason="the extra online is not installed")
-    opened = routes.open_store(stated, versions, url or store.sqlite_url(folder / "study.sqlite"), clock=clock)
+    opened = routes.open_store(stated, versions, url or sqlite_url(folder / "study.sqlite"), clock=clock)
     app = routes.application(opened, stated, key=b"key", site=site)
     listener = routes.listen("127.0.0.1", 0)
     process = uvicorn.Server(uvicorn.Config(app, access_log=False, log_level="warning"))
@@ -75,19 +77,19 @@ def serve(
     yield Running(f"http://127.0.0.1:{listener.getsockname()[1]}/", opened, folder)
     process.should_exit = True
     thread.join()
-    opened.engine.dispose()
+    opened.database.engine.dispose()
 
 
 @pytest.fixture
 def database_url(tmp_path: Path) -> str:
     """The URL of a new SQLite database; modules whose tests hold on both databases have a fixture of their own."""
-    return store.sqlite_url(tmp_path / "data" / "study.sqlite")
+    return sqlite_url(tmp_path / "data" / "study.sqlite")
 
 
 def new_database(kind: str, folder: Path, request: pytest.FixtureRequest) -> str:
     """Return the URL of a new database of this kind."""
     if kind == "sqlite":
-        return store.sqlite_url(folder / "data" / "study.sqlite")
+        return sqlite_url(folder / "data" / "study.sqlite")
     cluster: Cluster = request.getfixturevalue("cluster")
     return cluster.create()
 
@@ -159,6 +161,6 @@ def chromium() -> str:
 def needs_font(language: str, text: str) -> None:
     """Skip the test where no font of this machine has the characters of a text."""
     try:
-        writing.font_for([text], language)
+        typesetting.font_for([text], language)
     except ValueError as error:
         pytest.skip(f"no font for language {language}: {error}")

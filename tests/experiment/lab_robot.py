@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from gardenpath import study
-from gardenpath.experiment import folders, sessions
+from gardenpath.experiment import session_folders, sessions
 
 from .conftest import needs_font
 
@@ -164,9 +164,9 @@ class Part:
 def plan(data: Path, typed: str = "31") -> list[Part]:
     """Return the keys that lead through what is left of the one session in a data folder, screen by screen."""
     (path,) = data.glob("*/session.json")
-    record = next(iter(folders.read_records(data)))
+    record = next(iter(session_folders.read_records(data)))
     session = study.structure(sessions.Session, study.read_json(path), where=str(path))
-    file = folders.read_files(data)[session.version_sha256]
+    file = session_folders.read_files(data)[session.version_sha256]
     stand = sessions.walked(session, file, record.events)
     left = []
     while stand.at is not None:

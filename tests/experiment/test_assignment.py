@@ -15,8 +15,10 @@ import pytest
 from gardenpath import experiment, study
 from gardenpath.experiment.recruitment import Person
 from gardenpath.experiment.server import routes
+from gardenpath.experiment.server.arrivals import Arrival, Opened
 from gardenpath.experiment.server.assignment import Filled, choose
-from gardenpath.experiment.server.store import Arrival, Conflict, Opened, Refused, Store
+from gardenpath.experiment.server.rules import Conflict, Refused
+from gardenpath.experiment.server.store import Store
 
 from .conftest import BOTH, Clock, new_database
 from .made_events import done
@@ -41,7 +43,7 @@ def store_with(example: study.Study, versions: Versions, url: str, clock: Clock,
     stated = dataclasses.replace(example, online=dataclasses.replace(example.online, **online))
     made = routes.open_store(stated, versions, url, clock=clock)
     yield made
-    made.engine.dispose()
+    made.database.engine.dispose()
 
 
 def arrival(name: str | None = None, **more: Any) -> Arrival:
@@ -196,7 +198,7 @@ def test_who_comes_back_goes_on_and_too_late_is_told_so(opened: Store, clock: Cl
     assert (again.session, again.token) == (first.session, first.token)
     assert (again.visit, again.next_seq, again.stand.done) == (1, 1, {0})
     clock.pass_minutes(24 * 60)
-    with pytest.raises(Refused, match="longer than it may be resumed") as refused:
+    with pytest.raises(Refused, match="left too long ago") as refused:
         opened.open(arrival("anna"))
     assert refused.value.reason == "expired"
     finish_rest = [done(n, n) for n in range(1, len(first.stand.steps))]

@@ -16,10 +16,11 @@ import pytest
 from gardenpath import experiment, study
 from gardenpath.experiment.recruitment import Person
 from gardenpath.experiment.server import routes
+from gardenpath.experiment.server.arrivals import Arrival, Opened
 from gardenpath.experiment.server.dashboard import histogram, payments_csv
-from gardenpath.experiment.server.store import Arrival, Opened, Store
+from gardenpath.experiment.server.store import Store
 from gardenpath.experiment.sessions import payload
-from gardenpath.study import RewardSection
+from gardenpath.study.config import RewardSection
 
 from .conftest import Clock, Running, serve
 from .made_events import done, word

@@ -9,10 +9,10 @@ from click.testing import CliRunner
 
 from gardenpath import experiment, study
 from gardenpath.cli.main import cli
-from gardenpath.experiment.folders import read_files, read_records, write_record
 from gardenpath.experiment.quality import quality
 from gardenpath.experiment.script import sequence
-from gardenpath.experiment.server.store import Arrival
+from gardenpath.experiment.server.arrivals import Arrival
+from gardenpath.experiment.session_folders import read_files, read_records, write_record
 from gardenpath.experiment.sessions import Session, SessionRecord, open_session
 from gardenpath.study.screens import Answers, Slider
 
@@ -217,7 +217,7 @@ def test_simulating_again_replaces_an_earlier_simulation_and_nothing_else(
     experiment.simulate(versions, simulated, participants=2, seed=1, replace=True)
     assert len(experiment.collect(simulated)["sessions"]) == 2
     (simulated / "study.sqlite").write_text("real data")
-    with pytest.raises(FileExistsError, match="holds something else than an earlier simulation"):
+    with pytest.raises(FileExistsError, match="holds something other than an earlier simulation"):
         experiment.simulate(versions, simulated, participants=2, seed=1, replace=True)
 
 

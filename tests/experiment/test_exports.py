@@ -20,11 +20,11 @@ from click.testing import CliRunner
 from gardenpath import experiment, study
 from gardenpath.cli.main import cli
 from gardenpath.experiment.event_tables import tables_of
-from gardenpath.experiment.folders import read_files, read_records, write_record
 from gardenpath.experiment.platforms.exporting import Place, places
 from gardenpath.experiment.platforms.native import records
 from gardenpath.experiment.platforms.page import exported
 from gardenpath.experiment.script import Placed
+from gardenpath.experiment.session_folders import read_files, read_records, write_record
 
 from .pages import ITEMS, stated
 

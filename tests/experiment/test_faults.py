@@ -176,4 +176,4 @@ def test_what_is_stored_is_what_the_robots_did_byte_for_byte(study_folder: Path,
     assert {payment["status"] for payment in store.payments()} == {"completed"}
     reloaded = sum(any(event["visit"] != events[0]["visit"] for event in events) for events in done.values())
     assert reloaded > ROBOTS / 4
-    store.engine.dispose()
+    store.database.engine.dispose()

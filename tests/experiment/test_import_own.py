@@ -13,8 +13,8 @@ import pandas as pd
 import pytest
 
 from gardenpath import experiment, study
-from gardenpath.experiment.folders import read_records
 from gardenpath.experiment.pseudonyms import hash_participant, participant_key
+from gardenpath.experiment.session_folders import read_records
 
 
 @pytest.fixture

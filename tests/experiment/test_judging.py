@@ -9,7 +9,7 @@ import pytest
 from gardenpath.experiment.answers import answers, points, sides
 from gardenpath.experiment.players.lab import keys
 from gardenpath.experiment.players.lab.displays import Key
-from gardenpath.experiment.players.lab.forms import digits, field_fault, stored
+from gardenpath.experiment.players.lab.form import digits, field_fault, stored
 from gardenpath.experiment.standard_texts import direction
 from gardenpath.study import FieldSection
 from gardenpath.study.screens import Answer, Form

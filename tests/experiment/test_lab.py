@@ -20,7 +20,7 @@ from gardenpath import experiment, study
 from gardenpath.cli import lab
 from gardenpath.experiment import sessions
 from gardenpath.experiment.answers import answers, points
-from gardenpath.experiment.players.lab import layout, places, sittings, writing
+from gardenpath.experiment.players.lab import launch, layout, reservations, typesetting
 from gardenpath.experiment.players.lab.displays import Asked, Blank, Display, Key, Lines, Page, Pair, Typed, Word
 from gardenpath.experiment.players.lab.journal import Journal
 from gardenpath.experiment.records import record_of
@@ -59,12 +59,12 @@ class Machine(Reader):
 
 def take(
     folder: Path, files: list[experiment.VersionFile], reader: Machine, participant: str = "P01"
-) -> sittings.Outcome:
+) -> launch.Outcome:
     """Begin a session, or go on with one."""
-    place = sittings.unfinished(folder, participant)
+    place = launch.unfinished(folder, participant)
     if place is None:
-        return sittings.begin(folder, files, participant, lambda file: reader)
-    return sittings.go_on(folder, place, lambda file: reader)
+        return launch.begin(folder, files, participant, lambda file: reader)
+    return launch.resume(folder, place, lambda file: reader)
 
 
 def events(folder: Path, session: str) -> list[sessions.Event]:
@@ -72,14 +72,14 @@ def events(folder: Path, session: str) -> list[sessions.Event]:
     return sessions.check_events([json.loads(line) for line in lines])
 
 
-def placed(folder: Path, outcome: sittings.Outcome) -> tuple[Placed, ...]:
+def placed(folder: Path, outcome: launch.Outcome) -> tuple[Placed, ...]:
     file = next(
-        record for record in places.read_files(folder).values() if record.sha256 == outcome.session.version_sha256
+        record for record in reservations.read_files(folder).values() if record.sha256 == outcome.session.version_sha256
     )
     return sequence(file.script, outcome.session.order)
 
 
-def outcomes(folder: Path, outcome: sittings.Outcome, kind: str = "") -> list[Any]:
+def outcomes(folder: Path, outcome: launch.Outcome, kind: str = "") -> list[Any]:
     """The values of a session's outcomes, of screens of a kind in its trials where one is given."""
     steps = placed(folder, outcome)
     return [
@@ -301,7 +301,7 @@ def test_without_consent_nothing_is_kept_and_the_place_is_free(tmp_path: Path) -
     outcome = take(tmp_path / "data", files, Refuser())
     assert outcome.how == "refused"
     assert not list((tmp_path / "data").glob("s-*"))
-    assert sittings.unfinished(tmp_path / "data", "P01") is None
+    assert launch.unfinished(tmp_path / "data", "P01") is None
     assert take(tmp_path / "data", files, Machine(), "P02").session.slot == 0
 
 
@@ -322,7 +322,7 @@ def test_a_session_that_the_experimenter_interrupts_can_be_gone_on_with(tmp_path
 
     with pytest.raises(KeyboardInterrupt):
         take(data, files, Machine(misdeeds={1: interrupt}))
-    assert places.of_participant(data, "P01") == [], "there was no consent yet"
+    assert reservations.of_participant(data, "P01") == [], "there was no consent yet"
     outcome = take(data, files, Machine(misdeeds={12: interrupt}))
     assert outcome.how == "interrupted"
     resumed = take(data, files, Machine())
@@ -342,8 +342,8 @@ def test_a_window_that_cannot_be_opened_takes_no_place(tmp_path: Path) -> None:
 
     files = made(tmp_path, stated())
     with pytest.raises(ValueError, match="too small"):
-        sittings.begin(tmp_path / "data", files, "P01", broken)
-    assert places.of_participant(tmp_path / "data", "P01") == []
+        launch.begin(tmp_path / "data", files, "P01", broken)
+    assert reservations.of_participant(tmp_path / "data", "P01") == []
 
 
 def test_every_task_is_answered_by_key_and_by_mouse(tmp_path: Path) -> None:
@@ -489,7 +489,7 @@ def changed(folder: Path, change: Callable[[Any], Any], language: str = "en") ->
     return [replace(file, script=replace(file.script, trials=tuple(map(of, file.script.trials)))) for file in files]
 
 
-def in_trials(folder: Path, outcome: sittings.Outcome, kind: str) -> list[list[sessions.Event]]:
+def in_trials(folder: Path, outcome: launch.Outcome, kind: str) -> list[list[sessions.Event]]:
     """The events of a kind of each trial, in the order in which they were presented."""
     steps = placed(folder, outcome)
     recorded = [event for event in events(folder, outcome.session.id) if event.kind == kind]
@@ -497,7 +497,7 @@ def in_trials(folder: Path, outcome: sittings.Outcome, kind: str) -> list[list[s
     return [[event for event in recorded if event.step == number] for number in trials]
 
 
-def recorded_of(folder: Path, outcome: sittings.Outcome, kind: str) -> list[screens.Record]:
+def recorded_of(folder: Path, outcome: launch.Outcome, kind: str) -> list[screens.Record]:
     """The records of the screens of a kind, trial by trial."""
     recorded = events(folder, outcome.session.id)
     return [
@@ -744,9 +744,9 @@ def test_what_the_window_cannot_compose_is_refused_before_a_place_is_taken(tmp_p
     path = file.write(tmp_path / "versions")
     expected = rf"E1-V1\.json: end asks for typed text in '{language}'.*\n?.*gardenpath serve --kiosk"
     with pytest.raises(study.DataError, match=expected):
-        sittings.files_of(path)
-    assert sittings.files_of(changed(tmp_path, completion, "tr")[0].write(tmp_path / "other"))
-    assert sittings.files_of(made(tmp_path, stated(language=language))[0].write(tmp_path / "plain")), "nothing is typed"
+        launch.files_of(path)
+    assert launch.files_of(changed(tmp_path, completion, "tr")[0].write(tmp_path / "other"))
+    assert launch.files_of(made(tmp_path, stated(language=language))[0].write(tmp_path / "plain")), "nothing is typed"
 
 
 @pytest.mark.parametrize(("ms", "ended"), [(400.0, "answered"), (700.0, "timeout")])
@@ -840,7 +840,7 @@ def test_who_is_screened_out_leaves_with_that_ending_and_without_data(tmp_path: 
     assert outcome.how == "screened_out"
     assert reader.of(Page)[-1].paragraphs == (ENGLISH[LAB]["stopped_here"],)
     assert not list(data.glob("s-*"))
-    assert places.of_participant(data, "P01") == []
+    assert reservations.of_participant(data, "P01") == []
 
 
 def test_what_is_asked_before_consent_is_told_after_it_at_its_time(tmp_path: Path) -> None:
@@ -944,12 +944,12 @@ def test_versions_stay_balanced_with_dropouts_and_slots_count_up(
     now, files = NOW, versions[:3]
     given = []
     for n in range(12):
-        session = places.reserve(tmp_path, files, f"P{n:02}", now=now)
+        session = reservations.reserve(tmp_path, files, f"P{n:02}", now=now)
         given.append((session.version, session.slot))
         if n % 4 != 3:  # every fourth leaves and does not come back
-            places.finish(tmp_path, session, now=now)
+            reservations.finish(tmp_path, session, now=now)
         now += timedelta(minutes=90)
-    finished = [place for place in places._read(tmp_path) if place.finished]
+    finished = [place for place in reservations._read(tmp_path) if place.finished]
     counts = [sum(place.version == file.name for place in finished) for file in files]
     assert counts == [3, 3, 3]
     for file in files:
@@ -961,13 +961,13 @@ def test_an_unfinished_session_holds_its_place_for_an_hour(
     tmp_path: Path, versions: list[experiment.VersionFile]
 ) -> None:
     files = versions[:2]
-    first = places.reserve(tmp_path, files, "P01", now=NOW)
-    second = places.reserve(tmp_path, files, "P02", now=NOW + timedelta(minutes=5))
+    first = reservations.reserve(tmp_path, files, "P01", now=NOW)
+    second = reservations.reserve(tmp_path, files, "P02", now=NOW + timedelta(minutes=5))
     assert first.version != second.version
-    places.finish(tmp_path, second)
-    assert places.reserve(tmp_path, files, "P03", now=NOW + timedelta(minutes=50)).version == first.version
+    reservations.finish(tmp_path, second)
+    assert reservations.reserve(tmp_path, files, "P03", now=NOW + timedelta(minutes=50)).version == first.version
     # Now P01 and P03 hold two places of the first version, until they have run out.
-    assert places.reserve(tmp_path, files, "P04", now=NOW + timedelta(minutes=200)).version == first.version
+    assert reservations.reserve(tmp_path, files, "P04", now=NOW + timedelta(minutes=200)).version == first.version
 
 
 def test_two_windows_that_open_at_once_get_different_places(tmp_path: Path) -> None:
@@ -978,7 +978,7 @@ def test_two_windows_that_open_at_once_get_different_places(tmp_path: Path) -> N
     def open_windows(machine: int) -> None:
         gate.wait()
         for n in range(5):
-            session = places.reserve(folder, files, f"{machine}-{n}")
+            session = reservations.reserve(folder, files, f"{machine}-{n}")
             given.put(f"{session.version} {session.slot}")
 
     running = [fork.Process(target=open_windows, args=(n,)) for n in range(4)]
@@ -990,58 +990,58 @@ def test_two_windows_that_open_at_once_get_different_places(tmp_path: Path) -> N
     assert len(set(said)) == 20, "no place is given twice"
     counts = [sum(line.startswith(f"{file.name} ") for line in said) for file in files]
     assert max(counts) - min(counts) <= 1
-    assert len(places._read(folder)) == 20
+    assert len(reservations._read(folder)) == 20
 
 
 def test_a_label_that_was_used_is_refused_unless_it_is_meant(
     tmp_path: Path, versions: list[experiment.VersionFile]
 ) -> None:
-    session = places.reserve(tmp_path, versions[:3], "P01", now=NOW)
-    unfinished = sittings.unfinished(tmp_path, "P01")
+    session = reservations.reserve(tmp_path, versions[:3], "P01", now=NOW)
+    unfinished = launch.unfinished(tmp_path, "P01")
     assert unfinished is not None
     assert unfinished.session == session.id
-    places.finish(tmp_path, session, now=NOW)
+    reservations.finish(tmp_path, session, now=NOW)
     with pytest.raises(ValueError, match=r"P01 has finished E1-V1 at 2026-03-01 09:00 UTC.*--new"):
-        sittings.unfinished(tmp_path, "P01")
-    another = places.reserve(tmp_path, versions[:3], "P01", now=NOW)
+        launch.unfinished(tmp_path, "P01")
+    another = reservations.reserve(tmp_path, versions[:3], "P01", now=NOW)
     assert another.version != session.version, "a further session shows another version"
 
 
 def test_a_session_that_is_begun_anew_leaves_the_old_place(
     tmp_path: Path, versions: list[experiment.VersionFile]
 ) -> None:
-    first = places.reserve(tmp_path, versions[:1], "P01", now=NOW)
-    second = places.reserve(tmp_path, versions[:1], "P01", now=NOW)
-    left = {place.session: place.left for place in places._read(tmp_path)}
+    first = reservations.reserve(tmp_path, versions[:1], "P01", now=NOW)
+    second = reservations.reserve(tmp_path, versions[:1], "P01", now=NOW)
+    left = {place.session: place.left for place in reservations._read(tmp_path)}
     assert left == {first.id: True, second.id: False}
 
 
 def test_a_list_of_places_that_a_crash_left_behind_is_mended(
     tmp_path: Path, versions: list[experiment.VersionFile]
 ) -> None:
-    places.reserve(tmp_path, versions[:2], "P01", now=NOW)
+    reservations.reserve(tmp_path, versions[:2], "P01", now=NOW)
     before = (tmp_path / "places.json").read_text()
-    second = places.reserve(tmp_path, versions[:2], "P02", now=NOW)
-    places.finish(tmp_path, second, now=NOW)
+    second = reservations.reserve(tmp_path, versions[:2], "P02", now=NOW)
+    reservations.finish(tmp_path, second, now=NOW)
     (tmp_path / "places.json").write_text(before)
-    found = {place.participant: place.finished is not None for place in places._read(tmp_path)}
+    found = {place.participant: place.finished is not None for place in reservations._read(tmp_path)}
     assert found == {"P01": False, "P02": True}
 
 
 def test_a_session_runs_in_one_window(tmp_path: Path, versions: list[experiment.VersionFile]) -> None:
-    session = places.reserve(tmp_path, versions[:1], "P01", now=NOW)
-    again = places.running(tmp_path, session.id)
-    with places.running(tmp_path, session.id), pytest.raises(ValueError, match="runs in another window"), again:
+    session = reservations.reserve(tmp_path, versions[:1], "P01", now=NOW)
+    again = reservations.running(tmp_path, session.id)
+    with reservations.running(tmp_path, session.id), pytest.raises(ValueError, match="runs in another window"), again:
         pass
-    with places.running(tmp_path, session.id):
+    with reservations.running(tmp_path, session.id):
         pass
 
 
 def test_a_changed_version_has_a_new_revision(tmp_path: Path, versions: list[experiment.VersionFile]) -> None:
     changed = replace(versions[0], title="Another title")
-    first = places.reserve(tmp_path, versions[:1], "P01", now=NOW)
-    second = places.reserve(tmp_path, [changed], "P02", now=NOW)
-    third = places.reserve(tmp_path, versions[:1], "P03", now=NOW)
+    first = reservations.reserve(tmp_path, versions[:1], "P01", now=NOW)
+    second = reservations.reserve(tmp_path, [changed], "P02", now=NOW)
+    third = reservations.reserve(tmp_path, versions[:1], "P03", now=NOW)
     assert [session.revision for session in (first, second, third)] == [1, 2, 1]
 
 
@@ -1050,17 +1050,17 @@ def test_a_label_that_no_file_should_hold_is_refused(
     tmp_path: Path, label: str, versions: list[experiment.VersionFile]
 ) -> None:
     with pytest.raises(ValueError, match="expected a label"):
-        places.reserve(tmp_path, versions[:1], label)
+        reservations.reserve(tmp_path, versions[:1], label)
     with pytest.raises(ValueError, match="expected a label"):
-        places.of_participant(tmp_path / "data", label)
+        reservations.of_participant(tmp_path / "data", label)
 
 
 @pytest.mark.parametrize("label", ["../x", "a b", "الطالبة", "学生1"])
 def test_a_label_is_no_path_and_may_be_of_any_script(
     tmp_path: Path, label: str, versions: list[experiment.VersionFile]
 ) -> None:
-    session = places.reserve(tmp_path / "data", versions[:1], label)
-    assert [place.participant for place in places.of_participant(tmp_path / "data", label)] == [label]
+    session = reservations.reserve(tmp_path / "data", versions[:1], label)
+    assert [place.participant for place in reservations.of_participant(tmp_path / "data", label)] == [label]
     assert [path.name for path in tmp_path.iterdir()] == ["data"]
     assert (tmp_path / "data" / session.id / "session.json").exists()
 
@@ -1068,36 +1068,36 @@ def test_a_label_is_no_path_and_may_be_of_any_script(
 def test_a_folder_of_another_study_or_of_robots_is_refused(
     tmp_path: Path, versions: list[experiment.VersionFile]
 ) -> None:
-    places.check_folder(tmp_path / "data", versions)
+    reservations.check_folder(tmp_path / "data", versions)
     assert not (tmp_path / "data").exists(), "looking leaves nothing behind"
-    places.reserve(tmp_path / "data", versions[:1], "P01")
-    places.check_folder(tmp_path / "data", [replace(versions[0], title="A changed title")])
+    reservations.reserve(tmp_path / "data", versions[:1], "P01")
+    reservations.check_folder(tmp_path / "data", [replace(versions[0], title="A changed title")])
     with pytest.raises(
         study.DataError, match=r"has sessions of the study 'minimal-pairs', not 'another'; give another folder"
     ):
-        places.check_folder(tmp_path / "data", [replace(versions[0], study="another")])
+        reservations.check_folder(tmp_path / "data", [replace(versions[0], study="another")])
     experiment.simulate(versions, tmp_path / "robots", participants=2, seed=1)
     with pytest.raises(study.DataError, match=r"robots has 2 simulated sessions"):
-        places.check_folder(tmp_path / "robots", versions)
+        reservations.check_folder(tmp_path / "robots", versions)
     (tmp_path / "file").write_text("")
     with pytest.raises(NotADirectoryError, match=r"file is a file; expected a folder"):
-        places.check_folder(tmp_path / "file", versions)
+        reservations.check_folder(tmp_path / "file", versions)
 
 
 def test_a_version_that_is_gone_from_the_folder_is_named(
     tmp_path: Path, versions: list[experiment.VersionFile]
 ) -> None:
-    places.reserve(tmp_path, versions[:1], "P01")
+    reservations.reserve(tmp_path, versions[:1], "P01")
     (tmp_path / "versions" / f"{versions[0].sha256}.json").unlink()
-    with pytest.raises(study.DataError, match=rf"{versions[0].sha256}\.json is gone, which participant P01 ran"):
-        places.check_folder(tmp_path, versions)
+    with pytest.raises(study.DataError, match=rf"{versions[0].sha256}\.json, which participant P01 ran, is missing"):
+        reservations.check_folder(tmp_path, versions)
 
 
 def test_machines_with_first_slots_of_their_own_show_different_orders(
     tmp_path: Path, versions: list[experiment.VersionFile]
 ) -> None:
-    here = [places.reserve(tmp_path / "a", versions[:1], f"P{n}", now=NOW) for n in range(2)]
-    there = [places.reserve(tmp_path / "b", versions[:1], f"P{n}", now=NOW, first_slot=1000) for n in range(2)]
+    here = [reservations.reserve(tmp_path / "a", versions[:1], f"P{n}", now=NOW) for n in range(2)]
+    there = [reservations.reserve(tmp_path / "b", versions[:1], f"P{n}", now=NOW, first_slot=1000) for n in range(2)]
     assert [session.slot for session in (*here, *there)] == [0, 1, 1000, 1001]
     assert len({session.order for session in (*here, *there)}) == 4
 
@@ -1226,7 +1226,7 @@ def test_a_sentence_of_many_lines_ends_above_what_is_said_below_it() -> None:
 
 
 def test_a_mark_is_not_parted_from_its_letter_where_a_word_is_broken() -> None:
-    assert writing.broken("e\u0301" * 4, 3, len) == ["e\u0301"] * 4
+    assert typesetting.broken("e\u0301" * 4, 3, len) == ["e\u0301"] * 4
 
 
 @pytest.mark.parametrize(("direction", "sign"), [("ltr", 1), ("rtl", -1)])
@@ -1249,7 +1249,7 @@ def test_a_moving_window_uncovers_one_word_in_its_place(direction: str, sign: in
     assert [mark.text for mark in all_seen if isinstance(mark, layout.Text)] == list(words)
 
 
-def ink(face: writing.Typeface, text: str, size: float = 60) -> Any:
+def ink(face: typesetting.Typeface, text: str, size: float = 60) -> Any:
     """The picture of a text, and the smallest box that holds its ink."""
     from PIL import Image, ImageChops
 
@@ -1259,7 +1259,7 @@ def ink(face: writing.Typeface, text: str, size: float = 60) -> Any:
 
 def test_words_stand_on_one_line_in_the_middle_whatever_their_letters() -> None:
     needs_font("en", "nÁgx")
-    face = writing.typeface(["nÁgx"], "en", "ltr")
+    face = typesetting.typeface(["nÁgx"], "en", "ltr")
     base = []
     for text in ("nnn", "nÁn", "ngn"):
         image, (left, _, right, _) = ink(face, text)
@@ -1278,13 +1278,13 @@ def test_vowel_marks_are_drawn_and_letters_joined() -> None:
         pytest.skip("FriBiDi is not installed")
     for language, plain, marked in (("ar", "كتبت", "كُتِبَتْ"), ("he", "שלום", "שָׁלוֹם")):
         needs_font(language, plain + marked)
-        face = writing.typeface([plain, marked], language, "rtl")
+        face = typesetting.typeface([plain, marked], language, "rtl")
         assert face.shaped
         assert face.width(plain, 60) == pytest.approx(face.width(marked, 60), abs=1)
         boxes = [ink(face, text)[1] for text in (plain, marked)]
         heights = [bottom - top for _, top, _, bottom in boxes]
         assert heights[1] > heights[0] + 5, "the marks stand above and below"
-    face = writing.typeface(["كتبت"], "ar", "rtl")
+    face = typesetting.typeface(["كتبت"], "ar", "rtl")
     assert face.width("كتب", 60) < sum(face.width(one, 60) for one in "كتب"), (
         "joined letters are narrower than lone ones"
     )
@@ -1293,31 +1293,31 @@ def test_vowel_marks_are_drawn_and_letters_joined() -> None:
 def test_without_fribidi_plain_arabic_and_hebrew_are_drawn_and_marks_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("arabic_reshaper")
     # The isolated, initial, medial and final forms of Unicode's Arabic Presentation Forms-B; from right to left.
-    assert writing.visual("بيت", "rtl") == "\ufe96\ufef4\ufe91"
-    assert writing.visual("הספר.", "rtl") == ".רפסה"
-    assert writing.visual("הספר 12 abc", "rtl") == "abc 12 רפסה"
+    assert typesetting.visual("بيت", "rtl") == "\ufe96\ufef4\ufe91"
+    assert typesetting.visual("הספר.", "rtl") == ".רפסה"
+    assert typesetting.visual("הספר 12 abc", "rtl") == "abc 12 רפסה"
     monkeypatch.setattr("PIL.features.check", lambda name: False)
     needs_font("he", "בית הספר")
-    face = writing.typeface(["בית הספר"], "he", "rtl")
+    face = typesetting.typeface(["בית הספר"], "he", "rtl")
     assert not face.shaped
     assert face.width("בית", 40) > 0
     with pytest.raises(ValueError, match="marks that cannot be set without FriBiDi; install it"):
-        writing.typeface(["שָׁלוֹם"], "he", "rtl")
+        typesetting.typeface(["שָׁלוֹם"], "he", "rtl")
 
 
 def test_lines_are_broken_before_they_are_turned_round() -> None:
-    assert writing.broken("אחת שתיים שלוש", 9, len) == ["אחת שתיים", "שלוש"]
-    assert writing.broken("one\ntwo  three", 9, len) == ["one two", "three"], "spaces of every kind are one space"
-    assert writing.broken("彼は「本」を読んだ。", 4, len) == ["彼は", "「本」を", "読んだ。"]
+    assert typesetting.broken("אחת שתיים שלוש", 9, len) == ["אחת שתיים", "שלוש"]
+    assert typesetting.broken("one\ntwo  three", 9, len) == ["one two", "three"], "spaces of every kind are one space"
+    assert typesetting.broken("彼は「本」を読んだ。", 4, len) == ["彼は", "「本」を", "読んだ。"]
 
 
 def test_a_font_without_the_characters_is_refused() -> None:
     needs_font("en", "a")
-    assert writing.font_for(["a"], "en") in writing._fonts()
+    assert typesetting.font_for(["a"], "en") in typesetting._fonts()
     with pytest.raises(ValueError, match="there is no such font"):
-        writing.font_for(["a"], "en", "No Such Font")
+        typesetting.font_for(["a"], "en", "No Such Font")
     with pytest.raises(ValueError, match="lacks characters of the study"):
-        writing.font_for(["\U0001323e"], "en")
+        typesetting.font_for(["\U0001323e"], "en")
 
 
 @pytest.mark.parametrize(("language", "text"), [("en", "word"), ("ar", "كتبت"), ("he", "שלום"), ("zh", "我们")])
@@ -1334,4 +1334,4 @@ def test_a_font_is_found_where_fontconfig_knows_one(language: str, text: str) ->
     upright = f":lang={language}:slant=0:weight=80"  # of usual weight
     if not listed(upright) - listed(":variable=true"):
         pytest.skip(f"no font for language {language} (fc-list {upright})")
-    assert writing.font_for([text], language)
+    assert typesetting.font_for([text], language)

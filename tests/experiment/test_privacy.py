@@ -11,8 +11,8 @@ import sqlalchemy as sa
 
 from gardenpath import experiment, study
 from gardenpath.experiment.server import routes
-from gardenpath.experiment.server.database import metadata
-from gardenpath.experiment.server.store import Store, sqlite_url
+from gardenpath.experiment.server.database import metadata, sqlite_url
+from gardenpath.experiment.server.store import Store
 
 from .conftest import BOTH, Running, new_database
 from .made_events import MACHINE
@@ -30,7 +30,7 @@ def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 
 def tables_with(running: Running, text: str) -> set[str]:
     """The tables in which a text stands anywhere."""
-    with running.store.engine.connect() as connection:
+    with running.store.database.engine.connect() as connection:
         return {
             table.name
             for table in metadata.sorted_tables
@@ -39,7 +39,7 @@ def tables_with(running: Running, text: str) -> set[str]:
 
 
 def on_disk(running: Running, text: str) -> bool:
-    running.store.engine.dispose()
+    running.store.database.engine.dispose()
     return any(text.encode() in path.read_bytes() for path in running.folder.glob("study.sqlite*"))
 
 
@@ -91,7 +91,7 @@ def test_forgetting_deletes_and_leaves_a_hash_that_bars_the_way(running: Running
     assert running.store.forget(hashed) == 0
     assert Visitor(running, **WHO).payload["reason"] == "departed"
     assert len([*running.store.records()]) == 1
-    with pytest.raises(KeyError, match="nobody of this name"):
+    with pytest.raises(KeyError, match="nobody by this name"):
         running.store.forget(routes.hash_participant("somebody else", b"key"))
 
 
@@ -101,7 +101,7 @@ def test_the_command_forgets_by_the_platforms_id_or_the_tables(study_folder: Pat
     key = routes.participant_key(study_folder / "data" / "participant.key")
     opened = routes.open_store(stated, experiment.version_files(stated), url)
     from gardenpath.experiment.recruitment import Person
-    from gardenpath.experiment.server.store import Arrival
+    from gardenpath.experiment.server.arrivals import Arrival
 
     for name in ("anna", "bert", "cleo"):
         opened.open(Arrival(routes.hash_participant(name, key), Person(name, "link")))
@@ -122,7 +122,7 @@ def test_the_command_forgets_by_the_platforms_id_or_the_tables(study_folder: Pat
     nobody = forget("nobody")
     assert (nobody.returncode, nobody.stderr.splitlines()) == (
         2,
-        ["nobody: nobody of this name has taken part; expected an id of the platform, or of the table 'sessions'"],
+        ["nobody: nobody by this name has taken part; expected an id of the platform, or of the table 'sessions'"],
     )
     assert forget("--payments").stdout == "1 payment deleted\n"
     assert forget().returncode == 2
@@ -135,4 +135,4 @@ def test_nobody_else_on_the_machine_can_read_the_files_of_the_database(tmp_path:
     files = [*(tmp_path / "data").iterdir()]
     assert {path.name for path in files} >= {"study.sqlite", "study.sqlite-wal"}
     assert {path.stat().st_mode & 0o077 for path in files} == {0}
-    opened.engine.dispose()
+    opened.database.engine.dispose()

@@ -6,7 +6,8 @@ import pytest
 
 from gardenpath import experiment, study
 from gardenpath.experiment.server import routes
-from gardenpath.experiment.server.store import Arrival, Store
+from gardenpath.experiment.server.arrivals import Arrival
+from gardenpath.experiment.server.store import Store
 
 from .conftest import BOTH, new_database
 

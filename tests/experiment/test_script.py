@@ -253,14 +253,14 @@ def test_all_faults_of_all_tasks_are_told_at_once(study_folder: Path) -> None:
     [
         (
             "[procedure.rating]\nprompt = 'x'\n",
-            "'procedure.rating' is no more; expected [procedure.tasks.NAME] with kind",
+            "'procedure.rating' is no longer used; expected [procedure.tasks.NAME] with kind",
         ),
-        ("[procedure.choice]\n", "'procedure.choice' is no more; expected [procedure.tasks.NAME]"),
+        ("[procedure.choice]\n", "'procedure.choice' is no longer used; expected [procedure.tasks.NAME]"),
         (
             "[procedure]\npresentation = 'whole'\n",
-            "'procedure.presentation' is no more; expected [procedure.target] show",
+            "'procedure.presentation' is no longer used; expected [procedure.target] show",
         ),
-        ("questions = 0.5\n", "'design.questions' is no more; expected [design.share] NAME"),
+        ("questions = 0.5\n", "'design.questions' is no longer used; expected [design.share] NAME"),
         (
             "[[design.attention]]\nkind = 'nonsense'\nsentence = 'x'\nresponses = ['1']\n",
             "design.attention.0.responses is a list; expected the answers of each task: { NAME = ['1'] }",

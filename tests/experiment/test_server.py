@@ -11,6 +11,7 @@ import pytest
 
 from gardenpath import experiment
 from gardenpath.experiment.server import routes
+from gardenpath.experiment.sessions import Session
 
 from .conftest import BOTH, Running, new_database
 from .made_events import outcome
@@ -49,7 +50,7 @@ def test_robots_take_sessions_and_all_their_events_are_stored(
     assert [vars(event) for event in payload.events] == expected
 
 
-def _payload(versions: list[experiment.VersionFile], session: experiment.Session) -> dict[str, object]:
+def _payload(versions: list[experiment.VersionFile], session: Session) -> dict[str, object]:
     from gardenpath.experiment.sessions import payload, walked
 
     file = next(file for file in versions if file.name == session.version)

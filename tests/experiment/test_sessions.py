@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from gardenpath import experiment
-from gardenpath.experiment import schema
+from gardenpath.experiment import json_schema
 from gardenpath.experiment.sessions import check_events, event_types, open_session, payload, walked
 
 from .made_events import word
@@ -51,14 +51,14 @@ def test_another_event_is_refused_with_its_place(change: dict[str, object], mess
 
 
 def test_the_committed_schema_is_that_of_the_types() -> None:
-    assert json.loads(schema.text()) == schema.committed(), (
-        "python -c 'from gardenpath.experiment import schema; print(schema.text(), end=\"\")' > experiment/screens.schema.json"
+    assert json.loads(json_schema.text()) == json_schema.committed(), (
+        "python -c 'from gardenpath.experiment import json_schema; print(json_schema.text(), end=\"\")' > experiment/screens.schema.json"
     )
 
 
 def test_a_version_files_script_is_what_the_schema_says(versions: list[experiment.VersionFile]) -> None:
     jsonschema = pytest.importorskip("jsonschema", reason="the extra online is not installed")
-    whole = {**schema.committed(), "$ref": "#/$defs/Script"}
+    whole = {**json_schema.committed(), "$ref": "#/$defs/Script"}
     for name in ("properties", "required", "additionalProperties", "type"):
         whole.pop(name)
     jsonschema.Draft202012Validator(whole).validate(json.loads(versions[0].text)["script"])
@@ -67,7 +67,7 @@ def test_a_version_files_script_is_what_the_schema_says(versions: list[experimen
 def test_what_is_refused_is_what_the_schema_refuses(versions: list[experiment.VersionFile]) -> None:
     """The server checks events by their types; the published schema has to say the same of each."""
     jsonschema = pytest.importorskip("jsonschema", reason="the extra online is not installed")
-    whole = {"$defs": schema.committed()["$defs"], "$ref": "#/$defs/Event"}
+    whole = {"$defs": json_schema.committed()["$defs"], "$ref": "#/$defs/Event"}
     validator = jsonschema.Draft202012Validator(whole)
     events = [*experiment.robot(versions, seed=1).events(_sent(versions[0]), "r")][:40]
     changed = [event | {"kind": kind} for event in events for kind in [*event_types(), "other", 3, ["word"], None]]

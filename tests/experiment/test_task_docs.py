@@ -114,7 +114,7 @@ def test_what_a_robot_does_in_an_export_comes_back_as_from_home(
 
 
 def test_a_reader_takes_it_in_the_lab(made: study.Study, tmp_path: Path) -> None:
-    from gardenpath.experiment.players.lab import sittings
+    from gardenpath.experiment.players.lab import launch
     from gardenpath.experiment.players.lab.displays import Blank, Display, Painted, Pair
 
     from .test_lab import Machine, take
@@ -125,7 +125,7 @@ def test_a_reader_takes_it_in_the_lab(made: study.Study, tmp_path: Path) -> None
         def show(self, display: Display) -> Painted:
             before = self.displays[-1] if self.displays else None
             painted = super().show(display)
-            if isinstance(display, Blank) and isinstance(before, Blank) and before.given and not display.given:
+            if isinstance(display, Blank) and isinstance(before, Blank) and before.text and not display.text:
                 self.answered = False
             return painted
 
@@ -135,7 +135,7 @@ def test_a_reader_takes_it_in_the_lab(made: study.Study, tmp_path: Path) -> None
             else:
                 super().answer(display)
 
-    sat = take(tmp_path / "lab", sittings.files_of(made.path), Chooser())
+    sat = take(tmp_path / "lab", launch.files_of(made.path), Chooser())
     assert sat.how == "finished"
     tables = experiment.collect(tmp_path / "lab")
     _holds(made, tables)

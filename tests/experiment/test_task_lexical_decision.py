@@ -56,7 +56,7 @@ def test_a_lexicality_that_is_neither_is_refused_by_item(tmp_path: Path) -> None
 
 
 def test_materials_without_the_column_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(study.DataError, match="of sentences that have lexicality, and none has"):
+    with pytest.raises(study.DataError, match="of sentences that have lexicality, but no sentence does"):
         experiment.version_files(stated(tmp_path, DECIDED))
 
 

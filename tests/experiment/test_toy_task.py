@@ -95,11 +95,11 @@ def test_a_robot_at_the_keyboard_takes_it_on_the_page(tmp_path: Path, chromium: 
 
 
 def test_a_reader_takes_it_in_the_lab(made: study.Study, tmp_path: Path) -> None:
-    from gardenpath.experiment.players.lab import sittings
+    from gardenpath.experiment.players.lab import launch
 
     from .test_lab import Machine, take
 
-    sat = take(tmp_path / "lab", sittings.files_of(made.path), Machine())
+    sat = take(tmp_path / "lab", launch.files_of(made.path), Machine())
     assert sat.how == "finished"
     _holds(experiment.collect(tmp_path / "lab"), 5)
 

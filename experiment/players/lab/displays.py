@@ -62,7 +62,7 @@ class Blank:
     heading: str
     note: str
     label: str
-    given: str
+    text: str
     hint: str
     choices: tuple[str, ...] = ()
     fault: str = ""

@@ -10,7 +10,7 @@ from typing import Any
 
 from gardenpath import study
 
-from ...folders import parse_event, whole_lines
+from ...session_folders import parse_event, whole_lines
 from ...sessions import Event, Json
 
 log = logging.getLogger("gardenpath")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from gardenpath.study.screens import Answer, Answers, Slider, Whole
 
 from .displays import Asked, Blank, Display, Lines, Page, Pair, Word
-from .writing import Typeface, broken
+from .typesetting import Typeface, broken
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -259,21 +259,21 @@ def _progress(share: float, room: Room) -> Iterator[Mark]:
     yield Box(room.start * (room.width - length) / 2, y, length, 8, ACCENT, None)
 
 
-def _stack(given: Sequence[Answer], room: Room, column: float, marked: str = "") -> Iterator[Row]:
+def _stack(answers: Sequence[Answer], room: Room, column: float, marked: str = "") -> Iterator[Row]:
     """Yield answers one below another, each with its key before it; more than nine stand closer together."""
-    inner = min(column, max(room.measure(one.label, room.size) for one in given) + 6 * room.size)
-    margin, gap = (1.0, 0.5 * room.size) if len(given) <= 9 else (0.1, 0.0)
-    for n, answer in enumerate(given):
+    inner = min(column, max(room.measure(one.label, room.size) for one in answers) + 6 * room.size)
+    margin, gap = (1.0, 0.5 * room.size) if len(answers) <= 9 else (0.1, 0.0)
+    for n, answer in enumerate(answers):
         yield _answer(answer, n, room, 0, inner, marked=answer.value == marked, margin=margin)
         yield Row(gap)
 
 
-def _side_by_side(given: Sequence[Answer], room: Room) -> Iterator[Row]:
+def _side_by_side(answers: Sequence[Answer], room: Room) -> Iterator[Row]:
     """Yield answers beside each other, each on its side."""
-    widest = max(room.measure(one.label, room.size) for one in given) + 6 * room.size
+    widest = max(room.measure(one.label, room.size) for one in answers) + 6 * room.size
     width = min(0.43 * room.width, max(widest, 8 * room.size))
     gap = width / 2 + 0.6 * room.size
-    rows = [_answer(one, n, room, -gap if one.side == "left" else gap, width) for n, one in enumerate(given)]
+    rows = [_answer(one, n, room, -gap if one.side == "left" else gap, width) for n, one in enumerate(answers)]
     height = max(row.height for row in rows)
     boxes = [replace(mark, height=height) if isinstance(mark, Box) else mark for row in rows for mark in row.marks]
     yield Row(height, tuple(boxes))
@@ -339,11 +339,11 @@ def _blank(blank: Blank, room: Room, column: float) -> Iterator[Row]:
     yield from _written(blank.above, room, 1.2 * size, column, after=0.9)
     yield from _written(blank.label, room, size, column, after=0.7)
     if blank.choices:
-        given = [Answer(one, one, (str(n),) if n <= 9 else ()) for n, one in enumerate(blank.choices, start=1)]
-        yield from _stack(given, room, column, blank.given)
+        choices = [Answer(one, one, (str(n),) if n <= 9 else ()) for n, one in enumerate(blank.choices, start=1)]
+        yield from _stack(choices, room, column, blank.text)
     else:
         edge, side = room.start * (column / 2 - 0.6 * size), "right" if room.start > 0 else "left"
-        lines = broken(blank.given + "|", column - 1.2 * size, room.text_width(size))
+        lines = broken(blank.text + "|", column - 1.2 * size, room.text_width(size))
         top = LEADING * size * (len(lines) - 1) / 2
         texts = [Text(line, edge, top - LEADING * size * k, size, INK, side) for k, line in enumerate(lines)]
         height = LEADING * size * len(lines) + 0.7 * size

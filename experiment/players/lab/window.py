@@ -15,12 +15,13 @@ from itertools import pairwise
 from typing import Any
 
 from gardenpath import study
+from gardenpath.study.config import DeviceSection
 from gardenpath.study.screens import Json, Script, Visit, WordPairs, Words
 
 from ...versions import VersionFile
 from .displays import Asked, Click, Display, Focus, Input, Key, Painted, Typed
 from .layout import PAPER, Box, Mark, Room, marks, picture, places, room
-from .writing import typeface
+from .typesetting import typeface
 
 # So long before the next frame nothing new is looked at, s: time to draw what a key asks for.
 MARGIN = 0.004
@@ -115,7 +116,7 @@ def check() -> None:
         keyboards = hid.get_keyboard_indices()[0] if sys.platform != "win32" else [0]
     except ImportError as error:
         raise study.MissingExtra(
-            f"PsychoPy cannot be loaded: {error}; install the extra whole: pip install 'gardenpath[lab]'"
+            f"PsychoPy cannot be loaded: {error}; install the whole extra: pip install 'gardenpath[lab]'"
         ) from None
     except Exception as error:
         raise OSError(
@@ -167,8 +168,9 @@ class Window:
         self._keyboard = keyboard.Keyboard(backend="ptb")
         if self._keyboard.getBackend() != "ptb":
             self.close()
-            raise OSError("the keyboard cannot be read with psychtoolbox; pip install 'gardenpath[lab]' anew")
-        self._origin, self.time_origin = logging.defaultClock.getTime(), 1000 * time.time()
+            raise OSError("psychtoolbox cannot read the keyboard; install it again: pip install 'gardenpath[lab]'")
+        self._origin: float = logging.defaultClock.getTime()
+        self.time_origin = 1000 * time.time()
         self._default_clock = logging.defaultClock
         self._queue: deque[Input] = deque()
         self._key_names, self._flush_type = {**UNNAMED, **keyboard.keyNames}, keyboard._ptb_flush_type
@@ -203,7 +205,7 @@ class Window:
             known = "0 alone" if number == 1 else f"0 to {number - 1}"
             raise ValueError(f"--screen {self._screen}: there is no such screen; expected {known}")
 
-    def _check_size(self, needs: study.DeviceSection) -> None:
+    def _check_size(self, needs: DeviceSection) -> None:
         width, height = self._win.size
         if width < needs.min_width or height < needs.min_height:
             self.close()
@@ -319,10 +321,10 @@ class Window:
 
     def _width(self, text: str, size: float) -> float:
         """Return how wide a text is, px."""
-        found = self._widths.get((text, size))
-        if found is None:
-            found = self._widths[text, size] = self._face.width(text, size)
-        return found
+        width = self._widths.get((text, size))
+        if width is None:
+            width = self._widths[text, size] = self._face.width(text, size)
+        return width
 
     # ------------------------------------------------------------------------------------------------- what comes back
 
@@ -356,13 +358,13 @@ class Window:
 
     def _collect(self) -> None:
         """Take over the keys that went down or up, from the device: PsychoPy leaves out taps, and what a key types."""
-        found = []
+        events = []
         for buffer in self._keyboard.device._buffers.values():
             while buffer.dev.flush(flush_type=self._flush_type):
-                found.append(buffer.dev.queue_get_event()[0])
+                events.append(buffer.dev.queue_get_event()[0])
         if self._focused:
             handler, started = self.now(), self._default_clock.getLastResetTime()
-            keys = [self._key(event, self._ms(event["Time"] - started), handler) for event in found]
+            keys = [self._key(event, self._ms(event["Time"] - started), handler) for event in events]
             self._queue.extend(sorted(keys, key=lambda key: key.t))
 
     def _key(self, event: Json, t: float, handler: float) -> Key:

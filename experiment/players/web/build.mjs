@@ -35,7 +35,7 @@ const types = "src/screens.ts";
 
 async function madeTypes() {
   const schema = JSON.parse(await readFile("../../screens.schema.json", "utf8"));
-  const bannerComment = "// Made from ../../../screens.schema.json by build.mjs: change experiment/schema.py or study/screens.py, not this.";
+  const bannerComment = "// Made from ../../../screens.schema.json by build.mjs: change experiment/json_schema.py or study/screens.py, not this.";
   return compile(schema, "Session", { bannerComment, additionalProperties: false, style: { printWidth: 130 } });
 }
 

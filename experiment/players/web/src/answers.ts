@@ -4,7 +4,7 @@
 import { ParameterType } from "jspsych";
 
 import { asking, deadline, ends, inTime, judged } from "./asking";
-import { element, mark, paint } from "./display";
+import { element, mark, paint } from "./dom";
 import { isOneOf } from "./guards";
 import { byButton, now, plugin, waitForKeys } from "./plugin";
 import type { Answer, Answers as Screen, Press } from "./screens";

@@ -81,11 +81,11 @@ const parameters = ["participant", "PROLIFIC_PID", "STUDY_ID", "SESSION_ID", "su
 
 /** What the address of the page says of who comes: ids of a recruiter, a preview, or that it is a robot. */
 export function arrival(search: string, tab: string, resume: string | null): Arrival {
-  const given = new URLSearchParams(search);
-  const ids = Object.fromEntries(parameters.flatMap((name) => (given.get(name) ? [[name, given.get(name)]] : [])));
-  const version = given.get("preview");
-  const preview = version ? { preview: { version, trial: Number(given.get("trial") ?? 0), key: given.get("key") } } : {};
-  return { ...ids, ...preview, tab, resume, source: given.get("source") === "robot" ? "robot" : "server" };
+  const query = new URLSearchParams(search);
+  const ids = Object.fromEntries(parameters.flatMap((name) => (query.get(name) ? [[name, query.get(name)]] : [])));
+  const version = query.get("preview");
+  const preview = version ? { preview: { version, trial: Number(query.get("trial") ?? 0), key: query.get("key") } } : {};
+  return { ...ids, ...preview, tab, resume, source: query.get("source") === "robot" ? "robot" : "server" };
 }
 
 export type Ticket = Pick<Payload, "session" | "token">;

@@ -1,6 +1,6 @@
 // What screens that ask have in common: a prompt, what stands above it, a deadline, and whether an answer is right.
 
-import { element, everyFrame } from "./display";
+import { element, everyFrame } from "./dom";
 import { inOrder } from "./keys";
 import type { Answers, Display, Entry, Outcome, Slider } from "./screens";
 

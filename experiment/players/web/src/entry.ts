@@ -3,7 +3,7 @@
 import { ParameterType } from "jspsych";
 
 import { asking, deadline, inTime, judged } from "./asking";
-import { button, element, mark, paint } from "./display";
+import { button, element, mark, paint } from "./dom";
 import { listen, released } from "./keys";
 import { byButton, now, plugin } from "./plugin";
 import type { Entry as Screen, Press } from "./screens";

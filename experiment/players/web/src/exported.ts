@@ -49,9 +49,9 @@ const names: [string, Platform][] = [
 ];
 
 /** Who comes, by the parameters of the address; null for who comes without an id. */
-export function person(given: URLSearchParams): Person | null {
+export function person(query: URLSearchParams): Person | null {
   for (const [name, platform] of names) {
-    const id = given.get(name);
+    const id = query.get(name);
     if (id && id.length <= 200) return { id, platform };
   }
   return null;
@@ -64,9 +64,9 @@ export function endingOf({ online: { endings } }: Exported, who: Person | null, 
 }
 
 /** The number in `?place=17` or `?condition=17`, null where there is none; throws for what is no counter. */
-export function placeIn(given: URLSearchParams): number | null {
-  const stated = given.get("place") ?? given.get("condition");
-  if (stated === null) return null;
-  if (!/^\d{1,9}$/.test(stated)) throw new Error(`place is ${JSON.stringify(stated)}; expected a whole number from 0 on`);
-  return Number(stated);
+export function placeIn(query: URLSearchParams): number | null {
+  const place = query.get("place") ?? query.get("condition");
+  if (place === null) return null;
+  if (!/^\d{1,9}$/.test(place)) throw new Error(`place is ${JSON.stringify(place)}; expected a whole number from 0 on`);
+  return Number(place);
 }

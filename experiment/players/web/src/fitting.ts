@@ -1,7 +1,7 @@
 // What is settled once before the session: whether the window is large enough, and the size of the words.
 
 import { machine, suits } from "./checks";
-import { button, element, fittingSize, paragraphs } from "./display";
+import { button, element, fittingSize, paragraphs } from "./dom";
 import { show } from "./messages";
 import type { Script } from "./screens";
 
@@ -34,14 +34,14 @@ export function sizeWords({ front, trials, interludes, end }: Script): void {
 
 /** Whether the window suits the study, or is made to; false when the participant says that it cannot be. */
 export async function suitable({ device, texts }: Script): Promise<boolean> {
-  let given = suits(machine(), device);
-  if (given !== "enlarge") return given === "yes";
+  let verdict = suits(machine(), device);
+  if (verdict !== "enlarge") return verdict === "yes";
   let gaveUp = false;
   const text = texts.enlarge.replace("{width}", String(device.min_width)).replace("{height}", String(device.min_height));
   show(paragraphs(text), button("second", texts.no_larger, () => (gaveUp = true)));
-  while (given === "enlarge" && !gaveUp) {
+  while (verdict === "enlarge" && !gaveUp) {
     await new Promise((done) => setTimeout(done, 100));
-    given = suits(machine(), device);
+    verdict = suits(machine(), device);
   }
-  return given === "yes";
+  return verdict === "yes";
 }

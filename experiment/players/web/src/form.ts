@@ -1,6 +1,6 @@
 // Questions about the participant: a form that screen readers can read.
 
-import { element, mark, paint } from "./display";
+import { element, mark, paint } from "./dom";
 import { listen } from "./keys";
 import { byButton, now, plugin } from "./plugin";
 import type { FieldSection as Field, Form as Screen, Press } from "./screens";
@@ -8,19 +8,19 @@ import type { FieldSection as Field, Form as Screen, Press } from "./screens";
 type Control = HTMLInputElement | HTMLSelectElement;
 type Texts = Pick<Screen, "missing" | "no_number">;
 
-/** What is wrong with an answer, or null; as in the lab (../../lab/forms.py), both held to ../../judging.json. */
-export function fault(field: Field, given: string, texts: Texts): string | null {
-  if (given === "") return field.needed ? texts.missing : null;
+/** What is wrong with an answer, or null; as in the lab (../../lab/form.py), both held to ../../judging.json. */
+export function fault(field: Field, answer: string, texts: Texts): string | null {
+  if (answer === "") return field.needed ? texts.missing : null;
   if (field.kind !== "number") return null;
   const [low, high] = [field.low ?? 0, field.high ?? 999];
-  if (/^-?[0-9]{1,9}$/.test(given) && Number(given) >= low && Number(given) <= high) return null;
+  if (/^-?[0-9]{1,9}$/.test(answer) && Number(answer) >= low && Number(answer) <= high) return null;
   return texts.no_number.replace("{low}", String(low)).replace("{high}", String(high));
 }
 
 /** The answers as they are stored. */
-export const stored = (fields: readonly Field[], given: Readonly<Record<string, string>>): Record<string, string | number> =>
+export const stored = (fields: readonly Field[], answers: Readonly<Record<string, string>>): Record<string, string | number> =>
   Object.fromEntries(
-    fields.flatMap(({ name, kind }) => (given[name] ? [[name, kind === "number" ? Number(given[name]) : given[name]]] : [])),
+    fields.flatMap(({ name, kind }) => (answers[name] ? [[name, kind === "number" ? Number(answers[name]) : answers[name]]] : [])),
   );
 
 /** Digits of every script as the ones of ASCII. */
@@ -84,17 +84,17 @@ export const Form = plugin<Screen>({
 
     form.addEventListener("submit", (event) => {
       event.preventDefault();
-      const given: Record<string, string> = {};
+      const answers: Record<string, string> = {};
       let first: Control | null = null;
       for (const { field, asked, wrong } of rows) {
-        given[field.name] = field.kind === "number" ? digits(asked.value.trim()) : asked.value.trim();
-        const found = fault(field, given[field.name] as string, screen);
-        wrong.textContent = found ?? "";
-        asked.setAttribute("aria-invalid", String(found !== null));
-        if (found !== null) first ??= asked;
+        answers[field.name] = field.kind === "number" ? digits(asked.value.trim()) : asked.value.trim();
+        const problem = fault(field, answers[field.name] as string, screen);
+        wrong.textContent = problem ?? "";
+        asked.setAttribute("aria-invalid", String(problem !== null));
+        if (problem !== null) first ??= asked;
       }
       if (first) return first.focus();
-      end("answered", event.timeStamp, { answer: stored(screen.fields, given), display: now(painted), press });
+      end("answered", event.timeStamp, { answer: stored(screen.fields, answers), display: now(painted), press });
     });
   },
 

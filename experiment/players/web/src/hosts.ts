@@ -75,8 +75,8 @@ export function folder({ places }: Exported, unreachable: () => void): Host {
     parameters,
     run: null,
     async place() {
-      const stated = placeIn(parameters);
-      if (stated !== null) return { place: stated % places.length, by: "address" };
+      const place = placeIn(parameters);
+      if (place !== null) return { place: place % places.length, by: "address" };
       if (window.gardenpathPlace) return { place: (await counted(window.gardenpathPlace)) % places.length, by: "counter" };
       console.warn("No place in the address (?place=17) and no counter in save.js: the place is drawn at random, and versions will not balance.");
       return { place: random(places.length), by: "random" };
@@ -128,8 +128,8 @@ export async function inJatos(jatos: Jatos, { places, online }: Exported): Promi
     parameters,
     run: String(jatos.studyResultId),
     async place(session) {
-      const stated = placeIn(parameters);
-      if (stated !== null) return { place: stated % places.length, by: "address" };
+      const place = placeIn(parameters);
+      if (place !== null) return { place: place % places.length, by: "address" };
       try {
         return { place: await batch.reserve(session), by: "batch" };
       } catch (error) {

@@ -1,7 +1,7 @@
 // Leaving the window or changing its size in the middle of a trial: it is recorded, the sentence is covered, and the reader
 // comes back when ready.
 
-import { element, mark, paint } from "./display";
+import { element, mark, paint } from "./dom";
 import { keyName, wantsSpace } from "./guards";
 import { coverWith, current, letGo } from "./keys";
 import type { Ignored, Interruption } from "./screens";

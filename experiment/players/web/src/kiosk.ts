@@ -1,7 +1,7 @@
 // The page in the lab: one participant after the other at the same computer, each with a code, and nothing of them stays.
 
 import { type Arrival, type Payload, Refused, isPassing, openSession } from "./api";
-import { button as buttonOf, element, mark, paint } from "./display";
+import { button as buttonOf, element, mark, paint } from "./dom";
 import { leftOver } from "./journal";
 import { listen } from "./keys";
 import { show } from "./messages";
@@ -9,7 +9,7 @@ import { forgetTab, isAlone, tabName } from "./tab";
 import { backoff } from "./uploads";
 
 /** What the server has written into a kiosk's page, so that nothing has to be asked for. */
-interface Stated {
+interface Settings {
   study: { title: string; language: string; direction: string };
   /** how long the last page of a session stands */
   seconds: number;
@@ -21,7 +21,7 @@ interface Stated {
 }
 
 export interface Kiosk {
-  texts: Stated["texts"];
+  texts: Settings["texts"];
   /** the name of the journal, which no page but a kiosk's opens */
   journal: string;
   /** Asks for a code until there is one that opens a session. */
@@ -36,7 +36,7 @@ const pause = (ms: number): Promise<void> => new Promise((done) => setTimeout(do
 export const codeIn = (typed: string): string | null => typed.normalize("NFKC").replace(/\p{C}/gu, "").trim() || null;
 
 /** What to say when a code opens nothing. */
-export function refusal(error: unknown, texts: Pick<Stated["texts"], "elsewhere" | "unreachable">): string {
+export function refusal(error: unknown, texts: Pick<Settings["texts"], "elsewhere" | "unreachable">): string {
   if (!(error instanceof Refused) || isPassing(error)) return texts.unreachable;
   if (error.answer.reason === "open_elsewhere") return texts.elsewhere;
   return error.answer.text?.join(" ") ?? error.message;
@@ -55,7 +55,7 @@ interface Start {
   say(fault: string): void;
 }
 
-function startScreen({ study, texts }: Stated, unsent: number): Start {
+function startScreen({ study, texts }: Settings, unsent: number): Start {
   const form = element("form", "sheet form kiosk") as HTMLFormElement;
   const label = element("label", "", texts.code) as HTMLLabelElement;
   const input = element("input", "field") as HTMLInputElement;
@@ -85,14 +85,14 @@ function startScreen({ study, texts }: Stated, unsent: number): Start {
 const submitted = (form: HTMLFormElement): Promise<unknown> =>
   new Promise((done) => form.addEventListener("submit", done, { once: true }));
 
-async function open(stated: Stated, journal: string): Promise<{ payload: Payload; arrival: Arrival }> {
-  const { study, texts } = stated;
+async function open(settings: Settings, journal: string): Promise<{ payload: Payload; arrival: Arrival }> {
+  const { study, texts } = settings;
   document.documentElement.lang = study.language;
   document.documentElement.dir = study.direction;
   document.title = study.title;
   history.replaceState(null, "", window.location.pathname); // who comes is asked, never read from an address
   for (; (await isAlone()) === false; await pause(1000)) show([texts.window]);
-  const { form, input, button, say } = startScreen(stated, await leftOver(journal));
+  const { form, input, button, say } = startScreen(settings, await leftOver(journal));
   mark(form, "kiosk");
   document.getElementById("stage")?.replaceChildren(form);
   input.focus();
@@ -132,14 +132,14 @@ function left(texts: readonly string[], label: string, seconds: number): Promise
   });
 }
 
-async function over({ texts, seconds }: Stated, journal: string, said: readonly string[]): Promise<void> {
+async function over({ texts, seconds }: Settings, journal: string, said: readonly string[]): Promise<void> {
   forgetTab();
   await leftOver(journal);
   await left([...said, texts.tell, texts.soon.replace("{seconds}", String(seconds))], texts.next, seconds);
   for (let attempt = 1; ; attempt += 1) {
     show([]);
-    const there = await fetch(window.location.pathname, { cache: "no-store" }).catch(() => null);
-    if (there?.ok) break; // a reload without the server would leave the browser's own page of errors
+    const page = await fetch(window.location.pathname, { cache: "no-store" }).catch(() => null);
+    if (page?.ok) break; // a reload without the server would leave the browser's own page of errors
     show([texts.unreachable]);
     await pause(backoff(attempt));
   }
@@ -150,7 +150,7 @@ async function over({ texts, seconds }: Stated, journal: string, said: readonly 
 export function kiosk(): Kiosk | null {
   const block = document.getElementById("kiosk");
   if (!block || new URLSearchParams(window.location.search).has("preview")) return null;
-  const stated = JSON.parse(block.textContent ?? "") as Stated;
+  const settings = JSON.parse(block.textContent ?? "") as Settings;
   const journal = `gardenpath kiosk ${window.location.pathname}`;
-  return { texts: stated.texts, journal, open: () => open(stated, journal), over: (texts) => over(stated, journal, texts) };
+  return { texts: settings.texts, journal, open: () => open(settings, journal), over: (texts) => over(settings, journal, texts) };
 }

@@ -13,7 +13,7 @@ import {
   storeEvents,
   withdrawSession,
 } from "./api";
-import { element, paragraphs } from "./display";
+import { element, paragraphs } from "./dom";
 import { type Journal, openJournal, spent } from "./journal";
 import { start, waitFor } from "./keys";
 import { kiosk } from "./kiosk";
@@ -21,7 +21,7 @@ import { codeOf, fileButton, show, showEnding, wayBack } from "./messages";
 import type { Numbering } from "./recorder";
 import { rememberResume, resumeToken, tabName } from "./tab";
 import { type Uploads, backoff, uploads } from "./uploads";
-import { STOPPED, Sitting } from "./visit";
+import { STOPPED, Visit } from "./visit";
 import { sequence, walk } from "./walk";
 
 import "./style.css";
@@ -58,7 +58,7 @@ async function open(): Promise<Opened> {
 }
 
 class Session {
-  private sitting: Sitting;
+  private visit: Visit;
   private queue: Uploads;
   private numbering: Numbering;
   /** the participant waits for the last events to be stored */
@@ -85,7 +85,7 @@ class Session {
       ...(left.length === 0 && { renumber: () => this.renumber() }),
     });
     const stand = walk(sequence(script, order), left, done, tallies, outcomes);
-    this.sitting = new Sitting(script, stand, this.numbering, (event) => this.queue.add(event), this.queue);
+    this.visit = new Visit(script, stand, this.numbering, (event) => this.queue.add(event), this.queue);
     for (const event of left) this.queue.add(event);
   }
 
@@ -99,8 +99,8 @@ class Session {
 
   /** Ends the session on this page for good; what is unsent can be kept as a file. */
   private stop(texts: readonly string[]): void {
-    if (this.sitting.over) return;
-    this.sitting.leave(STOPPED);
+    if (this.visit.over) return;
+    this.visit.leave(STOPPED);
     setTimeout(() => {
       if (this.queue.unsent().length > 0) show(texts, this.file());
       else if (desk) void this.journal.close().then(() => desk.over(texts));
@@ -140,10 +140,10 @@ class Session {
 
   private async beat(): Promise<void> {
     let seconds = this.payload.online.heartbeat_seconds;
-    while (!this.sitting.over) {
+    while (!this.visit.over) {
       await pause(1000 * seconds);
-      while (this.queue.paused() && !this.sitting.over) await pause(500); // nothing is sent while a sentence is read
-      if (this.sitting.over) return;
+      while (this.queue.paused() && !this.visit.over) await pause(500); // nothing is sent while a sentence is read
+      if (this.visit.over) return;
       try {
         ({ seconds } = await heartbeat(this.payload, this.who.tab));
       } catch (error) {
@@ -156,11 +156,11 @@ class Session {
     document.addEventListener("visibilitychange", () => {
       // The page may be gone in a moment, and nobody is reading.
       const unsent = this.queue.unsent();
-      if (document.visibilityState !== "hidden" || unsent.length === 0 || this.sitting.over) return;
+      if (document.visibilityState !== "hidden" || unsent.length === 0 || this.visit.over) return;
       void storeEvents(this.payload, unsent.slice(0, 120), true).catch(() => {});
     });
     window.addEventListener("pagehide", () => {
-      if (!this.sitting.over) void heartbeat(this.payload, this.who.tab, true).catch(() => {});
+      if (!this.visit.over) void heartbeat(this.payload, this.who.tab, true).catch(() => {});
     });
     void this.beat();
   }
@@ -173,10 +173,10 @@ class Session {
     let stored = false;
     show([texts.saving]);
     this.sending = true;
-    this.sitting.record("end", performance.now(), [null, null], {});
+    this.visit.record("end", performance.now(), [null, null], {});
     const overdue = (async () => {
       while (!stored && performance.now() - began < PATIENCE) await pause(500);
-      if (stored || this.sitting.over || desk) return;
+      if (stored || this.visit.over || desk) return;
       this.sending = false;
       const { text, code } = online.endings.unsent;
       show(text, ...(code ? [codeOf(code)] : []), this.file());
@@ -188,7 +188,7 @@ class Session {
         stored = true;
         this.sending = false;
         await overdue;
-        this.sitting.over = STOPPED;
+        this.visit.over = STOPPED;
         await this.journal.close();
         rememberResume(null, 0);
         if (desk) return void desk.over([...paragraphs(texts.debriefing), desk.texts.stored]);
@@ -205,8 +205,8 @@ class Session {
   async run(): Promise<void> {
     waitFor(() => this.journal.writing());
     this.watch();
-    const whole = await this.sitting.run();
-    const { over } = this.sitting;
+    const whole = await this.visit.run();
+    const { over } = this.visit;
     if (whole) await this.finish().catch(() => this.stop([this.payload.script.texts.stopped]));
     else if (over && over !== STOPPED) await this.depart(over);
   }

@@ -1,7 +1,7 @@
 // What is said outside of the script: before it begins, after it ends, and the question whether to stop.
 
 import type { Ending } from "./api";
-import { button, element, mark, sheet } from "./display";
+import { button, element, mark, sheet } from "./dom";
 import { coverWith, deaf, listen } from "./keys";
 import type { Script } from "./screens";
 

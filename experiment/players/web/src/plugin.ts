@@ -2,7 +2,7 @@
 
 import { type JsPsych, type JsPsychPlugin, ParameterType, type PluginInfo, type TrialType } from "jspsych";
 
-import { button } from "./display";
+import { button } from "./dom";
 import { type Press as Pressed, type Verdict, keyName } from "./guards";
 import { listen, onceUncovered, released } from "./keys";
 import type { Values } from "./recorder";

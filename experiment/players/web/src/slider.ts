@@ -1,7 +1,7 @@
 // A slider over whole numbers, which must be moved before one can go on.
 
 import { asking, deadline, ends, inTime, judged } from "./asking";
-import { button, element, mark, paint } from "./display";
+import { button, element, mark, paint } from "./dom";
 import { wantsSpace } from "./guards";
 import { byButton, now, plugin, waitForKeys } from "./plugin";
 import type { Press, Slider as Screen } from "./screens";

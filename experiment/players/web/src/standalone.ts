@@ -2,7 +2,7 @@
 // our session and the events since the row before, so that what comes back makes the same tables.
 
 import { type Ending, isPassing } from "./api";
-import { paragraphs } from "./display";
+import { paragraphs } from "./dom";
 import { End } from "./end";
 import { type Exported, type ExportedVersion, type Person, endingOf, person } from "./exported";
 import { type Host, type Row, type Sat, folder, inJatos } from "./hosts";
@@ -11,7 +11,7 @@ import { start, waitFor } from "./keys";
 import { codeOf, fileButton, show, showEnding, wayBack } from "./messages";
 import type { Event, Script } from "./screens";
 import { type Uploads, backoff, uploads } from "./uploads";
-import { STOPPED, Sitting } from "./visit";
+import { STOPPED, Visit } from "./visit";
 import { sequence, walk } from "./walk";
 
 /** So long the page tries to store before it offers a file, ms. */
@@ -111,8 +111,8 @@ interface Journals {
 }
 
 class Page {
-  private sitting: Sitting;
-  private visit: number;
+  private visit: Visit;
+  private visitNumber: number;
   private rows: Row[];
   /** events that stand in no row yet */
   private pending: Event[];
@@ -130,8 +130,8 @@ class Page {
     const { session } = remembered;
     const { texts } = this;
     this.rows = journals.rows.left.map((row) => Object.assign(row, { gardenpath_session: session }));
-    const told = new Set(this.rows.flatMap((row) => (row["gardenpath_events"] as Event[]).map(({ seq }) => seq)));
-    this.pending = journals.events.left.filter(({ seq }) => !told.has(seq));
+    const reported = new Set(this.rows.flatMap((row) => (row["gardenpath_events"] as Event[]).map(({ seq }) => seq)));
+    this.pending = journals.events.left.filter(({ seq }) => !reported.has(seq));
     const append = host.append?.bind(host);
     if (append) {
       this.appended = uploads<Row>(append, {
@@ -141,15 +141,15 @@ class Page {
       this.rows.forEach((row) => this.appended?.add(row));
     }
     const { left } = journals.events;
-    this.visit = Math.max(-1, ...left.map(({ visit }) => visit)) + 1;
-    const numbering = { visit: this.visit, next: Math.max(-1, ...left.map(({ seq }) => seq)) + 1 };
+    this.visitNumber = Math.max(-1, ...left.map(({ visit }) => visit)) + 1;
+    const numbering = { visit: this.visitNumber, next: Math.max(-1, ...left.map(({ seq }) => seq)) + 1 };
     const keep = (event: Event): void => {
       this.pending.push(event);
       journals.events.keep(event);
     };
     const { script, labels } = this.version;
     const stand = walk(sequence(script, session.order), left);
-    this.sitting = new Sitting(script, stand, numbering, keep, this.appended ?? { pause() {}, resume() {} }, labels);
+    this.visit = new Visit(script, stand, numbering, keep, this.appended ?? { pause() {}, resume() {} }, labels);
   }
 
   private get version(): ExportedVersion {
@@ -172,7 +172,7 @@ class Page {
   private add(data: Record<string, unknown>): void {
     const { session, place, by } = this.remembered;
     const row: Row = Object.assign(data, {
-      ...{ seq: this.rows.length, visit: this.visit },
+      ...{ seq: this.rows.length, visit: this.visitNumber },
       ...{ study: this.exported.study.name, session: session.id, participant: session.participant },
       ...{ version: session.version, seed: this.version.seed, slot: session.slot, place, place_by: by },
       ...{ gardenpath_session: session, gardenpath_events: this.pending },
@@ -199,7 +199,7 @@ class Page {
     this.appended?.pause();
     this.forget();
     this.memory.set(null);
-    await this.host.leave(this.sat.session, reason).catch((error: unknown) => console.error("the platform was not told:", error));
+    await this.host.leave(this.sat.session, reason).catch((error: unknown) => console.error("the platform was not notified:", error));
     showEnding(this.ending(reason), texts.return_link, texts.withdraw);
   }
 
@@ -220,15 +220,15 @@ class Page {
         kept = await this.host.save(this.rows, this.sat, this.remembered.place);
       } catch (error) {
         console.warn("the data are not stored yet:", error);
-        const there = this.appended && attempt > 2 && this.appended.unsent().length === 0;
-        if (there) kept = true; // as lines, all of them
+        const appendedAll = this.appended && attempt > 2 && this.appended.unsent().length === 0;
+        if (appendedAll) kept = true; // as lines, all of them
         else if (this.sending) show([attempt > 2 && isPassing(error) ? texts.error : texts.saving]);
-        if (!there) await pause(backoff(attempt));
+        if (!appendedAll) await pause(backoff(attempt));
       }
     }
     clearTimeout(overdue);
     this.sending = false;
-    this.sitting.over = STOPPED;
+    this.visit.over = STOPPED;
     if (!kept) await this.handed();
     const { session, place, by } = this.remembered;
     const once = this.who && this.exported.online.sessions === 1;
@@ -247,25 +247,25 @@ class Page {
   }
 
   async run(simulation: string | null): Promise<void> {
-    const { journals, sitting } = this;
+    const { journals, visit } = this;
     waitFor(() => journals.events.writing() ?? journals.rows.writing());
     const end = {
       type: End,
       done: () => {
-        sitting.record("end", performance.now(), [null, null], {});
+        visit.record("end", performance.now(), [null, null], {});
         this.remembered.session.finished = now();
       },
     };
-    const last = { timeline: [end], conditional_function: () => !sitting.over && sitting.walk.ending === null };
+    const last = { timeline: [end], conditional_function: () => !visit.over && visit.walk.ending === null };
     const added = { on_data_update: (data: Record<string, unknown>) => this.add(data) };
-    const whole = await sitting.run(added, [last], async (jsPsych, timeline) => {
+    const whole = await visit.run(added, [last], async (jsPsych, timeline) => {
       for (const row of this.rows) jsPsych.data.get().push(row);
       window.jsPsych = jsPsych; // for hooks that want its data in another form
       if (simulation === "visual" || simulation === "data-only") await jsPsych.simulate(timeline, simulation);
       else await jsPsych.run(timeline);
     });
     if (whole) await this.finish();
-    else if (sitting.over) await this.depart(sitting.over);
+    else if (visit.over) await this.depart(visit.over);
   }
 }
 

@@ -1,6 +1,6 @@
 // A page of text that ends with a button, or with the space bar where the page says so.
 
-import { button, element, mark, paint, sheet } from "./display";
+import { button, element, mark, paint, sheet } from "./dom";
 import { wantsSpace } from "./guards";
 import { listen, released } from "./keys";
 import { byButton, now, plugin } from "./plugin";

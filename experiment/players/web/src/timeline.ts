@@ -4,9 +4,9 @@ import type { JsPsych } from "jspsych";
 
 import { asksToWithdraw, showProgress } from "./messages";
 import type { Tell } from "./plugin";
-import { plugins } from "./plugins";
+import { plugins } from "./screen-plugins";
 import type { Outcome, Screen } from "./screens";
-import type { Sitting } from "./visit";
+import type { Visit } from "./visit";
 import type { Placed } from "./walk";
 
 export type Timeline = Extract<Parameters<JsPsych["run"]>[0], readonly unknown[]>;
@@ -20,23 +20,23 @@ const READ: ReadonlySet<Screen["kind"]> = new Set(["words", "whole", "word_pairs
 /** At these the bar says how many trials lie behind. */
 const ASKED: ReadonlySet<Screen["kind"]> = new Set(["answers", "slider", "entry"]);
 
-function shownAt(sitting: Sitting, { number, step, position }: Placed, n: number, data: object, progress: number | null): Node {
-  const { script, walk, queue } = sitting;
+function shownAt(visit: Visit, { number, step, position }: Placed, n: number, data: object, progress: number | null): Node {
+  const { script, walk, queue } = visit;
   const screen = step.screens[n] as Screen;
   const record: Tell = (kind, t, value) => {
-    if (kind !== "press" || position !== null) sitting.record(kind, t, [number, n], value);
+    if (kind !== "press" || position !== null) visit.record(kind, t, [number, n], value);
   };
-  const withdraw = (): void => void asksToWithdraw(script.texts).then((yes) => yes && sitting.leave("withdrawn"));
+  const withdraw = (): void => void asksToWithdraw(script.texts).then((yes) => yes && visit.leave("withdrawn"));
   const page = screen.kind === "text" || screen.kind === "form";
   return {
     timeline: [
       {
         type: plugins[screen.kind],
-        ...{ screen, direction: script.direction, record, hz: () => sitting.hz ?? 60 },
-        ...(page && sitting.agreed(number) && { way_out: script.texts.withdraw, leave: withdraw }),
+        ...{ screen, direction: script.direction, record, hz: () => visit.hz ?? 60 },
+        ...(page && visit.agreed(number) && { way_out: script.texts.withdraw, leave: withdraw }),
         data: { ...data, step: number, screen: n, kind: screen.kind, task: screen.task, name: screen.name },
         on_start() {
-          sitting.at = [number, n];
+          visit.at = [number, n];
           if (READ.has(screen.kind)) queue.pause();
         },
         on_load() {
@@ -44,8 +44,8 @@ function shownAt(sitting: Sitting, { number, step, position }: Placed, n: number
           if (!READ.has(screen.kind)) queue.resume();
         },
         async on_finish({ outcome }: { outcome?: Outcome }) {
-          if (outcome === undefined || sitting.over) return; // broken off
-          await sitting.ended(outcome);
+          if (outcome === undefined || visit.over) return; // broken off
+          await visit.ended(outcome);
         },
       },
     ],
@@ -54,8 +54,8 @@ function shownAt(sitting: Sitting, { number, step, position }: Placed, n: number
 }
 
 /** The steps that are not done yet; `labels` say more of each trial of the version. */
-export function timeline(sitting: Sitting): Timeline {
-  const { walk, labels } = sitting;
+export function timeline(visit: Visit): Timeline {
+  const { walk, labels } = visit;
   const trials = walk.steps.filter(({ position }) => position !== null).length;
   return walk.steps
     .filter(({ number }) => !walk.done.has(number))
@@ -64,11 +64,11 @@ export function timeline(sitting: Sitting): Timeline {
       const data = position === null ? {} : { trial: position, ...labels?.[step.trial as number] };
       const progress = position === null ? null : (position + 1) / trials;
       return {
-        timeline: step.screens.map((_, n) => shownAt(sitting, placed, n, data, progress)),
+        timeline: step.screens.map((_, n) => shownAt(visit, placed, n, data, progress)),
         conditional_function: () => walk.at?.[0] === number,
         on_timeline_start() {
           if (position !== null) showProgress(null);
-          if (walk.isAt(number, 0)) sitting.record("begin", performance.now(), [number, null], {});
+          if (walk.isAt(number, 0)) visit.record("begin", performance.now(), [number, null], {});
         },
       };
     });

@@ -15,7 +15,7 @@ import type { Walk } from "./walk";
 /** The session goes on nowhere, or is complete: nobody has to be told. */
 export const STOPPED = "stopped";
 
-export class Sitting {
+export class Visit {
   /** why the session ends before its end, null while it goes on */
   over: string | null = null;
   /** the screen at hand */

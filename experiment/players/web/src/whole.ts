@@ -1,6 +1,6 @@
 // A text read at once: a whole sentence, or the context before one. The space bar ends it.
 
-import { element, mark, paint } from "./display";
+import { element, mark, paint } from "./dom";
 import { wantsSpace } from "./guards";
 import { now, plugin, waitForKeys } from "./plugin";
 import type { Whole as Screen } from "./screens";

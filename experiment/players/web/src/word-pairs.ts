@@ -2,7 +2,7 @@
 
 import { ParameterType } from "jspsych";
 
-import { element, mark, paint } from "./display";
+import { element, mark, paint } from "./dom";
 import { wantsSpace } from "./guards";
 import { now, plugin, waitForKeys } from "./plugin";
 import type { Display, Pair, Press, WordPairs as Screen } from "./screens";

@@ -3,11 +3,11 @@
 
 import { ParameterType } from "jspsych";
 
-import { element, everyFrame, mark, paint, paintAt } from "./display";
+import { element, everyFrame, mark, paint, paintAt } from "./dom";
 import { wantsSpace } from "./guards";
 import { now, plugin, waitForKeys } from "./plugin";
 import type { Display, Press, Words as Screen } from "./screens";
-import { centred, onLines } from "./windows";
+import { centred, onLines } from "./sentence-window";
 
 /** How many frames something stands for so many ms. */
 export const framesOf = (ms: number, hz: number): number => Math.round((ms * hz) / 1000);

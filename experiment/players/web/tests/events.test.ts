@@ -1,4 +1,4 @@
-// What the page records is what the schema says: every kind of event, from a sitting as it runs.
+// What the page records is what the schema says: every kind of event, from a visit as it runs.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -7,7 +7,7 @@ import { Ajv2020 } from "ajv/dist/2020.js";
 
 import schema from "../../../screens.schema.json";
 import { type Act, nothing, tell } from "../src/plugin";
-import { plugins } from "../src/plugins";
+import { plugins } from "../src/screen-plugins";
 import type { Event, Screen } from "../src/screens";
 import { type Values, recorder } from "../src/recorder";
 import { screens } from "./screens";
@@ -74,8 +74,8 @@ test("nothing is told before there is consent; then the machine comes first, and
   begin(machine);
   record("end", 12, [null, null], {});
   kept.forEach(valid);
-  const told = kept.map(({ kind, seq, t }) => [kind, seq, t]);
-  assert.deepEqual(told, [["visit", 7, 0], ["begin", 8, 5], ["outcome", 9, 9], ["done", 10, 9.5], ["end", 11, 12]]);
+  const sent = kept.map(({ kind, seq, t }) => [kind, seq, t]);
+  assert.deepEqual(sent, [["visit", 7, 0], ["begin", 8, 5], ["outcome", 9, 9], ["done", 10, 9.5], ["end", 11, 12]]);
 });
 
 test("numbers go on after a new numbering", () => {

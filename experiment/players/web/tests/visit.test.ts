@@ -3,8 +3,8 @@ import { test } from "node:test";
 
 import { arrival } from "../src/api";
 import { type Machine, device, refreshRate, smallestStep, suits } from "../src/checks";
-import { fittingSize, paragraphs } from "../src/display";
-import { linesOf } from "../src/windows";
+import { fittingSize, paragraphs } from "../src/dom";
+import { linesOf } from "../src/sentence-window";
 
 test("who comes is what the address says, with the tab and the browser's own token", () => {
   const of = (search: string) => JSON.stringify(arrival(search, "tab", null));

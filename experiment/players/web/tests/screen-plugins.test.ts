@@ -5,7 +5,7 @@ import type { JsPsych } from "jspsych";
 
 import { cap, placed } from "../src/answers";
 import { deadline, judged } from "../src/asking";
-import { plugins } from "../src/plugins";
+import { plugins } from "../src/screen-plugins";
 import { framesOf } from "../src/words";
 import { screens } from "./screens";
 

@@ -1,6 +1,6 @@
-"""What people did: words read, answers given, sittings."""
+"""What people did: words read, answers given, sessions."""
 
-from .declaring import COLLECT, PLACE, Table, columns
+from .declaration import COLLECT, PLACE, Table, columns
 
 TABLES = (
     Table(
@@ -45,10 +45,10 @@ rt_first      float?   ms from the prompt to the first key of a typed answer
     ),
     Table(
         "sessions",
-        "a sitting of a participant",
+        "one participant's run of one version",
         columns("""
 participant   string   who: a label or keyed hash, never a platform's raw id
-session       string   one sitting of one participant
+session       string   one participant's run of one version
 experiment    string   experiment of the design
 version       string   version of the experiment
 slot          int?     place within the version, from 0; with seed and version it fixes the order; empty where others drew it
@@ -72,7 +72,7 @@ refresh_hz    float?   measured refresh rate of the display
         "an answer of a participant about themselves",
         columns("""
 participant   string   who: a label or keyed hash, never a platform's raw id
-session       string   one sitting of one participant
+session       string   one participant's run of one version
 field         string   name of the question
 answer        string   answer; questions left empty have no row
 """),

@@ -27,35 +27,35 @@ def check_typing(script: Script, where: str) -> None:
     names = sorted({screen.name for step in steps for screen in step.screens if isinstance(screen, Entry)})
     if names and script.language.lower().partition("-")[0] in COMPOSED:
         raise study.DataError(
-            f"{where}: {', '.join(names)} asks for typed text in {script.language!r}, which takes an input method; the lab's "
-            "window has none: run the study in a browser in the lab, with  gardenpath serve --kiosk"
+            f"{where}: {', '.join(names)} asks for typed text in {script.language!r}, which needs an input method, and "
+            "the lab's window does not have one: run the study in a browser in the lab, with  gardenpath serve --kiosk"
         )
 
 
-def filled(blank: Blank, given: Input, number: int | None = None) -> Blank:
+def filled(blank: Blank, action: Input, number: int | None = None) -> Blank:
     """Return a blank after something was typed, erased, clicked or chosen; `number` is the one on the key."""
-    text, choices = blank.given, blank.choices
-    if isinstance(given, Typed) and not choices and len(text) < blank.longest:
-        text += given.text
-    elif isinstance(given, Key) and given.code == "Backspace":
+    text, choices = blank.text, blank.choices
+    if isinstance(action, Typed) and not choices and len(text) < blank.longest:
+        text += action.text
+    elif isinstance(action, Key) and action.code == "Backspace":
         text = text[:-1] if not choices else ""
-    elif choices and (n := _choice(choices, text, given, number)) is not None:
+    elif choices and (n := _choice(choices, text, action, number)) is not None:
         text = choices[n]
-    return replace(blank, given=text, fault="")
+    return replace(blank, text=text, fault="")
 
 
-def _choice(choices: Sequence[str], marked: str, given: Input, number: int | None) -> int | None:
+def _choice(choices: Sequence[str], marked: str, action: Input, number: int | None) -> int | None:
     """Return which choice is marked after a click, a number or an arrow; None where it is none of these."""
-    if isinstance(given, Click):
-        return given.answer
-    if not isinstance(given, Key):
+    if isinstance(action, Click):
+        return action.answer
+    if not isinstance(action, Key):
         return None
     if number is not None:
         return number - 1 if number <= len(choices) else None
     at = choices.index(marked) if marked else None
-    if given.code == "ArrowDown":
+    if action.code == "ArrowDown":
         return 0 if at is None else min(at + 1, len(choices) - 1)
-    if given.code == "ArrowUp":
+    if action.code == "ArrowUp":
         return len(choices) - 1 if at is None else max(at - 1, 0)
     return None
 
@@ -69,14 +69,14 @@ def digits(text: str) -> str:
     return "".join(str(unicodedata.digit(one)) if one.isdecimal() else one for one in text)
 
 
-def stored(fields: Iterable[study.FieldSection], given: Mapping[str, str]) -> dict[str, str | int]:
+def stored(fields: Iterable[study.FieldSection], answers: Mapping[str, str]) -> dict[str, str | int]:
     """Return the answers as they are stored: empty ones are left out, numbers are numbers.
 
     >>> fields = study.FieldSection("age", "Age", "number"), study.FieldSection("job", "Job")
     >>> stored(fields, {"age": "31", "job": ""})
     {'age': 31}
     """
-    filled_in = [(field, answer) for field in fields if (answer := given[field.name])]
+    filled_in = [(field, answer) for field in fields if (answer := answers[field.name])]
     return {field.name: int(answer) if field.kind == "number" else answer for field, answer in filled_in}
 
 

@@ -1,4 +1,4 @@
-"""A session from its first page to its last, on any screen: one function for each kind of screen (study/screens.py)."""
+"""One visit to a session, on any screen: a method for each kind of screen (study/screens.py)."""
 
 import dataclasses
 import math
@@ -14,7 +14,7 @@ from ...answers import KEYS, answers
 from ...records import judged
 from ...script import Placed, Walk
 from .displays import Asked, Blank, Click, Display, Focus, Input, Key, Lines, Page, Painted, Pair, Screen, Typed, Word
-from .forms import digits, field_fault, filled, stored
+from .form import digits, field_fault, filled, stored
 from .keys import Keys, Press
 
 SPACE = ("Space",)
@@ -43,14 +43,15 @@ class Departed(Exception):
         self.reason = reason
 
 
-class Sitting:
-    """One visit to a session: shows on `screen` what comes from where the session stands, and gives `record` every event.
+class Visit:
+    """One opening of the window: shows on `screen` what follows from where the session stands, and gives `record` every event.
 
-    `visit` is what is known of the machine. Nothing is recorded before there is consent; what happened until then follows it.
+    `machine` is what the event `visit` says of the machine. Nothing is recorded before there is consent; what happened until then
+    follows it.
     """
 
-    def __init__(self, script: screens.Script, stand: Walk, screen: Screen, record: Record, visit: Json) -> None:
-        self.script, self.stand, self.screen, self.record, self.visit = script, stand, screen, record, visit
+    def __init__(self, script: screens.Script, stand: Walk, screen: Screen, record: Record, machine: Json) -> None:
+        self.script, self.stand, self.screen, self.record, self.machine = script, stand, screen, record, machine
         self.keys = Keys()
         self.step: Placed | None = None
         self.n = 0  # the screen of the step
@@ -106,7 +107,7 @@ class Sitting:
     def _tell(self) -> None:
         """Record who is there, what has happened so far, and from now on everything at once."""
         untold, self._untold = self._untold or [], None
-        self.record("visit", 0.0, None, None, self.visit)
+        self.record("visit", 0.0, None, None, self.machine)
         for event in untold:
             self.record(*event)
 
@@ -158,8 +159,8 @@ class Sitting:
         """Record the answer to a screen that asks; without a press its time was up."""
         if press is None:
             return self._ended("timeout", painted.frame + screen.deadline, painted, **{**more, "side": None})
-        told = screen.tell and screen.right
-        outcome = judged(screen, {"outcome": "answered", "answer": answer}) if told else "answered"
+        judges = screen.tell and screen.right
+        outcome = judged(screen, {"outcome": "answered", "answer": answer}) if judges else "answered"
         return self._ended(outcome, press.t, painted, press, answer=answer, **more)
 
     # ------------------------------------------------------------------------------------------------- kinds of screens
@@ -177,15 +178,15 @@ class Sitting:
         paragraphs = screen.paragraphs if screen.lab is None else screen.lab
         buttons = screen.buttons or (screens.Button(self.script.texts["continue"], "continued"),)
         if screen.space and len(buttons) == 1:
-            given: tuple[screens.Answer, ...] = (screens.Answer("", buttons[0].outcome, SPACE),)
+            choices: tuple[screens.Answer, ...] = (screens.Answer("", buttons[0].outcome, SPACE),)
             page = Page(paragraphs, screen.heading, hint=buttons[0].label)
         else:
             labels, outcomes = [one.label for one in buttons], [one.outcome for one in buttons]
             first, *others = answers(labels, outcomes, self.script.direction)
-            given = (replace(first, keys=(*first.keys, *(SPACE if screen.space else ()))), *others)
-            page = Page(paragraphs, screen.heading, given)
-        painted, press = self._present(page, _keys(given))
-        return self._ended(_chosen(given, press).value, press.t, painted, press)
+            choices = (replace(first, keys=(*first.keys, *(SPACE if screen.space else ()))), *others)
+            page = Page(paragraphs, screen.heading, choices)
+        painted, press = self._present(page, _keys(choices))
+        return self._ended(_chosen(choices, press).value, press.t, painted, press)
 
     def _run_whole(self, screen: screens.Whole) -> str:
         painted, press = self._present(screen, SPACE)
@@ -239,20 +240,20 @@ class Sitting:
 
     def _stopped(self, frames: int) -> bool:
         """Let a display stand for so many frames; where it is left, end the screen and return that it was."""
-        while (given := self._unread.pop(0) if self._unread else self.screen.stand(frames)) is not None:
-            if isinstance(given, Focus) and given.reason == "blur":
-                self._ended("interrupted", given.t)
-                self._focus(given)
+        while (action := self._unread.pop(0) if self._unread else self.screen.stand(frames)) is not None:
+            if isinstance(action, Focus) and action.reason == "blur":
+                self._ended("interrupted", action.t)
+                self._focus(action)
                 return True
-            if isinstance(given, Key) and not given.down:
-                self.keys.up(given)
-            elif isinstance(given, Key):
-                reason = self.keys.judge(given, (), -math.inf)
-                if given.code == "Escape":
-                    self._ended("interrupted", given.t)
+            if isinstance(action, Key) and not action.down:
+                self.keys.up(action)
+            elif isinstance(action, Key):
+                reason = self.keys.judge(action, (), -math.inf)
+                if action.code == "Escape":
+                    self._ended("interrupted", action.t)
                     self._escape()
                     return True
-                self._ignored(given, reason or "other")
+                self._ignored(action, reason or "other")
         return False
 
     def _run_word_pairs(self, screen: screens.WordPairs) -> str:
@@ -313,11 +314,11 @@ class Sitting:
         while True:
             at = min(screen.most, max(screen.least, at + step))
             yield at
-            given = self.screen.wait(patience)
-            while isinstance(given, (Typed, Click)):
-                given = self.screen.wait(patience)
-            if given is not None:
-                self._unread.append(given)
+            action = self.screen.wait(patience)
+            while isinstance(action, (Typed, Click)):
+                action = self.screen.wait(patience)
+            if action is not None:
+                self._unread.append(action)
                 return
             patience = HELD_EVERY
 
@@ -330,13 +331,13 @@ class Sitting:
 
     def _run_form(self, screen: screens.Form) -> str:
         """One question after another; they are written together, after the last."""
-        given: dict[str, str] = {}
+        typed: dict[str, str] = {}
         ends: list[tuple[Painted, Press]] = []
         for field in screen.fields:
-            given[field.name], painted, press = self._field(screen, field)
+            typed[field.name], painted, press = self._field(screen, field)
             ends.append((painted, press))
         painted, press = ends[0][0], ends[-1][1]
-        return self._ended("answered", press.t, painted, press, answer=stored(screen.fields, given))
+        return self._ended("answered", press.t, painted, press, answer=stored(screen.fields, typed))
 
     def _field(self, screen: screens.Form, field: study.FieldSection) -> tuple[str, Painted, Press]:
         choices, read = tuple(field.choices), digits if field.kind == "number" else str
@@ -353,27 +354,27 @@ class Sitting:
         painted = self._show(blank)
         until = None if deadline is None else painted.frame + deadline
         first: float | None = None
-        while (given := self._next(until)) is not None:
-            if isinstance(given, Key) and not given.down:
-                self.keys.up(given)
+        while (action := self._next(until)) is not None:
+            if isinstance(action, Key) and not action.down:
+                self.keys.up(action)
                 continue
             # An answer is given by Enter; judged is every key, so that it is known which are down.
-            reason = self.keys.judge(given, ENTER, painted.frame) if isinstance(given, Key) else "other"
+            reason = self.keys.judge(action, ENTER, painted.frame) if isinstance(action, Key) else "other"
             # Of the key that ended the screen before, held or late, nothing is typed into this one.
-            if given.t < painted.frame or (isinstance(given, Typed) and self.keys.held):
+            if action.t < painted.frame or (isinstance(action, Typed) and self.keys.held):
                 continue
-            if first is None and (isinstance(given, Typed) or (isinstance(given, Key) and given.typed)):
-                first = given.t
-            if isinstance(given, Focus):
-                self._focus(given)
-            elif isinstance(given, Key) and given.code == "Escape":
+            if first is None and (isinstance(action, Typed) or (isinstance(action, Key) and action.typed)):
+                first = action.t
+            if isinstance(action, Focus):
+                self._focus(action)
+            elif isinstance(action, Key) and action.code == "Escape":
                 self._escape()
-            elif isinstance(given, Key) and reason is None and not self.keys.held:
-                if not (fault := fault_of(blank.given.strip())):
-                    return blank.given.strip(), painted, self.keys.accept(given), first
+            elif isinstance(action, Key) and reason is None and not self.keys.held:
+                if not (fault := fault_of(blank.text.strip())):
+                    return blank.text.strip(), painted, self.keys.accept(action), first
                 blank = replace(blank, fault=fault)
             else:
-                blank = filled(blank, given, self.keys.digit(given) if isinstance(given, Key) else None)
+                blank = filled(blank, action, self.keys.digit(action) if isinstance(action, Key) else None)
             self._show(blank)
         return "", painted, None, first
 
@@ -410,24 +411,24 @@ class Sitting:
 
         Others are recorded where a trial runs, and none is lost.
         """
-        while (given := self._next(until)) is not None:
-            if isinstance(given, Focus):
-                if self._focus(given):
+        while (action := self._next(until)) is not None:
+            if isinstance(action, Focus):
+                if self._focus(action):
                     self._show(display)
-            elif isinstance(given, Click):
-                if given.t >= frame:
-                    return Press("", given.t, self.screen.now(), self.keys.released, given.answer, given.at)
-            elif isinstance(given, Key) and not given.down:
-                self.keys.up(given)
-            elif isinstance(given, Key) and given.code == "Escape" and "Escape" not in wanted:
-                self.keys.judge(given, ("Escape",), frame)
+            elif isinstance(action, Click):
+                if action.t >= frame:
+                    return Press("", action.t, self.screen.now(), self.keys.released, action.answer, action.at)
+            elif isinstance(action, Key) and not action.down:
+                self.keys.up(action)
+            elif isinstance(action, Key) and action.code == "Escape" and "Escape" not in wanted:
+                self.keys.judge(action, ("Escape",), frame)
                 self._escape()
                 self._show(display)
-            elif isinstance(given, Key):
-                reason = self.keys.judge(given, wanted, frame)
+            elif isinstance(action, Key):
+                reason = self.keys.judge(action, wanted, frame)
                 if reason is None:
-                    return self.keys.accept(given)
-                self._ignored(given, reason)
+                    return self.keys.accept(action)
+                self._ignored(action, reason)
                 if reminder and reason in ("other", "held") and isinstance(display, (Word, Lines)):
                     self._show(replace(display, hint=reminder))
         return None
@@ -435,25 +436,25 @@ class Sitting:
     def _next(self, until: float | None = None) -> Input | None:
         """Return what happens next; None when nothing did until then. What comes later is for the next screen."""
         if self._unread:
-            given: Input | None = self._unread.pop(0)
+            action: Input | None = self._unread.pop(0)
         else:
-            given = self.screen.wait(None if until is None else max(0.0, until - self.screen.now()))
-        if given is not None and until is not None and given.t > until:
-            self._unread.insert(0, given)
+            action = self.screen.wait(None if until is None else max(0.0, until - self.screen.now()))
+        if action is not None and until is not None and action.t > until:
+            self._unread.insert(0, action)
             return None
-        assert given is not None or until is not None, "without a limit a screen waits until something happens"
-        return given
+        assert action is not None or until is not None, "without a limit a screen waits until something happens"
+        return action
 
     def _ignored(self, key: Key, reason: Any) -> None:
         if self._in_trial and reason != "repeat":
             self._note("press", key.t, screens.Ignored(reason, key.code))
 
-    def _focus(self, given: Focus) -> bool:
+    def _focus(self, focus: Focus) -> bool:
         """Record that the window was left or came back; cover a trial until the reader is back. Whether it was covered."""
-        self._note("interruption", given.t, screens.Interruption(given.reason))
-        if given.reason == "blur":
+        self._note("interruption", focus.t, screens.Interruption(focus.reason))
+        if focus.reason == "blur":
             self.keys.let_go()
-        if given.reason != "blur" or not self._in_trial or self._covered:
+        if focus.reason != "blur" or not self._in_trial or self._covered:
             return False
         self._covered = True
         _, press = self._present(Page((self.script.texts["interrupted"],)), SPACE)
@@ -466,21 +467,21 @@ class Sitting:
         if self._in_trial:
             self._note("interruption", self.screen.now(), screens.Interruption("escape"))
         labels = [self.script.texts["withdraw_no"], self.script.lab["stop_yes"]]
-        given = answers(labels, [0, 1], self.script.direction)
-        page = Page((self.script.lab["stop_question"],), answers=given)
-        _, press = self._present(page, (*_keys(given), "Escape"))
-        if press.code != "Escape" and _chosen(given, press).value:
+        choices = answers(labels, [0, 1], self.script.direction)
+        page = Page((self.script.lab["stop_question"],), answers=choices)
+        _, press = self._present(page, (*_keys(choices), "Escape"))
+        if press.code != "Escape" and _chosen(choices, press).value:
             raise Departed("stopped")
 
 
-def _keys(given: Sequence[screens.Answer]) -> list[str]:
-    return [key for answer in given for key in answer.keys]
+def _keys(choices: Sequence[screens.Answer]) -> list[str]:
+    return [key for answer in choices for key in answer.keys]
 
 
-def _chosen(given: Sequence[screens.Answer], press: Press) -> screens.Answer:
+def _chosen(choices: Sequence[screens.Answer], press: Press) -> screens.Answer:
     if press.answer is not None:
-        return given[press.answer]
-    return next(answer for answer in given if not press.names.isdisjoint(answer.keys))
+        return choices[press.answer]
+    return next(answer for answer in choices if not press.names.isdisjoint(answer.keys))
 
 
 def _deadline(screen: screens.Answers | screens.Slider, painted: Painted) -> float | None:

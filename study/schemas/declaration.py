@@ -65,7 +65,7 @@ def columns(text: str) -> tuple[Column, ...]:
 
 PLACE = """
 participant   string   who: a label or keyed hash, never a platform's raw id
-session       string   one sitting of one participant
+session       string   one participant's run of one version
 experiment    string   experiment of the design, E1 ...
 version       string   counterbalanced version (list) of the experiment, V1 ...
 trial         int      presented position in the session, from 0

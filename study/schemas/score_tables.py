@@ -1,6 +1,6 @@
 """What language models say of sentences."""
 
-from .declaring import EVALUATE, MODEL, SCORE, Table, columns
+from .declaration import EVALUATE, MODEL, SCORE, Table, columns
 
 TABLES = (
     Table(

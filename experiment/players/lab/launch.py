@@ -1,4 +1,4 @@
-"""A participant sits down: which session begins or goes on, on which screen, and how it ends."""
+"""Which session begins or is resumed, on which screen, and how the visit to it ends."""
 
 from collections.abc import Callable, Sequence
 from contextlib import closing
@@ -8,14 +8,15 @@ from typing import Protocol
 
 from gardenpath import study
 
-from ...folders import read_files
+from ...session_folders import read_files
 from ...sessions import Json, Session, walked
 from ...versions import VersionFile, parse_version, version_files
-from . import places
+from . import reservations
 from .displays import Screen
-from .forms import check_typing
+from .form import check_typing
 from .journal import Journal
-from .session import Departed, Sitting
+from .reservations import Reservation
+from .visit import Departed, Visit
 
 
 class Machine(Screen, Protocol):
@@ -52,65 +53,68 @@ def files_of(source: Path) -> list[VersionFile]:
     return files
 
 
-def unfinished(folder: Path, participant: str) -> places.Place | None:
-    """Return the place of a participant's last session where that can be gone on with, None where there is none.
+def unfinished(folder: Path, participant: str) -> Reservation | None:
+    """Return the reservation of a participant's last session where it can be resumed, None where there is none.
 
     Raises `ValueError` where the last one is finished: nobody is a participant twice by mistake.
     """
-    had = places.of_participant(folder, participant)
-    if not had:
+    earlier = reservations.of_participant(folder, participant)
+    if not earlier:
         return None
-    if had[-1].finished is not None:
+    last = earlier[-1]
+    if last.finished is not None:
         raise ValueError(
-            f"participant {participant} has finished {had[-1].version} at {had[-1].finished[:16].replace('T', ' ')} UTC; "
+            f"participant {participant} has finished {last.version} at {last.finished[:16].replace('T', ' ')} UTC; "
             "give another label, or --new for a further session"
         )
-    return had[-1]
+    return last
 
 
 def begin(
     folder: Path, files: Sequence[VersionFile], participant: str, opener: Opener, *, first_slot: int = 0
 ) -> Outcome:
     """Run a new session of the version that is filled least."""
-    session = places.reserve(folder, files, participant, first_slot=first_slot)
+    session = reservations.reserve(folder, files, participant, first_slot=first_slot)
     try:
-        return _sit(folder, session, opener)
+        return _run(folder, session, opener)
     except BaseException:
         # Who never saw the first page has had no session.
         if not (folder / session.id / "events.jsonl").stat().st_size:
-            places.release(folder, session)
+            reservations.release(folder, session)
         raise
 
 
-def go_on(folder: Path, place: places.Place, opener: Opener) -> Outcome:
-    """Go on with an unfinished session: after the last step that was ended, in the version and order that it has."""
-    path = folder / place.session / "session.json"
+def resume(folder: Path, reservation: Reservation, opener: Opener) -> Outcome:
+    """Resume an unfinished session: after the last step that was ended, in the version and order that it has."""
+    path = folder / reservation.session / "session.json"
     if not path.exists():
-        raise FileNotFoundError(f"{path}: the session of {place.participant} is gone; begin anew with --new")
-    return _sit(folder, study.structure(Session, study.read_json(path), where=str(path)), opener)
+        raise FileNotFoundError(
+            f"{path}: the session of {reservation.participant} is missing; begin another with --new"
+        )
+    return _run(folder, study.structure(Session, study.read_json(path), where=str(path)), opener)
 
 
-def _sit(folder: Path, session: Session, opener: Opener) -> Outcome:
+def _run(folder: Path, session: Session, opener: Opener) -> Outcome:
     file = read_files(folder)[session.version_sha256]
-    with places.running(folder, session.id), closing(Journal(folder / session.id / "events.jsonl")) as journal:
+    with reservations.running(folder, session.id), closing(Journal(folder / session.id / "events.jsonl")) as journal:
         stand = walked(session, file, tuple(journal.left))
         with closing(opener(file)) as screen:
-            sitting = Sitting(file.script, stand, screen, journal.record, screen.visit())
+            visit = Visit(file.script, stand, screen, journal.record, screen.visit())
             try:
-                sitting.run()
+                visit.run()
             except Departed as departed:
                 # Who stops before there is consent has not consented.
                 how = departed.reason if journal.next_seq or departed.reason != "stopped" else "refused"
                 if how != "refused":
-                    sitting.part()
+                    visit.part()
             except KeyboardInterrupt:
                 if journal.next_seq == 0:
                     raise
                 how = "interrupted"
             else:
                 how = "finished"
-                places.finish(folder, session)
-                sitting.debrief()
+                reservations.finish(folder, session)
+                visit.debrief()
     if how not in KEPT:
-        places.release(folder, session)
+        reservations.release(folder, session)
     return Outcome(session, how)

@@ -1,4 +1,4 @@
-"""Who runs which version on a lab machine: data/places.json, so that versions stay balanced when people drop out or come back."""
+"""Who runs which version on a lab machine (data/places.json), so that versions stay balanced when people drop out or return."""
 
 import contextlib
 import dataclasses
@@ -14,8 +14,8 @@ from typing import IO
 
 from gardenpath import study
 
-from ...folders import read_files, write_session
 from ...server.assignment import Filled, choose
+from ...session_folders import read_files, write_session
 from ...sessions import Session, open_session
 from ...versions import VersionFile
 
@@ -26,8 +26,8 @@ LONGEST = 200  # characters of a participant's label
 
 
 @dataclass(frozen=True)
-class Place:
-    """A participant's place: the `slot`-th of a version. `left` is an unfinished one that a new session has replaced."""
+class Reservation:
+    """A participant's place, the `slot`-th of a version. `left` is that of an unfinished session that a new one has replaced."""
 
     session: str
     participant: str
@@ -40,11 +40,11 @@ class Place:
 
 
 @dataclass(frozen=True)
-class Places:
+class Reservations:
     """What places.json holds."""
 
     schema: int
-    places: tuple[Place, ...]
+    places: tuple[Reservation, ...]
 
 
 def check_folder(folder: Path, files: Sequence[VersionFile]) -> None:
@@ -55,19 +55,19 @@ def check_folder(folder: Path, files: Sequence[VersionFile]) -> None:
         raise NotADirectoryError(f"{folder} is a file; expected a folder for the data (-o)")
     with _locked(folder):
         simulated = sum(session.source == "simulation" for session in _sessions(folder))
-        places, shown, ours = _read(folder), read_files(folder), files[0].study
-    ran = {place.version_sha256: place for place in places}
+        reservations, shown, ours = _read(folder), read_files(folder), files[0].study
+    ran = {reservation.version_sha256: reservation for reservation in reservations}
     faults = [
-        f"{folder / 'versions' / sha256}.json is gone, which participant {place.participant} ran; put it back, or give "
+        f"{folder / 'versions' / sha256}.json, which participant {reservation.participant} ran, is missing; put it back, or give "
         "another folder (-o)"
-        for sha256, place in ran.items()
+        for sha256, reservation in ran.items()
         if sha256 not in shown
     ]
     for other in sorted({shown[sha256].study for sha256 in ran if sha256 in shown} - {ours}):
         faults.append(f"{folder} has sessions of the study {other!r}, not {ours!r}; give another folder (-o)")
     if simulated:
         faults.append(
-            f"{folder} has {simulated} simulated sessions, which would be counted in; give another folder (-o)"
+            f"{folder} has {simulated} simulated sessions, which would be counted among the real ones; give another folder (-o)"
         )
     if faults:
         raise study.DataError(faults)
@@ -82,13 +82,13 @@ def check_label(participant: str) -> None:
         )
 
 
-def of_participant(folder: Path, participant: str) -> list[Place]:
-    """Return the places that a participant has had, first to last."""
+def of_participant(folder: Path, participant: str) -> list[Reservation]:
+    """Return the reservations that a participant has had, first to last."""
     check_label(participant)
     if not folder.is_dir():
         return []
     with _locked(folder):
-        return [place for place in _read(folder) if place.participant == participant]
+        return [one for one in _read(folder) if one.participant == participant]
 
 
 def reserve(
@@ -103,11 +103,11 @@ def reserve(
     now = now or datetime.now(UTC)
     named = {file.name: file for file in files}
     with _locked(folder):
-        places = _read(folder)
-        taken = [place.version for place in places if place.participant == participant]
-        name = choose(sorted(named), _filled(folder, places, now), None, taken)
+        reservations = _read(folder)
+        earlier = [one for one in reservations if one.participant == participant]
+        name = choose(sorted(named), _filled(folder, reservations, now), None, [one.version for one in earlier])
         assert name is not None, "without a quota there is always a version"
-        slots = [place.slot + 1 for place in places if place.version == name]
+        slots = [one.slot + 1 for one in reservations if one.version == name]
         session = open_session(
             named[name],
             max(slots, default=first_slot),
@@ -116,10 +116,10 @@ def reserve(
             started=now.isoformat(timespec="milliseconds"),
             source="lab",
         )
-        session = replace(session, revision=_revision(places, named[name]))
+        session = replace(session, revision=_revision(reservations, named[name]))
         write_session(folder, session, named[name])
-        left = [replace(p, left=p.left or p.finished is None) if p.participant == participant else p for p in places]
-        _write(folder, [*left, _place(session)])
+        left = [replace(one, left=one.left or one.finished is None) if one in earlier else one for one in reservations]
+        _write(folder, [*left, _reservation(session)])
     return session
 
 
@@ -134,9 +134,9 @@ def finish(folder: Path, session: Session, *, now: datetime | None = None) -> No
 def release(folder: Path, session: Session) -> None:
     """Delete a session to which there was no consent, and give its place back."""
     with _locked(folder):
-        places = [place for place in _read(folder) if place.session != session.id]
+        reservations = [one for one in _read(folder) if one.session != session.id]
         shutil.rmtree(folder / session.id)
-        _write(folder, places)
+        _write(folder, reservations)
 
 
 @contextlib.contextmanager
@@ -148,19 +148,19 @@ def running(folder: Path, session: str) -> Iterator[None]:
         yield
 
 
-def _revision(places: Sequence[Place], file: VersionFile) -> int:
+def _revision(reservations: Sequence[Reservation], file: VersionFile) -> int:
     """Number what the version has shown: 1, and one more for each change after somebody ran it."""
-    ran = list(dict.fromkeys(place.version_sha256 for place in places if place.version == file.name))
+    ran = list(dict.fromkeys(one.version_sha256 for one in reservations if one.version == file.name))
     return ran.index(file.sha256) + 1 if file.sha256 in ran else len(ran) + 1
 
 
-def _filled(folder: Path, places: Sequence[Place], now: datetime) -> dict[str, Filled]:
+def _filled(folder: Path, reservations: Sequence[Reservation], now: datetime) -> dict[str, Filled]:
     filled: dict[str, Filled] = {}
-    for place in places:
-        before = filled.get(place.version, Filled())
-        completed = place.finished is not None
-        live = not completed and not place.left and _seen(folder, place) > now - LEASE
-        filled[place.version] = replace(
+    for reservation in reservations:
+        before = filled.get(reservation.version, Filled())
+        completed = reservation.finished is not None
+        live = not completed and not reservation.left and _seen(folder, reservation) > now - LEASE
+        filled[reservation.version] = replace(
             before,
             completed=before.completed + completed,
             live=before.live + live,
@@ -169,32 +169,36 @@ def _filled(folder: Path, places: Sequence[Place], now: datetime) -> dict[str, F
     return filled
 
 
-def _seen(folder: Path, place: Place) -> datetime:
+def _seen(folder: Path, reservation: Reservation) -> datetime:
     """When the last event of a session was written; its start where it has none."""
-    events = folder / place.session / "events.jsonl"
-    started = datetime.fromisoformat(place.started)
+    events = folder / reservation.session / "events.jsonl"
+    started = datetime.fromisoformat(reservation.started)
     if not events.exists() or events.stat().st_size == 0:
         return started
     return datetime.fromtimestamp(events.stat().st_mtime, UTC)
 
 
-def _place(session: Session) -> Place:
-    known = {field.name for field in dataclasses.fields(Place)}
-    return Place(session.id, **{name: one for name, one in vars(session).items() if name in known})
+def _reservation(session: Session) -> Reservation:
+    known = {field.name for field in dataclasses.fields(Reservation)}
+    return Reservation(session.id, **{name: one for name, one in vars(session).items() if name in known})
 
 
-def _read(folder: Path) -> list[Place]:
-    """Return every place; a session's own file is believed before the list, which a crash may have left behind."""
+def _read(folder: Path) -> list[Reservation]:
+    """Return every reservation; a session's own file is believed before the list, which a crash may have left behind."""
     path = folder / "places.json"
-    stored = study.structure(Places, study.read_json(path), where=str(path)) if path.exists() else Places(SCHEMA, ())
+    stored = (
+        study.structure(Reservations, study.read_json(path), where=str(path))
+        if path.exists()
+        else Reservations(SCHEMA, ())
+    )
     if stored.schema != SCHEMA:
         raise study.DataError(f"{path}: schema is {stored.schema}, expected {SCHEMA}; use another folder (-o)")
-    places = {place.session: place for place in stored.places}
+    reservations = {reservation.session: reservation for reservation in stored.places}
     for session in _sessions(folder):
         if session.source == "lab":
-            before = places.get(session.id)
-            places[session.id] = replace(_place(session), left=before.left if before else False)
-    return sorted(places.values(), key=lambda place: place.started)
+            before = reservations.get(session.id)
+            reservations[session.id] = replace(_reservation(session), left=before.left if before else False)
+    return sorted(reservations.values(), key=lambda reservation: reservation.started)
 
 
 def _sessions(folder: Path) -> Iterator[Session]:
@@ -202,14 +206,14 @@ def _sessions(folder: Path) -> Iterator[Session]:
         yield study.structure(Session, study.read_json(file), where=str(file))
 
 
-def _write(folder: Path, places: Sequence[Place]) -> None:
-    text = json.dumps(dataclasses.asdict(Places(SCHEMA, tuple(places))), ensure_ascii=False, indent=1)
+def _write(folder: Path, reservations: Sequence[Reservation]) -> None:
+    text = json.dumps(dataclasses.asdict(Reservations(SCHEMA, tuple(reservations))), ensure_ascii=False, indent=1)
     study.write_text(folder / "places.json", text + "\n")
 
 
 @contextlib.contextmanager
 def _locked(folder: Path) -> Iterator[None]:
-    """Let one program at a time read and write the places; the lock of one that dies is gone with it."""
+    """Let one program at a time read and write the reservations; the lock of one that dies is gone with it."""
     folder.mkdir(parents=True, exist_ok=True)
     with (folder / ".places.lock").open("w") as file:
         _lock(file, wait=True)

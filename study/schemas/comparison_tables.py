@@ -1,6 +1,6 @@
 """Models against models, and against people's ratings."""
 
-from .declaring import ALIGN, EVALUATE, MODEL, Table, columns
+from .declaration import ALIGN, EVALUATE, MODEL, Table, columns
 
 TABLES = (
     Table(

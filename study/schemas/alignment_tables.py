@@ -1,6 +1,6 @@
 """Reading times beside surprisal."""
 
-from .declaring import ALIGN, COEFFICIENTS, FITS, LEDGER, MODEL, PLACE, Table, columns
+from .declaration import ALIGN, COEFFICIENTS, FITS, LEDGER, MODEL, PLACE, Table, columns
 
 TABLES = (
     Table(

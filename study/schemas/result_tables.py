@@ -1,6 +1,6 @@
 """What is found of people's ratings and reading times: exclusions, measures, agreement, models."""
 
-from .declaring import ANALYSE, COEFFICIENTS, FITS, LEDGER, PLACE, SIMULATE, Table, columns
+from .declaration import ANALYSE, COEFFICIENTS, FITS, LEDGER, PLACE, SIMULATE, Table, columns
 
 EFFECT = (
     """

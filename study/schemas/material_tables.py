@@ -1,6 +1,6 @@
 """What is shown: items and their words, and how versions hold them in balance."""
 
-from .declaring import COLLECT, DESIGN, Table, columns
+from .declaration import COLLECT, DESIGN, Table, columns
 
 TABLES = (
     Table(

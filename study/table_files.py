@@ -157,7 +157,15 @@ def refuse_tables(folder: str | Path, command: str, force: bool) -> None:
 
 
 def read(source: str | Path, name: str) -> pd.DataFrame:
-    """Return table `name`, checked, from a CSV or Parquet file or from a folder that holds `<name>.csv|.parquet`."""
+    """Return table `name`, checked, from a CSV or Parquet file or from a folder that holds `<name>.csv|.parquet`.
+
+    >>> import tempfile
+    >>> frame = pd.DataFrame({"paradigm": ["npi"], "condition": ["a"], "factor": ["licensor"], "level": ["no"]})
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = write(frame, "conditions", folder, command="by hand")
+    ...     read(folder, "conditions").loc[0, "level"]
+    'no'
+    """
     path = table_file(source, name)
     if not path.exists():
         raise FileNotFoundError(
@@ -170,7 +178,14 @@ def read(source: str | Path, name: str) -> pd.DataFrame:
 
 
 def read_csv(path: str | Path, separator: str = ",") -> pd.DataFrame:
-    """Return a CSV file as text cells, whatever its line ends; doubled columns keep their doubled names."""
+    """Return a CSV file as text cells, whatever its line ends; doubled columns keep their doubled names.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = Path(folder, "cells.csv").write_bytes(b"word,n\\r\\nthe,01\\r\\n")
+    ...     read_csv(f"{folder}/cells.csv").loc[0].tolist()
+    ['the', '01']
+    """
     import csv
     import io
 
@@ -189,7 +204,13 @@ def read_csv(path: str | Path, separator: str = ",") -> pd.DataFrame:
 
 
 def write_dictionary(names: Iterable[str], folder: str | Path) -> Path:
-    """Write what every column of these tables means to `<folder>/data-dictionary.csv` and return its path."""
+    """Write what every column of these tables means to `<folder>/data-dictionary.csv` and return its path.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_dictionary(["readings", "responses"], folder).name
+    'data-dictionary.csv'
+    """
     path = Path(folder) / "data-dictionary.csv"
     with atomic(path) as temporary:
         temporary.write_text(dictionary(names), encoding="utf-8")
@@ -226,7 +247,14 @@ def write(
     notes: Mapping[str, object] | None = None,
     parquet: bool = False,
 ) -> Path:
-    """Check `frame`, write it whole to `<folder>/<name>.csv` (or `.parquet`) with its sidecar, and return the path."""
+    """Check `frame`, write it whole to `<folder>/<name>.csv` (or `.parquet`) with its sidecar, and return the path.
+
+    >>> import tempfile
+    >>> frame = pd.DataFrame({"paradigm": ["npi"], "condition": ["a"], "factor": ["licensor"], "level": ["no"]})
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write(frame, "conditions", folder, command="by hand").name
+    'conditions.csv'
+    """
     if parquet:
         require("pyarrow", "parquet")
     checked = check(frame, name)

@@ -1,6 +1,6 @@
 // How a sentence stands on the screen while it is read word by word.
 
-import { element } from "./display";
+import { element } from "./dom";
 import type { WordEnded } from "./screens";
 
 type Place = Pick<WordEnded, "line" | "column">;

@@ -1,0 +1,178 @@
+"""Who comes: a newcomer is assigned a version and a place in it, somebody known goes on."""
+
+import json
+import secrets
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import sqlalchemy as sa
+
+from ..recruitment import Person
+from ..script import Walk
+from ..sessions import Session, open_session, steps_of, walked
+from ..versions import VersionFile
+from . import payments, published_versions
+from .assignment import Filled, choose
+from .database import EVENTS, META, PREVIEW, REAL, SESSIONS, Row
+from .departures import has_departed
+from .leases import Leases
+from .payments import Ticket
+from .published_versions import VersionFiles
+from .rules import Refused
+from .stored_sessions import progress, session_of
+
+COUNTS = SESSIONS.c.excluded.is_(None) & SESSIONS.c.withdrawn.is_(None) & REAL
+
+
+@dataclass(frozen=True)
+class Arrival:
+    """Somebody at the door: the keyed hash of who it is, the platform's id for payment, and the tab.
+
+    `resume` is what an anonymous browser kept; `preview` is a version and a trial to look at.
+    """
+
+    participant: str | None = None
+    person: Person | None = None
+    source: str = "server"
+    tab: str | None = None
+    resume: str | None = None
+    preview: tuple[str, int] | None = None
+
+
+@dataclass(frozen=True)
+class Opened:
+    """A session as handed to a client: new or resumed, with its token, visit and where it stands."""
+
+    session: Session
+    file: VersionFile
+    token: str
+    visit: int
+    next_seq: int
+    stand: Walk
+    ticket: Ticket
+
+
+class Arrivals:
+    """Opens sessions; a reservation holds only in a transaction beside which nobody else is assigned a place."""
+
+    def __init__(self, leases: Leases, files: VersionFiles) -> None:
+        self.rules, self._leases, self._files = leases.rules, leases, files
+
+    def open(self, connection: sa.Connection, arrival: Arrival) -> Opened:
+        """Return a new session in a version with the fewest completed and running ones, or the person's unfinished one.
+
+        Raises `Refused` when the study is full or closed, or when this person may not begin or go on.
+        """
+        if arrival.preview is not None:
+            return self._preview(connection, arrival, *arrival.preview)
+        earlier = self._earlier(connection, arrival)
+        if earlier and earlier[-1].finished is None:
+            return self._resume(connection, earlier[-1], arrival)
+        if arrival.participant is not None:
+            if has_departed(connection, arrival.participant):
+                raise Refused("departed", "this person has withdrawn or was forgotten")
+            if len(earlier) >= self.rules.sessions:
+                ticket = payments.ticket(connection, earlier[-1])
+                raise Refused("finished", "this person has finished the study already", session=ticket)
+        if connection.scalar(sa.select(META.c.closed)):
+            raise Refused("closed", "the study is closed for newcomers")
+        return self._assign(connection, arrival, [row.version for row in earlier])
+
+    def filled(self, connection: sa.Connection) -> dict[str, Filled]:
+        """Return how far each version with a session is filled."""
+        done = SESSIONS.c.finished.is_not(None)
+        live = ~done & (SESSIONS.c.seen > self._leases.oldest_live())
+        sums = [
+            sa.func.sum(sa.case((which, 1), else_=0)) for which in (done, live, done & SESSIONS.c.late, ~done & ~live)
+        ]
+        counted = sa.select(SESSIONS.c.version, *sums).where(COUNTS).group_by(SESSIONS.c.version)
+        return {version: Filled(*map(int, numbers)) for version, *numbers in connection.execute(counted)}
+
+    def _earlier(self, connection: sa.Connection, arrival: Arrival) -> Sequence[Row]:
+        """The sessions of this person, first to last; of an unknown browser the one that it can still go on with."""
+        if arrival.participant is not None:
+            theirs = SESSIONS.c.participant == arrival.participant
+        elif arrival.resume is not None:
+            resumable = SESSIONS.c.finished.is_(None) & (SESSIONS.c.seen > self._leases.oldest_resumable())
+            theirs = (SESSIONS.c.token == arrival.resume) & resumable
+        else:
+            return []
+        query = sa.select(SESSIONS).where(theirs, REAL, SESSIONS.c.withdrawn.is_(None)).order_by(SESSIONS.c.ordinal)
+        return connection.execute(query).all()
+
+    def _assign(self, connection: sa.Connection, arrival: Arrival, taken: Sequence[str]) -> Opened:
+        active = published_versions.active(connection)
+        name = choose(sorted(active), self.filled(connection), self.rules.quota, taken)
+        if name is None:
+            raise Refused("full", "every version has its quota of completed and running sessions")
+        last = connection.scalar(sa.select(sa.func.max(SESSIONS.c.slot)).where(SESSIONS.c.version == name, REAL))
+        slot = 0 if last is None else last + 1
+        return self._begin(connection, arrival, self._files.file(connection, active[name]), slot, ordinal=len(taken))
+
+    def _preview(self, connection: sa.Connection, arrival: Arrival, version: str, trial: int) -> Opened:
+        sha256 = published_versions.active(connection).get(version)
+        if sha256 is None:
+            raise Refused("preview", f"there is no version {version!r}")
+        opened = self._begin(connection, arrival, self._files.file(connection, sha256), 0, ordinal=0)
+        steps = steps_of(opened.session, opened.file)
+        at = min(trial, len(opened.session.order) - 1)
+        first = next(placed.number for placed in steps if placed.position == at) if at else 0
+        return replace(opened, stand=Walk(steps, range(first)))
+
+    def _begin(
+        self, connection: sa.Connection, arrival: Arrival, file: VersionFile, slot: int, *, ordinal: int
+    ) -> Opened:
+        now = self._leases.now()
+        session = open_session(
+            file,
+            slot,
+            id=f"s-{secrets.token_hex(8)}",
+            participant=arrival.participant or f"p-{secrets.token_hex(8)}",
+            started=now,
+            source=PREVIEW if arrival.preview else arrival.source,
+        )
+        session = replace(session, revision=published_versions.current_revision(connection))
+        person = None if arrival.preview else arrival.person
+        ticket = Ticket(person.platform if person else "link", person.id if person else "", session.source)
+        token = secrets.token_urlsafe(24)
+        connection.execute(
+            SESSIONS.insert().values(
+                {
+                    "id": session.id,
+                    "token": token,
+                    "participant": session.participant,
+                    "ordinal": ordinal,
+                    "platform": ticket.platform,
+                    "version": session.version,
+                    "slot": session.slot,
+                    "order": json.dumps(session.order),
+                    "version_sha256": session.version_sha256,
+                    "procedure_sha256": session.procedure_sha256,
+                    "revision": session.revision,
+                    "started": now,
+                    "seen": now,
+                    "source": session.source,
+                    "visits": 1,
+                    "tab": arrival.tab,
+                    "tab_seen": now,
+                }
+            )
+        )
+        if person is not None:
+            payments.register(connection, session.id, person)
+        return Opened(session, file, token, 0, 0, walked(session, file), ticket)
+
+    def _resume(self, connection: sa.Connection, row: Row, arrival: Arrival) -> Opened:
+        ticket = payments.ticket(connection, row)
+        if row.seen <= self._leases.oldest_resumable():
+            raise Refused("expired", "the session was left too long ago to be resumed", session=ticket)
+        if (wait := self._leases.wait_for_tab(row, arrival.tab)) > 0:
+            raise Refused("open_elsewhere", "the session is open in another tab", session=ticket, wait=wait)
+        last = connection.scalar(sa.select(sa.func.max(EVENTS.c.seq)).where(EVENTS.c.session == row.id))
+        self._leases.renew(connection, row, visits=row.visits + 1, tab=arrival.tab, tab_seen=self._leases.now())
+        if arrival.person is not None:
+            payments.register(connection, row.id, arrival.person)
+            ticket = Ticket(row.platform, arrival.person.id, row.source)
+        file = self._files.file(connection, row.version_sha256)
+        next_seq = 0 if last is None else last + 1
+        return Opened(session_of(row), file, row.token, row.visits, next_seq, progress(connection, row, file), ticket)

@@ -1,0 +1,96 @@
+"""What the experimenter sees of sessions without a look at their answers, and which of them count."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+import sqlalchemy as sa
+
+from .database import META, PAYMENTS, REAL, SESSIONS, Row
+
+
+@dataclass(frozen=True)
+class SessionSummary:
+    """What is known of a session without its answers; `state` is completed, running, dropped or withdrawn."""
+
+    id: str
+    version: str
+    state: str
+    started: datetime
+    minutes: float
+    trials: int
+    ended: int
+    interruptions: int
+    visits: int
+    late: bool
+    excluded: str | None
+    source: str
+    revision: int
+
+
+def summaries(connection: sa.Connection, oldest_live: str) -> list[SessionSummary]:
+    """Return a summary of each session, the latest first; previews are none."""
+    query = sa.select(SESSIONS).where(REAL).order_by(SESSIONS.c.started.desc(), SESSIONS.c.id)
+    return [_summary(row, oldest_live) for row in connection.execute(query)]
+
+
+def _summary(row: Row, oldest_live: str) -> SessionSummary:
+    started = datetime.fromisoformat(row.started)
+    until = datetime.fromisoformat(row.finished or row.seen)
+    if row.withdrawn is not None:
+        state = "withdrawn"
+    elif row.finished is not None:
+        state = "completed"
+    else:
+        state = "running" if row.seen > oldest_live else "dropped"
+    return SessionSummary(
+        row.id,
+        row.version,
+        state,
+        started,
+        (until - started).total_seconds() / 60,
+        row.order.count(",") + 1,
+        row.trials_ended,
+        row.interruptions,
+        row.visits,
+        row.late,
+        row.excluded,
+        row.source,
+        row.revision,
+    )
+
+
+def counts(connection: sa.Connection) -> tuple[int, int]:
+    """Return how many sessions have begun, and how many of them are finished; previews are none."""
+    row = connection.execute(sa.select(sa.func.count(), sa.func.count(SESSIONS.c.finished)).where(REAL)).one()
+    return int(row[0]), int(row[1])
+
+
+def exclude(connection: sa.Connection, name: str, reason: str) -> str:
+    """Mark a session as not counting, which opens its place again; return its id.
+
+    `name` is a session or a platform's submission. Raises `KeyError` for one that is not known.
+    """
+    of_submission = sa.select(PAYMENTS.c.session).where(PAYMENTS.c.submission == name)
+    named = (SESSIONS.c.id == name) | SESSIONS.c.id.in_(of_submission)
+    id = connection.scalar(sa.select(SESSIONS.c.id).where(named, REAL))
+    if id is None:
+        raise KeyError(f"session {name!r} is not known")
+    connection.execute(SESSIONS.update().where(SESSIONS.c.id == id).values(excluded=reason))
+    return str(id)
+
+
+def include(connection: sa.Connection, session: str) -> None:
+    """Let a session count again; raises `KeyError` for one that is not known."""
+    changed = connection.execute(SESSIONS.update().where(SESSIONS.c.id == session).values(excluded=None))
+    if not changed.rowcount:
+        raise KeyError(f"session {session!r} is not known")
+
+
+def close(connection: sa.Connection, closed: bool) -> None:
+    """Close the study for newcomers, or open it again."""
+    connection.execute(META.update().values(closed=closed))
+
+
+def is_closed(connection: sa.Connection) -> bool:
+    """Whether the study is closed for newcomers."""
+    return bool(connection.scalar(sa.select(META.c.closed)))

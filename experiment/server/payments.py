@@ -1,0 +1,54 @@
+"""Platforms' ids, in a table of their own that can be deleted after payment: whom to pay, and the way back to the platform."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import sqlalchemy as sa
+
+from ..recruitment import Person
+from .database import PAYMENTS, Row
+
+
+@dataclass(frozen=True)
+class Ticket:
+    """What the way back of a session needs: its platform, the raw id while it is kept, and its source."""
+
+    platform: str
+    id: str
+    source: str
+
+
+def ticket(connection: sa.Connection, row: Row) -> Ticket:
+    """Return the ticket of a session."""
+    id = connection.scalar(sa.select(PAYMENTS.c.id).where(PAYMENTS.c.session == row.id))
+    return Ticket(row.platform, id or "", row.source)
+
+
+def register(connection: sa.Connection, session: str, person: Person) -> None:
+    """Note who is to be paid for a session, in place of what was noted before."""
+    delete(connection, [session])
+    row = {"session": session, "platform": person.platform, "id": person.id, "submission": person.submission}
+    connection.execute(PAYMENTS.insert().values(**row, code=None, status="running"))
+
+
+def settle(connection: sa.Connection, session: str, status: str, code: str | None) -> None:
+    """Note how a session ended, and the code that its participant was given."""
+    connection.execute(PAYMENTS.update().where(PAYMENTS.c.session == session).values(status=status, code=code))
+
+
+def delete(connection: sa.Connection, sessions: Sequence[str]) -> None:
+    """Delete what is noted for the payment of these sessions."""
+    connection.execute(PAYMENTS.delete().where(PAYMENTS.c.session.in_(sessions)))
+
+
+def delete_all(connection: sa.Connection) -> int:
+    """Delete every platform's id; return how many."""
+    return connection.execute(PAYMENTS.delete()).rowcount
+
+
+def listed(connection: sa.Connection) -> list[dict[str, Any]]:
+    """Return the payments: platform, id, submission, code and status, ordered by platform and id."""
+    columns = [column for column in PAYMENTS.c if column.name != "session"]
+    rows = connection.execute(sa.select(*columns).order_by(PAYMENTS.c.platform, PAYMENTS.c.id))
+    return [dict(row._mapping) for row in rows]

@@ -1,0 +1,81 @@
+"""Sessions and their events as rows of the database."""
+
+import hmac
+import json
+from collections.abc import Iterator, Sequence
+
+import sqlalchemy as sa
+
+from ..script import Walk
+from ..sessions import Event, Session, SessionRecord, walked
+from ..versions import VersionFile
+from .database import EVENTS, REAL, SESSIONS, Row
+
+PROGRESS = ("begin", "word", "outcome", "done")  # the kinds of events that say how far a session has come
+
+
+def authorised(connection: sa.Connection, session: str, token: str) -> Row:
+    """Return a session's row, locked on PostgreSQL; raises `KeyError` for an unknown one, `PermissionError` for a wrong token."""
+    row = connection.execute(sa.select(SESSIONS).where(SESSIONS.c.id == session).with_for_update()).first()
+    if row is None:
+        raise KeyError(f"session {session!r} is not known")
+    if not hmac.compare_digest(row.token.encode(), token.encode()):
+        raise PermissionError("the token does not belong to this session")
+    return row
+
+
+def session_of(row: Row) -> Session:
+    """Return the session that a row holds."""
+    return Session(
+        row.id,
+        row.participant,
+        row.version,
+        row.slot,
+        tuple(json.loads(row.order)),
+        row.version_sha256,
+        row.procedure_sha256,
+        row.started,
+        row.finished,
+        row.source,
+        row.revision,
+        row.late,
+        row.excluded,
+    )
+
+
+def events_of(connection: sa.Connection, session: str, kinds: Sequence[str] = ()) -> tuple[Event, ...]:
+    """Return a session's events in order of seq, where kinds are named those alone."""
+    query = sa.select(EVENTS).where(EVENTS.c.session == session).order_by(EVENTS.c.seq)
+    query = query.where(EVENTS.c.kind.in_(kinds)) if kinds else query
+    # By position: a row's attribute `t` is SQLAlchemy's own.
+    return tuple(
+        Event(seq, visit, t, kind, step, screen, json.loads(value))
+        for _, seq, visit, t, kind, step, screen, value in connection.execute(query)
+    )
+
+
+def progress(connection: sa.Connection, row: Row, file: VersionFile) -> Walk:
+    """Return where a session stands."""
+    return walked(session_of(row), file, events_of(connection, row.id, PROGRESS))
+
+
+def record(connection: sa.Connection, session: str) -> SessionRecord:
+    """Return a session with its events; raises `KeyError` for one that is not known."""
+    row = connection.execute(sa.select(SESSIONS).where(SESSIONS.c.id == session)).first()
+    if row is None:
+        raise KeyError(f"session {session!r} is not known")
+    return SessionRecord(session_of(row), events_of(connection, row.id))
+
+
+def records(connection: sa.Connection, *, previews: bool) -> Iterator[SessionRecord]:
+    """Yield every session with its events, in order of assignment; previews only when asked for."""
+    query = sa.select(SESSIONS).order_by(SESSIONS.c.started, SESSIONS.c.id)
+    for row in connection.execute(query if previews else query.where(REAL)).all():
+        yield SessionRecord(session_of(row), events_of(connection, row.id))
+
+
+def delete(connection: sa.Connection, condition: sa.ColumnElement[bool]) -> None:
+    """Delete the sessions for which this holds, with their events."""
+    sessions = sa.select(SESSIONS.c.id).where(condition)
+    connection.execute(EVENTS.delete().where(EVENTS.c.session.in_(sessions)))
+    connection.execute(SESSIONS.delete().where(condition))
