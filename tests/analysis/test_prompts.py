@@ -451,7 +451,8 @@ def test_the_report_shows_both_scales_apart(two_scales: Tables, found: Tables) -
         section.count("Plausibility: mean rating by phenomenon and condition") == 2
     )  # for eyes, and for a screen reader
     assert '<th scope="col" class="text">prompt</th>' in section
-    assert "adjusted over the phenomena of a prompt, p_bh_all over all prompts together" in section
+    assert "p_bh is adjusted over the phenomena of one measure, region, prompt and form of random effects" in section
+    assert "p_bh_all over all prompts together" in section
     assert "(z, sentence, plausibility)" in made.html
     assert "acceptability, plausibility: Singular" not in section, "a note names the model that it is of"
     assert 'c("phenomenon", "measure", "region", "prompt", "random")' in made.code

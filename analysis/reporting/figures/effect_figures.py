@@ -14,21 +14,28 @@ from ...prompts import told as prompts_of
 from ..wording.labels import asked, label, mean_z
 from .figure_style import (
     BLUE,
+    DASHED,
+    EDGE,
     GREY,
-    MARKERS,
+    GROUND,
+    INK,
     ORANGE,
-    PALETTE,
+    TEXT,
     WIDTH,
     blank,
+    common_labels,
     dots,
     figure_legend,
     filled,
     grid,
     legend,
+    line,
     named_rows,
     ordered,
+    panel,
     places,
     style,
+    whiskers,
     wrapped,
 )
 
@@ -81,12 +88,12 @@ def coefficient_figure(phenomenon_models: pd.DataFrame, measure: str = "log_rt",
         for k, name in enumerate(series):
             part = rows[rows[by] == name]
             at = places(part["phenomenon"], phenomena, k, len(series))
-            below, above = part["estimate"] - part["ci_low"], part["ci_high"] - part["estimate"]
-            dots(axes, part["estimate"], at, [below.fillna(0), above.fillna(0)], k, SERIES.get(name, name))
+            error = whiskers(part, "estimate", "ci_low", "ci_high")
+            dots(axes, part["estimate"], at, error, k, SERIES.get(name, name))
             if name == SLOPES:
                 continue
             for y, end, p in zip(at, part["ci_high"].fillna(part["estimate"]), part["p_bh"], strict=True):
-                axes.annotate(_stars(p), (end, y), (4, -3), textcoords="offset points", va="center", color="#1f2937")
+                axes.annotate(_stars(p), (end, y), (4, -3), textcoords="offset points", va="center", color=INK)
         unit = {"z": f"{_scale(prompt)}, z", "log_rt": "log reading time"}[measure]
         axes.set_xlabel(f"grammatical minus ungrammatical\n({unit})")
         legend(axes, len(series))
@@ -114,7 +121,7 @@ def factorial_figure(factorial_models: pd.DataFrame, measure: str = "log_rt", pr
         axes.axvline(0, color=GREY, linewidth=1)
         for k, region in enumerate(series):
             part = rows[rows["region"] == region]
-            error = [part["estimate"] - part["ci_low"], part["ci_high"] - part["estimate"]]
+            error = whiskers(part, "estimate", "ci_low", "ci_high")
             dots(axes, part["estimate"], places(part["name"], contrasts, k, len(series)), error, k, label(region))
         points = "points of the scale" if prompt is None else f"{label(prompt)}, points"
         units = {"z": f"{_scale(prompt)}, z", "rating": points, "log_rt": "log reading time", "rt": "ms"}
@@ -141,19 +148,14 @@ def curve_figure(reading_curves: pd.DataFrame) -> "Figure":
     with style():
         figure, panels = grid(len(phenomena), 1.55)
         for axes, phenomenon in zip(panels, phenomena, strict=False):
-            axes.axvspan(-0.5, 0.5, color="#f3f4f6", zorder=0)
+            axes.axvspan(-0.5, 0.5, color=GROUND, zorder=0)
             for k, condition in enumerate(conditions):
                 part = rows[(rows["phenomenon"] == phenomenon) & (rows["condition"] == condition)].sort_values("place")
-                axes.errorbar(
-                    part["place"], part["mean"], yerr=part["se"].fillna(0), color=PALETTE[k % len(PALETTE)],
-                    marker=MARKERS[k % len(MARKERS)], markersize=4, linewidth=1.4, elinewidth=1.0, label=condition,
-                )  # fmt: skip
-            axes.set_title(wrapped(phenomenon), fontsize=10, loc="left", color="#374151")
+                line(axes, part["place"], part["mean"], part["se"].fillna(0), k, condition)
+            panel(axes, wrapped(phenomenon))
             axes.locator_params(axis="y", nbins=4)
             axes.set_xticks(range(int(rows["place"].min()), int(rows["place"].max()) + 1))
-            axes.tick_params(labelsize=9, length=2)
-        figure.supxlabel("word, from the critical region (0)", fontsize=11, color="#1f2937")
-        figure.supylabel("reading time (ms a word)", fontsize=11, color="#1f2937")
+        common_labels(figure, "word, from the critical region (0)", "reading time (ms a word)")
         figure_legend(figure, panels[0], len(conditions))
     return figure
 
@@ -182,7 +184,7 @@ def specification_figure(sensitivity: pd.DataFrame) -> "Figure":
             _choices(axes, rows[rows["phenomenon"] == phenomenon])
             axes.set_ylabel(wrapped(phenomenon), rotation=0, ha="right", va="center", fontsize=10)
         _matrix(matrix, column, levels)
-        figure.supxlabel("grammatical minus ungrammatical (ms), a choice a column", fontsize=10.5, color="#1f2937")
+        figure.supxlabel("grammatical minus ungrammatical (ms), a choice a column", fontsize=10.5, color=INK)
         figure_legend(figure, panels[0], 2)
     return figure
 
@@ -192,9 +194,8 @@ def _choices(axes: "Axes", rows: pd.DataFrame) -> None:
     axes.axhline(0, color=GREY, linewidth=1)
     for declared, colour in ((False, BLUE), (True, ORANGE)):
         part = rows[rows["declared"] == declared]
-        ends = [(part["ms"] - part["ms_low"]).clip(lower=0), (part["ms_high"] - part["ms"]).clip(lower=0)]
         axes.errorbar(
-            part["at"], part["ms"], yerr=[end.fillna(0) for end in ends], fmt="D" if declared else "o",
+            part["at"], part["ms"], yerr=whiskers(part, "ms", "ms_low", "ms_high"), fmt="D" if declared else "o",
             color=colour, markersize=5 if declared else 3, elinewidth=1.6 if declared else 0.8,
             label="declared" if declared else "other choices",
         )  # fmt: skip
@@ -213,7 +214,7 @@ def _matrix(axes: "Axes", column: Mapping[Any, int], levels: Sequence[tuple[str,
         for y, (name, level) in enumerate(levels)
         if choice[CHOICES.index(name)] == level
     ]
-    axes.scatter([x for x, _ in marks], [y for _, y in marks], s=10, color="#374151")
+    axes.scatter([x for x, _ in marks], [y for _, y in marks], s=10, color=TEXT)
     axes.set_yticks(range(len(levels)), [_plain(name, level) for name, level in levels], fontsize=9.5)
     axes.set_ylim(len(levels) - 0.5, -0.5)
     axes.set_xticks([])
@@ -221,9 +222,9 @@ def _matrix(axes: "Axes", column: Mapping[Any, int], levels: Sequence[tuple[str,
         spine.set_visible(False)
     axes.grid(visible=False)
     for y in range(0, len(levels), 2):
-        axes.axhspan(y - 0.5, y + 0.5, color="#f3f4f6", zorder=0)
+        axes.axhspan(y - 0.5, y + 0.5, color=GROUND, zorder=0)
     for y in (y for y in range(1, len(levels)) if levels[y][0] != levels[y - 1][0]):
-        axes.axhline(y - 0.5, color="#9ca3af", linewidth=0.8)
+        axes.axhline(y - 0.5, color=EDGE, linewidth=0.8)
 
 
 def _plain(name: str, level: str) -> str:
@@ -243,15 +244,12 @@ def power_figure(power: pd.DataFrame) -> "Figure":
     rows = filled(power, "power")
     with style():
         figure, axes = blank(3.2)
-        axes.axhline(0.8, color=GREY, linewidth=1.2, linestyle=(0, (4, 3)))
+        axes.axhline(0.8, **DASHED)
         for k, ((effect, items), part) in enumerate(rows.groupby(["effect", "items"], sort=True)):
             part = part.sort_values("participants")
-            ends = [part["power"] - part["power_low"], part["power_high"] - part["power"]]
-            axes.errorbar(
-                part["participants"], part["power"], yerr=[end.clip(lower=0) for end in ends], color=PALETTE[k % len(PALETTE)],
-                marker=MARKERS[k % len(MARKERS)], markersize=5, linewidth=1.6, elinewidth=1.0,
-                label=f"{items} items, effect {effect:g}",
-            )  # fmt: skip
+            error = whiskers(part, "power", "power_low", "power_high")
+            name = f"{items} items, effect {effect:g}"
+            line(axes, part["participants"], part["power"], error, k, name, markersize=5, linewidth=1.6)
         axes.set_ylim(-0.03, 1.03)
         axes.set_xlabel("participants")
         axes.set_ylabel("studies that find it")

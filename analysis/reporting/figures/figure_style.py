@@ -21,28 +21,30 @@ if TYPE_CHECKING:
 # Okabe & Ito's colours, which people with any colour vision tell apart (https://jfly.uni-koeln.de/color/).
 BLUE, ORANGE, GREEN, PURPLE, SKY, GREY = "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#6b7280"
 PALETTE = (BLUE, ORANGE, GREEN, PURPLE, SKY, "#e69f00")
+INK, TEXT, EDGE, GROUND = "#1f2937", "#374151", "#9ca3af", "#f3f4f6"
 MARKERS = ("o", "D", "s", "^", "v", "P")
 LINE = 0.18  # inches: height of a line of 11 pt
 WIDTH = 4.7  # inches: scaled to a phone's screen, 11 pt stays legible
 CHARACTERS = 50  # of a legend beside each other, in the width of a figure
 DPI = 200  # of pictures for slides and manuscripts that take no SVG
 
+DASHED: Any = {"color": GREY, "linewidth": 1.2, "linestyle": (0, (4, 3))}  # a line to hold results against
 STYLE: Any = {
     "font.family": "sans-serif",
     "font.sans-serif": ["DejaVu Sans"],  # shipped with matplotlib, so the layout is the same everywhere
     "font.size": 11,
     "axes.spines.top": False,
     "axes.spines.right": False,
-    "axes.edgecolor": "#9ca3af",
-    "axes.labelcolor": "#1f2937",
+    "axes.edgecolor": EDGE,
+    "axes.labelcolor": INK,
     "axes.axisbelow": True,
     "axes.grid": True,
     "grid.color": "#e5e7eb",
     "grid.linewidth": 0.8,
-    "xtick.color": "#9ca3af",
-    "ytick.color": "#9ca3af",
-    "xtick.labelcolor": "#374151",
-    "ytick.labelcolor": "#1f2937",
+    "xtick.color": EDGE,
+    "ytick.color": EDGE,
+    "xtick.labelcolor": TEXT,
+    "ytick.labelcolor": INK,
     "legend.frameon": False,
     "legend.fontsize": 10.5,
     "svg.fonttype": "none",
@@ -112,6 +114,19 @@ def grid(n: int, height: float) -> tuple["Figure", list["Axes"]]:
     return figure, panels
 
 
+def panel(axes: "Axes", title: str) -> None:
+    """Give one panel among several its title, on its left, and small ticks."""
+    axes.set_title(title, fontsize=10, loc="left", color=TEXT)
+    axes.tick_params(labelsize=9, length=2)
+
+
+def common_labels(figure: "Figure", x: str = "", y: str = "") -> None:
+    """Name the axes that all panels have in common."""
+    for label_axis, text in ((figure.supxlabel, x), (figure.supylabel, y)):
+        if text:
+            label_axis(text, fontsize=11, color=INK)
+
+
 def figure_legend(figure: "Figure", axes: "Axes", columns: int) -> None:
     """Put the legend of a panel above all panels, in room of its own."""
     handles, labels = axes.get_legend_handles_labels()
@@ -134,7 +149,7 @@ def named_rows(names: Sequence[str], each: float = 0.42, lines: int = 2) -> tupl
     axes.spines["left"].set_visible(False)
     axes.grid(axis="y", visible=False)
     for line in range(1, len(names)):
-        axes.axhline(line - 0.5, color="#f3f4f6", linewidth=0.8, zorder=0)
+        axes.axhline(line - 0.5, color=GROUND, linewidth=0.8, zorder=0)
     return figure, axes
 
 
@@ -156,10 +171,22 @@ def places(names: "pd.Series[str]", order: Sequence[str], k: int, of: int) -> li
     return [order.index(name) + (k - (of - 1) / 2) * step for name in names]
 
 
+def whiskers(rows: pd.DataFrame, middle: str, low: str, high: str) -> list[Any]:
+    """Return how far each interval reaches to both sides of its middle, nowhere where it is not known."""
+    return [side.clip(lower=0).fillna(0) for side in (rows[middle] - rows[low], rows[high] - rows[middle])]
+
+
 def dots(axes: "Axes", x: pd.Series, y: Sequence[float], error: Any, k: int, label: str, **more: Any) -> None:
     """Draw a series of dots with the lengths of their intervals to both sides."""
     look: dict[str, Any] = {"color": PALETTE[k % len(PALETTE)], "fmt": MARKERS[k % len(MARKERS)], **more}
     axes.errorbar(x, y, xerr=error, markersize=6, elinewidth=1.6, markeredgecolor="white", label=label, **look)
+
+
+def line(axes: "Axes", x: pd.Series, y: pd.Series, error: Any, k: int, label: str, **more: Any) -> None:
+    """Draw a series as a line with the lengths of its intervals upwards and downwards."""
+    look: dict[str, Any] = {"color": PALETTE[k % len(PALETTE)], "marker": MARKERS[k % len(MARKERS)]}
+    look |= {"markersize": 4, "linewidth": 1.4, "elinewidth": 1.0, **more}
+    axes.errorbar(x, y, yerr=error, label=label, **look)
 
 
 def legend(axes: "Axes", entries: int, columns: int = 3) -> None:

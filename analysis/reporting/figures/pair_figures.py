@@ -17,20 +17,26 @@ from ..wording.labels import asked, language_model, measure_axis
 from ..wording.minimal_pairs import DRAWN, FIXED
 from .figure_style import (
     BLUE,
+    DASHED,
     GREY,
+    INK,
     MARKERS,
     PALETTE,
     WIDTH,
     blank,
+    common_labels,
     dots,
     figure_legend,
     filled,
     grid,
     legend,
+    line,
     named_rows,
     ordered,
+    panel,
     places,
     style,
+    whiskers,
     wrapped,
 )
 
@@ -49,19 +55,7 @@ PREDICTORS = {
 def accuracy_figure(accuracy: pd.DataFrame) -> "Figure":
     """Return the accuracy on each paradigm with its 95 % Wilson interval, and chance, for one model and protocol."""
     rows = filled(accuracy[~accuracy["paradigm"].isin([MEAN, POOLED])], "accuracy")
-    paradigms, measures = ordered(rows["paradigm"]), ordered(rows["measure"])
-    with style():
-        figure, axes = named_rows(paradigms, each=0.2 + 0.13 * len(measures))
-        axes.axvline(0.5, color=GREY, linewidth=1.2, linestyle=(0, (4, 3)), label="chance")
-        for k, measure in enumerate(measures):
-            part = rows[rows["measure"] == measure]
-            at = places(part["paradigm"], paradigms, k, len(measures))
-            ends = [part["accuracy"] - part["wilson_low"], part["wilson_high"] - part["accuracy"]]
-            dots(axes, part["accuracy"], at, [end.clip(lower=0).fillna(0) for end in ends], k, measure)
-        axes.set_xlim(-0.03, 1.03)
-        axes.set_xlabel("accuracy (share of pairs)")
-        legend(axes, len(measures) + 1)
-    return figure
+    return _accuracies(rows, "paradigm", "measure", ordered(rows["measure"]))
 
 
 def phenomenon_accuracy_figure(accuracy: pd.DataFrame, measure: str) -> "Figure":
@@ -71,19 +65,25 @@ def phenomenon_accuracy_figure(accuracy: pd.DataFrame, measure: str) -> "Figure"
     of_phenomena = rows[(rows["paradigm"] == POOLED) & ~over]
     means = rows[(rows["paradigm"] == MEAN) & over].assign(phenomenon="mean over paradigms")
     rows = _with_names(filled(pd.concat([of_phenomena, means]), f"accuracy, measure {measure!r}"))
-    phenomena, models = ordered(rows["phenomenon"]), sorted(rows["name"].unique())
+    figure = _accuracies(rows, "phenomenon", "name", sorted(rows["name"].unique()), columns=1)
     with style():
-        figure, axes = named_rows(phenomena, each=0.2 + 0.13 * len(models))
-        axes.axvline(0.5, color=GREY, linewidth=1.2, linestyle=(0, (4, 3)), label="chance")
-        axes.axhline(len(phenomena) - 1.5, color=GREY, linewidth=1)
-        for k, model in enumerate(models):
-            part = rows[rows["name"] == model]
-            ends = [part["accuracy"] - part["wilson_low"], part["wilson_high"] - part["accuracy"]]
-            at = places(part["phenomenon"], phenomena, k, len(models))
-            dots(axes, part["accuracy"], at, [end.clip(lower=0).fillna(0) for end in ends], k, model)
+        figure.axes[0].axhline(rows["phenomenon"].nunique() - 1.5, color=GREY, linewidth=1)
+    return figure
+
+
+def _accuracies(rows: pd.DataFrame, each: str, by: str, series: Sequence[str], columns: int = 3) -> "Figure":
+    """Return a row for each value of one column, and in it a dot with its interval for each of the series."""
+    names = ordered(rows[each])
+    with style():
+        figure, axes = named_rows(names, each=0.2 + 0.13 * len(series))
+        axes.axvline(0.5, label="chance", **DASHED)
+        for k, name in enumerate(series):
+            part = rows[rows[by] == name]
+            at = places(part[each], names, k, len(series))
+            dots(axes, part["accuracy"], at, whiskers(part, "accuracy", "wilson_low", "wilson_high"), k, name)
         axes.set_xlim(-0.03, 1.03)
         axes.set_xlabel("accuracy (share of pairs)")
-        legend(axes, len(models) + 1, columns=1)
+        legend(axes, len(series) + 1, columns)
     return figure
 
 
@@ -179,22 +179,18 @@ def bin_figure(accuracy_bins: pd.DataFrame, measure: str) -> "Figure":
     with style():
         figure, panels = grid(len(predictors), 1.75)
         for axes, predictor in zip(panels, predictors, strict=False):
-            axes.axhline(0.5, color=GREY, linewidth=1.2, linestyle=(0, (4, 3)))
+            axes.axhline(0.5, **DASHED)
             for k, model in enumerate(models):
                 part = rows[(rows["predictor"] == predictor) & (rows["name"] == model)].sort_values("bin")
-                ends = [part["accuracy"] - part["wilson_low"], part["wilson_high"] - part["accuracy"]]
-                axes.errorbar(
-                    part["mean"], part["accuracy"], yerr=[end.clip(lower=0) for end in ends], color=PALETTE[k % len(PALETTE)],
-                    marker=MARKERS[k % len(MARKERS)], markersize=4, linewidth=1.4, elinewidth=1.0, label=model,
-                )  # fmt: skip
+                error = whiskers(part, "accuracy", "wilson_low", "wilson_high")
+                line(axes, part["mean"], part["accuracy"], error, k, model)
             if predictor == "perplexity":
                 axes.set_xscale("log")
             else:
                 axes.locator_params(axis="x", nbins=4)
             axes.set_ylim(-0.03, 1.03)
-            axes.set_title(PREDICTORS.get(predictor, predictor), fontsize=10, loc="left", color="#374151")
-            axes.tick_params(labelsize=9, length=2)
-        figure.supylabel("accuracy", fontsize=11, color="#1f2937")
+            panel(axes, PREDICTORS.get(predictor, predictor))
+        common_labels(figure, y="accuracy")
         figure_legend(figure, panels[0], 1)
     return figure
 
@@ -235,7 +231,7 @@ def _cells(axes: "Axes", cells: Any, form: str, on_dark: Callable[[float], bool]
         if not pd.isna(value):
             axes.text(
                 x, y, form.format(value).replace("-", "−"), ha="center", va="center", fontsize=9,
-                color="white" if on_dark(value) else "#1f2937",
+                color="white" if on_dark(value) else INK,
             )  # fmt: skip
 
 

@@ -10,8 +10,9 @@ from ...measuring.reliability import POOR
 from ...prompts import one
 from ..wording.labels import asked
 from .figure_style import (
-    GREY,
+    DASHED,
     PALETTE,
+    common_labels,
     dots,
     figure_legend,
     filled,
@@ -19,6 +20,7 @@ from .figure_style import (
     legend,
     named_rows,
     ordered,
+    panel,
     places,
     style,
     wrapped,
@@ -41,7 +43,7 @@ def reliability_figure(reliability: pd.DataFrame, prompt: str | None = None) -> 
     floor = -0.5
     with style():
         figure, axes = named_rows(paradigms, each=0.16 + 0.14 * len(conditions))
-        axes.axvline(POOR, color=GREY, linewidth=1.2, linestyle=(0, (4, 3)), label=f"poor below {POOR:g}")
+        axes.axvline(POOR, label=f"poor below {POOR:g}", **DASHED)
         for k, condition in enumerate(conditions):
             part = rows[rows["condition"] == condition]
             at = places(part["paradigm"], paradigms, k, len(conditions))
@@ -73,13 +75,11 @@ def rating_figure(rating_counts: pd.DataFrame, prompt: str | None = None) -> "Fi
                 part = rows[(rows["paradigm"] == paradigm) & (rows["condition"] == condition)]
                 at = part["rating"] + (k - (len(conditions) - 1) / 2) * width
                 axes.bar(at, share[part.index], width, color=PALETTE[k % len(PALETTE)], label=condition)
-            axes.set_title(wrapped(paradigm), fontsize=10, loc="left", color="#374151")
+            panel(axes, wrapped(paradigm))
             axes.grid(axis="x", visible=False)
             axes.locator_params(axis="y", nbins=3)
-            axes.tick_params(labelsize=9, length=2)
             if len(points) <= SCALE:
                 axes.set_xticks(points)
-        figure.supxlabel(f"rating{asked(prompt)}", fontsize=11, color="#1f2937")
-        figure.supylabel("share of ratings", fontsize=11, color="#1f2937")
+        common_labels(figure, f"rating{asked(prompt)}", "share of ratings")
         figure_legend(figure, panels[0], len(conditions))
     return figure

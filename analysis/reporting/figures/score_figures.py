@@ -10,7 +10,21 @@ from ...row_dicts import records
 from ..wording.labels import mean_z, measure_axis
 from ..wording.minimal_pairs import under_ceiling
 from ..wording.numbers import correlation
-from .figure_style import BLUE, GREY, ORANGE, figure_legend, filled, grid, least_squares, ordered, style, wrapped
+from .figure_style import (
+    BLUE,
+    GREY,
+    INK,
+    ORANGE,
+    common_labels,
+    figure_legend,
+    filled,
+    grid,
+    least_squares,
+    ordered,
+    panel,
+    style,
+    wrapped,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -43,10 +57,7 @@ def score_figure(
         )  # fmt: skip
         for axes, level, title in ((left, "sentences", "sentences"), (right, "pairs", "differences within pairs")):
             _regression(axes, points[level])
-            axes.set_title(
-                "\n".join([title, statistics.get(level, "")]).strip(), fontsize=10, loc="left", color="#374151"
-            )
-            axes.tick_params(labelsize=9, length=2)
+            panel(axes, f"{title}\n{statistics.get(level, '')}".strip())
         _score_axes(figure, left, measure, prompt)
     return figure
 
@@ -66,10 +77,7 @@ def phenomenon_score_figure(
             points = both[both["phenomenon"] == phenomenon]
             _both_conditions(axes, points)
             _regression(axes, points)
-            axes.set_title(
-                f"{wrapped(phenomenon)}\n{_correlation(points)}".strip(), fontsize=10, loc="left", color="#374151"
-            )
-            axes.tick_params(labelsize=9, length=2)
+            panel(axes, f"{wrapped(phenomenon)}\n{_correlation(points)}".strip())
             axes.locator_params(nbins=4)
         _score_axes(figure, panels[0], measure, prompt)
     return figure
@@ -113,8 +121,7 @@ def _both_conditions(axes: "Axes", points: pd.DataFrame) -> None:
 
 
 def _score_axes(figure: "Figure", axes: "Axes", measure: str, prompt: str | None) -> None:
-    figure.supxlabel(measure_axis(measure), fontsize=11, color="#1f2937")
-    figure.supylabel(mean_z(prompt), fontsize=11, color="#1f2937")
+    common_labels(figure, measure_axis(measure), mean_z(prompt))
     figure_legend(figure, axes, 2)
 
 
@@ -129,4 +136,4 @@ def _regression(axes: "Axes", points: pd.DataFrame) -> None:
     over = np.linspace(x.min(), x.max(), 60)
     line, half = least_squares(x, y, over, stats.t.ppf(0.975, len(x) - 2))
     axes.fill_between(over, line - half, line + half, color=GREY, alpha=0.2, linewidth=0)
-    axes.plot(over, line, color="#1f2937", linewidth=1.6)
+    axes.plot(over, line, color=INK, linewidth=1.6)

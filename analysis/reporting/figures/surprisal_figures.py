@@ -19,6 +19,7 @@ from .figure_style import (
     filled,
     least_squares,
     style,
+    whiskers,
     wrapped,
 )
 
@@ -76,11 +77,10 @@ def _lagged(axes: "Axes", rows: pd.DataFrame, names: tuple[str, str, str]) -> No
     for k, (model, protocol, part) in enumerate(series):
         part = part.sort_values("lag")
         at = part["lag"] + (k - (len(series) - 1) / 2) * min(0.16, 0.7 / len(series))
-        ends = [part[middle] - part[low], part[high] - part[middle]]
+        name = language_model({"model": model, "protocol": protocol})
         axes.errorbar(
-            at, part[middle], yerr=[end.fillna(0) for end in ends], fmt=MARKERS[k % len(MARKERS)],
-            color=PALETTE[k % len(PALETTE)], markersize=6, elinewidth=1.6, markeredgecolor="white",
-            label=language_model({"model": model, "protocol": protocol}),
+            at, part[middle], yerr=whiskers(part, middle, low, high), fmt=MARKERS[k % len(MARKERS)],
+            color=PALETTE[k % len(PALETTE)], markersize=6, elinewidth=1.6, markeredgecolor="white", label=name,
         )  # fmt: skip
 
 
