@@ -133,7 +133,7 @@ def _ends(screen: Any) -> set[str]:
     if isinstance(screen, (Whole, Words)):
         return {"read", "interrupted"}
     if isinstance(screen, WordPairs):
-        return {"read", "wrong", "interrupted"}
+        return {"right", "wrong", "interrupted"}
     if isinstance(screen, Form):
         return {"answered"}
     told = {"right", "wrong"} if screen.tell and screen.right else {"answered"}

@@ -163,7 +163,7 @@ def _outcome(screen: Any, act: Act) -> str:
     if isinstance(screen, Text):
         return screen.buttons[0].outcome if screen.buttons else "continued"
     if isinstance(screen, WordPairs):
-        return "wrong" if act.wrong and not screen.redo else "read"
+        return "wrong" if act.wrong else "right"
     if screen.kind in ("words", "whole"):
         return "read"
     if screen.kind == "form":

@@ -40,7 +40,7 @@ class After:
 class Share:
     """Run a step only where the share of judged screens that ended right over a block lies below `below`.
 
-    A block of which nothing was judged has the share 0.
+    A block of which nothing was judged has the share 0; one that did not run leads to no further round.
     """
 
     block: str
@@ -242,7 +242,7 @@ class Pair:
 
 @dataclass(frozen=True, kw_only=True)
 class WordPairs(_Screen):
-    """Maze: two words side by side, of which one goes on with the sentence.
+    """Maze: two words side by side, of which one goes on with the sentence. It ends right where no wrong word was chosen.
 
     After a wrong choice the screen ends (`redo` False), or `error` is shown and the right choice goes on, once the keys have been
     dead for `delay` ms; then `again` is shown.

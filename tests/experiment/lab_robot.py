@@ -188,7 +188,7 @@ def _keys(screen: Any, position: int, typed: str) -> tuple[list[str], str]:
         case "whole":
             return ["space"], "read"
         case "word_pairs":
-            return ["space", *("f" if pair.side == "left" else "j" for pair in screen.pairs)], "read"
+            return ["space", *("f" if pair.side == "left" else "j" for pair in screen.pairs)], "right"
         case "answers":
             number = position % len(screen.answers)
             told = screen.tell and screen.right

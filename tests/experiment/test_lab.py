@@ -640,7 +640,7 @@ def test_a_maze_is_read_by_the_keys_of_both_sides(tmp_path: Path) -> None:
         assert {(e.value["correct"], e.value["first"] == e.t) for e in words[1:]} == {(True, True)}
         assert (words[0].value["correct"], words[0].value["first"]) == (None, None)
     assert {key.code for key in reader.presses} >= {key for keys in both.values() for key in keys}
-    assert {value["outcome"] for value in outcomes(data, outcome, "word_pairs")} == {"read"}
+    assert {value["outcome"] for value in outcomes(data, outcome, "word_pairs")} == {"right"}
     assert {word.correct for record in recorded_of(data, outcome, "word_pairs") for word in record.words} == {True}
     starts = [one for one in reader.of(Word) if one.hint == "Choose"]
     assert len(starts) == 4, "a start mark before each"
@@ -661,7 +661,7 @@ def test_a_wrong_word_is_corrected_once_the_keys_are_alive_again(tmp_path: Path)
     assert taken["first"] == pytest.approx(first, abs=0.01)
     assert words[2].t > taken["first"] + 600
     assert [e.value for e in presses] == [{"reason": "early", "code": "KeyJ"}], "while the keys were dead"
-    assert [e.value["outcome"] for e in in_trials(data, outcome, "outcome")[1]] == ["read", "answered"]
+    assert [e.value["outcome"] for e in in_trials(data, outcome, "outcome")[1]] == ["wrong", "answered"]
 
 
 def test_a_wrong_word_ends_the_sentence_where_it_is_not_to_be_corrected(tmp_path: Path) -> None:
@@ -670,7 +670,7 @@ def test_a_wrong_word_ends_the_sentence_where_it_is_not_to_be_corrected(tmp_path
     wrong = {nth(plain, Pair, 3 + 1): lambda r: r.press("KeyE", after=300)}
     outcome = take(data, files, Machine(misdeeds=wrong))
     ends = [[e.value["outcome"] for e in events_] for events_ in in_trials(data, outcome, "outcome")]
-    assert ends == [["read", "answered"], ["wrong"], ["read", "answered"], ["read", "answered"]]
+    assert ends == [["right", "answered"], ["wrong"], ["right", "answered"], ["right", "answered"]]
     assert [e.value["correct"] for e in in_trials(data, outcome, "word")[1]] == [None, True, False]
 
 

@@ -266,15 +266,18 @@ class Visit:
         self.screen.prepare([start, *pairs, *(replace(pair, hint=text) for pair in pairs for text in said)])
         painted, press = self._present(start, SPACE)
         self._word(-1, press.t, painted, press)
+        outcome = "right"
         for n, (one, pair) in enumerate(zip(screen.pairs, pairs, strict=True)):
             painted, press = self._present(pair, (*PAIRED["left"], *PAIRED["right"]))
             first, correct = press.t, not press.names.isdisjoint(PAIRED[one.side])
             if screen.redo and not correct:
                 press = self._corrected(screen, pair, PAIRED[one.side])
             self._word(n, press.t, painted, press, correct=correct, first=first)
-            if not screen.redo and not correct:
-                return self._ended("wrong", press.t)
-        return self._ended("read", press.t)
+            if not correct:
+                outcome = "wrong"
+                if not screen.redo:
+                    break
+        return self._ended(outcome, press.t)
 
     def _corrected(self, screen: screens.WordPairs, pair: Pair, right: Collection[str]) -> Press:
         """Say that a choice was wrong, while the keys are dead; then wait for the right one."""

@@ -63,8 +63,8 @@ export const WordPairs = plugin<Screen>({
       if (n === 0) mid.replaceWith(row);
       say("");
     };
-    const over = (outcome: "read" | "wrong", t: number): void =>
-      end(outcome, t, {}, { words: pairs.slice(0, correct.length).map(({ word }) => word), correct, rt: rts, rt_first: firsts });
+    const over = (t: number): void =>
+      end(correct.every(Boolean) ? "right" : "wrong", t, {}, { words: pairs.slice(0, correct.length).map(({ word }) => word), correct, rt: rts, rt_first: firsts });
 
     function ended(t: number, press: Press, goes: boolean): void {
       const [read, shown, first] = [n, now(painted), wrong ?? t];
@@ -82,8 +82,7 @@ export const WordPairs = plugin<Screen>({
         correct.push(right);
       }
       last = t;
-      if (!goes) over("wrong", t);
-      else if (read === pairs.length - 1) over("read", t);
+      if (!goes || read === pairs.length - 1) over(t);
     }
 
     function mistaken(t: number, press: Press): void {
@@ -117,7 +116,7 @@ export const WordPairs = plugin<Screen>({
   draw({ pairs }, { sampleExGaussian }) {
     const ms = pairs.map(() => Math.max(300, sampleExGaussian(600, 100, 1 / 200, true)));
     const more = { words: pairs.map(({ word }) => word), correct: pairs.map(() => true), rt_first: ms };
-    return { outcome: "read", answer: null, ms: [500, ...ms], more };
+    return { outcome: "right", answer: null, ms: [500, ...ms], more };
   },
 
   act(_display, { pairs }, { ms }, { press }) {
