@@ -20,10 +20,10 @@ demo: $(VENV)/.installed $(PAGE)
 	$(BIN)/gardenpath demo --force
 
 # Three processes on two cores: a third of their time they wait for a browser, a server or R. Each has one thread for linear
-# algebra: with more they would wait for one another.
+# algebra: with more they would wait for one another. Files are dealt in their order, so that none with few but long tests comes last.
 test: $(VENV)/.installed $(PAGE) packages $(VENV)/.r $(VENV)/.lab
 	cd $(WEB) && npm test --silent
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses 3 --dist loadfile $(PYTEST)
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses 3 --dist loadfile --no-loadscope-reorder $(PYTEST)
 
 lint: $(VENV)/.installed $(PAGE) types
 	$(BIN)/ruff check .
