@@ -25,7 +25,7 @@ BUDGET = {
     "parquet": 1,
     "import": 1,
     "postgres": 1,
-    "dev": 11,
+    "browser": 1,
 }
 
 

@@ -268,6 +268,9 @@ export interface Form {
 }
 /**
  * A question about the participant, asked after the last sentence: a short text, a number, or a choice.
+ *
+ * >>> FieldSection("hand", "Which hand do you write with?", "choice", ["left", "right"]).needed
+ * False
  */
 export interface FieldSection {
   name: string;
@@ -279,7 +282,7 @@ export interface FieldSection {
   needed: boolean;
 }
 /**
- * Maze: two words side by side, of which one goes on with the sentence.
+ * Maze: two words side by side, of which one goes on with the sentence. It ends right where no wrong word was chosen.
  *
  * After a wrong choice the screen ends (`redo` False), or `error` is shown and the right choice goes on, once the keys have been
  * dead for `delay` ms; then `again` is shown.
@@ -309,7 +312,7 @@ export interface Pair {
 /**
  * Run a step only where the share of judged screens that ended right over a block lies below `below`.
  *
- * A block of which nothing was judged has the share 0.
+ * A block of which nothing was judged has the share 0; one that did not run leads to no further round.
  */
 export interface Share {
   block: string;
