@@ -29,8 +29,8 @@ def answered(responses: pd.DataFrame, ledger: Ledger | None = None) -> pd.DataFr
     late = (unanswered["outcome"] == TIMEOUT).fillna(False).astype(bool)
     why = late.map({True: "no answer in time", False: "no answer"})
     for (prompt, rule), rows in unanswered.groupby([unanswered["prompt"], why], sort=True):
-        own = responses[responses["prompt"] == prompt]
-        parts = {"responses": responses, f"{ASKED}{prompt}": own}
+        to_prompt = responses[responses["prompt"] == prompt]
+        parts = {"responses": responses, f"{ASKED}{prompt}": to_prompt}
         kept = {name: (part, ~part.index.to_series().isin(rows.index)) for name, part in parts.items()}
         responses, _ = ledger.step(f"{rule}{named(str(prompt))}", **kept)
     return responses
@@ -48,8 +48,8 @@ def told(table: pd.DataFrame) -> list[str | None]:
 
 def rated(tables: Mapping[str, pd.DataFrame]) -> list[str | None]:
     """Return the prompts of a study's ratings as `told` does, from whichever of its tables are there."""
-    there = [tables[name][["prompt"]] for name in OF_RATINGS if name in tables and len(tables[name])]
-    return told(pd.concat(there)) if there else [None]
+    prompts = [tables[name][["prompt"]] for name in OF_RATINGS if name in tables and len(tables[name])]
+    return told(pd.concat(prompts)) if prompts else [None]
 
 
 def of(table: pd.DataFrame, prompt: str | None) -> pd.DataFrame:
@@ -83,8 +83,8 @@ def endings(prompts: Sequence[str | None]) -> dict[str | None, str]:
     >>> endings(["How good?", "how-good", None])
     {'How good?': '-how-good', 'how-good': '-how-good-2', None: ''}
     """
-    made: dict[str | None, str] = {}
+    suffixes: dict[str | None, str] = {}
     for number, prompt in enumerate(prompts, start=1):
         ending = "" if prompt is None else "-" + re.sub(r"\W+", "-", prompt.lower()).strip("-")
-        made[prompt] = f"{ending}-{number}" if ending in made.values() else ending
-    return made
+        suffixes[prompt] = f"{ending}-{number}" if ending in suffixes.values() else ending
+    return suffixes

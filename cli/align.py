@@ -90,15 +90,15 @@ def command(
     refuse_tables(out, "align", force)
     pictures = out / analyse.FIGURES
     refuse_overwrite([pictures / f"{CURVES}.{form}" for form in ("svg", "png")] if settings.gam else [], force)
-    chosen: dict[str, Any] = {"lags": lags, "edges": edges, "slopes": slopes, "despite_failure": despite_failure}
-    chosen |= {"folds_by": folds_by, "folds": folds, "seed": seed}
+    parameters: dict[str, Any] = {"lags": lags, "edges": edges, "slopes": slopes, "despite_failure": despite_failure}
+    parameters |= {"folds_by": folds_by, "folds": folds, "seed": seed}
     rated = {"rating_scores": ratings or out, "sentence_scores": scores}
     inputs, places = analyse.read_tables(
         {"readings": tables, "sessions": tables, "surprisal": scores, "words": tables, **(rated if ratings else {})},
         {**({} if ratings else rated), "noise_ceilings": ratings or out},
     )
-    results = analysis.align(inputs, analysis.AlignOptions(settings=settings, **chosen))
-    analyse.write_all(results, out, places, analyse.noted(settings) | {"gam": settings.gam} | chosen, parquet)
+    results = analysis.align(inputs, analysis.AlignOptions(settings=settings, **parameters))
+    analyse.write_all(results, out, places, analyse.noted(settings) | {"gam": settings.gam} | parameters, parquet)
     if len(results.get(CURVES, ())):
         figure_style.save(surprisal_figures.smooth_figure(results[CURVES]), CURVES, pictures)
         options.talk(f"{pictures / CURVES}.svg: curves of surprisal, as SVG and PNG")

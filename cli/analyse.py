@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from gardenpath.study import AnalysisSection
 
 NEEDED = ("readings", "responses", "sessions", "items")
-WHERE_THERE = ("demographics", "conditions", "words")  # read where they are there
+OPTIONAL = ("demographics", "conditions", "words")  # read where they are there
 TEXT = "results.md"
 FIGURES = "figures"
 
@@ -72,7 +72,7 @@ def command(
         seed = study.seed if study else 1
         options.talk(f"--seed {seed}")
     settings = overridden(study.analysis if study else AnalysisSection(), min_rt=min_rt, max_rt=max_rt, engine=engine)
-    inputs, places = read_tables(dict.fromkeys(NEEDED, tables), dict.fromkeys(WHERE_THERE, tables))
+    inputs, places = read_tables(dict.fromkeys(NEEDED, tables), dict.fromkeys(OPTIONAL, tables))
     results = analysis.analyse(inputs, settings, seed=seed)
     notes = noted(settings)
     write_all(results, out, places, notes, parquet, seed)
@@ -124,7 +124,7 @@ def noted(settings: "AnalysisSection") -> dict[str, object]:
 
 
 def read_tables(
-    needed: Mapping[str, Path], where_there: Mapping[str, Path]
+    needed: Mapping[str, Path], optional: Mapping[str, Path]
 ) -> tuple[dict[str, "pd.DataFrame"], list[Path]]:
     """Return tables by name, each from its folder, with their files; of those that need not be there, those that are."""
     from gardenpath.study import read
@@ -133,7 +133,7 @@ def read_tables(
     files = {name: table_file(folder, name) for name, folder in needed.items()}
     files |= {
         name: path
-        for name, folder in where_there.items()
+        for name, folder in optional.items()
         if folder.is_dir() and (path := table_file(folder, name)).exists()
     }
     return {name: read(path, name) for name, path in files.items()}, list(files.values())

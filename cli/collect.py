@@ -69,8 +69,8 @@ def command(
         key=key,
         keep_ids=keep_ids,
     )
-    given = (Path(data) if platform else None, mapping, materials, prolific)
-    inputs = [path for path in given if path is not None and path.is_file()]
+    sources = (Path(data) if platform else None, mapping, materials, prolific)
+    inputs = [path for path in sources if path is not None and path.is_file()]
     # Files of a folder are not named: their names may be participants' ids.
     notes = {"data_sha256": importing.fingerprint(data)} if platform else None
     suffix = "parquet" if parquet else "csv"

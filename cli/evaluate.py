@@ -99,8 +99,8 @@ def command(
     parts, described, noise = [], [], {}
     for name in models:
         loaded = scoring.load(name)
-        found, noise[loaded.name] = _evaluated(scoring, read, loaded, measures, seed)
-        parts.append(found)
+        model_pairs, noise[loaded.name] = _evaluated(scoring, read, loaded, measures, seed)
+        parts.append(model_pairs)
         described.append(loaded.describe())
     pairs = pd.concat(parts, ignore_index=True)
     accuracy = analysis.accuracy(pairs)
@@ -116,8 +116,8 @@ def command(
     options.talk(f"{path}: {len(side_by_side)} rows")
     if scoring.as_json:
         rows = json.loads(accuracy.to_json(orient="records"))
-        told = {name: json.loads(frame.to_json(orient="records")) for name, frame in compared.items()}
-        click.echo(json.dumps({"accuracy": rows, **told, **notes}, ensure_ascii=False, indent=1))
+        comparisons = {name: json.loads(frame.to_json(orient="records")) for name, frame in compared.items()}
+        click.echo(json.dumps({"accuracy": rows, **comparisons, **notes}, ensure_ascii=False, indent=1))
         return
     shown = accuracy[["model", "protocol", "measure", "phenomenon", "paradigm", "n", "ties", "accuracy", "delta"]]
     click.echo(shown.to_string(index=False, float_format="%.3f"))

@@ -40,19 +40,19 @@ def _tested(aligned: pd.DataFrame, engine: str) -> dict[str, object]:
     lags = [-1, *SEEN]
     rows = aligned.dropna(subset=terms(lags))
     slopes, reason = _slopes(rows, formula(terms(lags)), engine)
-    own = slopes.get(NEXT, {"p": None})
-    if reason or pd.isna(own["p"]):
+    next_word = slopes.get(NEXT, {"p": None})
+    if reason or pd.isna(next_word["p"]):
         note = f"Not tested: {reason or 'the slope of the next word could not be estimated'}."
         return {"verdict": UNTESTED, "n": len(rows), "note": note}
-    slope = own["estimate"]
+    slope = next_word["estimate"]
     largest = max(slopes[name]["estimate"] for name in at("surprisal", SEEN) if not pd.isna(slopes[name]["estimate"]))
-    found = {name: own[name] for name in ("estimate", "se", "df", "t", "p")}
-    found |= {"largest": largest, "ratio": slope / largest if largest else float("nan"), "n": len(rows)}
-    if own["p"] >= ALPHA:
-        return found | {"verdict": PASSED, "note": "The next word's surprisal adds nothing (p >= .01), as it must be."}
+    statistics = {name: next_word[name] for name in ("estimate", "se", "df", "t", "p")}
+    statistics |= {"largest": largest, "ratio": slope / largest if largest else float("nan"), "n": len(rows)}
+    if next_word["p"] >= ALPHA:
+        return statistics | {"verdict": PASSED, "note": "The next word's surprisal adds nothing (p >= .01), as it must be."}
     if slope > 0 and slope >= SHARE * largest:
-        return found | {"verdict": FAILED, "note": _failure(slope, largest)}
-    return found | {"verdict": WARNED} | _with_entropy(rows, lags, engine)
+        return statistics | {"verdict": FAILED, "note": _failure(slope, largest)}
+    return statistics | {"verdict": WARNED} | _with_entropy(rows, lags, engine)
 
 
 def _slopes(rows: pd.DataFrame, wanted: str, engine: str) -> tuple[Mapping[str, Mapping[str, Any]], str]:
@@ -72,13 +72,13 @@ def _failure(slope: float, largest: float) -> str:
 
 
 def _with_entropy(rows: pd.DataFrame, lags: list[int], engine: str) -> dict[str, object]:
-    said = "The next word's surprisal is significant (p < .01), but under half the largest of lags 0 to 2, or negative"
+    finding = "The next word's surprisal is significant (p < .01), but under half the largest of lags 0 to 2, or negative"
     refitted, reason = _slopes(rows.dropna(subset=ENTROPY), formula(terms(lags, extra=[ENTROPY])), engine)
     p = refitted.get(NEXT, {"p": None})["p"]
     if reason or pd.isna(p):
-        return {"note": f"{said}; with its entropy it could not be refitted."}
+        return {"note": f"{finding}; with its entropy it could not be refitted."}
     kept = "gone: readers may respond to what they expect next" if p >= ALPHA else "still there"
-    return {"p_entropy": p, "note": f"{said}; with the next word's entropy in the model the effect is {kept}."}
+    return {"p_entropy": p, "note": f"{finding}; with the next word's entropy in the model the effect is {kept}."}
 
 
 def stopped(tested: pd.DataFrame) -> dict[tuple[str, str], str]:

@@ -40,8 +40,8 @@ def heldout(aligned: pd.DataFrame, *, lags: int = 2, by: str = "item", folds: in
     full, base = (parse(formula(terms(range(lags + 1), surprisal=with_it))) for with_it in (True, False))
     parts: list[pd.DataFrame] = []
     known: tuple[pd.DataFrame, pd.DataFrame] | None = None  # base models are the same where rows are
-    for model, protocol, given in by_model(aligned):
-        rows = given.dropna(subset=terms(range(lags + 1))).reset_index(drop=True)
+    for model, protocol, readings in by_model(aligned):
+        rows = readings.dropna(subset=terms(range(lags + 1))).reset_index(drop=True)
         columns_of(rows, full)
         texts = [
             *full.groups,
@@ -88,22 +88,22 @@ def _densities(rows: pd.DataFrame, model: Formula, fold: Array, by: str) -> pd.D
     import numpy as np
 
     clusters = rows[CLUSTERS[by]].astype("string").to_numpy(dtype=object)
-    found: dict[str, dict[str, Any]] = {}
+    by_cluster: dict[str, dict[str, Any]] = {}
     whole = fit_ml(rows, model)
     for number in sorted(set(fold.tolist())):
         out = fold == number
         fitted = fit_ml(rows[~out], model, near=whole)
         for cluster in sorted(set(clusters[out])):
-            own = rows[out & (clusters == cluster)]
-            density = fitted.each(own).sum() if by == "row" else fitted.together(own)
-            row = found.setdefault(
+            readings = rows[out & (clusters == cluster)]
+            density = fitted.each(readings).sum() if by == "row" else fitted.together(readings)
+            row = by_cluster.setdefault(
                 cluster, {"cluster": cluster, "density": 0.0, "n": 0, "converged": True, "fold": number}
             )
             row["density"] += density
-            row["n"] += len(own)
+            row["n"] += len(readings)
             row["converged"] &= fitted.converged
             row["fold"] = None if by == "row" else number
-    table = pd.DataFrame(list(found.values()))
+    table = pd.DataFrame(list(by_cluster.values()))
     if not np.isfinite(table["density"].to_numpy()).all():
         raise DataError(f"{model}: a held-out density is not finite; exclude what is not finite from the predictors")
     return table.sort_values("cluster", ignore_index=True)
@@ -199,16 +199,16 @@ def fit_ml(rows: pd.DataFrame, model: Formula, *, near: Fitted | None = None) ->
         warnings.simplefilter("ignore")  # what they say stands in the fit
         options: dict[str, Any] = {"reml": False, "satterthwaite": False, "anova_test": "Wald"}
         if near is None:
-            found, _ = highest(columns, model, **options)
+            fit, _ = highest(columns, model, **options)
         else:
-            found = glmm.fit(columns, model.plain(), warm_start={"theta": near.theta}, **options)
+            fit = glmm.fit(columns, model.plain(), warm_start={"theta": near.theta}, **options)
     random = []
-    for place, (group, names) in enumerate(found.re_groups):
-        deviations, correlations = found.stddev_corr(place)
+    for place, (group, names) in enumerate(fit.re_groups):
+        deviations, correlations = fit.stddev_corr(place)
         random.append((group, tuple(names), np.outer(deviations, deviations) * np.asarray(correlations)))
-    slopes = np.nan_to_num(np.asarray(found.beta, dtype="float64"))  # a predictor made of others has none
-    fixed = dict(zip(found.names, slopes.tolist(), strict=True))
-    return Fitted(model.response, fixed, random, float(found.dispersion), bool(found.converged))
+    slopes = np.nan_to_num(np.asarray(fit.beta, dtype="float64"))  # a predictor made of others has none
+    fixed = dict(zip(fit.names, slopes.tolist(), strict=True))
+    return Fitted(model.response, fixed, random, float(fit.dispersion), bool(fit.converged))
 
 
 def delta_log_likelihood(held: pd.DataFrame, *, seed: int = 1) -> pd.DataFrame:

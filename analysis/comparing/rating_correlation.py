@@ -40,17 +40,17 @@ def rating_correlations(
     place = ["prompt", "level"]
     known = {} if ceilings is None else ceilings.set_index(place)["ceiling"].to_dict()
     rows = []
-    for model, protocol, own in by_model(scores):
+    for model, protocol, model_scores in by_model(scores):
         for measure in measures:
-            given = own[["item", "condition", measure]].rename(columns={measure: "score"}).dropna(subset="score")
-            joined = means.merge(given, on=["item", "condition"], validate="m:1")
+            measure_scores = model_scores[["item", "condition", measure]].rename(columns={measure: "score"}).dropna(subset="score")
+            joined = means.merge(measure_scores, on=["item", "condition"], validate="m:1")
             for prompt, both in joined.groupby("prompt", sort=True):
                 row = {"model": model, "protocol": protocol, "measure": measure, "prompt": prompt}
                 for level, points, unit in levels(both):
                     for method in ("pearson", "spearman"):
-                        found = _correlated(points, method, seed, draws)
-                        found |= _under(found["r"], known.get((prompt, level)))
-                        rows.append(row | {"level": level, "unit": unit, "method": method} | found)
+                        statistics = _correlated(points, method, seed, draws)
+                        statistics |= _under(statistics["r"], known.get((prompt, level)))
+                        rows.append(row | {"level": level, "unit": unit, "method": method} | statistics)
     if not rows:
         raise DataError(
             "tables sentence_scores and rating_scores have no scored sentence in common; expected both of items"

@@ -55,7 +55,7 @@ class Session:
         self.r("options(warn = 1, width = 10000)")  # each warning at once, and in one line
         self.r["source"](str(Path(__file__).with_name("fits.R")))
         lacking = [
-            name for name, there in zip(NEEDED, self.r["installed"](ro.StrVector(NEEDED)), strict=True) if not there
+            name for name, is_installed in zip(NEEDED, self.r["installed"](ro.StrVector(NEEDED)), strict=True) if not is_installed
         ]
         if lacking:
             raise LookupError(", ".join(lacking))

@@ -51,8 +51,8 @@ def _within_participant(scores: pd.DataFrame, everything: pd.DataFrame) -> pd.Se
     by = everything.groupby(who)["rating"]
     # Not s.d. == 0: equal decimals can leave a rounding error in it.
     known = pd.DataFrame({"mean": by.mean(), "spread": by.std(ddof=1).where(by.max() > by.min())}).reset_index()
-    own = scores[who].merge(known, on=who, how="left", validate="m:1")
-    return (scores["rating"] - own["mean"].astype("float64")) / own["spread"].astype("float64")
+    norms = scores[who].merge(known, on=who, how="left", validate="m:1")
+    return (scores["rating"] - norms["mean"].astype("float64")) / norms["spread"].astype("float64")
 
 
 def _numbers(rated: pd.DataFrame) -> pd.Series:
@@ -102,8 +102,8 @@ def region_times(
         place = trials if not after else trials.assign(first=trials["last"] + after, last=trials["last"] + after)
         name = f"{region}+{after}" if after else region
         rule = f"{name} is not there or ends the sentence" if after else f"the sentence has no {region} region"
-        there = place["last"] < place["end"] if after else place["first"].notna()
-        times.append(_region(words, place, there, name, rule, (min_rt, max_rt), ledger))
+        present = place["last"] < place["end"] if after else place["first"].notna()
+        times.append(_region(words, place, present, name, rule, (min_rt, max_rt), ledger))
     summed = with_phenomenon(pd.concat(times, ignore_index=True), items)
     return declared(summed.assign(log_rt=_log(summed["rt"])), "region_times")
 
@@ -119,19 +119,19 @@ def marked(readings: pd.DataFrame, items: pd.DataFrame, words: pd.DataFrame | No
     if words is None:
         return readings
     spans = [
-        (row.item, row.condition, one[1], one[2])
+        (row.item, row.condition, span[1], span[2])
         for row in items.itertuples()
-        for one in json.loads(str(row.regions))
-        if one[0] == region
+        for span in json.loads(str(row.regions))
+        if span[0] == region
     ]
     if not spans:
-        there = sorted({one[0] for regions in items["regions"] for one in json.loads(regions)})
-        raise DataError(f"region {region!r} is in no sentence; there are {', '.join(there) or 'none'}")
+        names = sorted({span[0] for regions in items["regions"] for span in json.loads(regions)})
+        raise DataError(f"region {region!r} is in no sentence; there are {', '.join(names) or 'none'}")
     bounds = pd.DataFrame(spans, columns=[*SENTENCE, "from", "to"])
     held = words.merge(bounds, on=SENTENCE, validate="m:1")
     held = held.loc[(held["start"] < held["to"]) & (held["from"] < held["end"]), [*SENTENCE, "word"]]
-    found = readings.merge(held.assign(inside=True), on=[*SENTENCE, "word"], how="left", validate="m:1")
-    return found.assign(region=found["region"].mask(found["inside"].notna(), region)).drop(columns="inside")
+    joined = readings.merge(held.assign(inside=True), on=[*SENTENCE, "word"], how="left", validate="m:1")
+    return joined.assign(region=joined["region"].mask(joined["inside"].notna(), region)).drop(columns="inside")
 
 
 def _timed(readings: pd.DataFrame) -> None:
@@ -150,7 +150,7 @@ def _timed(readings: pd.DataFrame) -> None:
 def _region(
     words: pd.DataFrame,
     place: pd.DataFrame,
-    there: "pd.Series[bool]",
+    present: "pd.Series[bool]",
     name: str,
     rule: str,
     band: tuple[float, float],
@@ -158,7 +158,7 @@ def _region(
 ) -> pd.DataFrame:
     """Return the times of one region: the words from `first` to `last` of each trial in `place`."""
     table = f"region_times: {name}"
-    [place] = ledger.step(rule, **{table: (place, there)})
+    [place] = ledger.step(rule, **{table: (place, present)})
     read = words[[*TRIAL, "word", "rt"]].merge(place[[*TRIAL, "first", "last"]], on=TRIAL, validate="m:1")
     read = read[read["word"].between(read["first"], read["last"])]
     read = read.assign(out=~in_band(read["rt"], *band))

@@ -48,11 +48,11 @@ def curves(
     for model, protocol, rows in by_model(aligned):
         if (model, protocol) not in (withheld or {}):
             read = rows.sort_values([*SERIES, "word"], kind="stable")
-            for found, table in zip(tables.values(), _fitted(read, wanted, SERIES, None), strict=True):
-                found.append(table.assign(model=model, protocol=protocol))
+            for collected, table in zip(tables.values(), _fitted(read, wanted, SERIES, None), strict=True):
+                collected.append(table.assign(model=model, protocol=protocol))
     return {
-        name: check(pd.concat([pd.DataFrame(columns=TABLES[name].names), *found])[TABLES[name].names], name)
-        for name, found in tables.items()
+        name: check(pd.concat([pd.DataFrame(columns=TABLES[name].names), *collected])[TABLES[name].names], name)
+        for name, collected in tables.items()
     }
 
 

@@ -67,9 +67,9 @@ def factorial_models(
     else, exp(b0 + b1/2) - exp(b0 - b1/2), with the delta-method interval.
     """
     levels = _levels(conditions)
-    stated = _declared(models, levels, policy) if models else _suggested(scores, times, levels)
+    plans = _declared(models, levels, policy) if models else _suggested(scores, times, levels)
     targets = scores[scores["role"] == "target"]
-    planned = [each for plan in stated for each in _by_prompt(plan, targets)]
+    planned = [each for plan in plans for each in _by_prompt(plan, targets)]
     several = len({plan.prompt for plan in planned} - {None}) > 1
     fits = [_fitted(plan, _rows(plan, scores, times, levels), engine, crosscheck, several) for plan in planned]
     columns = TABLES["factorial_models"].names
@@ -95,12 +95,12 @@ def _response(model: ModelSection) -> str:
 
 def _levels(conditions: pd.DataFrame) -> dict[str, pd.DataFrame]:
     """Return for each paradigm the level of every factor by condition, in the order in which they are stated."""
-    found = {}
+    levels = {}
     for paradigm, rows in conditions.groupby("paradigm", sort=True):
-        found[str(paradigm)] = rows.pivot_table(
+        levels[str(paradigm)] = rows.pivot_table(
             index="condition", columns="factor", values="level", aggfunc="first", sort=False
         )
-    return found
+    return levels
 
 
 def _declared(models: Sequence[ModelSection], levels: Mapping[str, pd.DataFrame], policy: str) -> Iterator[_Planned]:
@@ -128,9 +128,9 @@ def _declared(models: Sequence[ModelSection], levels: Mapping[str, pd.DataFrame]
 
 def _suggested(scores: pd.DataFrame, times: pd.DataFrame, levels: Mapping[str, pd.DataFrame]) -> Iterator[_Planned]:
     measured = [("z", SENTENCE_WIDE), *(("log_rt", str(region)) for region in sorted(times["region"].unique()))]
-    there = {*scores.loc[scores["role"] == "target", "paradigm"], *times["paradigm"]}
+    measured_paradigms = {*scores.loc[scores["role"] == "target", "paradigm"], *times["paradigm"]}
     for paradigm, by in levels.items():
-        if paradigm not in there or {*by.index} == {*CODES} or len(by) < 2:
+        if paradigm not in measured_paradigms or {*by.index} == {*CODES} or len(by) < 2:
             continue
         factors = [str(name) for name in by if len({*by[name]}) > 1]
         for measure, region in measured:
@@ -154,10 +154,10 @@ def _by_prompt(plan: _Planned, targets: pd.DataFrame) -> list[_Planned]:
 
 
 def _coding(
-    factor: str, stated: Mapping[str, str], paradigms: Sequence[str], levels: Mapping[str, pd.DataFrame]
+    factor: str, contrasts: Mapping[str, str], paradigms: Sequence[str], levels: Mapping[str, pd.DataFrame]
 ) -> Coding:
     order = dict.fromkeys(level for paradigm in paradigms for level in levels[paradigm][factor])
-    return stated.get(factor, "repeated"), list(order)
+    return contrasts.get(factor, "repeated"), list(order)
 
 
 def _rows(
@@ -233,20 +233,20 @@ def _fitted(
     return model.assign(**place, prompt=plan.prompt, contrast=model["term"].map(compared)), steps.of(name)
 
 
-def _contrast(term: str, plan: _Planned, given: Coded) -> str | None:
+def _contrast(term: str, plan: _Planned, design: Coded) -> str | None:
     """Return what a coefficient compares, such as "extraction: object minus subject"; None where no factor is in it."""
-    parts = [_compared(name, plan, given) for name in term.split(":")]
-    return " x ".join(parts) if any(name in given.codes for name in term.split(":")) else None
+    parts = [_compared(name, plan, design) for name in term.split(":")]
+    return " x ".join(parts) if any(name in design.codes for name in term.split(":")) else None
 
 
-def _compared(column: str, plan: _Planned, given: Coded) -> str:
-    if column not in given.codes:
+def _compared(column: str, plan: _Planned, design: Coded) -> str:
+    if column not in design.codes:
         return column
-    factor, by = given.codes[column]
-    stated = plan.contrasts[factor]
-    coding = stated if isinstance(stated, str) else stated[0]
+    factor, by = design.codes[column]
+    contrast = plan.contrasts[factor]
+    coding = contrast if isinstance(contrast, str) else contrast[0]
     levels = list(by)
-    nth = [name for name, (of, _) in given.codes.items() if of == factor].index(column)
+    nth = [name for name, (of, _) in design.codes.items() if of == factor].index(column)
     match coding:
         case "repeated":
             after, before = levels[nth + 1], levels[nth]
@@ -259,14 +259,14 @@ def _compared(column: str, plan: _Planned, given: Coded) -> str:
     return f"{factor}: {after} minus {before}"
 
 
-def _in_ms(model: pd.DataFrame, given: Coded, engine: str) -> dict[str, list[float]]:
+def _in_ms(model: pd.DataFrame, design: Coded, engine: str) -> dict[str, list[float]]:
     """Return the columns ms, ms_low and ms_high: of the contrasts that are differences of two levels, -1/2 and +1/2."""
     table = model.set_index("term")
-    found = {term: (float("nan"),) * 3 for term in table.index}
-    for column, (_, by) in given.codes.items():
+    differences = {term: (float("nan"),) * 3 for term in table.index}
+    for column, (_, by) in design.codes.items():
         if column in table.index and "intercept" in table.index and sorted(by.values()) == [-0.5, 0.5]:
-            found[column] = _milliseconds(table, column, given.frame, engine)
-    return {name: [found[term][n] for term in table.index] for n, name in enumerate(("ms", "ms_low", "ms_high"))}
+            differences[column] = _milliseconds(table, column, design.frame, engine)
+    return {name: [differences[term][n] for term in table.index] for n, name in enumerate(("ms", "ms_low", "ms_high"))}
 
 
 def _milliseconds(table: pd.DataFrame, column: str, frame: pd.DataFrame, engine: str) -> tuple[float, float, float]:

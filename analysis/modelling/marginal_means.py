@@ -48,15 +48,15 @@ def marginal_contrasts(
     answer = r_session.ask(
         "marginal", columns, formula, optimizer=DEFAULT, of=of, by=list(by), method=method, adjust=adjust
     )
-    found = pd.DataFrame(answer["value"]).rename(columns={"SE": "se", "t_ratio": "t", "p_value": "p"})
-    width = stats.t.ppf(0.975, found["df"]) * found["se"]
-    at = ["; ".join(f"{name} {row[name]}" for name in by) or "all" for row in found.to_dict("records")]
-    table = found.assign(
+    contrasts = pd.DataFrame(answer["value"]).rename(columns={"SE": "se", "t_ratio": "t", "p_value": "p"})
+    width = stats.t.ppf(0.975, contrasts["df"]) * contrasts["se"]
+    at = ["; ".join(f"{name} {row[name]}" for name in by) or "all" for row in contrasts.to_dict("records")]
+    table = contrasts.assign(
         formula=formula,
         factor=of,
         at=at,
-        ci_low=found["estimate"] - width,
-        ci_high=found["estimate"] + width,
+        ci_low=contrasts["estimate"] - width,
+        ci_high=contrasts["estimate"] + width,
         adjustment=adjust,
     )
     return check(table[TABLES["marginal_contrasts"].names], "marginal_contrasts")

@@ -150,22 +150,22 @@ def _noted(table: pd.DataFrame, text: str) -> pd.DataFrame:
 
 
 def tabled(
-    found: Estimated, formula: Formula, frame: pd.DataFrame, engine: str, kept: str = "the model is kept as declared"
+    estimated: Estimated, formula: Formula, frame: pd.DataFrame, engine: str, kept: str = "the model is kept as declared"
 ) -> pd.DataFrame:
     """Return the fixed effects of a fit with what a reader of the table needs beside them."""
-    notes = [singularity(found, formula, kept)] if found.singular else []
-    told: dict[str, object] = {
+    notes = [singularity(estimated, formula, kept)] if estimated.singular else []
+    facts: dict[str, object] = {
         "engine": engine,
         "formula": str(formula),
         "n": len(frame),
         "participants": _levels(frame, "participant"),
         "items": _levels(frame, "item"),
-        "converged": found.converged,
-        "singular": found.singular,
-        "note": " ".join([*notes, *found.notes]),
+        "converged": estimated.converged,
+        "singular": estimated.singular,
+        "note": " ".join([*notes, *estimated.notes]),
     }
-    measured: dict[str, object] = {str(name): cells for name, cells in found.coefficients.items()}
-    return pd.DataFrame(measured | told)[COEFFICIENTS]
+    measured: dict[str, object] = {str(name): cells for name, cells in estimated.coefficients.items()}
+    return pd.DataFrame(measured | facts)[COEFFICIENTS]
 
 
 def failed(formula: str, term: str, reason: str, frame: pd.DataFrame, *, engine: str = "glmm") -> pd.DataFrame:

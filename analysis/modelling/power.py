@@ -10,7 +10,7 @@ from gardenpath.study import TABLES, check
 
 from ..grammatical_status import CODES
 from ..intervals import wilson
-from .grammaticality import FOUND, PLAIN, TERM
+from .grammaticality import ALPHA, PLAIN, TERM
 from .mixed_models import fit
 
 
@@ -67,8 +67,8 @@ def power_curve(
     table = check(pd.DataFrame(columns=TABLES["power"].names), "power")
     cells = list(itertools.product(participants, items))
     for place, (people, sentences) in enumerate(cells):
-        there = {"effect": effect, "participants": people, "items": sentences, "formula": formula, "runs": runs}
-        cell = pd.DataFrame() if known is None else known[(known[list(there)] == pd.Series(there)).all(axis=1)]
+        key = {"effect": effect, "participants": people, "items": sentences, "formula": formula, "runs": runs}
+        cell = pd.DataFrame() if known is None else known[(known[list(key)] == pd.Series(key)).all(axis=1)]
         if cell.empty:
             generator = np.random.default_rng([seed, people, sentences])
             fits = []
@@ -76,10 +76,10 @@ def power_curve(
                 fits.append(_run(effect, people, sentences, ratio, spread, random, engine, generator))
                 progress(place * runs + run + 1, len(cells) * runs)
             p, se = np.array(fits).T
-            power = float((p < FOUND).mean())
+            power = float((p < ALPHA).mean())
             low, high = wilson(pd.Series([power * runs]), pd.Series([float(runs)]))
             ends = {"power": power, "power_low": low.item(), "power_high": high.item(), "se": float(se.mean())}
-            cell = pd.DataFrame([there | ends])
+            cell = pd.DataFrame([key | ends])
         table = check(pd.concat([table, cell], ignore_index=True)[TABLES["power"].names], "power")
         each(table)
     return table

@@ -118,22 +118,22 @@ def _cut(
     """Return the words of critical regions under each cutoff; those outside have no reading time."""
     import numpy as np
 
-    found = {"none": words.assign(rt=words["rt"].where(words["rt"] > 0))}
-    found |= {name: words.assign(rt=words["rt"].where(words["rt"].between(*band))) for name, band in bands.items()}
+    cuts = {"none": words.assign(rt=words["rt"].where(words["rt"] > 0))}
+    cuts |= {name: words.assign(rt=words["rt"].where(words["rt"].between(*band))) for name, band in bands.items()}
     read = readings[(readings["role"] == "target") & (readings["rt"] > 0)]
     log_rt = pd.Series(np.log(read["rt"].to_numpy(dtype="float64")), index=read.index)
     by = log_rt.groupby(read["participant"])
     far = (log_rt - by.transform("mean")).abs() > SPREAD * by.transform("std")
     inside = words.index.isin(read.index[~far.fillna(False)])
-    found[f"{SPREAD:g} s.d. of log time"] = words.assign(rt=words["rt"].where(inside))
-    return found
+    cuts[f"{SPREAD:g} s.d. of log time"] = words.assign(rt=words["rt"].where(inside))
+    return cuts
 
 
 def _effects(
     rows: pd.DataFrame, choice: Mapping[str, str | None], response: str, declared: bool, engine: str
 ) -> list[dict[str, Any]]:
     """Return the effect in each phenomenon under one choice."""
-    found = []
+    effects = []
     for phenomenon, part in rows.groupby("phenomenon", sort=True):
         model = effect(part, response, engine=engine).set_index("term")
         row: dict[str, Any] = {str(name): value for name, value in model.loc[TERM].items()}
@@ -141,8 +141,8 @@ def _effects(
         if choice["measure"] == "log_rt" and not pd.isna(row["estimate"]):
             mean, words = float(model["estimate"]["intercept"]), float(part["words"].mean())
             row |= _in_ms(row, mean, words)
-        found.append(row)
-    return found
+        effects.append(row)
+    return effects
 
 
 def _in_ms(row: Mapping[str, Any], mean: float, words: float) -> dict[str, float]:

@@ -68,7 +68,7 @@ def times(page: Page) -> Section:
 
 def _grammaticality(page: Page, title: str, measure: str) -> Section:
     """Return the section of ratings or of reading times: means, then the effect of grammaticality on them."""
-    models, chosen = page.get("phenomenon_models"), page.get("chosen_models")
+    models, policy_models = page.get("phenomenon_models"), page.get("chosen_models")
     prompts = page.prompts() if measure == "z" else [None]
     rows = models[(models["measure"] == measure) & (models["term"] == TERM)]
     exhibits = _mean_figures(page, measure, prompts)
@@ -78,16 +78,16 @@ def _grammaticality(page: Page, title: str, measure: str) -> Section:
     exhibits += _declared(page, rows, measure, prompts)
     exhibits += _paradigms(page, measure, prompts)
     sentences = [*effects.effects(models, measure, prompts), *_left_aside(page, measure)] if len(rows) else []
-    chosen = chosen[chosen["measure"] == measure]
+    policy_models = policy_models[policy_models["measure"] == measure]
     steps = page.get("model_steps")
-    steps = steps[steps["model"].isin(chosen_models.steps_named(chosen))]
-    sentences += effects.chosen(chosen, steps)
-    exhibits += _chosen(page, chosen, steps)
+    steps = steps[steps["model"].isin(chosen_models.steps_named(policy_models))]
+    sentences += effects.chosen(policy_models, steps)
+    exhibits += _chosen(page, policy_models, steps)
     if measure == "z":
         sentences += effects.ordinal(page.get("ordinal_models"))
         exhibits += page.table("ordinal_models", ORDINAL, aside=True)
     badges = page.badges("condition_means") if exhibits else ()
-    noted = pd.concat([rows, chosen])
+    noted = pd.concat([rows, policy_models])
     if len(prompts) > 1:
         noted = noted.assign(phenomenon=noted["phenomenon"] + noted["prompt"].map(labels.asked))
     counts = 1 if len(prompts) == 1 else len(prompts) + 1  # of each prompt, and of all together
@@ -169,8 +169,8 @@ def _left_aside(page: Page, measure: str) -> list[str]:
 def _chosen(page: Page, models: pd.DataFrame, steps: pd.DataFrame) -> list[Exhibit]:
     """Return the tables of the models of a policy, and of every fit on the way."""
     caption = f"Models whose random effects were chosen by a policy: {fits.UNSEEN}. singular: a variance is zero."
-    effects_chosen = models.loc[models["term"] == TERM, [*CHOSEN, "formula"]]
-    exhibits = page.table("chosen_models", caption, effects_chosen, aside=True)
+    rows = models.loc[models["term"] == TERM, [*CHOSEN, "formula"]]
+    exhibits = page.table("chosen_models", caption, rows, aside=True)
     caption = (
         "Every fit on the way to these models, in the order made. kept: the model of the results; chi2, df and p: the likelihood "
         "ratio against the model it would replace."
