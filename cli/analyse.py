@@ -58,7 +58,7 @@ def command(
     text to paste.
     """
     from gardenpath import analysis
-    from gardenpath.analysis.prompts import rated
+    from gardenpath.analysis.prompts import rated_prompts
     from gardenpath.analysis.reporting import manuscript
     from gardenpath.analysis.reporting.wording import effects as words
     from gardenpath.analysis.reporting.wording import factors
@@ -87,13 +87,13 @@ def command(
         ("log_rt", results["region_times"], "critical regions read"),
     ):
         if not len(rows):
-            options.talk(f"no {what} of target trials are in the tables, so there are no models of them")
+            options.talk(f"the tables have no {what} of target trials, so there are no models of them")
         elif not (effects["measure"] == measure).any() and "factorial_models" not in results:
             options.talk(
                 f"no models of {what}: no paradigm has the two conditions grammatical and ungrammatical, or factors stated in "
                 "the table conditions"
             )
-    for measure, prompts in (("z", rated(results)), ("log_rt", ())):
+    for measure, prompts in (("z", rated_prompts(results)), ("log_rt", ())):
         for sentence in words.effects(effects, measure, prompts):
             click.echo(sentence)
     if "factorial_models" in results:

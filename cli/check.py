@@ -58,7 +58,9 @@ def command(
     sentences = sum(len(item.sentences) for item in read.items)
     counts = {name: sum(f.severity == name for f in findings) for name in ("error", "warning", "note", "waived")}
     totals = [f"{n} {name}{'s' if n != 1 and name != 'waived' else ''}" for name, n in counts.items()]
-    options.talk(f"{len(read.paradigms)} paradigms, {len(read.items)} items, {sentences} sentences: {', '.join(totals)}")
+    options.talk(
+        f"{len(read.paradigms)} paradigms, {len(read.items)} items, {sentences} sentences: {', '.join(totals)}"
+    )
     context.exit(1 if counts["error"] else 0)
 
 

@@ -59,9 +59,7 @@ def command(study_file: Path, out: Path | None, participants: int, force: bool) 
         study.write_sidecar(path, command=options.typed(), inputs=[study_file, *plan.paths()], seed=plan.seed)
         click.echo(f"{path}: {_summary(file.version, names)}")
     for name, table in tables.items():
-        study.write(
-            table, name, folder, command=options.typed(), inputs=[study_file, *plan.paths()], seed=plan.seed
-        )
+        study.write(table, name, folder, command=options.typed(), inputs=[study_file, *plan.paths()], seed=plan.seed)
     exposures = tables["exposures"]
     dealt_ones = exposures[~exposures["paradigm"].isin(["practice", "attention"])]
     for condition, counts in dealt_ones.groupby("condition")["readers"]:

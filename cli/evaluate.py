@@ -88,7 +88,7 @@ def command(
     from gardenpath.study.table_files import refuse_tables
 
     if len(set(models)) < len(models):
-        raise click.UsageError(f"--model {' --model '.join(models)}: one is given twice; expected each once")
+        raise click.UsageError(f"--model {' --model '.join(models)}: a model is given twice; expected each once")
     refuse_tables(scoring.out, "evaluate", scoring.force)
     study.refuse_overwrite([scoring.out / TABLE], scoring.force)
     earlier = [study.read(folder, "pairs") for folder in beside]

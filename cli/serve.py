@@ -89,7 +89,7 @@ def command(
     if not address and not kiosk:
         options.talk(
             "these links are for this machine alone, for trying the study; for participants put a proxy with HTTPS before the "
-            "server, and say --address and --trust-proxy (docs/online.md)"
+            "server, and give --address and --trust-proxy (docs/online.md)"
         )
     where = "the database given" if database else folder / "study.sqlite"
     options.talk(f"data: {where}; stop with Ctrl-C")

@@ -142,7 +142,9 @@ def _earlier(out: Path, seed: int, notes: dict[str, object]) -> "pd.DataFrame | 
         return None
     beside = path.with_name(f"{path.name}.meta.json")
     sidecar = json.loads(beside.read_text("utf-8")) if beside.exists() else {}
-    if sidecar.get("seed") != seed or any(sidecar.get("notes", sidecar).get(name) != value for name, value in notes.items()):
+    if sidecar.get("seed") != seed or any(
+        sidecar.get("notes", sidecar).get(name) != value for name, value in notes.items()
+    ):
         study.refuse_overwrite([path], False)
     return study.read(out, TABLE)
 

@@ -190,7 +190,7 @@ def _agree(read: pd.DataFrame, scores: pd.DataFrame) -> None:
     """Raise `DataError` naming every word that was read but not scored, or read in another form than was scored."""
     seen = read[[*WORD, "text"]].drop_duplicates()
     if scores.empty:
-        raise DataError("table surprisal has no score of any sentence that was read; expected one for each word")
+        raise DataError("table surprisal has no score for any sentence that was read; expected one for each word")
     for (model, protocol), part in scores.groupby(MODEL):
         both = seen.merge(part[[*WORD, "text"]], on=WORD, how="left", suffixes=("", "_scored"), validate="m:1")
         unscored = both[both["text_scored"].isna()]
@@ -282,7 +282,7 @@ def alignment_models(
                 if policy == "declared":
                     fitted = _fitted(rows, fixed, slopes, engine, crosscheck)
                 else:
-                    fitted, tried = _chosen(rows, fixed, slopes, engine, policy, crosscheck)
+                    fitted, tried = _fitted_by_policy(rows, fixed, slopes, engine, policy, crosscheck)
                     steps.append(tried.of(f"{model} ({protocol})"))
             except DataError as error:
                 if isinstance(error, NotFitted) and policy != "declared":
@@ -298,7 +298,9 @@ def alignment_models(
 SLOPES = INTERCEPTS.replace("(1|participant)", f"(1 + {TERM}|participant)")
 
 
-def _chosen(rows: pd.DataFrame, fixed: list[str], slopes: bool, engine: str, policy: str, crosscheck: bool) -> Fit:
+def _fitted_by_policy(
+    rows: pd.DataFrame, fixed: list[str], slopes: bool, engine: str, policy: str, crosscheck: bool
+) -> Fit:
     """Return the fit with the slopes of surprisal that the policy leaves, and its steps."""
     model, protocol = rows["model"].iloc[0], rows["protocol"].iloc[0]
     code = (
@@ -314,10 +316,10 @@ def _chosen(rows: pd.DataFrame, fixed: list[str], slopes: bool, engine: str, pol
         crosscheck=crosscheck,
         rows=code,
     )
-    return Fit(_said(fitted, f"Random effects by the policy {policy}."), steps)
+    return Fit(_with_note(fitted, f"Random effects by the policy {policy}."), steps)
 
 
-def _said(fitted: pd.DataFrame, note: str) -> pd.DataFrame:
+def _with_note(fitted: pd.DataFrame, note: str) -> pd.DataFrame:
     return fitted.assign(note=(note + " " + fitted["note"].fillna("")).str.strip())
 
 
@@ -336,7 +338,7 @@ def _fitted(rows: pd.DataFrame, fixed: list[str], slopes: bool, engine: str, cro
         return _crosschecked(fitted, rows, varying, engine) if crosscheck else fitted
     reduced = _crosschecked(reduced, rows, plain, engine) if crosscheck else reduced
     note = f"With slopes of surprisal by participant, {SLOPES}, the fit is {how}; fitted with intercepts alone."
-    return _said(reduced, note)
+    return _with_note(reduced, note)
 
 
 def _crosschecked(fitted: pd.DataFrame, rows: pd.DataFrame, text: str, engine: str) -> pd.DataFrame:

@@ -49,7 +49,10 @@ def _tested(aligned: pd.DataFrame, engine: str) -> dict[str, object]:
     statistics = {name: next_word[name] for name in ("estimate", "se", "df", "t", "p")}
     statistics |= {"largest": largest, "ratio": slope / largest if largest else float("nan"), "n": len(rows)}
     if next_word["p"] >= ALPHA:
-        return statistics | {"verdict": PASSED, "note": "The next word's surprisal adds nothing (p >= .01), as it must be."}
+        return statistics | {
+            "verdict": PASSED,
+            "note": "The next word's surprisal adds nothing (p >= .01), as it must be.",
+        }
     if slope > 0 and slope >= SHARE * largest:
         return statistics | {"verdict": FAILED, "note": _failure(slope, largest)}
     return statistics | {"verdict": WARNED} | _with_entropy(rows, lags, engine)
@@ -72,7 +75,9 @@ def _failure(slope: float, largest: float) -> str:
 
 
 def _with_entropy(rows: pd.DataFrame, lags: list[int], engine: str) -> dict[str, object]:
-    finding = "The next word's surprisal is significant (p < .01), but under half the largest of lags 0 to 2, or negative"
+    finding = (
+        "The next word's surprisal is significant (p < .01), but under half the largest of lags 0 to 2, or negative"
+    )
     refitted, reason = _slopes(rows.dropna(subset=ENTROPY), formula(terms(lags, extra=[ENTROPY])), engine)
     p = refitted.get(NEXT, {"p": None})["p"]
     if reason or pd.isna(p):

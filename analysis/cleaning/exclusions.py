@@ -11,7 +11,7 @@ from ..grammatical_status import CODES, minimal_pairs
 from ..intervals import wilson
 from ..ledger import Ledger, complete, in_band
 from ..measuring.ratings_and_times import RATED
-from ..prompts import answered, named, of, told
+from ..prompts import answered, prompt_suffix, prompts_of, rows_of_prompt
 from .maze_errors import before_errors, chose_well
 
 GOOD, BAD = CODES
@@ -61,7 +61,7 @@ def left_in(
     if people["excluded"].notna().all() and len(people):
         reasons = "; ".join(f"{n} by {rule!r}" for rule, n in people["excluded"].value_counts(sort=False).items())
         raise DataError(
-            f"the rules of exclusion leave none of {len(people)} participants: {reasons}; look at [analysis.exclude]"
+            f"the exclusion rules leave none of {len(people)} participants: {reasons}; check [analysis.exclude]"
         )
     for flag in rules.flags:
         trial = [readings["session"], readings["trial"]]
@@ -104,10 +104,10 @@ def _people_left(
         left[rule] = ~(people["attention"] < rules.attention)
     if rules.catch:
         rule, rated = f"less than {100 * rules.catch:g}% of catch sentences told apart", prompts.dropna(subset="catch")
-        for prompt in told(rated):
-            part = of(rated, prompt)
+        for prompt in prompts_of(rated):
+            part = rows_of_prompt(rated, prompt)
             low = part.loc[part["catch"] < rules.catch, "participant"]
-            left[rule + named(prompt)] = ~people["participant"].isin(low)
+            left[rule + prompt_suffix(prompt)] = ~people["participant"].isin(low)
     if rules.accuracy:
         rule = f"less than {100 * rules.accuracy:g}% of questions answered right, of {rules.questions} or more"
         left[rule] = ~((people["accuracy"] < rules.accuracy) & (people["questions"] >= rules.questions))

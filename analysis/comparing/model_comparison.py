@@ -10,7 +10,7 @@ from gardenpath.study import TABLES, DataError, check
 
 from ..intervals import FEW, correlation_interval, holm, mean_interval, ratio_interval, sign_flip, wilson
 from ..measuring.ratings_and_times import capped
-from ..prompts import named, told
+from ..prompts import prompt_suffix, prompts_of
 from .pair_accuracy import MEAN, MODEL, OVERALL, POOLED, accuracy
 
 PAIR = ["paradigm", "item"]
@@ -44,7 +44,7 @@ def model_comparisons(pairs: pd.DataFrame, *, seed: int = 1) -> pd.DataFrame:
             comparisons.append(row | _compared(by_model[a], by_model[b], seed))
     if not comparisons:
         raise DataError(
-            f"table pairs: {len(pairs)} rows of no two models under one measure; expected two models or more to compare"
+            f"table pairs: none of its {len(pairs)} rows lets two models be compared under one measure; expected two models or more"
         )
     names = TABLES["model_comparisons"].names
     table = pd.DataFrame(comparisons, columns=[name for name in names if not name.endswith("_holm")])
@@ -148,7 +148,7 @@ def rankings(accuracies: pd.DataFrame) -> pd.DataFrame:
     """Return the place of each model under each measure, 1 for the highest mean accuracy over paradigms; equals share."""
     means = accuracies[(accuracies["phenomenon"] == OVERALL) & (accuracies["paradigm"] == MEAN)]
     if means.empty:
-        raise DataError("table accuracy has no means over paradigms; expected the table that accuracy makes of pairs")
+        raise DataError("table accuracy has no means over paradigms; expected the table that accuracy returns")
     place = means.groupby("measure", sort=False)["accuracy"].rank(ascending=False, method="average")
     table = means[["measure", *MODEL, "n", "accuracy"]].assign(rank=place)
     order = {measure: k for k, measure in enumerate(table["measure"].unique())}
@@ -264,10 +264,10 @@ def people_accuracies(choices: pd.DataFrame, ratings: pd.DataFrame) -> pd.DataFr
     means = means.reindex(columns=["grammatical", "ungrammatical"])
     gap = (means["grammatical"] - means["ungrammatical"]).dropna()
     shares = ((gap > 0) + (gap == 0) / 2).groupby(["prompt", "paradigm"]).mean().rename("accuracy").reset_index()
-    if told(choice_shares) == told(shares) == [None]:
+    if prompts_of(choice_shares) == prompts_of(shares) == [None]:
         both, who = [choice_shares, shares[~shares["paradigm"].isin(choice_shares["paradigm"])]], lambda prompt: PEOPLE
     else:
-        both, who = [choice_shares, shares], lambda prompt: PEOPLE + named(prompt)
+        both, who = [choice_shares, shares], lambda prompt: PEOPLE + prompt_suffix(prompt)
     people = pd.concat([frame for frame in both if len(frame)] or [choice_shares], ignore_index=True)
     people = people.assign(who=people["prompt"].map(who))[["who", "paradigm", "accuracy"]]
     return people.drop_duplicates(["who", "paradigm"])

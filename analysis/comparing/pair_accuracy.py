@@ -57,7 +57,7 @@ def model_table(accuracy: pd.DataFrame) -> pd.DataFrame:
     """
     over = accuracy[accuracy["paradigm"].isin([MEAN, POOLED])]
     if over.empty:
-        raise DataError("table accuracy has no rows over phenomena; expected the table that accuracy makes of pairs")
+        raise DataError("table accuracy has no rows over phenomena; expected the table that accuracy returns")
     again = over.groupby("model")["protocol"].transform("nunique") > 1
     rows = over.assign(
         phenomenon=over["phenomenon"].mask(over["phenomenon"] == OVERALL, over["paradigm"]),

@@ -42,7 +42,9 @@ def rating_correlations(
     rows = []
     for model, protocol, model_scores in by_model(scores):
         for measure in measures:
-            measure_scores = model_scores[["item", "condition", measure]].rename(columns={measure: "score"}).dropna(subset="score")
+            measure_scores = (
+                model_scores[["item", "condition", measure]].rename(columns={measure: "score"}).dropna(subset="score")
+            )
             joined = means.merge(measure_scores, on=["item", "condition"], validate="m:1")
             for prompt, both in joined.groupby("prompt", sort=True):
                 row = {"model": model, "protocol": protocol, "measure": measure, "prompt": prompt}
@@ -53,7 +55,7 @@ def rating_correlations(
                         rows.append(row | {"level": level, "unit": unit, "method": method} | statistics)
     if not rows:
         raise DataError(
-            "tables sentence_scores and rating_scores have no scored sentence in common; expected both of items"
+            "tables sentence_scores and rating_scores have no scored sentence in common; expected scores and ratings of the same items"
         )
     return check(pd.DataFrame(rows, columns=TABLES["rating_correlations"].names), "rating_correlations")
 

@@ -15,7 +15,7 @@ from .formulas import Formula, Random
 
 
 def lacks(formula: Formula) -> str:
-    """Return in words what the formula has that glmm has not, or nothing.
+    """Return in words which part of the formula glmm does not support, or nothing.
 
     >>> from .formulas import parse
     >>> lacks(parse("y ~ x + (0 + x|participant)"))
@@ -38,7 +38,7 @@ def estimate(columns: Columns, formula: Formula, optimizer: str = "") -> Estimat
 
     lacking = lacks(formula)
     if lacking:
-        raise ValueError(f"formula {str(formula)!r}: engine 'glmm' has no {lacking}; engine 'lme4' has")
+        raise ValueError(f"formula {str(formula)!r}: engine 'glmm' does not support {lacking}; engine 'lme4' does")
     data, plain = _multiplied(dict(columns), formula)
     with warnings.catch_warnings(record=True) as raised:
         warnings.simplefilter("always")

@@ -17,7 +17,7 @@ SAME_CRITERION, SAME_ESTIMATE = 1e-3, 1e-3
 
 
 def lacks(formula: Formula) -> str:
-    """Return what the formula has that lme4 has not: only models without random effects."""
+    """Return in words which part of the formula lme4 does not support: only models without random effects."""
     return "" if formula.random else "models without random effects"
 
 
@@ -27,7 +27,7 @@ def estimate(columns: Columns, formula: Formula, optimizer: str = "") -> Estimat
     With an `optimizer`, that one alone is used.
     """
     if lacks(formula):
-        raise ValueError(f"formula {str(formula)!r}: engine 'lme4' has no {lacks(formula)}")
+        raise ValueError(f"formula {str(formula)!r}: engine 'lme4' does not support {lacks(formula)}")
     default = _once(columns, formula, optimizer or DEFAULT)
     if optimizer or default.converged or default.singular:
         return default
@@ -59,7 +59,7 @@ def _once(columns: Columns, formula: Formula, optimizer: str) -> Estimated:
     singular = bool(first(value["singular"]))
     warned = [text for text in value["messages"] if "singular" not in text]
     known = ("singular", "rank deficient", *warned)
-    notes = [text for text in answer["told"] if not any(part in text for part in known)]
+    notes = [text for text in answer["console"] if not any(part in text for part in known)]
     dropped = [_term(name) for name in value["dropped"]]
     return Estimated(
         _coefficients(value, dropped),

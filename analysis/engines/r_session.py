@@ -50,7 +50,7 @@ class Session:
             raise MissingExtra(f"R did not start ({' '.join(ready['failed'].split())}): {INSTALL}")
 
     def ask(self, what: str, **details: Any) -> dict[str, Any]:
-        """Return R's answer, with `value` and `told`, or `error`."""
+        """Return R's answer, with `value` and `console`, or `error`."""
         with self.lock:
             assert self.process.stdin is not None
             self.process.stdin.write(json.dumps({"what": what, **details}) + "\n")

@@ -7,7 +7,7 @@ import pandas as pd
 from gardenpath.study import TABLES, DataError, check
 
 from ..ledger import Ledger, in_band
-from ..prompts import answered, named, of, told
+from ..prompts import answered, prompt_suffix, prompts_of, rows_of_prompt
 
 RATED = ("target", "filler")
 SENTENCE_WIDE = "sentence"  # in the column region: what is said of a whole sentence, a rating
@@ -34,9 +34,9 @@ def rating_scores(
     scores = with_phenomenon(rated, items).assign(rating=_numbers(rated))
     scores["z"] = _within_participant(scores, scores if before is None else _rated(before))
     left = scores
-    for prompt in told(scores):
-        rule = f"no z: the participant gave the same rating throughout{named(prompt)}"
-        flat = left["z"].isna() & left.index.isin(of(left, prompt).index)
+    for prompt in prompts_of(scores):
+        rule = f"no z: the participant gave the same rating throughout{prompt_suffix(prompt)}"
+        flat = left["z"].isna() & left.index.isin(rows_of_prompt(left, prompt).index)
         [left] = ledger.step(rule, rating_scores=(left, ~flat))
     return declared(scores, "rating_scores")
 

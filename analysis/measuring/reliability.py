@@ -162,7 +162,9 @@ def reliabilities(scores: pd.DataFrame, *, seed: int = 1, draws: int = DRAWS, sp
                 shown = part if condition == ALL else part[part["condition"] == condition]
                 sentences = dict.fromkeys(zip(shown["item"], shown["condition"], strict=True))
                 columns = [place_of[sentence] for sentence in sentences]
-                agreement = _agreement(ratings[:, columns], [half[:, columns] for half in halves], [seed, 1, n, m, c], draws)
+                agreement = _agreement(
+                    ratings[:, columns], [half[:, columns] for half in halves], [seed, 1, n, m, c], draws
+                )
                 rows.append({**place, "condition": condition, **agreement})
     return check(pd.DataFrame(rows, columns=TABLES["reliability"].names), "reliability")
 
@@ -344,13 +346,13 @@ def choice_agreement(responses: pd.DataFrame, items: pd.DataFrame) -> pd.DataFra
     rows = []
     for prompt, asked in choices.groupby("prompt", sort=True):
         parts = [(str(paradigm), part) for paradigm, part in asked.groupby("paradigm", sort=True)]
-        shares = [_chosen(paradigm, str(part["phenomenon"].iloc[0]), part) for paradigm, part in parts]
-        shares += [_chosen(ALL, ALL, asked)] if len(parts) > 1 else []
+        shares = [_choice_shares(paradigm, str(part["phenomenon"].iloc[0]), part) for paradigm, part in parts]
+        shares += [_choice_shares(ALL, ALL, asked)] if len(parts) > 1 else []
         rows += [{"prompt": prompt, **row} for row in shares]
     return check(pd.DataFrame(rows, columns=TABLES["choice_agreement"].names), "choice_agreement")
 
 
-def _chosen(paradigm: str, phenomenon: str, choices: pd.DataFrame) -> dict[str, object]:
+def _choice_shares(paradigm: str, phenomenon: str, choices: pd.DataFrame) -> dict[str, object]:
     shares = choices.groupby("item")["good"].mean()
     ties = int((shares == 0.5).sum())
     majority = float((shares > 0.5).mean() + ties / 2 / len(shares))

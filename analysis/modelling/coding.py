@@ -94,7 +94,7 @@ def _levels(cells: pd.Series, order: Sequence[str] | None) -> tuple[list[str], l
         )
     if order is not None and sorted(order) != present:
         faults.append(
-            f"factor {cells.name!r} has the levels {', '.join(present)}; contrasts are stated of {', '.join(order)}"
+            f"factor {cells.name!r} has the levels {', '.join(present)}; contrasts were given for {', '.join(order)}"
         )
     return list(order) if order is not None else present, faults
 

@@ -12,7 +12,7 @@ from ..engines.r_code import quoted
 from ..grammatical_status import CODES
 from ..ledger import ALL
 from ..measuring.ratings_and_times import SENTENCE_WIDE
-from ..prompts import named, of, told
+from ..prompts import prompt_suffix, prompts_of, rows_of_prompt
 from .coding import Coded, Coding, coded
 from .grammaticality import INTERCEPTS, SLOPES, detectable, exp_difference
 from .mixed_models import failed, fit, fit_stepwise
@@ -168,7 +168,7 @@ def _rows(
 
     wide = plan.region == SENTENCE_WIDE
     frame = scores[scores["role"] == "target"].dropna(subset="z") if wide else times[times["region"] == plan.region]
-    frame = of(frame[frame["paradigm"].isin(plan.paradigms)], None if plan.prompt == ALL else plan.prompt)
+    frame = rows_of_prompt(frame[frame["paradigm"].isin(plan.paradigms)], None if plan.prompt == ALL else plan.prompt)
     factors = pd.concat([levels[p].reset_index().assign(paradigm=p) for p in plan.paradigms], ignore_index=True)
     new = factors[["paradigm", "condition", *(n for n in factors if n not in frame)]]
     rows = frame.astype({"participant": object, "item": object}).merge(
@@ -194,9 +194,9 @@ def _numbers(plan: _Planned, rows: pd.DataFrame) -> list[str]:
 def steps_named(models: pd.DataFrame) -> list[str]:
     """Return how each row of factorial_models is named in model_steps."""
     places = models[["model", "measure", "region", "random"]].itertuples(index=False)
-    prompts = models["prompt"] if told(models) != [None] else pd.Series(None, index=models.index, dtype="object")
+    prompts = models["prompt"] if prompts_of(models) != [None] else pd.Series(None, index=models.index, dtype="object")
     return [
-        " ".join(map(str, place)) + named(None if pd.isna(prompt) else prompt)
+        " ".join(map(str, place)) + prompt_suffix(None if pd.isna(prompt) else prompt)
         for place, prompt in zip(places, prompts, strict=True)
     ]
 
@@ -206,7 +206,7 @@ def _fitted(
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Return a model's fixed effects and the steps that led to it."""
     place = {"model": plan.name, "measure": plan.formula.response, "region": plan.region, "random": plan.random}
-    name = " ".join(place.values()) + named(plan.prompt if several else None)
+    name = " ".join(place.values()) + prompt_suffix(plan.prompt if several else None)
     text, term = str(plan.formula), next((name for name in plan.formula.fixed if name != "1"), "intercept")
     if rows.empty:
         lacking = failed(text, term, "no trial of these paradigms was measured there", rows, engine=engine)

@@ -11,7 +11,7 @@ from gardenpath.study import TABLES, DataError, check
 from ..engines.formulas import parse
 from ..grammatical_status import CODES, minimal_pairs
 from ..measuring.ratings_and_times import SENTENCE_WIDE
-from ..prompts import of
+from ..prompts import rows_of_prompt
 from .mixed_models import engine_named, failed, fit
 
 TERM = "grammaticality"
@@ -231,7 +231,7 @@ def families(models: Mapping[str, pd.DataFrame], measured: Mapping[Measured, pd.
         tests = table[table["term"] == TERM]
         for measure, region, prompt in measured:
             in_family = (tests["measure"] == measure) & (tests["region"] == region)
-            for random, rows in of(tests[in_family], prompt).groupby("random", sort=False):
+            for random, rows in rows_of_prompt(tests[in_family], prompt).groupby("random", sort=False):
                 summaries.append(
                     {
                         "level": level,

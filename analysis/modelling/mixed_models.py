@@ -22,7 +22,7 @@ SAME = 1e-3  # standard errors by which two engines may differ
 
 @dataclass(frozen=True)
 class Engine:
-    """A program that fits mixed models; `lacks` says in words which part of a formula it has not."""
+    """A program that fits mixed models; `lacks` says in words which part of a formula it does not support."""
 
     estimate: Callable[[Columns, Formula, str], Estimated]
     lacks: Callable[[Formula], str]
@@ -131,7 +131,7 @@ def checked(table: pd.DataFrame, columns: Columns, formula: Formula, engine: str
     [other] = [name for name in ENGINES if name != engine]
     lacking = ENGINES[other].lacks(formula)
     if lacking:
-        return _noted(table, f"Not cross-checked: engine {other!r} has no {lacking}.")
+        return _noted(table, f"Not cross-checked: engine {other!r} does not support {lacking}.")
     theirs = ENGINES[other].estimate(columns, formula, "").coefficients.set_index("term")["estimate"]
     ours = table.set_index("term")
     apart = (ours["estimate"] - theirs).abs() / ours["se"]
@@ -150,7 +150,11 @@ def _noted(table: pd.DataFrame, text: str) -> pd.DataFrame:
 
 
 def tabled(
-    estimated: Estimated, formula: Formula, frame: pd.DataFrame, engine: str, kept: str = "the model is kept as declared"
+    estimated: Estimated,
+    formula: Formula,
+    frame: pd.DataFrame,
+    engine: str,
+    kept: str = "the model is kept as declared",
 ) -> pd.DataFrame:
     """Return the fixed effects of a fit with what a reader of the table needs beside them."""
     notes = [singularity(estimated, formula, kept)] if estimated.singular else []
@@ -257,6 +261,6 @@ def _group_faults(cells: pd.Series, nested: bool) -> list[str]:
     if levels == len(cells) and not nested:
         # lme4 refuses this too: the intercepts would be the residuals.
         return [
-            f"each of {levels} rows has a {cells.name} of its own: its variance is the residual's; expected repetitions"
+            f"each of {levels} rows has its own {cells.name}, whose variance is then the residual's; expected several rows for each"
         ]
     return _text_faults(cells)

@@ -79,11 +79,11 @@ def cumulative(
     parted = [random for random in design.formula.random if not random.correlated and len(random.terms) > 1]
     if parted or not design.formula.random:
         what = (
-            f"no uncorrelated random effects, {parted[0]}"
+            f"does not support uncorrelated random effects, {parted[0]}"
             if parted
-            else "need of random effects, such as (1|participant)"
+            else "needs random effects, such as (1|participant)"
         )
-        raise ValueError(f"formula {str(design.formula)!r}: ordinal::clmm has {what}")
+        raise ValueError(f"formula {str(design.formula)!r}: ordinal::clmm {what}")
     columns = columns_of(design.frame, design.formula)
     answer = r_session.ask(
         "cumulative", columns, str(design.formula), needs=("ordinal",), response=design.formula.response, link=link
@@ -113,7 +113,7 @@ def _tabled(answer: Mapping[str, dict[str, Any]], frame: pd.DataFrame, formula: 
         criterion=first(value["criterion"]),
         converged=first(value["converged"]),
         sd="; ".join(spread),
-        note=" ".join(value["told"]) or None,
+        note=" ".join(value["warnings"]) or None,
     )
     table = table.reset_index(drop=True).assign(prompt=None, phenomenon=None, paradigm=None)
     return check(table[TABLES["ordinal_models"].names], "ordinal_models")

@@ -101,7 +101,10 @@ def declared(formula: Formula, search: Search) -> tuple[Formula, Estimated]:
     """Return the fit of the formula as it is, singular or not."""
     estimated = search.estimate(formula)
     search.steps.note(
-        formula, estimated, f"kept as declared{'' if estimated.usable else f', though {_trouble(estimated)}'}", kept=True
+        formula,
+        estimated,
+        f"kept as declared{'' if estimated.usable else f', though {_trouble(estimated)}'}",
+        kept=True,
     )
     return formula, estimated
 
@@ -125,7 +128,9 @@ def maximal(formula: Formula, search: Search) -> tuple[Formula, Estimated]:
                 formula, estimated, f"kept, though {_trouble(estimated)}: no slope without variance is left", kept=True
             )
             return formula, estimated
-        search.steps.note(formula, estimated, f"left: {_trouble(estimated) if estimated else reason}; without {what} next")
+        search.steps.note(
+            formula, estimated, f"left: {_trouble(estimated) if estimated else reason}; without {what} next"
+        )
         formula = smaller
 
 
@@ -143,7 +148,9 @@ def parsimonious(formula: Formula, search: Search) -> tuple[Formula, Estimated]:
         search.steps.note(formula, None, f"left: {reason}; without {what} next")
         formula = smaller
         estimated, reason = search.attempt(formula)
-    search.steps.note(formula, estimated, "start" if estimated.usable else f"start: {_trouble(estimated)}, so it is reduced")
+    search.steps.note(
+        formula, estimated, "start" if estimated.usable else f"start: {_trouble(estimated)}, so it is reduced"
+    )
     costly = False
     while True:
         best = _best(_without_correlations(formula, search), estimated, search)

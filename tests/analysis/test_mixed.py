@@ -191,7 +191,7 @@ FORMS = ["(0 + x|participant) + (1|item)", "(1 + x||participant) + (1|item)", "(
 
 @pytest.mark.parametrize("form", FORMS)
 def test_a_form_that_glmm_has_not_is_refused_in_a_line_that_names_lme4(form: str) -> None:
-    with pytest.raises(ValueError, match=r"engine 'glmm' has no .*; engine 'lme4' has") as raised:
+    with pytest.raises(ValueError, match=r"engine 'glmm' does not support .*; engine 'lme4' does") as raised:
         fit(crossed(), f"y ~ x + {form}")
     assert "\n" not in str(raised.value)
 

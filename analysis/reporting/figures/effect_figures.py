@@ -9,8 +9,7 @@ from ...ledger import ALL
 from ...measuring.ratings_and_times import SENTENCE_WIDE
 from ...modelling.grammaticality import INTERCEPTS, SLOPES, TERM
 from ...modelling.sensitivity import UNFLAGGED
-from ...prompts import one
-from ...prompts import told as prompts_of
+from ...prompts import prompts_of, select_prompt
 from ..wording.labels import asked, label, mean_z
 from .figure_style import (
     BLUE,
@@ -56,7 +55,7 @@ def condition_figure(condition_means: pd.DataFrame, measure: str = "rating", pro
     """
     region = CRITICAL if measure == "rt" else SENTENCE_WIDE
     rows = condition_means[(condition_means["measure"] == measure) & (condition_means["region"] == region)]
-    rows = filled(one(rows, prompt), f"condition_means, measure {measure!r}")
+    rows = filled(select_prompt(rows, prompt), f"condition_means, measure {measure!r}")
     phenomena, conditions = ordered(rows["phenomenon"]), sorted(rows["condition"].unique())
     with style():
         figure, axes = named_rows(phenomena, each=max(0.42, 0.2 + 0.13 * len(conditions)))
@@ -77,7 +76,7 @@ def coefficient_figure(phenomenon_models: pd.DataFrame, measure: str = "log_rt",
     region and the words after it. Stars stand beside declared models only. Of several prompts, `prompt` names one.
     """
     rows = phenomenon_models[(phenomenon_models["measure"] == measure) & (phenomenon_models["term"] == TERM)]
-    rows = filled(one(rows, prompt).dropna(subset=["estimate"]), f"phenomenon_models, measure {measure!r}")
+    rows = filled(select_prompt(rows, prompt).dropna(subset=["estimate"]), f"phenomenon_models, measure {measure!r}")
     by = "random" if measure == "z" else "region"
     if by == "region":
         rows = rows[rows["random"] == INTERCEPTS]
@@ -111,7 +110,9 @@ def factorial_figure(factorial_models: pd.DataFrame, measure: str = "log_rt", pr
     Of several prompts, `prompt` names one.
     """
     rows = factorial_models[(factorial_models["measure"] == measure) & (factorial_models["random"] != SLOPES)]
-    rows = filled(one(rows, prompt).dropna(subset=["estimate", "contrast"]), f"factorial_models, measure {measure!r}")
+    rows = filled(
+        select_prompt(rows, prompt).dropna(subset=["estimate", "contrast"]), f"factorial_models, measure {measure!r}"
+    )
     several = len(rows["model"].unique()) > 1
     names = rows["contrast"].map(_crossed)
     rows = rows.assign(name=rows["model"] + ": " + names if several else names)

@@ -10,8 +10,7 @@ from gardenpath.study import DataError
 
 from ...comparing.model_comparison import PEOPLE
 from ...comparing.pair_accuracy import MEAN, OVERALL, POOLED
-from ...prompts import of
-from ...prompts import told as prompts_of
+from ...prompts import prompts_of, rows_of_prompt
 from ...row_dicts import records
 from ..wording.labels import asked, language_model, measure_axis
 from ..wording.minimal_pairs import DRAWN, FIXED
@@ -97,7 +96,7 @@ def heat_figure(accuracy: pd.DataFrame, measure: str, choices: pd.DataFrame | No
     wide = rows.pivot_table("accuracy", ["phenomenon", "paradigm"], "name", sort=False)[sorted(rows["name"].unique())]
     if choices is not None and len(choices):
         for place, prompt in enumerate(prompts_of(choices)):
-            known = of(choices, prompt).set_index("paradigm")["individual"].to_dict()
+            known = rows_of_prompt(choices, prompt).set_index("paradigm")["individual"].to_dict()
             shares = wide.index.get_level_values("paradigm").map(known).astype("float64")
             wide.insert(place, f"{PEOPLE}{asked(prompt)}", shares)
     cells = wide.to_numpy(dtype="float64") * 100

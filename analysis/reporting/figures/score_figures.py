@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from ...comparing.rating_correlation import BAD, GOOD, levels, mean_ratings
-from ...prompts import of, one
+from ...prompts import rows_of_prompt, select_prompt
 from ...row_dicts import records
 from ..wording.labels import mean_z, measure_axis
 from ..wording.minimal_pairs import under_ceiling
@@ -87,7 +87,7 @@ def _rated(
     sentence_scores: pd.DataFrame, rating_scores: pd.DataFrame, measure: str, prompt: str | None
 ) -> pd.DataFrame:
     scores = sentence_scores[["item", "condition", measure]].rename(columns={measure: "score"}).dropna(subset="score")
-    both = mean_ratings(one(rating_scores, prompt)).merge(scores, on=["item", "condition"], validate="1:1")
+    both = mean_ratings(select_prompt(rating_scores, prompt)).merge(scores, on=["item", "condition"], validate="1:1")
     return filled(both, f"sentence_scores and rating_scores ({measure})")
 
 
@@ -97,7 +97,7 @@ def _statistics(
     """Return Pearson's r and its ceiling by level, of the one model and protocol of the scores."""
     if correlations is None:
         return {}
-    rows = of(correlations, prompt)
+    rows = rows_of_prompt(correlations, prompt)
     rows = rows[
         (rows["measure"] == measure)
         & (rows["method"] == "pearson")
