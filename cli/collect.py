@@ -58,7 +58,9 @@ def command(
     if platform is None and (mapping or materials or keep_ids):
         raise click.UsageError("--mapping, --materials and --keep-ids belong to data of another platform: give --from")
     if platform is not None and previews:
-        raise click.UsageError("--previews applies to gardenpath's own data; those of another platform have no previews")
+        raise click.UsageError(
+            "--previews applies to gardenpath's own data; those of another platform have no previews"
+        )
     tables = experiment.collect(
         data,
         previews=previews,

@@ -78,7 +78,7 @@ def _dealt(rows: pd.DataFrame, by: str, folds: int, seed: int) -> Array:
     column = CLUSTERS[by]
     names = sorted(rows[column].unique())
     if len(names) < 2:
-        raise DataError(f"there is only one {column} ({names[0]}), so none can be held out; expected two or more, or another unit to hold out")
+        raise DataError(f"there is only one {column} ({names[0]}), so none can be held out; expected two or more")
     place = dict(zip(rng.permutation(names).tolist(), range(len(names)), strict=True))
     return rows[column].map(place).to_numpy(dtype="int64") % min(folds, len(names))
 

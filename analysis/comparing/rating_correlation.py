@@ -55,7 +55,8 @@ def rating_correlations(
                         rows.append(row | {"level": level, "unit": unit, "method": method} | statistics)
     if not rows:
         raise DataError(
-            "tables sentence_scores and rating_scores have no scored sentence in common; expected scores and ratings of the same items"
+            "tables sentence_scores and rating_scores have no scored sentence in common; expected scores and "
+            "ratings of the same items"
         )
     return check(pd.DataFrame(rows, columns=TABLES["rating_correlations"].names), "rating_correlations")
 

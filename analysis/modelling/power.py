@@ -60,7 +60,8 @@ def power_curve(
 
     if runs < 1 or not participants or not items or min(*participants, *items) < 2:
         raise ValueError(
-            f"participants {list(participants)}, items {list(items)}, runs {runs}: expected at least 2 of each, and at least one run"
+            f"participants {list(participants)}, items {list(items)}, runs {runs}: "
+            "expected at least 2 of each, and at least one run"
         )
     spread = spread or Spread()
     formula = f"y ~ {TERM} + {random}"

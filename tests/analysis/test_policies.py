@@ -168,7 +168,11 @@ def test_engines_that_agree_are_said_to(pymer4: None) -> None:
 @pytest.mark.r
 def test_a_form_that_only_one_engine_has_is_not_cross_checked_and_says_so(pymer4: None) -> None:
     table = fit(study(), "y ~ x + (0 + x|participant) + (1|item)", engine="lme4", crosscheck=True)
-    assert table["note"].str.startswith("Not cross-checked: engine 'glmm' does not support slopes without intercepts").all()
+    assert (
+        table["note"]
+        .str.startswith("Not cross-checked: engine 'glmm' does not support slopes without intercepts")
+        .all()
+    )
 
 
 @pytest.mark.r
