@@ -39,6 +39,8 @@ def analyse(
     With conditions, factorial_models is there for a study with factors of its own, or with declared `models`; regions that
     they name beside the critical one are measured too, by the spans of words.
 
+    A table that is missing, no complete session, or rules that exclude everybody are a `DataError`.
+
     >>> analyse({"readings": pd.DataFrame(), "responses": pd.DataFrame(), "sessions": pd.DataFrame()})
     Traceback (most recent call last):
     ...

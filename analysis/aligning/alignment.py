@@ -33,6 +33,15 @@ class AlignOptions:
     `lags`: words before whose surprisal enters too; `edges` keeps the first and the last word of each sentence; `slopes` lets the
     effect of surprisal vary over participants; `despite_failure` fits models though the alignment test failed; `folds_by` (item,
     story, participant or row) is what is held out together, in `folds` parts; `seed` deals these, flips and bootstraps.
+
+    `lags` outside 0 to 3 is a `ValueError`.
+
+    >>> AlignOptions(folds_by="story").folds
+    10
+    >>> AlignOptions(lags=4)
+    Traceback (most recent call last):
+    ...
+    ValueError: lags is 4; expected 0 to 3
     """
 
     settings: AnalysisSection = field(default_factory=AnalysisSection)

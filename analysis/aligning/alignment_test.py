@@ -26,6 +26,19 @@ def alignment_test(aligned: pd.DataFrame, *, engine: str = "glmm") -> pd.DataFra
     respond to what they expect next, so the p with the next word's entropy in the model is given too. The reading times
     of a failure seem to be stored one word early, as in a well-known corpus for years. A shift the other way cannot be
     told from spillover: see `lag_profile`.
+
+    Slopes are in log ms per bit. A language model whose readings do not suffice is "untested", and its note says why.
+
+    >>> import numpy as np
+    >>> random = np.random.default_rng(1)
+    >>> cells = [(f"P{p}", f"i{i}", w) for p in range(6) for i in range(4) for w in range(3)]
+    >>> rows = pd.DataFrame(cells, columns=["participant", "item", "position"]).assign(model="m", protocol="p")
+    >>> rows["token"] = rows["item"] + ":" + rows["position"].astype(str)
+    >>> rows[["log_rt", "log_trial"]] = random.normal(6, 0.1, (72, 2))
+    >>> words = [*at("surprisal", [-1, *SEEN]), *at("length", [-1, *SEEN]), *at("zipf", [-1, *SEEN])]
+    >>> rows[words] = random.random((72, len(words)))
+    >>> alignment_test(rows)[["verdict", "n"]].to_numpy().tolist()
+    [['passed', 72]]
     """
     tested = [
         _tested(rows, engine) | {"model": model, "protocol": protocol} for model, protocol, rows in by_model(aligned)

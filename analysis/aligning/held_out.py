@@ -32,6 +32,17 @@ def heldout(aligned: pd.DataFrame, *, lags: int = 2, by: str = "item", folds: in
     `by` is item (default), story (the column paradigm), participant, or row. Participants and rows leave other readings
     of the same words in the fit, which favours any predictor of words; rows are taken alone and summed by item.
     Clusters are dealt to folds at random from `seed`. Fitted by glmm, whatever engine fits the other models.
+
+    An empty table, or one cluster alone, is a `DataError`; an unknown `by` or fewer than two folds a `ValueError`.
+
+    >>> import numpy as np
+    >>> random = np.random.default_rng(1)
+    >>> cells = [(f"P{p}", f"i{i}", w) for p in range(6) for i in range(4) for w in range(3)]
+    >>> rows = pd.DataFrame(cells, columns=["participant", "item", "position"]).assign(model="m", protocol="p")
+    >>> rows["token"] = rows["item"] + ":" + rows["position"].astype(str)
+    >>> rows[["log_rt", "log_trial", "surprisal", "length", "zipf"]] = random.normal(6, 0.1, (72, 5))
+    >>> heldout(rows, lags=0, folds=2)[["cluster", "n", "converged"]].to_numpy().tolist()
+    [['i0', 18, True], ['i1', 18, True], ['i2', 18, True], ['i3', 18, True]]
     """
     if by not in CLUSTERS:
         raise ValueError(f"folds by {by!r}; expected one of {', '.join(CLUSTERS)}")
@@ -214,8 +225,9 @@ def fit_ml(rows: pd.DataFrame, model: Formula, *, near: Fitted | None = None) ->
 def delta_log_likelihood(held: pd.DataFrame, *, seed: int = 1) -> pd.DataFrame:
     """Return, for each language model, the gain in log likelihood of held-out readings from its surprisal, in nats.
 
-    p is the one-sided sign-flip test over clusters (two-sided, overfitting alone would be significant), the interval a
-    cluster bootstrap; neither under 10 clusters.
+    `held` is the table that `heldout` returns; `delta` is the gain per reading (doi 10.18653/v1/W18-0102). p is the
+    one-sided sign-flip test over clusters (two-sided, overfitting alone would be significant; doi 10.2202/1544-6115.1585),
+    the interval a cluster bootstrap; neither under 10 clusters.
 
     >>> rows = [("m", "p", "item", f"i{k}", 0, 20, 2, -30.0, -30.0 + k % 3) for k in range(12)]
     >>> names = "model protocol folds_by cluster fold n lags base full".split()
@@ -264,6 +276,14 @@ def delta_comparisons(held: pd.DataFrame, *, seed: int = 1) -> pd.DataFrame:
 
     p is the two-sided sign-flip test over clusters, adjusted after Holm over all pairs of models; the interval a cluster
     bootstrap; neither under 10 clusters. Models that were not fitted to the same readings have no numbers.
+
+    `held` is the table that `heldout` returns; one language model alone gives a table without rows.
+
+    >>> rows = [(m, f"i{k}", 20, -30.0, -30.0 + (m == "a")) for m in "ab" for k in range(12)]
+    >>> held = pd.DataFrame(rows, columns=["model", "cluster", "n", "base", "full"])
+    >>> held = held.assign(protocol="p", folds_by="item", converged=True)
+    >>> delta_comparisons(held)[["model_a", "model_b", "total", "delta", "p"]].to_numpy().tolist()
+    [['a', 'b', 12.0, 0.05, 0.00048828125]]
     """
     parts = {(model, protocol): part for model, protocol, part in by_model(held)}
     rows = []

@@ -89,7 +89,8 @@ def collinearity(aligned: pd.DataFrame, *, lags: int = 2) -> pd.DataFrame:
     """Return the correlation of every two predictors over readings, and each one's variance inflation factor.
 
     The factor is 1 / (1 - R2) of the predictor regressed on all others; above 10, its coefficient says little alone
-    (doi 10.1007/s11135-006-9018-6 on what such limits are worth). A predictor that does not vary has neither.
+    (doi 10.1007/s11135-006-9018-6 on what such limits are worth). A predictor that does not vary has neither. A table
+    without rows is a `DataError`.
 
     >>> rows = pd.DataFrame({"surprisal": [1.0, 2, 3, 4], "length": [2.0, 1, 4, 3], "zipf": [5.0, 5, 5, 5]})
     >>> rows = rows.assign(model="m", protocol="p", position=[1.0, 0, 0, 1], log_trial=[0.0, 0.7, 0.0, 0.8])

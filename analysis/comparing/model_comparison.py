@@ -28,7 +28,8 @@ def model_comparisons(pairs: pd.DataFrame, *, seed: int = 1) -> pd.DataFrame:
     McNemar's test is exact (binomial, doi 10.1007/BF02295996) and drops pairs that either model ties; with the bootstrap
     over pairs it takes paradigms as fixed and speaks of further pairs of the same paradigms. The bootstrap and the sign
     flips over paradigms' differences speak of further paradigms; they are withheld under 10. Both p are adjusted after
-    Holm over the pairs of models within a measure.
+    Holm over the pairs of models within a measure. Differences are in share of pairs, 0 to 1. Fewer than two models under
+    each measure are a `DataError`.
 
     >>> wins = [(m, k, k < n) for m, n in (("a", 9), ("b", 3)) for k in range(10)]
     >>> rows = [(m, "p", "npi", "ever", f"i{k}", "lp", -1.0, -2.0, correct, False) for m, k, correct in wins]
@@ -104,7 +105,8 @@ def compared(
 def proportion_tests(pairs: pd.DataFrame, groups: Mapping[str, str]) -> pd.DataFrame:
     """Return the z-test for two proportions of each model between two groups of items, such as hand-made and generated.
 
-    The standard error pools both groups; pairs count as independent. For reproduction of published comparisons.
+    The standard error pools both groups; pairs count as independent. For reproduction of published comparisons. An item
+    without a group, or any other number of groups than two, is a `DataError`.
 
     >>> rows = [("m", "p", "npi", "ever", f"i{k}", "lp", -1.0, -2.0, k % 4 > 0, False) for k in range(80)]
     >>> names = "model protocol phenomenon paradigm item measure grammatical ungrammatical correct tie".split()
@@ -145,7 +147,15 @@ def _z(a: "pd.Series[float]", b: "pd.Series[float]") -> dict[str, object]:
 
 
 def rankings(accuracies: pd.DataFrame) -> pd.DataFrame:
-    """Return the place of each model under each measure, 1 for the highest mean accuracy over paradigms; equals share."""
+    """Return the place of each model under each measure, 1 for the highest mean accuracy over paradigms; equals share.
+
+    `accuracies` is the table that `accuracy` returns; without its means it is a `DataError`.
+
+    >>> rows = [(m, "p", "npi", "ever", "i0", "lp", -20.0, -21.0, m == "b", False) for m in "ab"]
+    >>> names = "model protocol phenomenon paradigm item measure grammatical ungrammatical correct tie".split()
+    >>> rankings(accuracy(pd.DataFrame(rows, columns=names)))[["model", "accuracy", "rank"]].to_numpy().tolist()
+    [['b', 1.0, 1.0], ['a', 0.0, 2.0]]
+    """
     means = accuracies[(accuracies["phenomenon"] == OVERALL) & (accuracies["paradigm"] == MEAN)]
     if means.empty:
         raise DataError("table accuracy has no means over paradigms; expected the table that accuracy returns")
@@ -162,6 +172,17 @@ def length_bias(pairs: pd.DataFrame, scores: pd.DataFrame) -> pd.DataFrame:
     """Return the point-biserial correlation of winning a pair with grammatical less ungrammatical tokens, ties dropped.
 
     Negative: the model wins where the grammatical member is the shorter one. `scores` is sentence_scores of the models.
+
+    A pair without rows of both members there is a `DataError`; where all pairs are won, or all are lost, `note` says why there is
+    no correlation.
+
+    >>> rows = [("m", "p", "npi", "ever", f"i{k}", "lp", -1.0, -2.0, k < 2, False) for k in range(4)]
+    >>> names = "model protocol phenomenon paradigm item measure grammatical ungrammatical correct tie".split()
+    >>> tokens = [(f"i{k}", c, n) for k in range(4) for c, n in (("grammatical", 3 + k), ("ungrammatical", 4))]
+    >>> scores = pd.DataFrame(tokens, columns=["item", "condition", "tokens"]).assign(model="m", protocol="p", lp=-1.0)
+    >>> table = length_bias(pd.DataFrame(rows, columns=names), scores)
+    >>> table[["n", "mean_difference", "r"]].round(2).to_numpy().tolist()
+    [[4.0, 0.5, -0.89]]
     """
     from scipy import stats
 
@@ -212,6 +233,14 @@ def accuracy_correlations(
 
     `people` has the columns paradigm and accuracy (0 to 1), and `who` where there are several. Intervals are bootstraps over
     paradigms, none under 10.
+
+    Fewer than two columns to correlate are a `DataError`.
+
+    >>> shares = {"a": [0.5, 0.6, 0.9], "b": [0.4, 0.9, 1.0]}
+    >>> rows = [(m, "p", "npi", f"p{k}", "lp", share) for m, row in shares.items() for k, share in enumerate(row)]
+    >>> accuracies = pd.DataFrame(rows, columns=["model", "protocol", "phenomenon", "paradigm", "measure", "accuracy"])
+    >>> accuracy_correlations(accuracies)[["a", "b", "paradigms", "pearson"]].round(2).to_numpy().tolist()
+    [['a (p)', 'b (p)', 3, 0.8]]
     """
     paradigms = accuracies[~accuracies["paradigm"].isin([MEAN, POOLED])]
     rows = []
@@ -277,7 +306,16 @@ def accuracy_bins(pairs: pd.DataFrame, scores: pd.DataFrame | None = None, *, bi
     """Return accuracy by confidence, and with `scores` by length, perplexity and log-probability, in equal shares of pairs.
 
     Confidence is the absolute difference of the members' scores (nats); the others are of the grammatical member: tokens,
-    exp(-lp / tokens), and lp. Intervals are Wilson's and treat pairs as independent. Equal values stay in one bin.
+    exp(-lp / tokens), and lp. Intervals are Wilson's (doi 10.1080/01621459.1927.10502953) and treat pairs as
+    independent. Equal values stay in one bin.
+
+    A pair without a row in `scores` is a `DataError`, fewer than one bin a `ValueError`.
+
+    >>> rows = [("m", "p", "npi", "ever", f"i{k}", "lp", -1.0, -2.0 - k, k != 1, False) for k in range(4)]
+    >>> names = "model protocol phenomenon paradigm item measure grammatical ungrammatical correct tie".split()
+    >>> table = accuracy_bins(pd.DataFrame(rows, columns=names), bins=2)
+    >>> table[["low", "high", "n", "accuracy"]].to_numpy().tolist()
+    [[1.0, 2.0, 2.0, 0.5], [3.0, 4.0, 2.0, 1.0]]
     """
     if bins < 1:
         raise ValueError(f"{bins} bins; expected 1 or more")

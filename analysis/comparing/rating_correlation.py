@@ -35,6 +35,16 @@ def rating_correlations(
     sentence's rating against its score less that of the other member, with a warning (the method of doi
     10.1073/pnas.2400917121). Intervals are bootstraps over items, with both their sentences, or over the paradigms or phenomena
     themselves; none under 10. `ceilings` is the table noise_ceilings: what a perfect model would reach.
+
+    Scores and ratings without a sentence in common are a `DataError`.
+
+    >>> sentences = [(f"i{k}", condition) for k in range(3) for condition in ("grammatical", "ungrammatical")]
+    >>> scores = pd.DataFrame(sentences, columns=["item", "condition"]).assign(model="m", protocol="p")
+    >>> ratings = scores.assign(role="target", prompt="rating", phenomenon="npi", paradigm="ever")
+    >>> ratings["z"] = [1.0, -1, 0.8, -0.6, 0.5, -0.7]
+    >>> table = rating_correlations(scores.assign(lp=[-8.0, -15, -9, -14, -10, -13]), ratings, measures=["lp"])
+    >>> table.query("level == 'sentences'")[["method", "n", "r"]].round(2).to_numpy().tolist()
+    [['pearson', 6, 0.99], ['spearman', 6, 0.94]]
     """
     means = mean_ratings(ratings)
     place = ["prompt", "level"]

@@ -26,6 +26,17 @@ def rating_scores(
     Ratings that did not come, other roles and other tasks are excluded and counted in `ledger`. Mean and s.d. are those of all
     ratings in `before`, where some have been excluded since. Someone who gives one and the same rating throughout has no z; those
     rows stay, with z empty, and are counted too.
+
+    A rating that is no number, or a sentence that `items` lacks, is a `DataError` that names the session and trial, or the item.
+
+    >>> rows = [("P1", trial, f"i{trial}", rating) for trial, rating in enumerate(["2", "4", "6"])]
+    >>> responses = pd.DataFrame(rows, columns=["participant", "trial", "item", "response"]).assign(
+    ...     session="S1", experiment="E1", version="V1", role="target", paradigm="ever", condition="grammatical",
+    ...     task="rating", prompt="rating", outcome="answered",
+    ... )
+    >>> items = responses[["item", "condition"]].assign(phenomenon="npi")
+    >>> rating_scores(responses, items)[["item", "rating", "z"]].to_numpy().tolist()
+    [['i0', 2.0, -1.0], ['i1', 4.0, 0.0], ['i2', 6.0, 1.0]]
     """
     ledger = ledger or Ledger()
     responses = answered(responses, ledger)
@@ -88,6 +99,17 @@ def region_times(
     row, region `critical+1`, `critical+2`; only where the sentence goes on after it, since the last word has a time of its
     own kind. A region is dropped, and counted in `ledger`, when a word of it has no reading time or one outside
     [min_rt, max_rt] ms.
+
+    A negative or infinite reading time, or a sentence that `items` lacks, is a `DataError`.
+
+    >>> rows = [(0, 300.0, None), (1, 320.0, "critical"), (2, 330.0, "critical"), (3, 310.0, None), (4, 350.0, None)]
+    >>> readings = pd.DataFrame(rows, columns=["word", "rt", "region"]).assign(
+    ...     participant="P1", session="S1", experiment="E1", version="V1", trial=0, role="target", paradigm="ever", item="i0",
+    ...     condition="grammatical", text="word", flags=None,
+    ... )
+    >>> items = pd.DataFrame({"item": ["i0"], "condition": ["grammatical"], "phenomenon": ["npi"]})
+    >>> region_times(readings, items)[["region", "words", "rt", "log_rt"]].round(2).to_numpy().tolist()
+    [['critical', 2, 650.0, 6.48], ['critical+1', 1, 310.0, 5.74]]
     """
     ledger = ledger or Ledger()
     _timed(readings)
@@ -181,6 +203,16 @@ def condition_means(scores: pd.DataFrame, times: pd.DataFrame) -> pd.DataFrame:
 
     Ratings under several prompts are kept apart. The standard error is that over participants (s.d. of their means / sqrt of
     their number). Target trials only.
+
+    `scores` and `times` are the tables that `rating_scores` and `region_times` return.
+
+    >>> rows = [("P1", 2.0, -1.0), ("P1", 4.0, 0.0), ("P2", 6.0, 1.0)]
+    >>> scores = pd.DataFrame(rows, columns=["participant", "rating", "z"]).assign(
+    ...     role="target", phenomenon="npi", condition="grammatical", prompt="rating"
+    ... )
+    >>> times = pd.DataFrame(columns=["participant", "phenomenon", "condition", "region", "rt"])
+    >>> condition_means(scores, times)[["measure", "participants", "n", "mean", "se"]].to_numpy().tolist()
+    [['rating', 2, 3, 4.5, 1.5], ['z', 2, 3, 0.25, 0.75]]
     """
     targets = scores[scores["role"] == "target"].assign(region=SENTENCE_WIDE)
     cell = ["phenomenon", "condition", "region"]

@@ -143,8 +143,21 @@ def reliabilities(scores: pd.DataFrame, *, seed: int = 1, draws: int = DRAWS, sp
 
     Conditions differ, so agreement over all sentences holds the effect of grammaticality as well; that within a condition
     does not. Ratings as given, target trials. `split_half`: mean correlation of two random halves of the raters over
-    sentences; `spearman_brown` = 2 r / (1 + r); `ceiling`, its square root: what a perfect model would correlate with
+    sentences; `spearman_brown` = 2 r / (1 + r)
+    (doi 10.1111/j.2044-8295.1910.tb00206.x); `ceiling`, its square root: what a perfect model would correlate with
     the means of these raters.
+
+    ICC(2,k) after Shrout & Fleiss (doi 10.1037/0033-2909.86.2.420), with its interval by parametric bootstrap (`draws`); all is
+    empty where there are too few ratings.
+
+    >>> cells = [(p, i, c) for p in range(4) for i in range(4) for c in ("grammatical", "ungrammatical")]
+    >>> rows = [(f"P{p}", f"i{i}", c, 5.0 * (c == "grammatical") + (p + i * i) % 3) for p, i, c in cells]
+    >>> scores = pd.DataFrame(rows, columns=["participant", "item", "condition", "rating"]).assign(
+    ...     experiment="E1", version="V1", role="target", prompt="rating", phenomenon="npi", paradigm="ever"
+    ... )
+    >>> table = reliabilities(scores, draws=50, splits=20)
+    >>> table.loc[:0, ["condition", "sentences", "raters", "icc"]].round(2).to_numpy().tolist()
+    [['all', 8, 4, 0.97]]
     """
     import numpy as np
 
@@ -204,8 +217,18 @@ def noise_ceilings(scores: pd.DataFrame, *, seed: int = 1, splits: int = SPLITS)
     by prompt.
 
     Levels: sentences (all), grammatical, ungrammatical, pairs (differences within pairs), paradigms and phenomena (means of
-    these differences). Raters are halved within their version; `reliability` is stepped up after Spearman and Brown, `ceiling`
-    its square root.
+    these differences). Raters are halved within their version; `reliability` is stepped up after Spearman and Brown
+    (doi 10.1111/j.2044-8295.1910.tb00206.x), `ceiling` its square root.
+
+    Fewer than three sentences, pairs, paradigms or phenomena have no ceiling.
+
+    >>> cells = [(p, i, c) for p in range(4) for i in range(4) for c in ("grammatical", "ungrammatical")]
+    >>> rows = [(f"P{p}", f"i{i}", c, (c == "grammatical") + (p + i * i) % 3 / 5) for p, i, c in cells]
+    >>> scores = pd.DataFrame(rows, columns=["participant", "item", "condition", "z"]).assign(
+    ...     experiment="E1", version="V1", role="target", prompt="rating", phenomenon="npi", paradigm="ever"
+    ... )
+    >>> noise_ceilings(scores, splits=20).loc[:0, ["level", "n", "ceiling"]].round(2).to_numpy().tolist()
+    [['sentences', 8, 0.99]]
     """
     import numpy as np
 

@@ -65,6 +65,18 @@ def factorial_models(
 
     `ms`: for two-level factors and log reading time, the difference of exponentiated predictions at the mean of everything
     else, exp(b0 + b1/2) - exp(b0 - b1/2), with the delta-method interval.
+
+    A declared formula that names an unknown response, paradigm or column is a `DataError`.
+
+    >>> rows = [(f"P{p}", f"i{i}", "ab"[(p + i) % 2], i, (p + i) % 2 + (p * i) % 3 / 9) for p in range(6) for i in range(6)]
+    >>> scores = pd.DataFrame(rows, columns=["participant", "item", "condition", "trial", "z"])
+    >>> scores = scores.assign(role="target", paradigm="ever", prompt="rating")
+    >>> levels = [("ever", "a", "npi", "any"), ("ever", "b", "npi", "ever")]
+    >>> conditions = pd.DataFrame(levels, columns=["paradigm", "condition", "factor", "level"])
+    >>> times = pd.DataFrame(columns=["region", "paradigm"])
+    >>> table = factorial_models(scores, times, conditions)["factorial_models"]
+    >>> table[["random", "term", "contrast", "n"]].to_numpy().tolist()[1]
+    ['intercepts', 'npi_ever_any', 'npi: ever minus any', 36]
     """
     levels = _levels(conditions)
     plans = _declared(models, levels, policy) if models else _suggested(scores, times, levels)

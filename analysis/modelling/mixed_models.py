@@ -53,9 +53,9 @@ def fit(
 ) -> pd.DataFrame:
     """Return one row a fixed effect of a linear mixed model: estimate, standard error, df, t, p and 95 % interval.
 
-    Fitted by REML; degrees of freedom after Satterthwaite, as lmerTest computes them
-    (doi 10.18637/jss.v082.i13). A singular fit is kept as declared and explained in `note`; data from which the
-    model cannot be estimated raise `DataError` in a sentence.
+    Estimates and standard errors are in units of the response. Fitted by REML; degrees of freedom after
+    Satterthwaite, as lmerTest computes them (doi 10.18637/jss.v082.i13). A singular fit is kept as declared and
+    explained in `note`; data from which the model cannot be estimated raise `DataError` in a sentence.
 
     `engine` is "glmm", which needs nothing else, or "lme4": R through pymer4, with every form of random effects.
     `policy` chooses the random effects: "declared" keeps the formula's; "maximal" and "parsimonious" start from all

@@ -67,11 +67,15 @@ def cumulative(
     """Return the table ordinal_models: the fixed effects of `ordinal::clmm` on the latent scale, whose s.d. is 1 by probit.
 
     The response's numbers are categories in their order, so no distance between them is assumed (Liddell & Kruschke 2018,
-    doi 10.1016/j.jesp.2018.08.009). Tests and intervals are Wald's. Needs R with the package ordinal.
+    doi 10.1016/j.jesp.2018.08.009). Tests and intervals are Wald's. An unknown link, or a formula without
+    random effects, is a `ValueError`; data that allow no fit are a `DataError`. Needs R with the package ordinal, else
+    `MissingExtra` says what to install.
 
-    ```
-    cumulative(ratings, "rating ~ grammaticality + (1|participant) + (1|item)")
-    ```
+    >>> ratings = pd.DataFrame({"rating": [1, 2, 3], "grammaticality": [-0.5, 0.5, 0.5], "participant": ["P1", "P1", "P2"]})
+    >>> cumulative(ratings, "rating ~ grammaticality + (1|participant)", link="log")
+    Traceback (most recent call last):
+    ...
+    ValueError: link 'log' is not known; expected one of probit, logit, cloglog
     """
     if link not in LINKS:
         raise ValueError(f"link {link!r} is not known; expected one of {', '.join(LINKS)}")

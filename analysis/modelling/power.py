@@ -19,6 +19,9 @@ class Spread:
     """Standard deviations, in units of the response: of participants, items, the effect over both, and single trials.
 
     The defaults are those of log reading times of simulated readers; the slopes are what makes effects hard to find.
+
+    >>> Spread(residual=0.3)
+    Spread(participant=0.2, item=0.05, participant_slope=0.03, item_slope=0.05, residual=0.3)
     """
 
     participant: float = 0.20
@@ -47,7 +50,8 @@ def power_curve(
 
     `effect` is grammatical minus ungrammatical: declare the smallest one of interest, never the one observed, whose power says
     nothing that its p does not. Each simulated participant sees one member of each item, `ratio` being grammatical to
-    ungrammatical ones. Fitted is `y ~ grammaticality` with `random`; `power` has its 95 % Wilson interval over `runs`.
+    ungrammatical ones. Fitted is `y ~ grammaticality` with `random`; `power`, a share of studies, has its 95 % Wilson
+    interval (doi 10.1080/01621459.1927.10502953) over `runs`. Fewer than two participants or items are a `ValueError`.
 
     A cell depends on the seed and its own numbers alone, so those of a table `known`, of the same effect, model and runs, are
     not simulated again. `each` gets the table after each cell, `progress` the studies done and all.

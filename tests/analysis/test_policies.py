@@ -6,9 +6,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from gardenpath.analysis import fit, fit_stepwise
+from gardenpath.analysis import fit
 from gardenpath.analysis.engines.formulas import parse
-from gardenpath.analysis.modelling.mixed_models import columns_of
+from gardenpath.analysis.modelling.mixed_models import columns_of, fit_stepwise
 from gardenpath.analysis.modelling.policies import widest
 from gardenpath.study import DataError
 

@@ -52,7 +52,15 @@ PREDICTORS = {
 
 
 def accuracy_figure(accuracy: pd.DataFrame) -> "Figure":
-    """Return the accuracy on each paradigm with its 95 % Wilson interval, and chance, for one model and protocol."""
+    """Return the accuracy on each paradigm with its 95 % Wilson interval, and chance, for one model and protocol.
+
+    A table without rows of paradigms is a `DataError`.
+
+    >>> rows = [("ever", 0.9, 0.7, 0.97), ("any", 0.6, 0.4, 0.78)]
+    >>> table = pd.DataFrame(rows, columns=["paradigm", "accuracy", "wilson_low", "wilson_high"]).assign(measure="lp")
+    >>> [label.get_text() for label in accuracy_figure(table).axes[0].get_yticklabels()]
+    ['ever', 'any']
+    """
     rows = filled(accuracy[~accuracy["paradigm"].isin([MEAN, POOLED])], "accuracy")
     return _accuracies(rows, "paradigm", "measure", ordered(rows["measure"]))
 

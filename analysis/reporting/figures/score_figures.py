@@ -44,6 +44,16 @@ def score_figure(
 
     The line is least squares through all points of a panel, with its pointwise 95 % band. Of `correlations`, the table
     rating_correlations, each panel has Pearson's r and what a perfect model would reach. Of several prompts, `prompt` names one.
+
+    Scores and ratings without a sentence in common are a `DataError`.
+
+    >>> sentences = [(f"i{k}", condition) for k in range(3) for condition in ("grammatical", "ungrammatical")]
+    >>> scores = pd.DataFrame(sentences, columns=["item", "condition"]).assign(model="m", protocol="p")
+    >>> ratings = scores.assign(role="target", prompt="rating", phenomenon="npi", paradigm="ever")
+    >>> ratings["z"] = [1.0, -1, 0.8, -0.6, 0.5, -0.7]
+    >>> figure = score_figure(scores.assign(slor=[3.0, 1, 2.5, 1.5, 2, 1.8]), ratings)
+    >>> [axes.get_title(loc="left") for axes in figure.axes]
+    ['sentences', 'differences within pairs']
     """
     both = _rated(sentence_scores, rating_scores, measure, prompt)
     points = {level: part for level, part, _ in levels(both)}
