@@ -58,10 +58,7 @@ def command(
     text to paste.
     """
     from gardenpath import analysis
-    from gardenpath.analysis.prompts import rated_prompts
     from gardenpath.analysis.reporting import manuscript
-    from gardenpath.analysis.reporting.wording import effects as words
-    from gardenpath.analysis.reporting.wording import factors
     from gardenpath.study import AnalysisSection, load, refuse_overwrite, versions, write_sidecar, write_text
     from gardenpath.study.table_files import refuse_tables
 
@@ -81,6 +78,15 @@ def command(
     options.talk(f"{out / TEXT}: methods and results to paste")
     if figures:
         draw(results, out / FIGURES)
+    _print(results)
+
+
+def _print(results: Mapping[str, "pd.DataFrame"]) -> None:
+    """Print the effects, and say of which measure there are none."""
+    from gardenpath.analysis.prompts import rated_prompts
+    from gardenpath.analysis.reporting.wording import effects as words
+    from gardenpath.analysis.reporting.wording import factors
+
     effects = results["phenomenon_models"]
     for measure, rows, what in (
         ("z", results["rating_scores"], "ratings"),

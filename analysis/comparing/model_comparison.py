@@ -45,7 +45,7 @@ def model_comparisons(pairs: pd.DataFrame, *, seed: int = 1) -> pd.DataFrame:
             comparisons.append(row | _compared(by_model[a], by_model[b], seed))
     if not comparisons:
         raise DataError(
-            f"table pairs: none of its {len(pairs)} rows lets two models be compared under one measure; expected two models or more"
+            f"table pairs: no two models share a measure in its {len(pairs)} rows; expected two models or more to compare"
         )
     names = TABLES["model_comparisons"].names
     table = pd.DataFrame(comparisons, columns=[name for name in names if not name.endswith("_holm")])

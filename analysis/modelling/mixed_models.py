@@ -256,7 +256,7 @@ def _group_faults(cells: pd.Series, nested: bool) -> list[str]:
     levels = cells.nunique()
     if levels == 1:
         return [
-            f"there is only one {cells.name} ({cells.iloc[0]}), so no variance between {cells.name}s; expected more"
+            f"there is only one {cells.name} ({cells.iloc[0]}), so there is no variance between {cells.name}s; expected several"
         ]
     if levels == len(cells) and not nested:
         # lme4 refuses this too: the intercepts would be the residuals.

@@ -153,7 +153,7 @@ BAD = {
     "column 'y': 2 of 140 values are empty or not finite": lambda t: t.assign(y=[np.nan, np.inf, *t["y"][2:]]),
     "column 'item': 1 of 140 values are empty": lambda t: t.assign(item=[None, *t["item"][1:]]),
     "no column item": lambda t: t.drop(columns="item"),
-    "each of 10 rows has a participant of its own": lambda t: t.head(10).assign(participant=list("abcdefghij")),
+    "each of 10 rows has its own participant": lambda t: t.head(10).assign(participant=list("abcdefghij")),
 }
 
 
