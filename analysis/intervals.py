@@ -66,11 +66,11 @@ def ratio_interval(sums: Array, sizes: Array, *, seed: int, draws: int = DRAWS) 
     sums, sizes = np.asarray(sums, dtype="float64"), np.asarray(sizes, dtype="float64")
     if len(sums) < FEW:
         return float("nan"), float("nan")
-    rng, found = np.random.default_rng(seed), []
+    rng, ratios = np.random.default_rng(seed), []
     for start in range(0, draws, AT_ONCE):
         times = rng.multinomial(len(sums), np.full(len(sums), 1 / len(sums)), size=min(AT_ONCE, draws - start))
-        found.append((times @ sums) / (times @ sizes))
-    return _ends(np.concatenate(found))
+        ratios.append((times @ sums) / (times @ sizes))
+    return _ends(np.concatenate(ratios))
 
 
 def correlation_interval(
@@ -86,11 +86,11 @@ def correlation_interval(
     count = int(unit.max()) + 1 if len(unit) else 0
     if count < FEW or np.ptp(x) == 0 or np.ptp(y) == 0:
         return float("nan"), float("nan")
-    rng, found = np.random.default_rng(seed), []
+    rng, correlations = np.random.default_rng(seed), []
     for start in range(0, draws, AT_ONCE):
         times = rng.multinomial(count, np.full(count, 1 / count), size=min(AT_ONCE, draws - start))
-        found.append(weighted_correlation(x, y, times[:, unit].astype("float64"), ranks=ranks))
-    drawn = np.concatenate(found)
+        correlations.append(weighted_correlation(x, y, times[:, unit].astype("float64"), ranks=ranks))
+    drawn = np.concatenate(correlations)
     return _ends(drawn[np.isfinite(drawn)])
 
 
@@ -111,9 +111,9 @@ def _ranked(side: Array, times: Array) -> Array:
     import numpy as np
 
     values, place = np.unique(side, return_inverse=True)
-    there = np.zeros((len(times), len(values)))
-    np.add.at(there.T, place, times.T)
-    return (np.cumsum(there, axis=1) - there / 2 + 0.5)[:, place]
+    counts = np.zeros((len(times), len(values)))
+    np.add.at(counts.T, place, times.T)
+    return (np.cumsum(counts, axis=1) - counts / 2 + 0.5)[:, place]
 
 
 def mean_interval(values: Array, *, seed: int, draws: int = DRAWS) -> tuple[float, float]:
@@ -130,10 +130,10 @@ def mean_interval(values: Array, *, seed: int, draws: int = DRAWS) -> tuple[floa
     return _ends(times @ distinct / counts.sum())
 
 
-def _ends(found: Array) -> tuple[float, float]:
+def _ends(values: Array) -> tuple[float, float]:
     import numpy as np
 
-    low, high = np.quantile(found, [0.025, 0.975])
+    low, high = np.quantile(values, [0.025, 0.975])
     return float(low), float(high)
 
 

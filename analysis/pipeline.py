@@ -1,10 +1,10 @@
 """From what participants did to the tables of results: exclusions, scores, times, agreement, models and their robustness."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import pandas as pd
 
-from gardenpath.study import AnalysisSection, DataError
+from gardenpath.study import AnalysisSection, DataError, ModelSection
 from gardenpath.study.table_files import take_tables
 
 from .cleaning.exclusions import left_in
@@ -39,6 +39,8 @@ def analyse(
     With conditions, factorial_models is there for a study with factors of its own, or with declared `models`; regions that
     they name beside the critical one are measured too, by the spans of words.
 
+    A table that is missing, no complete session, or rules that exclude everybody are a `DataError`.
+
     >>> analyse({"readings": pd.DataFrame(), "responses": pd.DataFrame(), "sessions": pd.DataFrame()})
     Traceback (most recent call last):
     ...
@@ -46,13 +48,9 @@ def analyse(
     """
     settings = settings or AnalysisSection()
     readings, responses, sessions, items = take_tables(tables, "readings", "responses", "sessions", "items")
-    conditions, models, engine = tables.get("conditions"), settings.models, settings.engine
+    conditions, engine = tables.get("conditions"), settings.engine
     min_rt, max_rt = settings.min_rt, settings.max_rt
-    if models and conditions is None:
-        raise DataError(
-            f"table conditions is missing; the declared model {models[0].name!r} needs it to know the factors' levels: give it "
-            "beside the other tables, as  gardenpath collect  writes it"
-        )
+    _require_conditions(settings.models, conditions)
     ledger = Ledger()
     _, everything = complete(sessions, Ledger(), readings=readings, responses=responses)
     readings, responses, people, prompts = left_in(
@@ -68,26 +66,9 @@ def analyse(
     )
     scores = rating_scores(responses, items, ledger=ledger, before=everything)
     times = region_times(readings, items, min_rt=min_rt, max_rt=max_rt, ledger=ledger)
-    targets = readings[readings["role"] == "target"]
-    others = [
-        region_times(
-            marked(targets, items, tables.get("words"), name),
-            items,
-            min_rt=min_rt,
-            max_rt=max_rt,
-            region=name,
-            ledger=ledger,
-        )
-        for name in regions_named(models)
-    ]
-    tested = {
-        "phenomenon": phenomenon_models(scores, times, items, engine=engine),
-        "paradigm": paradigm_models(scores, times, items, engine=engine),
-    }
+    others = _other_regions(readings, items, tables.get("words"), settings, ledger)
     entered = entering(scores, times, items)
     measured = pd.concat([times, *others], ignore_index=True)
-    flagged_rows = prompts[prompts["flagged"].fillna(False).astype(bool)].groupby("prompt", sort=True)
-    flagged = {str(prompt): set(rows["participant"]) for prompt, rows in flagged_rows}
     return {
         "exclusions": ledger.table(),
         "participants": people,
@@ -100,14 +81,61 @@ def analyse(
         "reliability": reliabilities(scores, seed=seed),
         "noise_ceilings": noise_ceilings(scores, seed=seed),
         "choice_agreement": choice_agreement(responses, items),
-        "phenomenon_models": tested["phenomenon"],
-        "paradigm_models": tested["paradigm"],
-        "families": families(tested, entered),
+        **_grammaticality(scores, times, items, entered, engine),
         **_on_request(settings, entered, scores, measured, conditions),
         "sensitivity": sensitivity_grid(
-            scores, readings, items, flagged=flagged, min_rt=min_rt, max_rt=max_rt, engine=engine
+            scores, readings, items, flagged=_flagged(prompts), min_rt=min_rt, max_rt=max_rt, engine=engine
         ),
     }
+
+
+def _require_conditions(models: Sequence[ModelSection], conditions: pd.DataFrame | None) -> None:
+    if models and conditions is None:
+        raise DataError(
+            f"table conditions is missing; the declared model {models[0].name!r} needs it to know the factors' levels: give it "
+            "beside the other tables, as  gardenpath collect  writes it"
+        )
+
+
+def _other_regions(
+    readings: pd.DataFrame, items: pd.DataFrame, words: pd.DataFrame | None, settings: AnalysisSection, ledger: Ledger
+) -> list[pd.DataFrame]:
+    """Return the times of the regions that declared models name beside the critical one, region by region."""
+    targets = readings[readings["role"] == "target"]
+    return [
+        region_times(
+            marked(targets, items, words, name),
+            items,
+            min_rt=settings.min_rt,
+            max_rt=settings.max_rt,
+            region=name,
+            ledger=ledger,
+        )
+        for name in regions_named(settings.models)
+    ]
+
+
+def _grammaticality(
+    scores: pd.DataFrame,
+    times: pd.DataFrame,
+    items: pd.DataFrame,
+    entered: Mapping[Measured, pd.DataFrame],
+    engine: str,
+) -> dict[str, pd.DataFrame]:
+    """Return the models of grammaticality in each phenomenon and paradigm, and their families of tests."""
+    phenomena = phenomenon_models(scores, times, items, engine=engine)
+    paradigms = paradigm_models(scores, times, items, engine=engine)
+    return {
+        "phenomenon_models": phenomena,
+        "paradigm_models": paradigms,
+        "families": families({"phenomenon": phenomena, "paradigm": paradigms}, entered),
+    }
+
+
+def _flagged(prompts: pd.DataFrame) -> dict[str, set[str]]:
+    """Return, by prompt, the participants whose ratings under it are flagged."""
+    rows = prompts[prompts["flagged"].fillna(False).astype(bool)]
+    return {str(prompt): set(part["participant"]) for prompt, part in rows.groupby("prompt", sort=True)}
 
 
 def _on_request(

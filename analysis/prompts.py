@@ -29,62 +29,62 @@ def answered(responses: pd.DataFrame, ledger: Ledger | None = None) -> pd.DataFr
     late = (unanswered["outcome"] == TIMEOUT).fillna(False).astype(bool)
     why = late.map({True: "no answer in time", False: "no answer"})
     for (prompt, rule), rows in unanswered.groupby([unanswered["prompt"], why], sort=True):
-        own = responses[responses["prompt"] == prompt]
-        parts = {"responses": responses, f"{ASKED}{prompt}": own}
+        to_prompt = responses[responses["prompt"] == prompt]
+        parts = {"responses": responses, f"{ASKED}{prompt}": to_prompt}
         kept = {name: (part, ~part.index.to_series().isin(rows.index)) for name, part in parts.items()}
-        responses, _ = ledger.step(f"{rule}{named(str(prompt))}", **kept)
+        responses, _ = ledger.step(f"{rule}{prompt_suffix(str(prompt))}", **kept)
     return responses
 
 
-def told(table: pd.DataFrame) -> list[str | None]:
+def prompts_of(table: pd.DataFrame) -> list[str | None]:
     """Return the prompts of a table one by one; where there are fewer than two, None, which stands for all of its rows.
 
-    >>> told(pd.DataFrame({"prompt": ["sense", "form", None]})), told(pd.DataFrame({"prompt": ["sense", None]}))
+    >>> prompts_of(pd.DataFrame({"prompt": ["sense", "form", None]})), prompts_of(pd.DataFrame({"prompt": ["sense", None]}))
     (['form', 'sense'], [None])
     """
     names = sorted(str(name) for name in table["prompt"].dropna().unique())
     return [*names] if len(names) > 1 else [None]
 
 
-def rated(tables: Mapping[str, pd.DataFrame]) -> list[str | None]:
-    """Return the prompts of a study's ratings as `told` does, from whichever of its tables are there."""
-    there = [tables[name][["prompt"]] for name in OF_RATINGS if name in tables and len(tables[name])]
-    return told(pd.concat(there)) if there else [None]
+def rated_prompts(tables: Mapping[str, pd.DataFrame]) -> list[str | None]:
+    """Return the prompts of a study's ratings as `prompts_of` does, from whichever of its tables are there."""
+    prompts = [tables[name][["prompt"]] for name in OF_RATINGS if name in tables and len(tables[name])]
+    return prompts_of(pd.concat(prompts)) if prompts else [None]
 
 
-def of(table: pd.DataFrame, prompt: str | None) -> pd.DataFrame:
+def rows_of_prompt(table: pd.DataFrame, prompt: str | None) -> pd.DataFrame:
     """Return the rows of a prompt, all rows where it is None."""
     return table if prompt is None else table[(table["prompt"] == prompt).fillna(False)]
 
 
-def one(table: pd.DataFrame, prompt: str | None) -> pd.DataFrame:
+def select_prompt(table: pd.DataFrame, prompt: str | None) -> pd.DataFrame:
     """Return the rows of a prompt, or all where there is one alone; several that were not chosen from are a `ValueError`."""
-    names = told(table)
+    names = prompts_of(table)
     if prompt is None and len(names) > 1:
         raise ValueError(
             f"there are ratings under {len(names)} prompts, {', '.join(map(str, names))}; expected the name of one, as in  "
             f"prompt={names[0]!r}"
         )
-    return of(table, prompt)
+    return rows_of_prompt(table, prompt)
 
 
-def named(prompt: str | None) -> str:
+def prompt_suffix(prompt: str | None) -> str:
     """Return a prompt in brackets, behind what is said of it; nothing where there is one alone.
 
-    >>> named("plausibility"), named(None)
+    >>> prompt_suffix("plausibility"), prompt_suffix(None)
     (' (plausibility)', '')
     """
     return "" if prompt is None else f" ({prompt})"
 
 
-def endings(prompts: Sequence[str | None]) -> dict[str | None, str]:
+def file_suffixes(prompts: Sequence[str | None]) -> dict[str | None, str]:
     """Return what keeps the files of each prompt apart; nothing for None.
 
-    >>> endings(["How good?", "how-good", None])
+    >>> file_suffixes(["How good?", "how-good", None])
     {'How good?': '-how-good', 'how-good': '-how-good-2', None: ''}
     """
-    made: dict[str | None, str] = {}
+    suffixes: dict[str | None, str] = {}
     for number, prompt in enumerate(prompts, start=1):
         ending = "" if prompt is None else "-" + re.sub(r"\W+", "-", prompt.lower()).strip("-")
-        made[prompt] = f"{ending}-{number}" if ending in made.values() else ending
-    return made
+        suffixes[prompt] = f"{ending}-{number}" if ending in suffixes.values() else ending
+    return suffixes

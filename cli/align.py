@@ -1,11 +1,15 @@
 """gardenpath align: reading times beside surprisal, and the model of one by the other."""
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from gardenpath.cli import analyse, options
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 CURVES = "smooths"
 
@@ -81,8 +85,7 @@ def command(
     """
     from gardenpath import analysis
     from gardenpath.analysis.reporting.figures import figure_style, surprisal_figures
-    from gardenpath.analysis.reporting.wording import minimal_pairs, surprisal
-    from gardenpath.study import AnalysisSection, DataError, load, refuse_overwrite
+    from gardenpath.study import AnalysisSection, load, refuse_overwrite
     from gardenpath.study.table_files import refuse_tables
 
     settings = load(study_file).analysis if study_file else AnalysisSection()
@@ -90,32 +93,38 @@ def command(
     refuse_tables(out, "align", force)
     pictures = out / analyse.FIGURES
     refuse_overwrite([pictures / f"{CURVES}.{form}" for form in ("svg", "png")] if settings.gam else [], force)
-    chosen: dict[str, Any] = {"lags": lags, "edges": edges, "slopes": slopes, "despite_failure": despite_failure}
-    chosen |= {"folds_by": folds_by, "folds": folds, "seed": seed}
+    parameters: dict[str, Any] = {"lags": lags, "edges": edges, "slopes": slopes, "despite_failure": despite_failure}
+    parameters |= {"folds_by": folds_by, "folds": folds, "seed": seed}
     rated = {"rating_scores": ratings or out, "sentence_scores": scores}
     inputs, places = analyse.read_tables(
         {"readings": tables, "sessions": tables, "surprisal": scores, "words": tables, **(rated if ratings else {})},
         {**({} if ratings else rated), "noise_ceilings": ratings or out},
     )
-    results = analysis.align(inputs, analysis.AlignOptions(settings=settings, **chosen))
-    analyse.write_all(results, out, places, analyse.noted(settings) | {"gam": settings.gam} | chosen, parquet)
+    results = analysis.align(inputs, analysis.AlignOptions(settings=settings, **parameters))
+    analyse.write_all(results, out, places, analyse.noted(settings) | {"gam": settings.gam} | parameters, parquet)
     if len(results.get(CURVES, ())):
         figure_style.save(surprisal_figures.smooth_figure(results[CURVES]), CURVES, pictures)
         options.talk(f"{pictures / CURVES}.svg: curves of surprisal, as SVG and PNG")
-    for sentence in surprisal.alignment_test(results["alignment_test"], results["lag_profile"]):
-        click.echo(sentence)
-    withheld = results["alignment_models"]["note"].str.contains("self-test failed").fillna(False)
-    for sentence in [
-        *surprisal.slopes(results["alignment_models"][~withheld.astype(bool)]),
+    _print(results)
+
+
+def _print(results: Mapping[str, "pd.DataFrame"]) -> None:
+    """Print what was found; language models that failed the self-test, and so were not fitted, are a `DataError`."""
+    from gardenpath.analysis.reporting.wording import minimal_pairs, surprisal
+    from gardenpath.study import DataError
+
+    models = results["alignment_models"]
+    withheld = models["note"].str.contains("self-test failed").fillna(False).astype(bool)
+    sentences = [
+        *surprisal.alignment_test(results["alignment_test"], results["lag_profile"]),
+        *surprisal.slopes(models[~withheld]),
         *surprisal.costs(results["surprisal_effects"]),
         *surprisal.gains(results["delta_log_likelihood"]),
         *surprisal.gain_comparisons(results["delta_comparisons"]),
-        *(
-            minimal_pairs.rating_correlations(results["rating_correlations"])
-            if "rating_correlations" in results
-            else []
-        ),
-    ]:
+    ]
+    if "rating_correlations" in results:
+        sentences += minimal_pairs.rating_correlations(results["rating_correlations"])
+    for sentence in sentences:
         click.echo(sentence)
     if withheld.any():
         raise DataError(

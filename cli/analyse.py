@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from gardenpath.study import AnalysisSection
 
 NEEDED = ("readings", "responses", "sessions", "items")
-WHERE_THERE = ("demographics", "conditions", "words")  # read where they are there
+OPTIONAL = ("demographics", "conditions", "words")  # read where they are there
 TEXT = "results.md"
 FIGURES = "figures"
 
@@ -58,10 +58,7 @@ def command(
     text to paste.
     """
     from gardenpath import analysis
-    from gardenpath.analysis.prompts import rated
     from gardenpath.analysis.reporting import manuscript
-    from gardenpath.analysis.reporting.wording import effects as words
-    from gardenpath.analysis.reporting.wording import factors
     from gardenpath.study import AnalysisSection, load, refuse_overwrite, versions, write_sidecar, write_text
     from gardenpath.study.table_files import refuse_tables
 
@@ -72,7 +69,7 @@ def command(
         seed = study.seed if study else 1
         options.talk(f"--seed {seed}")
     settings = overridden(study.analysis if study else AnalysisSection(), min_rt=min_rt, max_rt=max_rt, engine=engine)
-    inputs, places = read_tables(dict.fromkeys(NEEDED, tables), dict.fromkeys(WHERE_THERE, tables))
+    inputs, places = read_tables(dict.fromkeys(NEEDED, tables), dict.fromkeys(OPTIONAL, tables))
     results = analysis.analyse(inputs, settings, seed=seed)
     notes = noted(settings)
     write_all(results, out, places, notes, parquet, seed)
@@ -81,19 +78,28 @@ def command(
     options.talk(f"{out / TEXT}: methods and results to paste")
     if figures:
         draw(results, out / FIGURES)
+    _print(results)
+
+
+def _print(results: Mapping[str, "pd.DataFrame"]) -> None:
+    """Print the effects, and say of which measure there are none."""
+    from gardenpath.analysis.prompts import rated_prompts
+    from gardenpath.analysis.reporting.wording import effects as words
+    from gardenpath.analysis.reporting.wording import factors
+
     effects = results["phenomenon_models"]
     for measure, rows, what in (
         ("z", results["rating_scores"], "ratings"),
         ("log_rt", results["region_times"], "critical regions read"),
     ):
         if not len(rows):
-            options.talk(f"no {what} of target trials are in the tables, so there are no models of them")
+            options.talk(f"the tables have no {what} of target trials, so there are no models of them")
         elif not (effects["measure"] == measure).any() and "factorial_models" not in results:
             options.talk(
                 f"no models of {what}: no paradigm has the two conditions grammatical and ungrammatical, or factors stated in "
                 "the table conditions"
             )
-    for measure, prompts in (("z", rated(results)), ("log_rt", ())):
+    for measure, prompts in (("z", rated_prompts(results)), ("log_rt", ())):
         for sentence in words.effects(effects, measure, prompts):
             click.echo(sentence)
     if "factorial_models" in results:
@@ -124,7 +130,7 @@ def noted(settings: "AnalysisSection") -> dict[str, object]:
 
 
 def read_tables(
-    needed: Mapping[str, Path], where_there: Mapping[str, Path]
+    needed: Mapping[str, Path], optional: Mapping[str, Path]
 ) -> tuple[dict[str, "pd.DataFrame"], list[Path]]:
     """Return tables by name, each from its folder, with their files; of those that need not be there, those that are."""
     from gardenpath.study import read
@@ -133,7 +139,7 @@ def read_tables(
     files = {name: table_file(folder, name) for name, folder in needed.items()}
     files |= {
         name: path
-        for name, folder in where_there.items()
+        for name, folder in optional.items()
         if folder.is_dir() and (path := table_file(folder, name)).exists()
     }
     return {name: read(path, name) for name, path in files.items()}, list(files.values())

@@ -57,8 +57,10 @@ def command(
         click.echo(_totals(summaries))
     sentences = sum(len(item.sentences) for item in read.items)
     counts = {name: sum(f.severity == name for f in findings) for name in ("error", "warning", "note", "waived")}
-    told = [f"{n} {name}{'s' if n != 1 and name != 'waived' else ''}" for name, n in counts.items()]
-    options.talk(f"{len(read.paradigms)} paradigms, {len(read.items)} items, {sentences} sentences: {', '.join(told)}")
+    totals = [f"{n} {name}{'s' if n != 1 and name != 'waived' else ''}" for name, n in counts.items()]
+    options.talk(
+        f"{len(read.paradigms)} paradigms, {len(read.items)} items, {sentences} sentences: {', '.join(totals)}"
+    )
     context.exit(1 if counts["error"] else 0)
 
 

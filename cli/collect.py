@@ -58,7 +58,9 @@ def command(
     if platform is None and (mapping or materials or keep_ids):
         raise click.UsageError("--mapping, --materials and --keep-ids belong to data of another platform: give --from")
     if platform is not None and previews:
-        raise click.UsageError("--previews belongs to data of our own; those of another platform have no previews")
+        raise click.UsageError(
+            "--previews applies to gardenpath's own data; those of another platform have no previews"
+        )
     tables = experiment.collect(
         data,
         previews=previews,
@@ -69,8 +71,8 @@ def command(
         key=key,
         keep_ids=keep_ids,
     )
-    given = (Path(data) if platform else None, mapping, materials, prolific)
-    inputs = [path for path in given if path is not None and path.is_file()]
+    sources = (Path(data) if platform else None, mapping, materials, prolific)
+    inputs = [path for path in sources if path is not None and path.is_file()]
     # Files of a folder are not named: their names may be participants' ids.
     notes = {"data_sha256": importing.fingerprint(data)} if platform else None
     suffix = "parquet" if parquet else "csv"

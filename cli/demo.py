@@ -96,8 +96,8 @@ class Folder:
             assert server.stdout is not None
             for line in server.stdout:
                 click.echo(line, nl=False)
-                if found := re.search(r"http://\S+/", line):
-                    yield found.group()
+                if match := re.search(r"http://\S+/", line):
+                    yield match.group()
                     break
             else:
                 self.end(server)

@@ -36,9 +36,9 @@ def command(study_file: Path, out: Path | None, participants: int, force: bool) 
     """
     from gardenpath import experiment, stimuli, study
 
-    stated = study.load(study_file)
-    files = experiment.version_files(stated)
-    folder = out or stated.folder / "versions"
+    plan = study.load(study_file)
+    files = experiment.version_files(plan)
+    folder = out or plan.folder / "versions"
     dealt = [file.version for file in files]
     names = {
         screen.name
@@ -56,19 +56,17 @@ def command(study_file: Path, out: Path | None, participants: int, force: bool) 
     )
     for file in files:
         path = file.write(folder)
-        study.write_sidecar(path, command=options.typed(), inputs=[study_file, *stated.paths()], seed=stated.seed)
+        study.write_sidecar(path, command=options.typed(), inputs=[study_file, *plan.paths()], seed=plan.seed)
         click.echo(f"{path}: {_summary(file.version, names)}")
     for name, table in tables.items():
-        study.write(
-            table, name, folder, command=options.typed(), inputs=[study_file, *stated.paths()], seed=stated.seed
-        )
+        study.write(table, name, folder, command=options.typed(), inputs=[study_file, *plan.paths()], seed=plan.seed)
     exposures = tables["exposures"]
     dealt_ones = exposures[~exposures["paradigm"].isin(["practice", "attention"])]
     for condition, counts in dealt_ones.groupby("condition")["readers"]:
         span = " to ".join(str(n) for n in sorted({counts.min(), counts.max()}))
         options.talk(f"at {participants} participants, a sentence in condition {condition} has {span} readers")
     options.talk(
-        f"{len(files)} versions; each session's order is drawn from seed {stated.seed}, its version and its place"
+        f"{len(files)} versions; each session's order is drawn from seed {plan.seed}, its version and its place"
     )
 
 

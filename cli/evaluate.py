@@ -1,6 +1,7 @@
 """gardenpath evaluate: does a language model prefer the grammatical member of each minimal pair."""
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -84,11 +85,10 @@ def command(
 
     from gardenpath import analysis, stimuli, study
     from gardenpath.analysis.comparing import model_comparison
-    from gardenpath.analysis.reporting.wording import minimal_pairs
     from gardenpath.study.table_files import refuse_tables
 
     if len(set(models)) < len(models):
-        raise click.UsageError(f"--model {' --model '.join(models)}: one is given twice; expected each once")
+        raise click.UsageError(f"--model {' --model '.join(models)}: a model is given twice; expected each once")
     refuse_tables(scoring.out, "evaluate", scoring.force)
     study.refuse_overwrite([scoring.out / TABLE], scoring.force)
     earlier = [study.read(folder, "pairs") for folder in beside]
@@ -99,8 +99,8 @@ def command(
     parts, described, noise = [], [], {}
     for name in models:
         loaded = scoring.load(name)
-        found, noise[loaded.name] = _evaluated(scoring, read, loaded, measures, seed)
-        parts.append(found)
+        model_pairs, noise[loaded.name] = _evaluated(scoring, read, loaded, measures, seed)
+        parts.append(model_pairs)
         described.append(loaded.describe())
     pairs = pd.concat(parts, ignore_index=True)
     accuracy = analysis.accuracy(pairs)
@@ -115,23 +115,36 @@ def command(
     study.write_sidecar(path, command=options.typed(), inputs=scoring.inputs(), seed=seed, notes=notes)
     options.talk(f"{path}: {len(side_by_side)} rows")
     if scoring.as_json:
+        tables_as_json = {name: json.loads(frame.to_json(orient="records")) for name, frame in compared.items()}
         rows = json.loads(accuracy.to_json(orient="records"))
-        told = {name: json.loads(frame.to_json(orient="records")) for name, frame in compared.items()}
-        click.echo(json.dumps({"accuracy": rows, **told, **notes}, ensure_ascii=False, indent=1))
-        return
+        click.echo(json.dumps({"accuracy": rows, **tables_as_json, **notes}, ensure_ascii=False, indent=1))
+    else:
+        _print(accuracy, side_by_side, compared, noise, people is not None)
+
+
+def _print(
+    accuracy: "pd.DataFrame",
+    side_by_side: "pd.DataFrame",
+    compared: Mapping[str, "pd.DataFrame"],
+    noise: Mapping[str, Noise],
+    people: bool,
+) -> None:
+    """Print the accuracies, and a sentence for each comparison of two models or with people, and for the noise of each model."""
+    from gardenpath.analysis.reporting.wording import minimal_pairs
+
     shown = accuracy[["model", "protocol", "measure", "phenomenon", "paradigm", "n", "ties", "accuracy", "delta"]]
     click.echo(shown.to_string(index=False, float_format="%.3f"))
     click.echo()
     click.echo(side_by_side.to_string(index=False, float_format="%.3f", na_rep=""))
-    for sentence in (
-        minimal_pairs.model_comparisons(compared["model_comparisons"]) if "model_comparisons" in compared else []
-    ):
+    sentences: list[str] = []
+    if "model_comparisons" in compared:
+        sentences += minimal_pairs.model_comparisons(compared["model_comparisons"])
+    if people:
+        sentences += minimal_pairs.accuracy_correlations(compared["accuracy_correlations"])
+    for model, of_model in noise.items():
+        sentences += minimal_pairs.layout_noise(model, of_model)
+    for sentence in sentences:
         click.echo(sentence)
-    for sentence in minimal_pairs.accuracy_correlations(compared["accuracy_correlations"]) if people else []:
-        click.echo(sentence)
-    for name, of_model in noise.items():
-        for sentence in minimal_pairs.layout_noise(name, of_model):
-            click.echo(sentence)
 
 
 def _evaluated(

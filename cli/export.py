@@ -31,21 +31,21 @@ def command(study_file: Path, platform: str, orders: int | None, out: Path, forc
     """
     from gardenpath import experiment, study
 
-    stated = study.load(study_file)
+    plan = study.load(study_file)
     study.refuse_overwrite([out], force)
-    made = experiment.export(stated, platform, out, orders)
-    notes = {"platform": platform, "orders": made.orders, "places": made.places}
+    result = experiment.export(plan, platform, out, orders)
+    notes = {"platform": platform, "orders": result.orders, "places": result.places}
     study.write_sidecar(
-        out / "export", command=options.typed(), inputs=[study_file, *stated.paths()], seed=stated.seed, notes=notes
+        out / "export", command=options.typed(), inputs=[study_file, *plan.paths()], seed=plan.seed, notes=notes
     )
-    for sentence in made.loses:
+    for sentence in result.loses:
         options.talk(f"{platform}: {sentence}")
-    versions = options.count(made.versions, "version")
+    versions = options.count(result.versions, "version")
     click.echo(
-        f"{out}: {versions} in {options.count(made.orders, 'order')} each, {options.count(made.places, 'place')}"
+        f"{out}: {versions} in {options.count(result.orders, 'order')} each, {options.count(result.places, 'place')}"
     )
     options.talk(
-        f"counter n runs version n mod {made.versions} in its order n div {made.versions}; "
-        f"a number from {made.places} on begins again at 0"
+        f"counter n runs version n mod {result.versions} in its order n div {result.versions}; "
+        f"a number from {result.places} on begins again at 0"
     )
     options.talk(f"dropouts can unbalance the versions; {out / 'README.md'} says how, and what to do")

@@ -34,8 +34,8 @@ def command(ids: tuple[str, ...], study_file: Path, payments: bool, database: st
     from gardenpath.experiment.server import routes
     from gardenpath.experiment.server.store import Store
 
-    stated = study.load(study_file)
-    folder = out or stated.folder / "data"
+    plan = study.load(study_file)
+    folder = out or plan.folder / "data"
     key = routes.known_key(folder / "participant.key")
     opened = Store(database or f"sqlite:///{folder / 'study.sqlite'}", create=False)
     for id in ids:

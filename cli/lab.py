@@ -15,13 +15,13 @@ if TYPE_CHECKING:
     from gardenpath.experiment.players.lab.window import Window
 
 
-def _size(context: click.Context, parameter: click.Parameter, given: str | None) -> tuple[int, int] | None:
-    if given is None:
+def _size(context: click.Context, parameter: click.Parameter, value: str | None) -> tuple[int, int] | None:
+    if value is None:
         return None
-    found = re.fullmatch(r"(\d{2,5})[xX×](\d{2,5})", given)
-    if found is None:
-        raise click.BadParameter(f"{given!r}; expected WIDTHxHEIGHT in pixels, such as 1280x800")
-    return int(found[1]), int(found[2])
+    match = re.fullmatch(r"(\d{2,5})[xX×](\d{2,5})", value)
+    if match is None:
+        raise click.BadParameter(f"{value!r}; expected WIDTHxHEIGHT in pixels, such as 1280x800")
+    return int(match[1]), int(match[2])
 
 
 def _minute(time: str) -> str:

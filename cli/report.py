@@ -44,7 +44,7 @@ def command(study_file: Path, figures: bool, out: Path, force: bool) -> None:
     absent = _absent(files)
     for line in absent:
         options.talk(f"absent: {line}")
-    made = document.whole(
+    result = document.whole(
         {name: read(path, name) for name, path in files.items()},
         title=study.title or study.name,
         facts=_facts(study),
@@ -54,16 +54,16 @@ def command(study_file: Path, figures: bool, out: Path, force: bool) -> None:
         absent=absent,
         smallest=study.analysis.smallest,
     )
-    write_text(out, made.html)
+    write_text(out, result.html)
     write_sidecar(out, command=options.typed(), inputs=files.values(), seed=study.seed)
     options.talk(f"{out}: {len(files)} tables")
-    if made.code:
-        write_text(script, made.code)
+    if result.code:
+        write_text(script, result.code)
         options.talk(f"{script}: the mixed models again, in R")
-    if figures and made.figures:
-        for name, figure in made.figures.items():
+    if figures and result.figures:
+        for name, figure in result.figures.items():
             figure_style.save(figure, name, folder)
-        options.talk(f"{folder}: {len(made.figures)} figures, as SVG and PNG")
+        options.talk(f"{folder}: {len(result.figures)} figures, as SVG and PNG")
 
 
 def _absent(files: Mapping[str, Path]) -> list[str]:
@@ -103,32 +103,32 @@ def _software(files: dict[str, Path]) -> dict[str, str]:
     """Return the versions that the sidecars state, and the commands they were made by."""
     from gardenpath.study import read_sidecar
 
-    found: dict[str, list[str]] = {}
+    software: dict[str, list[str]] = {}
     for path in files.values():
         meta = read_sidecar(path)
         versions = meta.get("versions")
-        stated = dict(versions) if isinstance(versions, dict) else {}
+        entries = dict(versions) if isinstance(versions, dict) else {}
         if meta.get("command"):
-            stated[f"{path.parent.name}/"] = str(meta["command"])
-        for name, value in stated.items():
-            known = found.setdefault(str(name), [])
+            entries[f"{path.parent.name}/"] = str(meta["command"])
+        for name, value in entries.items():
+            known = software.setdefault(str(name), [])
             if str(value) not in known:
                 known.append(str(value))
-    return {name: "; ".join(values) for name, values in found.items()}
+    return {name: "; ".join(values) for name, values in software.items()}
 
 
 def _models(files: dict[str, Path]) -> dict[str, str]:
     """Return what each language model is, as the sidecars of its scores state it: architecture, size, revision."""
     from gardenpath.study import read_sidecar
 
-    found: dict[str, str] = {}
+    models: dict[str, str] = {}
     for path in files.values():
         meta = read_sidecar(path)
         several = meta.get("models")
         for model in [meta.get("model"), *(several if isinstance(several, list) else [])]:
             if isinstance(model, dict) and model.get("name"):
-                found.setdefault(str(model["name"]), _described(model))
-    return found
+                models.setdefault(str(model["name"]), _described(model))
+    return models
 
 
 def _described(model: dict[str, object]) -> str:

@@ -103,9 +103,9 @@ def scoring_options(command: Callable[..., None]) -> Callable[..., None]:
     """Give a command the options of `Scoring`, as its first argument."""
 
     @functools.wraps(command)
-    def call(**given: Any) -> None:
-        shared = {field.name: given.pop(field.name) for field in fields(Scoring)}
-        command(Scoring(**shared), **given)
+    def call(**arguments: Any) -> None:
+        shared = {field.name: arguments.pop(field.name) for field in fields(Scoring)}
+        command(Scoring(**shared), **arguments)
 
     wrapped: Callable[..., None] = call
     for option in (

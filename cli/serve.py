@@ -60,22 +60,22 @@ def command(
     from gardenpath.experiment.server import routes
     from gardenpath.experiment.server.database import sqlite_url
 
-    stated = study.load(study_file)
+    plan = study.load(study_file)
     outer = urlsplit(address or "")
     if address and (outer.scheme not in ("http", "https") or not outer.hostname or outer.query or outer.fragment):
         raise click.UsageError(f"--address is {address!r}; expected one such as https://lab.example/study/")
-    routes.check(stated)
-    versions = experiment.version_files(stated)
-    folder = out or stated.folder / "data"
+    routes.check(plan)
+    versions = experiment.version_files(plan)
+    folder = out or plan.folder / "data"
     listener = routes.listen(host, port)
-    opened = routes.open_store(stated, versions, database or sqlite_url(folder / "study.sqlite"))
+    opened = routes.open_store(plan, versions, database or sqlite_url(folder / "study.sqlite"))
     key = routes.participant_key(folder / "participant.key")
     password = routes.secret(folder / "dashboard.password", lambda: secrets.token_urlsafe(12))
     site = routes.Site(outer.path, trust_proxy is not None, password, kiosk=kiosk_seconds if kiosk else None)
-    app = routes.application(opened, stated, key=key, site=site)
+    app = routes.application(opened, plan, key=key, site=site)
     shown = f"{address.rstrip('/')}/" if address else f"http://{host}:{listener.getsockname()[1]}/"
     preview = urlencode({"preview": versions[0].name, "trial": 0, "key": routes.preview_key(key)})
-    click.echo(f"{stated.name}: {len(versions)} versions")
+    click.echo(f"{plan.name}: {len(versions)} versions")
     if kiosk:
         click.echo(f"  for the kiosk     {shown}")
         click.echo(f"  full screen       chromium --kiosk --incognito {shown}")
@@ -89,7 +89,7 @@ def command(
     if not address and not kiosk:
         options.talk(
             "these links are for this machine alone, for trying the study; for participants put a proxy with HTTPS before the "
-            "server, and say --address and --trust-proxy (docs/online.md)"
+            "server, and give --address and --trust-proxy (docs/online.md)"
         )
     where = "the database given" if database else folder / "study.sqlite"
     options.talk(f"data: {where}; stop with Ctrl-C")

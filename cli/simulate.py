@@ -57,15 +57,15 @@ def command(
     """
     from gardenpath import experiment, study
 
-    stated = study.load(study_file)
+    plan = study.load(study_file)
     if power:
-        _power(stated, participants or SIZES, items, runs, seed, out, force)
+        _power(plan, participants or SIZES, items, runs, seed, out, force)
         return
     if len(participants) != 1 or items:
         raise click.UsageError(
             "name --participants once, or give --power for several numbers of participants and items"
         )
-    versions = experiment.version_files(stated)
+    versions = experiment.version_files(plan)
     study.refuse_overwrite([out], force)
     if seed is None:
         seed = secrets.randbelow(2**31)
@@ -79,7 +79,7 @@ def command(
 
 
 def _power(
-    stated: "Study",
+    plan: "Study",
     participants: tuple[int, ...],
     items: tuple[int, ...],
     runs: int,
@@ -92,24 +92,24 @@ def _power(
     from gardenpath.analysis.reporting.figures import effect_figures, figure_style
     from gardenpath.analysis.reporting.wording import effects
 
-    section = stated.analysis
+    section = plan.analysis
     if "log_rt" not in section.smallest:
         raise study.DataError(
-            f"{stated.path}: analysis.smallest has no log_rt; expected the smallest effect of interest, such as "
+            f"{plan.path}: analysis.smallest has no log_rt; expected the smallest effect of interest, such as "
             "smallest = { log_rt = 0.03 }: power for the effect that was observed says nothing"
         )
-    ratio = stated.design.ratio
+    ratio = plan.design.ratio
     shares = (ratio.get("grammatical", 1), ratio.get("ungrammatical", 1))
     spread = analysis.Spread()
     notes = {"spread": vars(spread), "ratio": list(shares), "engine": section.engine, "simulated": True}
-    seed = stated.seed if seed is None else seed
+    seed = plan.seed if seed is None else seed
     options.talk(f"--seed {seed}")
     known = None if force else _earlier(out, seed, notes)
 
     def write(table: "pd.DataFrame") -> None:
-        study.write(table, TABLE, out, command=options.typed(), inputs=[stated.path], seed=seed, notes=notes)
+        study.write(table, TABLE, out, command=options.typed(), inputs=[plan.path], seed=seed, notes=notes)
 
-    sizes = sorted(set(participants)), sorted(set(items or _shown(stated)))
+    sizes = sorted(set(participants)), sorted(set(items or _shown(plan)))
     with options.progress("simulating", len(sizes[0]) * len(sizes[1]) * runs) as progress:
         table = analysis.power_curve(
             section.smallest["log_rt"],
@@ -141,20 +141,22 @@ def _earlier(out: Path, seed: int, notes: dict[str, object]) -> "pd.DataFrame | 
     if not path.exists():
         return None
     beside = path.with_name(f"{path.name}.meta.json")
-    told = json.loads(beside.read_text("utf-8")) if beside.exists() else {}
-    if told.get("seed") != seed or any(told.get("notes", told).get(name) != value for name, value in notes.items()):
+    sidecar = json.loads(beside.read_text("utf-8")) if beside.exists() else {}
+    if sidecar.get("seed") != seed or any(
+        sidecar.get("notes", sidecar).get(name) != value for name, value in notes.items()
+    ):
         study.refuse_overwrite([path], False)
     return study.read(out, TABLE)
 
 
-def _shown(stated: "Study") -> set[int]:
+def _shown(plan: "Study") -> set[int]:
     """Return the smallest and the largest number of target items that a participant sees of a phenomenon."""
     from collections import Counter
 
     from gardenpath import experiment
 
     numbers = set()
-    for file in experiment.version_files(stated):
+    for file in experiment.version_files(plan):
         of = {paradigm.id: paradigm.phenomenon for paradigm in file.paradigms}
         seen = Counter(of[trial.item.paradigm] for trial in file.version.trials if trial.role == "target")
         numbers |= set(seen.values())

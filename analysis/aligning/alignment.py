@@ -33,6 +33,15 @@ class AlignOptions:
     `lags`: words before whose surprisal enters too; `edges` keeps the first and the last word of each sentence; `slopes` lets the
     effect of surprisal vary over participants; `despite_failure` fits models though the alignment test failed; `folds_by` (item,
     story, participant or row) is what is held out together, in `folds` parts; `seed` deals these, flips and bootstraps.
+
+    `lags` outside 0 to 3 is a `ValueError`.
+
+    >>> AlignOptions(folds_by="story").folds
+    10
+    >>> AlignOptions(lags=4)
+    Traceback (most recent call last):
+    ...
+    ValueError: lags is 4; expected 0 to 3
     """
 
     settings: AnalysisSection = field(default_factory=AnalysisSection)
@@ -166,13 +175,13 @@ def _predicted(
             held.append(heldout(rows, lags=lags, by=by, folds=folds, seed=seed))
         except DataError as error:
             reasons[model, protocol] = str(error).replace("\n", "; ")
-    found = pd.concat(held[1:] or held, ignore_index=True)
+    densities = pd.concat(held[1:] or held, ignore_index=True)
     return {
-        "heldout": found,
+        "heldout": densities,
         "delta_log_likelihood": pd.concat(
-            [delta_log_likelihood(found, seed=seed), unpredicted(aligned, reasons)], ignore_index=True
+            [delta_log_likelihood(densities, seed=seed), unpredicted(aligned, reasons)], ignore_index=True
         ),
-        "delta_comparisons": delta_comparisons(found, seed=seed),
+        "delta_comparisons": delta_comparisons(densities, seed=seed),
     }
 
 
@@ -190,7 +199,7 @@ def _agree(read: pd.DataFrame, scores: pd.DataFrame) -> None:
     """Raise `DataError` naming every word that was read but not scored, or read in another form than was scored."""
     seen = read[[*WORD, "text"]].drop_duplicates()
     if scores.empty:
-        raise DataError("table surprisal has no score of any sentence that was read; expected one for each word")
+        raise DataError("table surprisal has no score for any sentence that was read; expected one for each word")
     for (model, protocol), part in scores.groupby(MODEL):
         both = seen.merge(part[[*WORD, "text"]], on=WORD, how="left", suffixes=("", "_scored"), validate="m:1")
         unscored = both[both["text_scored"].isna()]
@@ -209,8 +218,8 @@ def _places(scores: pd.DataFrame) -> Places:
 
 
 def _at(read: pd.DataFrame, places: Places) -> "pd.Series[bool]":
-    found = [place in places for place in read[WORD].itertuples(index=False, name=None)]
-    return pd.Series(found, index=read.index, dtype=bool)
+    matches = [place in places for place in read[WORD].itertuples(index=False, name=None)]
+    return pd.Series(matches, index=read.index, dtype=bool)
 
 
 def _inside(read: pd.DataFrame, words: pd.DataFrame, lags: int, edges: bool, ledger: Ledger) -> pd.DataFrame:
@@ -282,7 +291,7 @@ def alignment_models(
                 if policy == "declared":
                     fitted = _fitted(rows, fixed, slopes, engine, crosscheck)
                 else:
-                    fitted, tried = _chosen(rows, fixed, slopes, engine, policy, crosscheck)
+                    fitted, tried = _fitted_by_policy(rows, fixed, slopes, engine, policy, crosscheck)
                     steps.append(tried.of(f"{model} ({protocol})"))
             except DataError as error:
                 if isinstance(error, NotFitted) and policy != "declared":
@@ -298,7 +307,9 @@ def alignment_models(
 SLOPES = INTERCEPTS.replace("(1|participant)", f"(1 + {TERM}|participant)")
 
 
-def _chosen(rows: pd.DataFrame, fixed: list[str], slopes: bool, engine: str, policy: str, crosscheck: bool) -> Fit:
+def _fitted_by_policy(
+    rows: pd.DataFrame, fixed: list[str], slopes: bool, engine: str, policy: str, crosscheck: bool
+) -> Fit:
     """Return the fit with the slopes of surprisal that the policy leaves, and its steps."""
     model, protocol = rows["model"].iloc[0], rows["protocol"].iloc[0]
     code = (
@@ -314,11 +325,11 @@ def _chosen(rows: pd.DataFrame, fixed: list[str], slopes: bool, engine: str, pol
         crosscheck=crosscheck,
         rows=code,
     )
-    return Fit(_said(fitted, f"Random effects by the policy {policy}."), steps)
+    return Fit(_with_note(fitted, f"Random effects by the policy {policy}."), steps)
 
 
-def _said(fitted: pd.DataFrame, said: str) -> pd.DataFrame:
-    return fitted.assign(note=(said + " " + fitted["note"].fillna("")).str.strip())
+def _with_note(fitted: pd.DataFrame, note: str) -> pd.DataFrame:
+    return fitted.assign(note=(note + " " + fitted["note"].fillna("")).str.strip())
 
 
 def _fitted(rows: pd.DataFrame, fixed: list[str], slopes: bool, engine: str, crosscheck: bool) -> pd.DataFrame:
@@ -335,8 +346,8 @@ def _fitted(rows: pd.DataFrame, fixed: list[str], slopes: bool, engine: str, cro
         # singular for another variance than the slopes'
         return _crosschecked(fitted, rows, varying, engine) if crosscheck else fitted
     reduced = _crosschecked(reduced, rows, plain, engine) if crosscheck else reduced
-    said = f"With slopes of surprisal by participant, {SLOPES}, the fit is {how}; fitted with intercepts alone."
-    return _said(reduced, said)
+    note = f"With slopes of surprisal by participant, {SLOPES}, the fit is {how}; fitted with intercepts alone."
+    return _with_note(reduced, note)
 
 
 def _crosschecked(fitted: pd.DataFrame, rows: pd.DataFrame, text: str, engine: str) -> pd.DataFrame:
@@ -355,10 +366,10 @@ def surprisal_effects(aligned: pd.DataFrame, models: pd.DataFrame, *, engine: st
     for model, protocol, fitted in by_model(models):
         rows = aligned[(aligned["model"] == model) & (aligned["protocol"] == protocol)]
         mean = math.exp(rows["log_rt"].mean())
-        own, raw = by_term(fitted), _raw(rows, fitted, engine)
+        coefficients, raw = by_term(fitted), _raw(rows, fitted, engine)
         for lag, name in enumerate(at(TERM, range(MOST + 1))):
-            if name in own:
-                cost = _milliseconds(own[name], mean) | _ends("raw", raw[name])
+            if name in coefficients:
+                cost = _milliseconds(coefficients[name], mean) | _ends("raw", raw[name])
                 parts.append({"model": model, "protocol": protocol, "lag": lag, "n": len(rows)} | cost)
     return check(pd.DataFrame(parts), "surprisal_effects") if parts else _none("surprisal_effects")
 
@@ -366,8 +377,8 @@ def surprisal_effects(aligned: pd.DataFrame, models: pd.DataFrame, *, engine: st
 def _milliseconds(row: Mapping[str, Any], mean: float) -> dict[str, object]:
     slope = row["estimate"]
     cost, half = mean * math.expm1(slope), mean * math.exp(slope) * (row["ci_high"] - row["ci_low"]) / 2
-    found = {"estimate": slope, "mean_rt": mean, "note": row["note"] if pd.isna(slope) else None}
-    return found | {"ms_per_bit": cost, "ms_low": cost - half, "ms_high": cost + half}
+    effect = {"estimate": slope, "mean_rt": mean, "note": row["note"] if pd.isna(slope) else None}
+    return effect | {"ms_per_bit": cost, "ms_low": cost - half, "ms_high": cost + half}
 
 
 def _ends(name: str, row: Mapping[str, Any]) -> dict[str, object]:

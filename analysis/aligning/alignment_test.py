@@ -26,6 +26,19 @@ def alignment_test(aligned: pd.DataFrame, *, engine: str = "glmm") -> pd.DataFra
     respond to what they expect next, so the p with the next word's entropy in the model is given too. The reading times
     of a failure seem to be stored one word early, as in a well-known corpus for years. A shift the other way cannot be
     told from spillover: see `lag_profile`.
+
+    Slopes are in log ms per bit. A language model whose readings do not suffice is "untested", and its note says why.
+
+    >>> import numpy as np
+    >>> random = np.random.default_rng(1)
+    >>> cells = [(f"P{p}", f"i{i}", w) for p in range(6) for i in range(4) for w in range(3)]
+    >>> rows = pd.DataFrame(cells, columns=["participant", "item", "position"]).assign(model="m", protocol="p")
+    >>> rows["token"] = rows["item"] + ":" + rows["position"].astype(str)
+    >>> rows[["log_rt", "log_trial"]] = random.normal(6, 0.1, (72, 2))
+    >>> words = [*at("surprisal", [-1, *SEEN]), *at("length", [-1, *SEEN]), *at("zipf", [-1, *SEEN])]
+    >>> rows[words] = random.random((72, len(words)))
+    >>> alignment_test(rows)[["verdict", "n"]].to_numpy().tolist()
+    [['passed', 72]]
     """
     tested = [
         _tested(rows, engine) | {"model": model, "protocol": protocol} for model, protocol, rows in by_model(aligned)
@@ -40,19 +53,22 @@ def _tested(aligned: pd.DataFrame, engine: str) -> dict[str, object]:
     lags = [-1, *SEEN]
     rows = aligned.dropna(subset=terms(lags))
     slopes, reason = _slopes(rows, formula(terms(lags)), engine)
-    own = slopes.get(NEXT, {"p": None})
-    if reason or pd.isna(own["p"]):
+    next_word = slopes.get(NEXT, {"p": None})
+    if reason or pd.isna(next_word["p"]):
         note = f"Not tested: {reason or 'the slope of the next word could not be estimated'}."
         return {"verdict": UNTESTED, "n": len(rows), "note": note}
-    slope = own["estimate"]
+    slope = next_word["estimate"]
     largest = max(slopes[name]["estimate"] for name in at("surprisal", SEEN) if not pd.isna(slopes[name]["estimate"]))
-    found = {name: own[name] for name in ("estimate", "se", "df", "t", "p")}
-    found |= {"largest": largest, "ratio": slope / largest if largest else float("nan"), "n": len(rows)}
-    if own["p"] >= ALPHA:
-        return found | {"verdict": PASSED, "note": "The next word's surprisal adds nothing (p >= .01), as it must be."}
+    statistics = {name: next_word[name] for name in ("estimate", "se", "df", "t", "p")}
+    statistics |= {"largest": largest, "ratio": slope / largest if largest else float("nan"), "n": len(rows)}
+    if next_word["p"] >= ALPHA:
+        return statistics | {
+            "verdict": PASSED,
+            "note": "The next word's surprisal adds nothing (p >= .01), as it must be.",
+        }
     if slope > 0 and slope >= SHARE * largest:
-        return found | {"verdict": FAILED, "note": _failure(slope, largest)}
-    return found | {"verdict": WARNED} | _with_entropy(rows, lags, engine)
+        return statistics | {"verdict": FAILED, "note": _failure(slope, largest)}
+    return statistics | {"verdict": WARNED} | _with_entropy(rows, lags, engine)
 
 
 def _slopes(rows: pd.DataFrame, wanted: str, engine: str) -> tuple[Mapping[str, Mapping[str, Any]], str]:
@@ -72,13 +88,15 @@ def _failure(slope: float, largest: float) -> str:
 
 
 def _with_entropy(rows: pd.DataFrame, lags: list[int], engine: str) -> dict[str, object]:
-    said = "The next word's surprisal is significant (p < .01), but under half the largest of lags 0 to 2, or negative"
+    finding = (
+        "The next word's surprisal is significant (p < .01), but under half the largest of lags 0 to 2, or negative"
+    )
     refitted, reason = _slopes(rows.dropna(subset=ENTROPY), formula(terms(lags, extra=[ENTROPY])), engine)
     p = refitted.get(NEXT, {"p": None})["p"]
     if reason or pd.isna(p):
-        return {"note": f"{said}; with its entropy it could not be refitted."}
+        return {"note": f"{finding}; with its entropy it could not be refitted."}
     kept = "gone: readers may respond to what they expect next" if p >= ALPHA else "still there"
-    return {"p_entropy": p, "note": f"{said}; with the next word's entropy in the model the effect is {kept}."}
+    return {"p_entropy": p, "note": f"{finding}; with the next word's entropy in the model the effect is {kept}."}
 
 
 def stopped(tested: pd.DataFrame) -> dict[tuple[str, str], str]:

@@ -32,6 +32,17 @@ def heldout(aligned: pd.DataFrame, *, lags: int = 2, by: str = "item", folds: in
     `by` is item (default), story (the column paradigm), participant, or row. Participants and rows leave other readings
     of the same words in the fit, which favours any predictor of words; rows are taken alone and summed by item.
     Clusters are dealt to folds at random from `seed`. Fitted by glmm, whatever engine fits the other models.
+
+    An empty table, or one cluster alone, is a `DataError`; an unknown `by` or fewer than two folds a `ValueError`.
+
+    >>> import numpy as np
+    >>> random = np.random.default_rng(1)
+    >>> cells = [(f"P{p}", f"i{i}", w) for p in range(6) for i in range(4) for w in range(3)]
+    >>> rows = pd.DataFrame(cells, columns=["participant", "item", "position"]).assign(model="m", protocol="p")
+    >>> rows["token"] = rows["item"] + ":" + rows["position"].astype(str)
+    >>> rows[["log_rt", "log_trial", "surprisal", "length", "zipf"]] = random.normal(6, 0.1, (72, 5))
+    >>> heldout(rows, lags=0, folds=2)[["cluster", "n", "converged"]].to_numpy().tolist()
+    [['i0', 18, True], ['i1', 18, True], ['i2', 18, True], ['i3', 18, True]]
     """
     if by not in CLUSTERS:
         raise ValueError(f"folds by {by!r}; expected one of {', '.join(CLUSTERS)}")
@@ -40,8 +51,8 @@ def heldout(aligned: pd.DataFrame, *, lags: int = 2, by: str = "item", folds: in
     full, base = (parse(formula(terms(range(lags + 1), surprisal=with_it))) for with_it in (True, False))
     parts: list[pd.DataFrame] = []
     known: tuple[pd.DataFrame, pd.DataFrame] | None = None  # base models are the same where rows are
-    for model, protocol, given in by_model(aligned):
-        rows = given.dropna(subset=terms(range(lags + 1))).reset_index(drop=True)
+    for model, protocol, readings in by_model(aligned):
+        rows = readings.dropna(subset=terms(range(lags + 1))).reset_index(drop=True)
         columns_of(rows, full)
         texts = [
             *full.groups,
@@ -78,7 +89,7 @@ def _dealt(rows: pd.DataFrame, by: str, folds: int, seed: int) -> Array:
     column = CLUSTERS[by]
     names = sorted(rows[column].unique())
     if len(names) < 2:
-        raise DataError(f"there is only one {column} ({names[0]}), so none can be held out; hold out by something else")
+        raise DataError(f"there is only one {column} ({names[0]}), so none can be held out; expected two or more")
     place = dict(zip(rng.permutation(names).tolist(), range(len(names)), strict=True))
     return rows[column].map(place).to_numpy(dtype="int64") % min(folds, len(names))
 
@@ -88,22 +99,22 @@ def _densities(rows: pd.DataFrame, model: Formula, fold: Array, by: str) -> pd.D
     import numpy as np
 
     clusters = rows[CLUSTERS[by]].astype("string").to_numpy(dtype=object)
-    found: dict[str, dict[str, Any]] = {}
+    by_cluster: dict[str, dict[str, Any]] = {}
     whole = fit_ml(rows, model)
     for number in sorted(set(fold.tolist())):
         out = fold == number
         fitted = fit_ml(rows[~out], model, near=whole)
         for cluster in sorted(set(clusters[out])):
-            own = rows[out & (clusters == cluster)]
-            density = fitted.each(own).sum() if by == "row" else fitted.together(own)
-            row = found.setdefault(
+            readings = rows[out & (clusters == cluster)]
+            density = fitted.each(readings).sum() if by == "row" else fitted.together(readings)
+            row = by_cluster.setdefault(
                 cluster, {"cluster": cluster, "density": 0.0, "n": 0, "converged": True, "fold": number}
             )
             row["density"] += density
-            row["n"] += len(own)
+            row["n"] += len(readings)
             row["converged"] &= fitted.converged
             row["fold"] = None if by == "row" else number
-    table = pd.DataFrame(list(found.values()))
+    table = pd.DataFrame(list(by_cluster.values()))
     if not np.isfinite(table["density"].to_numpy()).all():
         raise DataError(f"{model}: a held-out density is not finite; exclude what is not finite from the predictors")
     return table.sort_values("cluster", ignore_index=True)
@@ -199,23 +210,24 @@ def fit_ml(rows: pd.DataFrame, model: Formula, *, near: Fitted | None = None) ->
         warnings.simplefilter("ignore")  # what they say stands in the fit
         options: dict[str, Any] = {"reml": False, "satterthwaite": False, "anova_test": "Wald"}
         if near is None:
-            found, _ = highest(columns, model, **options)
+            fit, _ = highest(columns, model, **options)
         else:
-            found = glmm.fit(columns, model.plain(), warm_start={"theta": near.theta}, **options)
+            fit = glmm.fit(columns, model.plain(), warm_start={"theta": near.theta}, **options)
     random = []
-    for place, (group, names) in enumerate(found.re_groups):
-        deviations, correlations = found.stddev_corr(place)
+    for place, (group, names) in enumerate(fit.re_groups):
+        deviations, correlations = fit.stddev_corr(place)
         random.append((group, tuple(names), np.outer(deviations, deviations) * np.asarray(correlations)))
-    slopes = np.nan_to_num(np.asarray(found.beta, dtype="float64"))  # a predictor made of others has none
-    fixed = dict(zip(found.names, slopes.tolist(), strict=True))
-    return Fitted(model.response, fixed, random, float(found.dispersion), bool(found.converged))
+    slopes = np.nan_to_num(np.asarray(fit.beta, dtype="float64"))  # a predictor made of others has none
+    fixed = dict(zip(fit.names, slopes.tolist(), strict=True))
+    return Fitted(model.response, fixed, random, float(fit.dispersion), bool(fit.converged))
 
 
 def delta_log_likelihood(held: pd.DataFrame, *, seed: int = 1) -> pd.DataFrame:
     """Return, for each language model, the gain in log likelihood of held-out readings from its surprisal, in nats.
 
-    p is the one-sided sign-flip test over clusters (two-sided, overfitting alone would be significant), the interval a
-    cluster bootstrap; neither under 10 clusters.
+    `held` is the table that `heldout` returns; `delta` is the gain per reading (doi 10.18653/v1/W18-0102). p is the
+    one-sided sign-flip test over clusters (two-sided, overfitting alone would be significant; doi 10.2202/1544-6115.1585),
+    the interval a cluster bootstrap; neither under 10 clusters.
 
     >>> rows = [("m", "p", "item", f"i{k}", 0, 20, 2, -30.0, -30.0 + k % 3) for k in range(12)]
     >>> names = "model protocol folds_by cluster fold n lags base full".split()
@@ -264,6 +276,14 @@ def delta_comparisons(held: pd.DataFrame, *, seed: int = 1) -> pd.DataFrame:
 
     p is the two-sided sign-flip test over clusters, adjusted after Holm over all pairs of models; the interval a cluster
     bootstrap; neither under 10 clusters. Models that were not fitted to the same readings have no numbers.
+
+    `held` is the table that `heldout` returns; one language model alone gives a table without rows.
+
+    >>> rows = [(m, f"i{k}", 20, -30.0, -30.0 + (m == "a")) for m in "ab" for k in range(12)]
+    >>> held = pd.DataFrame(rows, columns=["model", "cluster", "n", "base", "full"])
+    >>> held = held.assign(protocol="p", folds_by="item", converged=True)
+    >>> delta_comparisons(held)[["model_a", "model_b", "total", "delta", "p"]].to_numpy().tolist()
+    [['a', 'b', 12.0, 0.05, 0.00048828125]]
     """
     parts = {(model, protocol): part for model, protocol, part in by_model(held)}
     rows = []

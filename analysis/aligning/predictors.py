@@ -69,13 +69,13 @@ def beside(surprisal: pd.DataFrame, words: pd.DataFrame) -> pd.DataFrame:
     no_score(scored[scored["in_words"].isna()], "scored as {r.text!r} by {r.model}, but not in table words")
     differing = scored[scored["in_words"] != scored["text"]]
     no_score(differing, "scored as {r.text!r} by {r.model}, but {r.in_words!r} in table words")
-    found = scored.drop(columns="in_words")
+    predictors = scored.drop(columns="in_words")
     for lag in (lag for lag in AT if lag):
         names = [*LAGGED, "entropy"] if lag == -1 else [*LAGGED]
         around = scored[[*MODEL, *WORD, *names]].assign(word=scored["word"] + lag)
         around = around.rename(columns={name: f"{name}{AT[lag]}" for name in names})
-        found = found.merge(around, on=[*MODEL, *WORD], how="left", validate="1:1")
-    return found
+        predictors = predictors.merge(around, on=[*MODEL, *WORD], how="left", validate="1:1")
+    return predictors
 
 
 def no_score(rows: pd.DataFrame, fault: str) -> None:
@@ -89,7 +89,8 @@ def collinearity(aligned: pd.DataFrame, *, lags: int = 2) -> pd.DataFrame:
     """Return the correlation of every two predictors over readings, and each one's variance inflation factor.
 
     The factor is 1 / (1 - R2) of the predictor regressed on all others; above 10, its coefficient says little alone
-    (doi 10.1007/s11135-006-9018-6 on what such limits are worth). A predictor that does not vary has neither.
+    (doi 10.1007/s11135-006-9018-6 on what such limits are worth). A predictor that does not vary has neither. A table
+    without rows is a `DataError`.
 
     >>> rows = pd.DataFrame({"surprisal": [1.0, 2, 3, 4], "length": [2.0, 1, 4, 3], "zipf": [5.0, 5, 5, 5]})
     >>> rows = rows.assign(model="m", protocol="p", position=[1.0, 0, 0, 1], log_trial=[0.0, 0.7, 0.0, 0.8])
@@ -108,8 +109,8 @@ def collinearity(aligned: pd.DataFrame, *, lags: int = 2) -> pd.DataFrame:
         inflation: dict[str, float] = {}
         if moving:
             places = [names.index(name) for name in moving]
-            found = np.corrcoef(values[moving].to_numpy(), rowvar=False).reshape(len(moving), len(moving))
-            r[np.ix_(places, places)] = found
+            correlations = np.corrcoef(values[moving].to_numpy(), rowvar=False).reshape(len(moving), len(moving))
+            r[np.ix_(places, places)] = correlations
             inflation = dict(zip(moving, _inflation(values[moving].to_numpy()), strict=True))
         for i, name in enumerate(names):
             part = pd.DataFrame({"predictor": name, "other": names, "r": r[i], "vif": inflation.get(name)})

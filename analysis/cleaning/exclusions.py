@@ -11,7 +11,7 @@ from ..grammatical_status import CODES, minimal_pairs
 from ..intervals import wilson
 from ..ledger import Ledger, complete, in_band
 from ..measuring.ratings_and_times import RATED
-from ..prompts import answered, named, of, told
+from ..prompts import answered, prompt_suffix, prompts_of, rows_of_prompt
 from .maze_errors import before_errors, chose_well
 
 GOOD, BAD = CODES
@@ -59,9 +59,9 @@ def left_in(
             rule, "participant", set(people.loc[keep, "participant"]), readings, responses, ledger
         )
     if people["excluded"].notna().all() and len(people):
-        told = "; ".join(f"{n} by {rule!r}" for rule, n in people["excluded"].value_counts(sort=False).items())
+        reasons = "; ".join(f"{n} by {rule!r}" for rule, n in people["excluded"].value_counts(sort=False).items())
         raise DataError(
-            f"the rules of exclusion leave none of {len(people)} participants: {told}; look at [analysis.exclude]"
+            f"the exclusion rules leave none of {len(people)} participants: {reasons}; check [analysis.exclude]"
         )
     for flag in rules.flags:
         trial = [readings["session"], readings["trial"]]
@@ -104,10 +104,10 @@ def _people_left(
         left[rule] = ~(people["attention"] < rules.attention)
     if rules.catch:
         rule, rated = f"less than {100 * rules.catch:g}% of catch sentences told apart", prompts.dropna(subset="catch")
-        for prompt in told(rated):
-            part = of(rated, prompt)
+        for prompt in prompts_of(rated):
+            part = rows_of_prompt(rated, prompt)
             low = part.loc[part["catch"] < rules.catch, "participant"]
-            left[rule + named(prompt)] = ~people["participant"].isin(low)
+            left[rule + prompt_suffix(prompt)] = ~people["participant"].isin(low)
     if rules.accuracy:
         rule = f"less than {100 * rules.accuracy:g}% of questions answered right, of {rules.questions} or more"
         left[rule] = ~((people["accuracy"] < rules.accuracy) & (people["questions"] >= rules.questions))
@@ -136,9 +136,9 @@ def _known(
         raise DataError(faults)
     left = {}
     for name, answers in accepted.items():
-        given = demographics[demographics["field"] == name]
-        fits = given["answer"].str.strip().str.casefold().isin([answer.strip().casefold() for answer in answers])
-        left[f"{name} is not {' or '.join(answers)}"] = people.isin(set(given.loc[fits, "participant"]))
+        rows = demographics[demographics["field"] == name]
+        fits = rows["answer"].str.strip().str.casefold().isin([answer.strip().casefold() for answer in answers])
+        left[f"{name} is not {' or '.join(answers)}"] = people.isin(set(rows.loc[fits, "participant"]))
     return left
 
 
@@ -175,8 +175,8 @@ def participant_prompts(responses: pd.DataFrame, items: pd.DataFrame) -> pd.Data
     """
     asked = responses[(responses["role"] != "practice") & (responses["task"] != "reading")]
     came = asked.assign(came=asked["response"].notna(), none=asked["response"].isna()).groupby(PROMPT, as_index=False)
-    there = answered(asked)
-    rated = there[there["task"] == "rating"]
+    answers = answered(asked)
+    rated = answers[answers["task"] == "rating"]
     rated = rated.assign(rating=pd.to_numeric(rated["response"], errors="coerce").astype("float64"))
     pairs = rated["paradigm"].isin(minimal_pairs(items))
     means = rated[rated["role"].isin(RATED)].groupby(PROMPT, as_index=False).agg(mean_rating=("rating", "mean"))
@@ -184,7 +184,7 @@ def participant_prompts(responses: pd.DataFrame, items: pd.DataFrame) -> pd.Data
         means,
         _each(rated[(rated["role"] == "target") & pairs], _mann_whitney),
         _each(rated[(rated["role"] == "catch") & pairs], lambda part: {"catch": _auc(part)}),
-        _share(there[there["task"] != "rating"], PROMPT, "judged", "accuracy"),
+        _share(answers[answers["task"] != "rating"], PROMPT, "judged", "accuracy"),
     ]
     counted = came.agg(answers=("came", "sum"), unanswered=("none", "sum"))
     return _joined(counted, parts, PROMPT, "participant_prompts", ("grammatical", "ungrammatical", "judged"))
@@ -211,8 +211,8 @@ def _minutes(sessions: pd.DataFrame) -> "pd.Series[float]":
 
 def _each(rows: pd.DataFrame, measure: Callable[[pd.DataFrame], dict[str, object]]) -> pd.DataFrame:
     needed = rows[[*PROMPT, "condition", "rating"]]
-    found = [dict(zip(PROMPT, names, strict=True)) | measure(part) for names, part in needed.groupby(PROMPT)]
-    return pd.DataFrame(found) if found else pd.DataFrame(columns=PROMPT)
+    measures = [dict(zip(PROMPT, names, strict=True)) | measure(part) for names, part in needed.groupby(PROMPT)]
+    return pd.DataFrame(measures) if measures else pd.DataFrame(columns=PROMPT)
 
 
 def _sides(part: pd.DataFrame) -> tuple[Any, Any]:
@@ -227,14 +227,14 @@ def _mann_whitney(part: pd.DataFrame) -> dict[str, object]:
     from scipy.stats import mannwhitneyu
 
     good, bad = _sides(part)
-    found: dict[str, object] = {"grammatical": len(good), "ungrammatical": len(bad)}
+    counts: dict[str, object] = {"grammatical": len(good), "ungrammatical": len(bad)}
     if not len(good) or not len(bad):
-        return found
+        return counts
     ties = len({*good, *bad}) < len(good) + len(bad)
     u, p = mannwhitneyu(good, bad, alternative="two-sided", method="asymptotic" if ties else "exact")
     p = 1.0 if pd.isna(p) else float(p)  # all ratings alike: no difference at all
     auc = float(u) / (len(good) * len(bad))
-    return {**found, "u": float(u), "auc": auc, "u_p": p, "flagged": p >= LEVEL or auc <= 0.5}
+    return {**counts, "u": float(u), "auc": auc, "u_p": p, "flagged": p >= LEVEL or auc <= 0.5}
 
 
 def _auc(part: pd.DataFrame) -> float:

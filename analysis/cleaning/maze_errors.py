@@ -10,8 +10,8 @@ def first_choices(readings: pd.DataFrame) -> "pd.Series[float]":
 
     Empty where nothing was chosen: of other presentations the table does not say what was right.
     """
-    chosen = readings[readings["correct"].notna() & (readings["role"] != "practice") & (readings["word"] > 0)]
-    return chosen["correct"].astype("float64").groupby(chosen["participant"]).mean()
+    choices = readings[readings["correct"].notna() & (readings["role"] != "practice") & (readings["word"] > 0)]
+    return choices["correct"].astype("float64").groupby(choices["participant"]).mean()
 
 
 def chose_well(readings: pd.DataFrame, people: pd.Series, least: float) -> dict[str, "pd.Series[bool]"]:

@@ -10,7 +10,7 @@ from gardenpath.study import TABLES, DataError, check
 
 from ..intervals import FEW, correlation_interval, holm, mean_interval, ratio_interval, sign_flip, wilson
 from ..measuring.ratings_and_times import capped
-from ..prompts import named, told
+from ..prompts import prompt_suffix, prompts_of
 from .pair_accuracy import MEAN, MODEL, OVERALL, POOLED, accuracy
 
 PAIR = ["paradigm", "item"]
@@ -28,7 +28,8 @@ def model_comparisons(pairs: pd.DataFrame, *, seed: int = 1) -> pd.DataFrame:
     McNemar's test is exact (binomial, doi 10.1007/BF02295996) and drops pairs that either model ties; with the bootstrap
     over pairs it takes paradigms as fixed and speaks of further pairs of the same paradigms. The bootstrap and the sign
     flips over paradigms' differences speak of further paradigms; they are withheld under 10. Both p are adjusted after
-    Holm over the pairs of models within a measure.
+    Holm over the pairs of models within a measure. Differences are in share of pairs, 0 to 1. Fewer than two models under
+    each measure are a `DataError`.
 
     >>> wins = [(m, k, k < n) for m, n in (("a", 9), ("b", 3)) for k in range(10)]
     >>> rows = [(m, "p", "npi", "ever", f"i{k}", "lp", -1.0, -2.0, correct, False) for m, k, correct in wins]
@@ -36,18 +37,18 @@ def model_comparisons(pairs: pd.DataFrame, *, seed: int = 1) -> pd.DataFrame:
     >>> model_comparisons(pd.DataFrame(rows, columns=names))[["difference", "a_only", "b_only", "mcnemar_p"]].to_numpy().tolist()
     [[0.6, 6.0, 0.0, 0.03125]]
     """
-    found = []
-    for measure, given in pairs.assign(won=won(pairs)).groupby("measure", sort=False):
-        own = {(str(m), str(p)): rows for (m, p), rows in given.groupby(MODEL, sort=False)}
-        for a, b in itertools.combinations(own, 2):
+    comparisons = []
+    for measure, measure_pairs in pairs.assign(won=won(pairs)).groupby("measure", sort=False):
+        by_model = {(str(m), str(p)): rows for (m, p), rows in measure_pairs.groupby(MODEL, sort=False)}
+        for a, b in itertools.combinations(by_model, 2):
             row = {"measure": measure, "model_a": a[0], "protocol_a": a[1], "model_b": b[0], "protocol_b": b[1]}
-            found.append(row | _compared(own[a], own[b], seed))
-    if not found:
+            comparisons.append(row | _compared(by_model[a], by_model[b], seed))
+    if not comparisons:
         raise DataError(
-            f"table pairs: {len(pairs)} rows of no two models under one measure; expected two models or more to compare"
+            f"table pairs: no two models share a measure in its {len(pairs)} rows; expected two models or more to compare"
         )
     names = TABLES["model_comparisons"].names
-    table = pd.DataFrame(found, columns=[name for name in names if not name.endswith("_holm")])
+    table = pd.DataFrame(comparisons, columns=[name for name in names if not name.endswith("_holm")])
     for name in ("mcnemar", "flip"):
         table[f"{name}_holm"] = table.groupby("measure", sort=False)[f"{name}_p"].transform(
             lambda p: holm(p.astype("float64"))
@@ -90,21 +91,22 @@ def compared(
     pairs: pd.DataFrame, scores: pd.DataFrame | None = None, people: pd.DataFrame | None = None, *, seed: int = 1
 ) -> dict[str, pd.DataFrame]:
     """Return all that pairs tell of their models, by table: what needs two models, sentence scores or people, where they are."""
-    found = {"accuracy_bins": accuracy_bins(pairs, scores)}
+    tables = {"accuracy_bins": accuracy_bins(pairs, scores)}
     several = pairs[MODEL].drop_duplicates().shape[0] > 1
     if several:
-        found |= {"model_comparisons": model_comparisons(pairs, seed=seed), "rankings": rankings(accuracy(pairs))}
+        tables |= {"model_comparisons": model_comparisons(pairs, seed=seed), "rankings": rankings(accuracy(pairs))}
     if several or people is not None:
-        found["accuracy_correlations"] = accuracy_correlations(accuracy(pairs), people, seed=seed)
+        tables["accuracy_correlations"] = accuracy_correlations(accuracy(pairs), people, seed=seed)
     if scores is not None:
-        found["length_bias"] = length_bias(pairs, scores)
-    return found
+        tables["length_bias"] = length_bias(pairs, scores)
+    return tables
 
 
 def proportion_tests(pairs: pd.DataFrame, groups: Mapping[str, str]) -> pd.DataFrame:
     """Return the z-test for two proportions of each model between two groups of items, such as hand-made and generated.
 
-    The standard error pools both groups; pairs count as independent. For reproduction of published comparisons.
+    The standard error pools both groups; pairs count as independent. For reproduction of published comparisons. An item
+    without a group, or any other number of groups than two, is a `DataError`.
 
     >>> rows = [("m", "p", "npi", "ever", f"i{k}", "lp", -1.0, -2.0, k % 4 > 0, False) for k in range(80)]
     >>> names = "model protocol phenomenon paradigm item measure grammatical ungrammatical correct tie".split()
@@ -122,9 +124,9 @@ def proportion_tests(pairs: pd.DataFrame, groups: Mapping[str, str]) -> pd.DataF
     if len(names) != 2:
         raise DataError(f"items are in {len(names)} group(s) ({', '.join(names)}); expected two")
     rows = []
-    for (model, protocol, measure), given in grouped.groupby([*MODEL, "measure"], sort=False):
+    for (model, protocol, measure), model_pairs in grouped.groupby([*MODEL, "measure"], sort=False):
         row: dict[str, object] = {"model": model, "protocol": protocol, "measure": measure}
-        parts = [given.loc[given["group"] == name, "won"] for name in names]
+        parts = [model_pairs.loc[model_pairs["group"] == name, "won"] for name in names]
         for end, name, part in zip("ab", names, parts, strict=True):
             row |= {f"group_{end}": name, f"n_{end}": len(part), f"accuracy_{end}": part.mean() if len(part) else None}
         rows.append(row | _z(*parts))
@@ -145,10 +147,18 @@ def _z(a: "pd.Series[float]", b: "pd.Series[float]") -> dict[str, object]:
 
 
 def rankings(accuracies: pd.DataFrame) -> pd.DataFrame:
-    """Return the place of each model under each measure, 1 for the highest mean accuracy over paradigms; equals share."""
+    """Return the place of each model under each measure, 1 for the highest mean accuracy over paradigms; equals share.
+
+    `accuracies` is the table that `accuracy` returns; without its means it is a `DataError`.
+
+    >>> rows = [(m, "p", "npi", "ever", "i0", "lp", -20.0, -21.0, m == "b", False) for m in "ab"]
+    >>> names = "model protocol phenomenon paradigm item measure grammatical ungrammatical correct tie".split()
+    >>> rankings(accuracy(pd.DataFrame(rows, columns=names)))[["model", "accuracy", "rank"]].to_numpy().tolist()
+    [['b', 1.0, 1.0], ['a', 0.0, 2.0]]
+    """
     means = accuracies[(accuracies["phenomenon"] == OVERALL) & (accuracies["paradigm"] == MEAN)]
     if means.empty:
-        raise DataError("table accuracy has no means over paradigms; expected the table that accuracy makes of pairs")
+        raise DataError("table accuracy has no means over paradigms; expected the table that accuracy returns")
     place = means.groupby("measure", sort=False)["accuracy"].rank(ascending=False, method="average")
     table = means[["measure", *MODEL, "n", "accuracy"]].assign(rank=place)
     order = {measure: k for k, measure in enumerate(table["measure"].unique())}
@@ -162,17 +172,28 @@ def length_bias(pairs: pd.DataFrame, scores: pd.DataFrame) -> pd.DataFrame:
     """Return the point-biserial correlation of winning a pair with grammatical less ungrammatical tokens, ties dropped.
 
     Negative: the model wins where the grammatical member is the shorter one. `scores` is sentence_scores of the models.
+
+    A pair without rows of both members there is a `DataError`; where all pairs are won, or all are lost, `note` says why there is
+    no correlation.
+
+    >>> rows = [("m", "p", "npi", "ever", f"i{k}", "lp", -1.0, -2.0, k < 2, False) for k in range(4)]
+    >>> names = "model protocol phenomenon paradigm item measure grammatical ungrammatical correct tie".split()
+    >>> tokens = [(f"i{k}", c, n) for k in range(4) for c, n in (("grammatical", 3 + k), ("ungrammatical", 4))]
+    >>> scores = pd.DataFrame(tokens, columns=["item", "condition", "tokens"]).assign(model="m", protocol="p", lp=-1.0)
+    >>> table = length_bias(pd.DataFrame(rows, columns=names), scores)
+    >>> table[["n", "mean_difference", "r"]].round(2).to_numpy().tolist()
+    [[4.0, 0.5, -0.89]]
     """
     from scipy import stats
 
     beside = _with_scores(pairs, scores)
     rows = []
-    for (model, protocol, measure), given in beside.groupby([*MODEL, "measure"], sort=False):
-        clear = given[~given["tie"]]
+    for (model, protocol, measure), model_pairs in beside.groupby([*MODEL, "measure"], sort=False):
+        clear = model_pairs[~model_pairs["tie"]]
         longer = (clear["tokens"] - clear["tokens_ungrammatical"]).astype("float64")
         correct = clear["correct"].astype("float64")
         row = {
-            "model": model, "protocol": protocol, "measure": measure, "n": len(clear), "ties": int(given["tie"].sum()),
+            "model": model, "protocol": protocol, "measure": measure, "n": len(clear), "ties": int(model_pairs["tie"].sum()),
             "mean_difference": longer.mean() if len(clear) else None, "unequal": int((longer != 0).sum()),
         }  # fmt: skip
         if len(clear) < 3 or longer.nunique() < 2 or correct.nunique() < 2:
@@ -180,8 +201,8 @@ def length_bias(pairs: pd.DataFrame, scores: pd.DataFrame) -> pd.DataFrame:
             why = "all pairs are won, or all are lost" if len(clear) > 2 and correct.nunique() < 2 else why
             rows.append(row | {"note": f"No correlation: {why}."})
             continue
-        found = stats.pearsonr(correct, longer)
-        rows.append(row | {"r": found.statistic, "p": found.pvalue})
+        correlation = stats.pearsonr(correct, longer)
+        rows.append(row | {"r": correlation.statistic, "p": correlation.pvalue})
     return check(pd.DataFrame(rows, columns=TABLES["length_bias"].names), "length_bias")
 
 
@@ -212,13 +233,21 @@ def accuracy_correlations(
 
     `people` has the columns paradigm and accuracy (0 to 1), and `who` where there are several. Intervals are bootstraps over
     paradigms, none under 10.
+
+    Fewer than two columns to correlate are a `DataError`.
+
+    >>> shares = {"a": [0.5, 0.6, 0.9], "b": [0.4, 0.9, 1.0]}
+    >>> rows = [(m, "p", "npi", f"p{k}", "lp", share) for m, row in shares.items() for k, share in enumerate(row)]
+    >>> accuracies = pd.DataFrame(rows, columns=["model", "protocol", "phenomenon", "paradigm", "measure", "accuracy"])
+    >>> accuracy_correlations(accuracies)[["a", "b", "paradigms", "pearson"]].round(2).to_numpy().tolist()
+    [['a (p)', 'b (p)', 3, 0.8]]
     """
     paradigms = accuracies[~accuracies["paradigm"].isin([MEAN, POOLED])]
     rows = []
-    for measure, given in paradigms.groupby("measure", sort=False):
+    for measure, measure_rows in paradigms.groupby("measure", sort=False):
         columns = {
             f"{model} ({protocol})": part.set_index("paradigm")["accuracy"]
-            for (model, protocol), part in given.groupby(MODEL, sort=False)
+            for (model, protocol), part in measure_rows.groupby(MODEL, sort=False)
         }
         if people is not None:
             whose = people.assign(who=people.get("who", PEOPLE)).groupby("who", sort=False)
@@ -256,7 +285,7 @@ def people_accuracies(choices: pd.DataFrame, ratings: pd.DataFrame) -> pd.DataFr
     doi 10.1162/tacl_a_00321); of others, the share of pairs whose grammatical member has the higher mean z, ties half. Where there
     are several prompts of choices, or of ratings, each stands by itself: `who` is "people" with the prompt in brackets.
     """
-    chosen = choices.loc[choices["paradigm"] != OVERALL, ["prompt", "paradigm", "individual"]].rename(
+    choice_shares = choices.loc[choices["paradigm"] != OVERALL, ["prompt", "paradigm", "individual"]].rename(
         columns={"individual": "accuracy"}
     )
     rated = ratings[ratings["role"] == "target"].dropna(subset="z")
@@ -264,11 +293,11 @@ def people_accuracies(choices: pd.DataFrame, ratings: pd.DataFrame) -> pd.DataFr
     means = means.reindex(columns=["grammatical", "ungrammatical"])
     gap = (means["grammatical"] - means["ungrammatical"]).dropna()
     shares = ((gap > 0) + (gap == 0) / 2).groupby(["prompt", "paradigm"]).mean().rename("accuracy").reset_index()
-    if told(chosen) == told(shares) == [None]:
-        both, who = [chosen, shares[~shares["paradigm"].isin(chosen["paradigm"])]], lambda prompt: PEOPLE
+    if prompts_of(choice_shares) == prompts_of(shares) == [None]:
+        both, who = [choice_shares, shares[~shares["paradigm"].isin(choice_shares["paradigm"])]], lambda prompt: PEOPLE
     else:
-        both, who = [chosen, shares], lambda prompt: PEOPLE + named(prompt)
-    people = pd.concat([frame for frame in both if len(frame)] or [chosen], ignore_index=True)
+        both, who = [choice_shares, shares], lambda prompt: PEOPLE + prompt_suffix(prompt)
+    people = pd.concat([frame for frame in both if len(frame)] or [choice_shares], ignore_index=True)
     people = people.assign(who=people["prompt"].map(who))[["who", "paradigm", "accuracy"]]
     return people.drop_duplicates(["who", "paradigm"])
 
@@ -277,37 +306,46 @@ def accuracy_bins(pairs: pd.DataFrame, scores: pd.DataFrame | None = None, *, bi
     """Return accuracy by confidence, and with `scores` by length, perplexity and log-probability, in equal shares of pairs.
 
     Confidence is the absolute difference of the members' scores (nats); the others are of the grammatical member: tokens,
-    exp(-lp / tokens), and lp. Intervals are Wilson's and treat pairs as independent. Equal values stay in one bin.
+    exp(-lp / tokens), and lp. Intervals are Wilson's (doi 10.1080/01621459.1927.10502953) and treat pairs as
+    independent. Equal values stay in one bin.
+
+    A pair without a row in `scores` is a `DataError`, fewer than one bin a `ValueError`.
+
+    >>> rows = [("m", "p", "npi", "ever", f"i{k}", "lp", -1.0, -2.0 - k, k != 1, False) for k in range(4)]
+    >>> names = "model protocol phenomenon paradigm item measure grammatical ungrammatical correct tie".split()
+    >>> table = accuracy_bins(pd.DataFrame(rows, columns=names), bins=2)
+    >>> table[["low", "high", "n", "accuracy"]].to_numpy().tolist()
+    [[1.0, 2.0, 2.0, 0.5], [3.0, 4.0, 2.0, 1.0]]
     """
     if bins < 1:
         raise ValueError(f"{bins} bins; expected 1 or more")
     beside = pairs if scores is None else _with_scores(pairs, scores)
     beside = beside.assign(won=won(pairs).to_numpy())
     rows: list[dict[str, object]] = []
-    for (model, protocol, measure), given in beside.groupby([*MODEL, "measure"], sort=False):
-        for predictor, values in _predictors(given):
+    for (model, protocol, measure), model_pairs in beside.groupby([*MODEL, "measure"], sort=False):
+        for predictor, values in _predictors(model_pairs):
             row = {"model": model, "protocol": protocol, "measure": measure, "predictor": predictor}
-            rows += [row | part for part in _binned(values, given, bins)]
+            rows += [row | part for part in _binned(values, model_pairs, bins)]
     return check(pd.DataFrame(rows, columns=TABLES["accuracy_bins"].names), "accuracy_bins")
 
 
-def _predictors(given: pd.DataFrame) -> Iterator[tuple[str, "pd.Series[float]"]]:
-    yield "confidence", (given["grammatical"] - given["ungrammatical"]).mask(given["tie"], 0.0).abs()
-    if "tokens" in given:
-        tokens, lp = given["tokens"].astype("float64"), given["lp"].astype("float64")
+def _predictors(pairs: pd.DataFrame) -> Iterator[tuple[str, "pd.Series[float]"]]:
+    yield "confidence", (pairs["grammatical"] - pairs["ungrammatical"]).mask(pairs["tie"], 0.0).abs()
+    if "tokens" in pairs:
+        tokens, lp = pairs["tokens"].astype("float64"), pairs["lp"].astype("float64")
         yield "length", tokens
         yield "perplexity", (-lp / tokens).clip(upper=700).map(math.exp)
         yield "lp", lp
 
 
-def _binned(values: "pd.Series[float]", given: pd.DataFrame, bins: int) -> Iterable[dict[str, object]]:
+def _binned(values: "pd.Series[float]", pairs: pd.DataFrame, bins: int) -> Iterable[dict[str, object]]:
     finite = values.replace([float("inf"), -float("inf")], float("nan")).dropna()
     if finite.empty:
         return
     shares = finite.rank(method="max") / len(finite)
     which = (shares * bins).apply(math.ceil)
     for number, (_, part) in enumerate(finite.groupby(which, sort=True)):
-        rows = given.loc[part.index]
+        rows = pairs.loc[part.index]
         low, high = wilson(pd.Series([rows["won"].sum()]), pd.Series([len(rows)]))
         yield {
             "bin": number, "low": part.min(), "high": part.max(), "mean": part.mean(), "n": len(rows),

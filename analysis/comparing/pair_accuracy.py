@@ -16,7 +16,8 @@ def accuracy(pairs: pd.DataFrame) -> pd.DataFrame:
 
     A tie is half a success. 95 % Wilson intervals (doi 10.1080/01621459.1927.10502953) treat pairs as independent, so
     they speak of further pairs of the same paradigms, not of further paradigms; the mean over paradigms has none.
-    `delta` is the mean of the grammatical less the ungrammatical member's score (nats), a tie being 0.
+    `delta` is the mean of the grammatical less the ungrammatical member's score (nats), a tie being 0. A table without
+    rows is a `DataError`.
 
     >>> rows = [("m", "p", "agreement", "number", f"i{i}", "lp", -20.0, -20.0 - i, i > 0, i == 0) for i in range(4)]
     >>> names = "model protocol phenomenon paradigm item measure grammatical ungrammatical correct tie".split()
@@ -49,6 +50,7 @@ def model_table(accuracy: pd.DataFrame) -> pd.DataFrame:
 
     The last rows of a measure are the mean over paradigms and the value pooled over pairs. A model scored under several
     protocols has a column for each, named. A phenomenon that a model was not asked about stays empty.
+    `accuracy` is the table of that name; without its rows over phenomena it is a `DataError`.
 
     >>> rows = [(m, "p", "npi", "ever", "i0", "lp", -20.0, -21.0, m == "a", False) for m in "ab"]
     >>> names = "model protocol phenomenon paradigm item measure grammatical ungrammatical correct tie".split()
@@ -57,7 +59,7 @@ def model_table(accuracy: pd.DataFrame) -> pd.DataFrame:
     """
     over = accuracy[accuracy["paradigm"].isin([MEAN, POOLED])]
     if over.empty:
-        raise DataError("table accuracy has no rows over phenomena; expected the table that accuracy makes of pairs")
+        raise DataError("table accuracy has no rows over phenomena; expected the table that accuracy returns")
     again = over.groupby("model")["protocol"].transform("nunique") > 1
     rows = over.assign(
         phenomenon=over["phenomenon"].mask(over["phenomenon"] == OVERALL, over["paradigm"]),

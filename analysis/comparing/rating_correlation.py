@@ -35,25 +35,38 @@ def rating_correlations(
     sentence's rating against its score less that of the other member, with a warning (the method of doi
     10.1073/pnas.2400917121). Intervals are bootstraps over items, with both their sentences, or over the paradigms or phenomena
     themselves; none under 10. `ceilings` is the table noise_ceilings: what a perfect model would reach.
+
+    Scores and ratings without a sentence in common are a `DataError`.
+
+    >>> sentences = [(f"i{k}", condition) for k in range(3) for condition in ("grammatical", "ungrammatical")]
+    >>> scores = pd.DataFrame(sentences, columns=["item", "condition"]).assign(model="m", protocol="p")
+    >>> ratings = scores.assign(role="target", prompt="rating", phenomenon="npi", paradigm="ever")
+    >>> ratings["z"] = [1.0, -1, 0.8, -0.6, 0.5, -0.7]
+    >>> table = rating_correlations(scores.assign(lp=[-8.0, -15, -9, -14, -10, -13]), ratings, measures=["lp"])
+    >>> table.query("level == 'sentences'")[["method", "n", "r"]].round(2).to_numpy().tolist()
+    [['pearson', 6, 0.99], ['spearman', 6, 0.94]]
     """
     means = mean_ratings(ratings)
     place = ["prompt", "level"]
     known = {} if ceilings is None else ceilings.set_index(place)["ceiling"].to_dict()
     rows = []
-    for model, protocol, own in by_model(scores):
+    for model, protocol, model_scores in by_model(scores):
         for measure in measures:
-            given = own[["item", "condition", measure]].rename(columns={measure: "score"}).dropna(subset="score")
-            joined = means.merge(given, on=["item", "condition"], validate="m:1")
+            measure_scores = (
+                model_scores[["item", "condition", measure]].rename(columns={measure: "score"}).dropna(subset="score")
+            )
+            joined = means.merge(measure_scores, on=["item", "condition"], validate="m:1")
             for prompt, both in joined.groupby("prompt", sort=True):
                 row = {"model": model, "protocol": protocol, "measure": measure, "prompt": prompt}
                 for level, points, unit in levels(both):
                     for method in ("pearson", "spearman"):
-                        found = _correlated(points, method, seed, draws)
-                        found |= _under(found["r"], known.get((prompt, level)))
-                        rows.append(row | {"level": level, "unit": unit, "method": method} | found)
+                        statistics = _correlated(points, method, seed, draws)
+                        statistics |= _under(statistics["r"], known.get((prompt, level)))
+                        rows.append(row | {"level": level, "unit": unit, "method": method} | statistics)
     if not rows:
         raise DataError(
-            "tables sentence_scores and rating_scores have no scored sentence in common; expected both of items"
+            "tables sentence_scores and rating_scores have no scored sentence in common; expected scores and "
+            "ratings of the same items"
         )
     return check(pd.DataFrame(rows, columns=TABLES["rating_correlations"].names), "rating_correlations")
 

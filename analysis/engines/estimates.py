@@ -67,9 +67,9 @@ def aliased(terms: Iterable[str]) -> str:
     return f"Not estimated, being a combination of other predictors: {', '.join(terms)}."
 
 
-def singularity(found: Estimated, formula: Formula, kept: str = "the model is kept as declared") -> str:
+def singularity(estimated: Estimated, formula: Formula, kept: str = "the model is kept as declared") -> str:
     """Say in a sentence which variance is zero, and why that need not worry."""
-    zero = found.zero
+    zero = estimated.zero
     if not zero:
         return f"Singular fit: a correlation between random effects is estimated as -1 or 1; {kept}."
     whose = _listed([f"the {named_term(v.term)} by {v.group}" for v in zero])

@@ -40,10 +40,10 @@ described <- function(model) {
 cumulative <- function(path, numeric, formula, response, link) {
   rows <- rows_from(path, numeric)
   rows[[response]] <- factor(rows[[response]], levels = sort(unique(rows[[response]])), ordered = TRUE)
-  told <- character()
+  warnings <- character()
   model <- withCallingHandlers(
     ordinal::clmm(stats::as.formula(formula), data = rows, link = link),
-    warning = function(w) { told <<- c(told, conditionMessage(w)); invokeRestart("muffleWarning") }
+    warning = function(w) { warnings <<- c(warnings, conditionMessage(w)); invokeRestart("muffleWarning") }
   )
   fixed <- coef(summary(model))
   spread <- ordinal::VarCorr(model)  # one matrix a group
@@ -54,7 +54,7 @@ cumulative <- function(path, numeric, formula, response, link) {
     group = rep(names(deviations), lengths(deviations)), effect = unlist(lapply(deviations, names)),
     sd = unlist(deviations), criterion = -2 * as.numeric(stats::logLik(model)),
     # 0 and 1: the gradient is small enough by ordinal's absolute, or only by its relative, criterion.
-    converged = model$optRes$convergence == 0, told = told
+    converged = model$optRes$convergence == 0, warnings = warnings
   )
 }
 
@@ -64,17 +64,17 @@ additive <- function(path, numeric, formula, start, rho) {
     stats::as.formula(formula), data = rows, discrete = TRUE, method = "fREML", rho = rho,
     AR.start = if (nzchar(start)) rows[[start]] == 1 else NULL
   )
-  told <- summary(model, re.test = FALSE)
+  tables <- summary(model, re.test = FALSE)
   kept <- function(part, column) if (is.null(part)) numeric() else part[, column]
   list(
-    term = c(rownames(told$p.table), rownames(told$s.table)),
-    smooth = rep(c(FALSE, TRUE), c(NROW(told$p.table), NROW(told$s.table))),
-    estimate = c(kept(told$p.table, "Estimate"), rep(NA, NROW(told$s.table))),
-    se = c(kept(told$p.table, "Std. Error"), rep(NA, NROW(told$s.table))),
-    edf = c(rep(1, NROW(told$p.table)), kept(told$s.table, "edf")),
-    statistic = c(kept(told$p.table, "t value"), kept(told$s.table, "F")),
-    p = c(kept(told$p.table, "Pr(>|t|)"), kept(told$s.table, "p-value")),
-    deviance = told$dev.expl, rho = rho, autocorrelation = lag_one(model, rows, start),
+    term = c(rownames(tables$p.table), rownames(tables$s.table)),
+    smooth = rep(c(FALSE, TRUE), c(NROW(tables$p.table), NROW(tables$s.table))),
+    estimate = c(kept(tables$p.table, "Estimate"), rep(NA, NROW(tables$s.table))),
+    se = c(kept(tables$p.table, "Std. Error"), rep(NA, NROW(tables$s.table))),
+    edf = c(rep(1, NROW(tables$p.table)), kept(tables$s.table, "edf")),
+    statistic = c(kept(tables$p.table, "t value"), kept(tables$s.table, "F")),
+    p = c(kept(tables$p.table, "Pr(>|t|)"), kept(tables$s.table, "p-value")),
+    deviance = tables$dev.expl, rho = rho, autocorrelation = lag_one(model, rows, start),
     curves = as.list(curves(model, rows))
   )
 }

@@ -92,18 +92,18 @@ def _random(terms: str, group: str, correlated: bool, text: str) -> list[Random]
 def _terms(text: str, whole: str) -> list[str]:
     """Return the terms of a sum, with `1` first unless `0` or `- 1` takes the intercept out."""
     parts = [part.strip() for part in re.sub(r"-\s*1\b", "+ 0", text).split("+")]
-    found: list[str] = []
+    terms: list[str] = []
     for part in parts:
         if part not in ("0", "1"):
-            found += _crossed(part, whole)
-    found = sorted(dict.fromkeys(found), key=lambda term: term.count(":"))  # sorted() is stable
-    return found if "0" in parts else ["1", *found]
+            terms += _crossed(part, whole)
+    terms = sorted(dict.fromkeys(terms), key=lambda term: term.count(":"))  # sorted() is stable
+    return terms if "0" in parts else ["1", *terms]
 
 
 def _crossed(part: str, whole: str) -> list[str]:
     names = [_names(name, whole) for name in part.split("*")]
     sizes = range(1, len(names) + 1)
-    return [":".join(chosen) for size in sizes for chosen in itertools.combinations(names, size)]
+    return [":".join(factors) for size in sizes for factors in itertools.combinations(names, size)]
 
 
 def _names(term: str, whole: str) -> str:

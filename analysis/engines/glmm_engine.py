@@ -15,7 +15,7 @@ from .formulas import Formula, Random
 
 
 def lacks(formula: Formula) -> str:
-    """Return in words what the formula has that glmm has not, or nothing.
+    """Return in words which part of the formula glmm does not support, or nothing.
 
     >>> from .formulas import parse
     >>> lacks(parse("y ~ x + (0 + x|participant)"))
@@ -38,42 +38,42 @@ def estimate(columns: Columns, formula: Formula, optimizer: str = "") -> Estimat
 
     lacking = lacks(formula)
     if lacking:
-        raise ValueError(f"formula {str(formula)!r}: engine 'glmm' has no {lacking}; engine 'lme4' has")
-    given, plain = _multiplied(dict(columns), formula)
+        raise ValueError(f"formula {str(formula)!r}: engine 'glmm' does not support {lacking}; engine 'lme4' does")
+    data, plain = _multiplied(dict(columns), formula)
     with warnings.catch_warnings(record=True) as raised:
         warnings.simplefilter("always")
         try:
-            found, peaks = highest(given, plain)
+            fit, peaks = highest(data, plain)
         except ValueError as error:
             raise ValueError(f"formula {str(formula)!r}: {error}") from None
-        interval = found.confint()
-    out = np.asarray(found.diagnostics["aliased"], dtype=bool)
-    if not np.isfinite(np.asarray(found.beta)[~out]).all():
-        raise DataError(f"{str(formula)!r} has no estimate: {' '.join(w['message'] for w in found.warnings)}")
-    terms = ["intercept" if name == "(Intercept)" else name.replace(TIMES, ":") for name in found.names]
+        interval = fit.confint()
+    out = np.asarray(fit.diagnostics["aliased"], dtype=bool)
+    if not np.isfinite(np.asarray(fit.beta)[~out]).all():
+        raise DataError(f"{str(formula)!r} has no estimate: {' '.join(w['message'] for w in fit.warnings)}")
+    terms = ["intercept" if name == "(Intercept)" else name.replace(TIMES, ":") for name in fit.names]
     coefficients = pd.DataFrame(
         {
             "term": terms,
-            "estimate": found.beta,
-            "se": found.se,
-            "df": found.coef_df,
-            "t": np.asarray(found.beta) / np.asarray(found.se),
-            "p": found.coef_p,
+            "estimate": fit.beta,
+            "se": fit.se,
+            "df": fit.coef_df,
+            "t": np.asarray(fit.beta) / np.asarray(fit.se),
+            "p": fit.coef_p,
             "ci_low": interval[:, 0],
             "ci_high": interval[:, 1],
         }
     )
-    variances = _variances(found)
+    variances = _variances(fit)
     return Estimated(
         coefficients,
         variances,
-        residual=float(found.dispersion) ** 0.5,
-        parameters=sum(len(names) * (len(names) + 1) // 2 for _, names in found.re_groups),
-        criterion=-2 * float(found.loglik),
-        converged=bool(found.converged),
-        singular=bool(found.singular),
+        residual=float(fit.dispersion) ** 0.5,
+        parameters=sum(len(names) * (len(names) + 1) // 2 for _, names in fit.re_groups),
+        criterion=-2 * float(fit.loglik),
+        converged=bool(fit.converged),
+        singular=bool(fit.singular),
         optimizer="glmm",
-        notes=(*_notes(found, [t for t, dropped in zip(terms, out, strict=True) if dropped], raised), *[PEAKS] * peaks),
+        notes=(*_notes(fit, [t for t, dropped in zip(terms, out, strict=True) if dropped], raised), *[PEAKS] * peaks),
     )
 
 
@@ -92,26 +92,26 @@ def highest(columns: Columns, formula: Formula, **options: Any) -> tuple[Any, bo
     import glmm
 
     formula = _ordered(columns, formula)
-    found = glmm.fit(columns, formula.plain(), **options)
-    if len(found.re_groups) < 2:
-        return found, False
+    best = glmm.fit(columns, formula.plain(), **options)
+    if len(best.re_groups) < 2:
+        return best, False
     quick = {**options, "satterthwaite": False, "anova_test": "Wald"}
-    start, peaks = None, [float(found.loglik)]
+    start, peaks = None, [float(best.loglik)]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # what is wrong with the model was said of the first fit
-        for theta in _starts(columns, formula, found, quick):
+        for theta in _starts(columns, formula, best, quick):
             other = glmm.fit(columns, formula.plain(), warm_start={"theta": theta}, **quick)
             if other.converged:
                 start = theta if other.loglik > max(peaks) + PEAK else start
                 peaks.append(float(other.loglik))
     if start is not None:
-        found = glmm.fit(columns, formula.plain(), warm_start={"theta": start}, **options)
-    return found, max(peaks) - min(peaks) > PEAK
+        best = glmm.fit(columns, formula.plain(), warm_start={"theta": start}, **options)
+    return best, max(peaks) - min(peaks) > PEAK
 
 
-def _starts(columns: Columns, formula: Formula, found: Any, options: Mapping[str, Any]) -> Iterator[list[float]]:
+def _starts(columns: Columns, formula: Formula, fit: Any, options: Mapping[str, Any]) -> Iterator[list[float]]:
     """Yield the starts beside glmm's own: lower triangles, column by column, of each group's relative Cholesky factor."""
-    groups = [group for group, _ in found.re_groups]
+    groups = [group for group, _ in fit.re_groups]
     if not any(random.slopes for random in formula.random):
         for large in groups:
             yield [FAR if group == large else NEAR for group in groups]
@@ -123,7 +123,7 @@ def _starts(columns: Columns, formula: Formula, found: Any, options: Mapping[str
         return
     yield [
         value
-        for group, names in found.re_groups
+        for group, names in fit.re_groups
         for row, name in enumerate(names)
         for value in (
             float(spread[group]) if row == 0 else 2 * NEAR / _scale(columns.get(name)),
@@ -175,13 +175,13 @@ def _multiplied(columns: dict[str, Any], formula: Formula) -> tuple[dict[str, An
     return columns, replace(formula, fixed=fixed, random=tuple(random), text="")
 
 
-def _variances(found: Any) -> tuple[Variance, ...]:
+def _variances(fit: Any) -> tuple[Variance, ...]:
     import numpy as np
 
     variances = []
-    for place, (group, names) in enumerate(found.re_groups):
+    for place, (group, names) in enumerate(fit.re_groups):
         with np.errstate(invalid="ignore", divide="ignore"):  # correlations with a variance of zero
-            deviations, _ = found.stddev_corr(place)
+            deviations, _ = fit.stddev_corr(place)
         for name, deviation in zip(names, deviations, strict=True):
             variances.append(
                 Variance(group, "1" if name == "(Intercept)" else name.replace(TIMES, ":"), float(deviation))
@@ -189,11 +189,11 @@ def _variances(found: Any) -> tuple[Variance, ...]:
     return tuple(variances)
 
 
-def _notes(found: Any, dropped: Sequence[str], raised: Sequence[warnings.WarningMessage]) -> tuple[str, ...]:
+def _notes(fit: Any, dropped: Sequence[str], raised: Sequence[warnings.WarningMessage]) -> tuple[str, ...]:
     import glmm
 
     notes = [aliased(dropped)] if dropped else []
-    own = {w["kind"]: f"{w['title']}: {w['message']}" for w in found.warnings}
-    notes += [text for kind, text in own.items() if kind not in ("singular", "aliased")]
+    by_kind = {w["kind"]: f"{w['title']}: {w['message']}" for w in fit.warnings}
+    notes += [text for kind, text in by_kind.items() if kind not in ("singular", "aliased")]
     # The engine's structured warnings are raised a second time as Python's; what is left is from elsewhere.
     return (*notes, *(str(w.message) for w in raised if not issubclass(w.category, glmm.DiagnosticWarning)))

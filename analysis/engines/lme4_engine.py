@@ -17,7 +17,7 @@ SAME_CRITERION, SAME_ESTIMATE = 1e-3, 1e-3
 
 
 def lacks(formula: Formula) -> str:
-    """Return what the formula has that lme4 has not: only models without random effects."""
+    """Return in words which part of the formula lme4 does not support: only models without random effects."""
     return "" if formula.random else "models without random effects"
 
 
@@ -27,15 +27,15 @@ def estimate(columns: Columns, formula: Formula, optimizer: str = "") -> Estimat
     With an `optimizer`, that one alone is used.
     """
     if lacks(formula):
-        raise ValueError(f"formula {str(formula)!r}: engine 'lme4' has no {lacks(formula)}")
-    found = _once(columns, formula, optimizer or DEFAULT)
-    if optimizer or found.converged or found.singular:
-        return found
-    tried = [found, *(_once(columns, formula, other) for other in OTHERS)]
-    good = next((one for one in tried if one.converged), None)
+        raise ValueError(f"formula {str(formula)!r}: engine 'lme4' does not support {lacks(formula)}")
+    default = _once(columns, formula, optimizer or DEFAULT)
+    if optimizer or default.converged or default.singular:
+        return default
+    tried = [default, *(_once(columns, formula, other) for other in OTHERS)]
+    good = next((fit for fit in tried if fit.converged), None)
     if good is not None:
         return replace(good, notes=(*good.notes, f"{DEFAULT} did not converge; {good.optimizer} did."))
-    best = min(tried, key=lambda one: one.criterion)
+    best = min(tried, key=lambda fit: fit.criterion)
     if _agree(tried, best):
         note = (
             f"{len(tried)} optimizers warn of convergence, yet agree to {SAME_CRITERION:g} in deviance and estimates."
@@ -46,9 +46,9 @@ def estimate(columns: Columns, formula: Formula, optimizer: str = "") -> Estimat
 
 def _agree(tried: list[Estimated], best: Estimated) -> bool:
     reference = best.coefficients
-    for one in tried:
-        apart = (one.coefficients["estimate"] - reference["estimate"]).abs() / reference["se"]
-        if one.criterion - best.criterion > SAME_CRITERION or (apart > SAME_ESTIMATE).any():
+    for fit in tried:
+        apart = (fit.coefficients["estimate"] - reference["estimate"]).abs() / reference["se"]
+        if fit.criterion - best.criterion > SAME_CRITERION or (apart > SAME_ESTIMATE).any():
             return False
     return True
 
@@ -59,7 +59,7 @@ def _once(columns: Columns, formula: Formula, optimizer: str) -> Estimated:
     singular = bool(first(value["singular"]))
     warned = [text for text in value["messages"] if "singular" not in text]
     known = ("singular", "rank deficient", *warned)
-    notes = [text for text in answer["told"] if not any(part in text for part in known)]
+    notes = [text for text in answer["console"] if not any(part in text for part in known)]
     dropped = [_term(name) for name in value["dropped"]]
     return Estimated(
         _coefficients(value, dropped),

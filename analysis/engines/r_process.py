@@ -1,7 +1,7 @@
 """The process in which R runs: asked in lines of JSON, answering in lines of JSON; rows come as CSV files.
 
 Run by its path, without the rest of gardenpath, so that R starts sooner. pymer4 fits `lmer` and computes `emmeans`;
-R functions in fits.R read rows, describe models and fit what pymer4 has not.
+R functions in fits.R read rows, describe models and fit what pymer4 does not.
 """
 
 import json
@@ -16,7 +16,7 @@ from typing import Any
 
 NEEDED = ("lme4", "lmerTest", "emmeans", "broom", "broom.mixed", "insight", "parameters", "performance", "tibble")
 
-# pymer4 loads R's package `report`, which Debian has not, and calls it only for prose that nobody asks for here.
+# pymer4 loads R's package `report`, which Debian does not have, and calls it only for prose that is not needed here.
 STAND_IN = {
     "DESCRIPTION": "Package: report\nVersion: 0.0.0\nTitle: Stand-in\nDescription: Lets pymer4 load.\nLicense: Apache-2.0\n",
     "NAMESPACE": "export(report)\n",
@@ -47,15 +47,17 @@ class Session:
         import rpy2.robjects as ro
         from rpy2.rinterface_lib import callbacks
 
-        self.told: list[str] = []
-        callbacks.consolewrite_warnerror = self.told.append
+        self.console: list[str] = []
+        callbacks.consolewrite_warnerror = self.console.append
         callbacks.consolewrite_print = lambda text: None
         self.ro = ro
         self.r = ro.r
         self.r("options(warn = 1, width = 10000)")  # each warning at once, and in one line
         self.r["source"](str(Path(__file__).with_name("fits.R")))
         lacking = [
-            name for name, there in zip(NEEDED, self.r["installed"](ro.StrVector(NEEDED)), strict=True) if not there
+            name
+            for name, is_installed in zip(NEEDED, self.r["installed"](ro.StrVector(NEEDED)), strict=True)
+            if not is_installed
         ]
         if lacking:
             raise LookupError(", ".join(lacking))
@@ -68,19 +70,19 @@ class Session:
         self.lmer, self.emmeans = lmer, emmeans
 
     def answer(self, asked: dict[str, Any]) -> dict[str, Any]:
-        """Return the value asked for with what R said meanwhile, or R's error as text."""
+        """Return the value asked for and what R printed to its console meanwhile, or R's error as text."""
         from rpy2.rinterface_lib.embedded import RRuntimeError
 
-        self.told.clear()
+        self.console.clear()
         what = asked.pop("what")
         try:
             if what in ("model", "marginal"):
                 value = (self.model if what == "model" else self.marginal)(**asked)
             else:
-                value = plain(self.r[what](**{k: self.given(v) for k, v in asked.items()}))
+                value = plain(self.r[what](**{k: self.to_r(v) for k, v in asked.items()}))
         except RRuntimeError as error:
             return {"error": re.sub(r"^Error in .*? : ", "", " ".join(str(error).split()))}
-        return {"value": value, "told": said(self.told)}
+        return {"value": value, "console": console_lines(self.console)}
 
     def model(self, optimizer: str, **rows: Any) -> Any:
         """Return a fit of lmerTest's lmer, described."""
@@ -99,7 +101,7 @@ class Session:
         rows = self.r["rows_from"](path, self.ro.StrVector(numeric))
         return self.lmer(self.ro.Formula(formula), rows, control=self.r["optimized_by"](optimizer))
 
-    def given(self, value: Any) -> Any:
+    def to_r(self, value: Any) -> Any:
         """Return a Python value as R's."""
         return self.ro.StrVector(value) if isinstance(value, list) else value
 
@@ -115,7 +117,7 @@ def plain(value: Any) -> Any:
     return [v.item() if hasattr(v, "item") else v for v in value]
 
 
-def said(chunks: list[str]) -> list[str]:
+def console_lines(chunks: list[str]) -> list[str]:
     """Return the warnings and messages that R wrote to its console, each once and without its call."""
     lines = "".join(chunks).splitlines()
     texts = [re.sub(r"^Warning( in .*? ?)?: ?", "", line).strip() for line in lines]

@@ -50,7 +50,7 @@ class Session:
             raise MissingExtra(f"R did not start ({' '.join(ready['failed'].split())}): {INSTALL}")
 
     def ask(self, what: str, **details: Any) -> dict[str, Any]:
-        """Return R's answer, with `value` and `told`, or `error`."""
+        """Return R's answer, with `value` and `console`, or `error`."""
         with self.lock:
             assert self.process.stdin is not None
             self.process.stdin.write(json.dumps({"what": what, **details}) + "\n")
@@ -101,8 +101,8 @@ def ask(what: str, columns: Columns, formula: str, *, needs: Sequence[str] = (),
     R packages that this question `needs` beside lme4's and that are absent are a `MissingExtra`.
     """
     kept = session()
-    there = kept.ask("installed", packages=list(needs))["value"] if needs else []
-    absent = [name for name, found in zip(needs, there, strict=True) if not found]
+    installed = kept.ask("installed", packages=list(needs))["value"] if needs else []
+    absent = [name for name, is_installed in zip(needs, installed, strict=True) if not is_installed]
     if absent:
         raise MissingExtra(
             f"R has no package {', '.join(absent)}: apt-get install {' '.join(f'r-cran-{a}' for a in absent)}"

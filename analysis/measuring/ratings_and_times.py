@@ -7,7 +7,7 @@ import pandas as pd
 from gardenpath.study import TABLES, DataError, check
 
 from ..ledger import Ledger, in_band
-from ..prompts import answered, named, of, told
+from ..prompts import answered, prompt_suffix, prompts_of, rows_of_prompt
 
 RATED = ("target", "filler")
 SENTENCE_WIDE = "sentence"  # in the column region: what is said of a whole sentence, a rating
@@ -26,6 +26,17 @@ def rating_scores(
     Ratings that did not come, other roles and other tasks are excluded and counted in `ledger`. Mean and s.d. are those of all
     ratings in `before`, where some have been excluded since. Someone who gives one and the same rating throughout has no z; those
     rows stay, with z empty, and are counted too.
+
+    A rating that is no number, or a sentence that `items` lacks, is a `DataError` that names the session and trial, or the item.
+
+    >>> rows = [("P1", trial, f"i{trial}", rating) for trial, rating in enumerate(["2", "4", "6"])]
+    >>> responses = pd.DataFrame(rows, columns=["participant", "trial", "item", "response"]).assign(
+    ...     session="S1", experiment="E1", version="V1", role="target", paradigm="ever", condition="grammatical",
+    ...     task="rating", prompt="rating", outcome="answered",
+    ... )
+    >>> items = responses[["item", "condition"]].assign(phenomenon="npi")
+    >>> rating_scores(responses, items)[["item", "rating", "z"]].to_numpy().tolist()
+    [['i0', 2.0, -1.0], ['i1', 4.0, 0.0], ['i2', 6.0, 1.0]]
     """
     ledger = ledger or Ledger()
     responses = answered(responses, ledger)
@@ -34,9 +45,9 @@ def rating_scores(
     scores = with_phenomenon(rated, items).assign(rating=_numbers(rated))
     scores["z"] = _within_participant(scores, scores if before is None else _rated(before))
     left = scores
-    for prompt in told(scores):
-        rule = f"no z: the participant gave the same rating throughout{named(prompt)}"
-        flat = left["z"].isna() & left.index.isin(of(left, prompt).index)
+    for prompt in prompts_of(scores):
+        rule = f"no z: the participant gave the same rating throughout{prompt_suffix(prompt)}"
+        flat = left["z"].isna() & left.index.isin(rows_of_prompt(left, prompt).index)
         [left] = ledger.step(rule, rating_scores=(left, ~flat))
     return declared(scores, "rating_scores")
 
@@ -51,8 +62,8 @@ def _within_participant(scores: pd.DataFrame, everything: pd.DataFrame) -> pd.Se
     by = everything.groupby(who)["rating"]
     # Not s.d. == 0: equal decimals can leave a rounding error in it.
     known = pd.DataFrame({"mean": by.mean(), "spread": by.std(ddof=1).where(by.max() > by.min())}).reset_index()
-    own = scores[who].merge(known, on=who, how="left", validate="m:1")
-    return (scores["rating"] - own["mean"].astype("float64")) / own["spread"].astype("float64")
+    norms = scores[who].merge(known, on=who, how="left", validate="m:1")
+    return (scores["rating"] - norms["mean"].astype("float64")) / norms["spread"].astype("float64")
 
 
 def _numbers(rated: pd.DataFrame) -> pd.Series:
@@ -88,6 +99,17 @@ def region_times(
     row, region `critical+1`, `critical+2`; only where the sentence goes on after it, since the last word has a time of its
     own kind. A region is dropped, and counted in `ledger`, when a word of it has no reading time or one outside
     [min_rt, max_rt] ms.
+
+    A negative or infinite reading time, or a sentence that `items` lacks, is a `DataError`.
+
+    >>> rows = [(0, 300.0, None), (1, 320.0, "critical"), (2, 330.0, "critical"), (3, 310.0, None), (4, 350.0, None)]
+    >>> readings = pd.DataFrame(rows, columns=["word", "rt", "region"]).assign(
+    ...     participant="P1", session="S1", experiment="E1", version="V1", trial=0, role="target", paradigm="ever", item="i0",
+    ...     condition="grammatical", text="word", flags=None,
+    ... )
+    >>> items = pd.DataFrame({"item": ["i0"], "condition": ["grammatical"], "phenomenon": ["npi"]})
+    >>> region_times(readings, items)[["region", "words", "rt", "log_rt"]].round(2).to_numpy().tolist()
+    [['critical', 2, 650.0, 6.48], ['critical+1', 1, 310.0, 5.74]]
     """
     ledger = ledger or Ledger()
     _timed(readings)
@@ -102,8 +124,8 @@ def region_times(
         place = trials if not after else trials.assign(first=trials["last"] + after, last=trials["last"] + after)
         name = f"{region}+{after}" if after else region
         rule = f"{name} is not there or ends the sentence" if after else f"the sentence has no {region} region"
-        there = place["last"] < place["end"] if after else place["first"].notna()
-        times.append(_region(words, place, there, name, rule, (min_rt, max_rt), ledger))
+        present = place["last"] < place["end"] if after else place["first"].notna()
+        times.append(_region(words, place, present, name, rule, (min_rt, max_rt), ledger))
     summed = with_phenomenon(pd.concat(times, ignore_index=True), items)
     return declared(summed.assign(log_rt=_log(summed["rt"])), "region_times")
 
@@ -119,19 +141,19 @@ def marked(readings: pd.DataFrame, items: pd.DataFrame, words: pd.DataFrame | No
     if words is None:
         return readings
     spans = [
-        (row.item, row.condition, one[1], one[2])
+        (row.item, row.condition, span[1], span[2])
         for row in items.itertuples()
-        for one in json.loads(str(row.regions))
-        if one[0] == region
+        for span in json.loads(str(row.regions))
+        if span[0] == region
     ]
     if not spans:
-        there = sorted({one[0] for regions in items["regions"] for one in json.loads(regions)})
-        raise DataError(f"region {region!r} is in no sentence; there are {', '.join(there) or 'none'}")
+        names = sorted({span[0] for regions in items["regions"] for span in json.loads(regions)})
+        raise DataError(f"region {region!r} is in no sentence; there are {', '.join(names) or 'none'}")
     bounds = pd.DataFrame(spans, columns=[*SENTENCE, "from", "to"])
     held = words.merge(bounds, on=SENTENCE, validate="m:1")
     held = held.loc[(held["start"] < held["to"]) & (held["from"] < held["end"]), [*SENTENCE, "word"]]
-    found = readings.merge(held.assign(inside=True), on=[*SENTENCE, "word"], how="left", validate="m:1")
-    return found.assign(region=found["region"].mask(found["inside"].notna(), region)).drop(columns="inside")
+    joined = readings.merge(held.assign(inside=True), on=[*SENTENCE, "word"], how="left", validate="m:1")
+    return joined.assign(region=joined["region"].mask(joined["inside"].notna(), region)).drop(columns="inside")
 
 
 def _timed(readings: pd.DataFrame) -> None:
@@ -150,7 +172,7 @@ def _timed(readings: pd.DataFrame) -> None:
 def _region(
     words: pd.DataFrame,
     place: pd.DataFrame,
-    there: "pd.Series[bool]",
+    present: "pd.Series[bool]",
     name: str,
     rule: str,
     band: tuple[float, float],
@@ -158,7 +180,7 @@ def _region(
 ) -> pd.DataFrame:
     """Return the times of one region: the words from `first` to `last` of each trial in `place`."""
     table = f"region_times: {name}"
-    [place] = ledger.step(rule, **{table: (place, there)})
+    [place] = ledger.step(rule, **{table: (place, present)})
     read = words[[*TRIAL, "word", "rt"]].merge(place[[*TRIAL, "first", "last"]], on=TRIAL, validate="m:1")
     read = read[read["word"].between(read["first"], read["last"])]
     read = read.assign(out=~in_band(read["rt"], *band))
@@ -181,6 +203,16 @@ def condition_means(scores: pd.DataFrame, times: pd.DataFrame) -> pd.DataFrame:
 
     Ratings under several prompts are kept apart. The standard error is that over participants (s.d. of their means / sqrt of
     their number). Target trials only.
+
+    `scores` and `times` are the tables that `rating_scores` and `region_times` return.
+
+    >>> rows = [("P1", 2.0, -1.0), ("P1", 4.0, 0.0), ("P2", 6.0, 1.0)]
+    >>> scores = pd.DataFrame(rows, columns=["participant", "rating", "z"]).assign(
+    ...     role="target", phenomenon="npi", condition="grammatical", prompt="rating"
+    ... )
+    >>> times = pd.DataFrame(columns=["participant", "phenomenon", "condition", "region", "rt"])
+    >>> condition_means(scores, times)[["measure", "participants", "n", "mean", "se"]].to_numpy().tolist()
+    [['rating', 2, 3, 4.5, 1.5], ['z', 2, 3, 0.25, 0.75]]
     """
     targets = scores[scores["role"] == "target"].assign(region=SENTENCE_WIDE)
     cell = ["phenomenon", "condition", "region"]

@@ -63,11 +63,11 @@ def icc_interval(ratings: "Array", *, seed: int | Sequence[int], draws: int = DR
     import numpy as np
 
     cells = _Cells(ratings)
-    found = icc(ratings)
-    if np.isnan(found.icc):
+    agreement = icc(ratings)
+    if np.isnan(agreement.icc):
         return float("nan"), float("nan")
     random = np.random.default_rng(seed)
-    spread = [max(0.0, variance) for variance in (found.sentences, found.raters, found.rest)]
+    spread = [max(0.0, variance) for variance in (agreement.sentences, agreement.raters, agreement.rest)]
     if cells.complete:
         drawn = cells.ratio(cells.drawn(spread, random, draws))
     else:
@@ -113,8 +113,8 @@ class _Cells:
         rest = (left**2).sum(axis=0) - ((self.basis.T @ left) ** 2).sum(axis=0)
         by_row, by_column = (np.eye(size)[code] for size, code in ((self.rows, self.row), (self.columns, self.column)))
         within = [
-            (left**2).sum(axis=0) - ((one.T @ left) ** 2 / one.sum(axis=0)[:, None]).sum(axis=0)
-            for one in (by_row, by_column)
+            (left**2).sum(axis=0) - ((side.T @ left) ** 2 / side.sum(axis=0)[:, None]).sum(axis=0)
+            for side in (by_row, by_column)
         ]
         error = np.maximum(rest, 0) / self.free
         sentences = (within[1] - rest - (self.rows - 1) * error) / (self.n - self.columns)
@@ -134,8 +134,8 @@ class _Cells:
 
         sentences, raters, rest = variances
         whole = sentences + (raters + rest) / self.k
-        found: Array = np.divide(sentences, whole, out=np.full_like(whole, np.nan), where=whole > 1e-12)
-        return found
+        coefficients: Array = np.divide(sentences, whole, out=np.full_like(whole, np.nan), where=whole > 1e-12)
+        return coefficients
 
 
 def reliabilities(scores: pd.DataFrame, *, seed: int = 1, draws: int = DRAWS, splits: int = SPLITS) -> pd.DataFrame:
@@ -143,8 +143,21 @@ def reliabilities(scores: pd.DataFrame, *, seed: int = 1, draws: int = DRAWS, sp
 
     Conditions differ, so agreement over all sentences holds the effect of grammaticality as well; that within a condition
     does not. Ratings as given, target trials. `split_half`: mean correlation of two random halves of the raters over
-    sentences; `spearman_brown` = 2 r / (1 + r); `ceiling`, its square root: what a perfect model would correlate with
+    sentences; `spearman_brown` = 2 r / (1 + r)
+    (doi 10.1111/j.2044-8295.1910.tb00206.x); `ceiling`, its square root: what a perfect model would correlate with
     the means of these raters.
+
+    ICC(2,k) after Shrout & Fleiss (doi 10.1037/0033-2909.86.2.420), with its interval by parametric bootstrap (`draws`); all is
+    empty where there are too few ratings.
+
+    >>> cells = [(p, i, c) for p in range(4) for i in range(4) for c in ("grammatical", "ungrammatical")]
+    >>> rows = [(f"P{p}", f"i{i}", c, 5.0 * (c == "grammatical") + (p + i * i) % 3) for p, i, c in cells]
+    >>> scores = pd.DataFrame(rows, columns=["participant", "item", "condition", "rating"]).assign(
+    ...     experiment="E1", version="V1", role="target", prompt="rating", phenomenon="npi", paradigm="ever"
+    ... )
+    >>> table = reliabilities(scores, draws=50, splits=20)
+    >>> table.loc[:0, ["condition", "sentences", "raters", "icc"]].round(2).to_numpy().tolist()
+    [['all', 8, 4, 0.97]]
     """
     import numpy as np
 
@@ -161,9 +174,11 @@ def reliabilities(scores: pd.DataFrame, *, seed: int = 1, draws: int = DRAWS, sp
             for c, condition in enumerate([ALL, *sorted(part["condition"].unique())]):
                 shown = part if condition == ALL else part[part["condition"] == condition]
                 sentences = dict.fromkeys(zip(shown["item"], shown["condition"], strict=True))
-                there = [place_of[sentence] for sentence in sentences]
-                found = _agreement(ratings[:, there], [half[:, there] for half in halves], [seed, 1, n, m, c], draws)
-                rows.append({**place, "condition": condition, **found})
+                columns = [place_of[sentence] for sentence in sentences]
+                agreement = _agreement(
+                    ratings[:, columns], [half[:, columns] for half in halves], [seed, 1, n, m, c], draws
+                )
+                rows.append({**place, "condition": condition, **agreement})
     return check(pd.DataFrame(rows, columns=TABLES["reliability"].names), "reliability")
 
 
@@ -178,21 +193,21 @@ def _agreement(matrix: "Array", halves: Sequence["Array"], seed: Sequence[int], 
     """Return the agreement on the sentences in the columns of `matrix`, raters by sentences; `halves` are splits by sentences."""
     import numpy as np
 
-    found = icc(matrix.T)
+    estimate = icc(matrix.T)
     low, high = icc_interval(matrix.T, seed=seed, draws=draws)
     r = _correlated(*halves)
-    there = ~np.isnan(matrix)
+    rated = ~np.isnan(matrix)
     return {
         "sentences": matrix.shape[1],
-        "raters": int(there.any(axis=1).sum()),
-        "k": found.k,
-        "ratings": int(there.sum()),
-        "icc": found.icc,
+        "raters": int(rated.any(axis=1).sum()),
+        "k": estimate.k,
+        "ratings": int(rated.sum()),
+        "icc": estimate.icc,
         "icc_low": low,
         "icc_high": high,
-        "var_sentences": found.sentences,
-        "var_raters": found.raters,
-        "var_rest": found.rest,
+        "var_sentences": estimate.sentences,
+        "var_raters": estimate.raters,
+        "var_rest": estimate.rest,
         **_stepped_up(r),
     }
 
@@ -202,8 +217,18 @@ def noise_ceilings(scores: pd.DataFrame, *, seed: int = 1, splits: int = SPLITS)
     by prompt.
 
     Levels: sentences (all), grammatical, ungrammatical, pairs (differences within pairs), paradigms and phenomena (means of
-    these differences). Raters are halved within their version; `reliability` is stepped up after Spearman and Brown, `ceiling`
-    its square root.
+    these differences). Raters are halved within their version; `reliability` is stepped up after Spearman and Brown
+    (doi 10.1111/j.2044-8295.1910.tb00206.x), `ceiling` its square root.
+
+    Fewer than three sentences, pairs, paradigms or phenomena have no ceiling.
+
+    >>> cells = [(p, i, c) for p in range(4) for i in range(4) for c in ("grammatical", "ungrammatical")]
+    >>> rows = [(f"P{p}", f"i{i}", c, (c == "grammatical") + (p + i * i) % 3 / 5) for p, i, c in cells]
+    >>> scores = pd.DataFrame(rows, columns=["participant", "item", "condition", "z"]).assign(
+    ...     experiment="E1", version="V1", role="target", prompt="rating", phenomenon="npi", paradigm="ever"
+    ... )
+    >>> noise_ceilings(scores, splits=20).loc[:0, ["level", "n", "ceiling"]].round(2).to_numpy().tolist()
+    [['sentences', 8, 0.99]]
     """
     import numpy as np
 
@@ -223,16 +248,16 @@ def noise_ceilings(scores: pd.DataFrame, *, seed: int = 1, splits: int = SPLITS)
         places = rated.drop_duplicates(["item", "condition"]).set_index(["item", "condition"])
         for level, pair in _levels(halves, places).items():
             r = _correlated(pair[0].to_numpy(), pair[1].to_numpy())
-            found = _stepped_up(r)
+            correlations = _stepped_up(r)
             rows.append(
                 {
                     "prompt": prompt,
                     "level": level,
                     "n": pair[0].shape[1],
                     "splits": splits,
-                    "split_half": found["split_half"],
-                    "reliability": found["spearman_brown"],
-                    "ceiling": found["ceiling"],
+                    "split_half": correlations["split_half"],
+                    "reliability": correlations["spearman_brown"],
+                    "ceiling": correlations["ceiling"],
                 }
             )
     return check(pd.DataFrame(rows, columns=TABLES["noise_ceilings"].names), "noise_ceilings")
@@ -240,18 +265,18 @@ def noise_ceilings(scores: pd.DataFrame, *, seed: int = 1, splits: int = SPLITS)
 
 def _levels(halves: Sequence[pd.DataFrame], places: pd.DataFrame) -> dict[str, list[pd.DataFrame]]:
     """Return each half's means (splits by units) at every level."""
-    found = {"sentences": list(halves)}
+    means = {"sentences": list(halves)}
     for condition in (GOOD, BAD):
-        found[condition] = [half.loc[:, half.columns.get_level_values("condition") == condition] for half in halves]
-    good, bad = ([half.droplevel("condition", axis=1) for half in found[condition]] for condition in (GOOD, BAD))
+        means[condition] = [half.loc[:, half.columns.get_level_values("condition") == condition] for half in halves]
+    good, bad = ([half.droplevel("condition", axis=1) for half in means[condition]] for condition in (GOOD, BAD))
     both = good[0].columns.intersection(bad[0].columns, sort=False)
-    pairs = [one[both] - other[both] for one, other in zip(good, bad, strict=True)]
-    found["pairs"] = pairs
+    pairs = [first[both] - second[both] for first, second in zip(good, bad, strict=True)]
+    means["pairs"] = pairs
     of_item = places.reset_index().drop_duplicates("item").set_index("item")
     for level, column in (("paradigms", "paradigm"), ("phenomena", "phenomenon")):
         names = of_item.loc[both, column].to_numpy(dtype=object)
-        found[level] = [pair.T.groupby(names).mean().T for pair in pairs]
-    return found
+        means[level] = [pair.T.groupby(names).mean().T for pair in pairs]
+    return means
 
 
 def _matrix(scores: pd.DataFrame, value: str) -> pd.DataFrame:
@@ -266,19 +291,19 @@ def _summed(
     import numpy as np
 
     values = matrix.to_numpy(dtype="float64")
-    there = ~np.isnan(values)
+    rated = ~np.isnan(values)
     raters = len(values)
     first = (random.random((splits, raters)).argsort(axis=1) < raters // 2).astype("float64")
-    found = []
+    halves = []
     for half in (first, 1 - first):
-        parts = (half @ np.where(there, values, 0.0), half @ there)
-        found.append(tuple(pd.DataFrame(part, columns=matrix.columns) for part in parts))
-    return found[0], found[1]  # type: ignore[return-value]
+        parts = (half @ np.where(rated, values, 0.0), half @ rated)
+        halves.append(tuple(pd.DataFrame(part, columns=matrix.columns) for part in parts))
+    return halves[0], halves[1]  # type: ignore[return-value]
 
 
 def _halves(matrix: pd.DataFrame, splits: int, random: Any) -> tuple[pd.DataFrame, pd.DataFrame]:
-    one, other = (total / count.where(count > 0) for total, count in _summed(matrix, splits, random))
-    return one, other
+    first, second = (total / count.where(count > 0) for total, count in _summed(matrix, splits, random))
+    return first, second
 
 
 def _pooled(parts: list[pd.DataFrame]) -> pd.DataFrame:
@@ -290,13 +315,13 @@ def _pooled(parts: list[pd.DataFrame]) -> pd.DataFrame:
     return total / count.where(count > 0)
 
 
-def _correlated(one: "Array", other: "Array") -> float:
+def _correlated(first: "Array", second: "Array") -> float:
     """Return the mean over splits (rows) of the correlation of two halves over units (columns)."""
     import numpy as np
 
-    both = ~np.isnan(one) & ~np.isnan(other)
+    both = ~np.isnan(first) & ~np.isnan(second)
     n = both.sum(axis=1)
-    x, y = (np.where(both, half, 0.0) for half in (one, other))
+    x, y = (np.where(both, half, 0.0) for half in (first, second))
     with np.errstate(invalid="ignore", divide="ignore"):
         x, y = (np.where(both, half - half.sum(axis=1, keepdims=True) / n[:, None], 0.0) for half in (x, y))
         r = (x * y).sum(axis=1) / np.sqrt((x**2).sum(axis=1) * (y**2).sum(axis=1))
@@ -335,22 +360,22 @@ def choice_agreement(responses: pd.DataFrame, items: pd.DataFrame) -> pd.DataFra
     grammatical member (a tie is half a pair); they differ by much and must not be mixed. `kept`: the majority agrees on at least
     4 of 5 pairs, BLiMP's rule (doi 10.1162/tacl_a_00321).
     """
-    chosen = answered(responses[(responses["role"] == "target") & (responses["task"] == "choice")])
-    chosen = chosen[chosen["paradigm"].isin(minimal_pairs(items))]
+    choices = answered(responses[(responses["role"] == "target") & (responses["task"] == "choice")])
+    choices = choices[choices["paradigm"].isin(minimal_pairs(items))]
     names = items.drop_duplicates("paradigm").set_index("paradigm")["phenomenon"]
-    chosen = chosen.assign(
-        phenomenon=chosen["paradigm"].map(names), good=(chosen["response"] == GOOD).astype("float64")
+    choices = choices.assign(
+        phenomenon=choices["paradigm"].map(names), good=(choices["response"] == GOOD).astype("float64")
     )
     rows = []
-    for prompt, asked in chosen.groupby("prompt", sort=True):
+    for prompt, asked in choices.groupby("prompt", sort=True):
         parts = [(str(paradigm), part) for paradigm, part in asked.groupby("paradigm", sort=True)]
-        found = [_chosen(paradigm, str(part["phenomenon"].iloc[0]), part) for paradigm, part in parts]
-        found += [_chosen(ALL, ALL, asked)] if len(parts) > 1 else []
-        rows += [{"prompt": prompt, **row} for row in found]
+        shares = [_choice_shares(paradigm, str(part["phenomenon"].iloc[0]), part) for paradigm, part in parts]
+        shares += [_choice_shares(ALL, ALL, asked)] if len(parts) > 1 else []
+        rows += [{"prompt": prompt, **row} for row in shares]
     return check(pd.DataFrame(rows, columns=TABLES["choice_agreement"].names), "choice_agreement")
 
 
-def _chosen(paradigm: str, phenomenon: str, choices: pd.DataFrame) -> dict[str, object]:
+def _choice_shares(paradigm: str, phenomenon: str, choices: pd.DataFrame) -> dict[str, object]:
     shares = choices.groupby("item")["good"].mean()
     ties = int((shares == 0.5).sum())
     majority = float((shares > 0.5).mean() + ties / 2 / len(shares))

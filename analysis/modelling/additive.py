@@ -20,15 +20,20 @@ RANDOM = " + ".join(f"s({group}, bs='re')" for group in ("participant", "item", 
 
 
 def smooths(frame: pd.DataFrame, formula: str, *, series: Sequence[str] = (), rho: float | None = None) -> pd.DataFrame:
-    """Return the table gam_terms: parametric and smooth terms of `mgcv::bam(discrete = TRUE)`, fitted by fREML.
+    """Return the table gam_terms: parametric and smooth terms of `mgcv::bam(discrete = TRUE)`, fitted by fREML
+    (Wood 2017, doi 10.1201/9781315370279).
 
     With `series`, the columns that name one, such as session and trial, residuals of successive rows of a series follow
     an AR(1) process with coefficient `rho`; without `rho`, it is the lag-1 autocorrelation of a fit without. Smooths with
-    `bs="re"` are random effects; they are in the model, untested, and not in the table. Needs R with mgcv.
+    `bs="re"` are random effects; they are in the model, untested, and not in the table. Estimates are in units of
+    the response. A column that the formula names and the table lacks is a `DataError`. Needs R with mgcv, else `MissingExtra`
+    says what to install.
 
-    ```
-    smooths(aligned, "log_rt ~ s(surprisal) + length + s(participant, bs='re') + s(token, bs='re')", series=["session", "trial"])
-    ```
+    >>> aligned = pd.DataFrame({"log_rt": [5.9, 6.1], "surprisal": [4.0, 9.5], "participant": ["P1", "P2"]})
+    >>> smooths(aligned, "log_rt ~ s(surprisal) + length + s(participant, bs='re')")
+    Traceback (most recent call last):
+    ...
+    gardenpath.study.errors.DataError: formula "log_rt ~ s(surprisal) + length + s(participant, bs='re')": no column length; ...
     """
     return _fitted(frame, formula, series, rho)[0]
 
@@ -48,11 +53,11 @@ def curves(
     for model, protocol, rows in by_model(aligned):
         if (model, protocol) not in (withheld or {}):
             read = rows.sort_values([*SERIES, "word"], kind="stable")
-            for found, table in zip(tables.values(), _fitted(read, wanted, SERIES, None), strict=True):
-                found.append(table.assign(model=model, protocol=protocol))
+            for collected, table in zip(tables.values(), _fitted(read, wanted, SERIES, None), strict=True):
+                collected.append(table.assign(model=model, protocol=protocol))
     return {
-        name: check(pd.concat([pd.DataFrame(columns=TABLES[name].names), *found])[TABLES[name].names], name)
-        for name, found in tables.items()
+        name: check(pd.concat([pd.DataFrame(columns=TABLES[name].names), *collected])[TABLES[name].names], name)
+        for name, collected in tables.items()
     }
 
 

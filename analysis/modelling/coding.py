@@ -72,9 +72,9 @@ def coded(frame: pd.DataFrame, formula: Formula, contrasts: Mapping[str, Coding]
             levels, fault = _levels(frame[factor], levels)
             faults += fault
             if not fault:
-                found = {column: (factor, by) for column, by in _columns(factor, name, levels).items()}
-                columns[factor] = list(found)
-                codes |= found
+                by_column = {column: (factor, by) for column, by in _columns(factor, name, levels).items()}
+                columns[factor] = list(by_column)
+                codes |= by_column
     faults = faults or _empty_cells(frame, formula, contrasts)
     if faults:
         raise DataError(faults)
@@ -84,19 +84,19 @@ def coded(frame: pd.DataFrame, formula: Formula, contrasts: Mapping[str, Coding]
     return Coded(frame.assign(**numeric), _replaced(formula, columns), codes)
 
 
-def _levels(cells: pd.Series, stated: Sequence[str] | None) -> tuple[list[str], list[str]]:
-    there = sorted(cells.dropna().astype("string").unique())
+def _levels(cells: pd.Series, order: Sequence[str] | None) -> tuple[list[str], list[str]]:
+    present = sorted(cells.dropna().astype("string").unique())
     empty = int(cells.isna().sum())
     faults = [f"factor {cells.name!r}: {empty} of {len(cells)} values are empty; exclude them"] if empty else []
-    if len(there) == 1:
+    if len(present) == 1:
         faults.append(
-            f"factor {cells.name!r} has the one level {there[0]!r} in {len(cells)} rows; expected two or more"
+            f"factor {cells.name!r} has the one level {present[0]!r} in {len(cells)} rows; expected two or more"
         )
-    if stated is not None and sorted(stated) != there:
+    if order is not None and sorted(order) != present:
         faults.append(
-            f"factor {cells.name!r} has the levels {', '.join(there)}; contrasts are stated of {', '.join(stated)}"
+            f"factor {cells.name!r} has the levels {', '.join(present)}; contrasts were given for {', '.join(order)}"
         )
-    return list(stated) if stated is not None else there, faults
+    return list(order) if order is not None else present, faults
 
 
 def _columns(factor: str, coding: str, levels: Sequence[str]) -> dict[str, dict[str, float]]:
@@ -120,18 +120,18 @@ def _empty_cells(frame: pd.DataFrame, formula: Formula, contrasts: Mapping[str, 
     crossed = {tuple(name for name in term.split(":") if name in contrasts) for term in formula.fixed}
     faults = []
     for factors in sorted(cell for cell in crossed if len(cell) > 1):
-        there = set(frame[list(factors)].astype("string").itertuples(index=False, name=None))
+        present = set(frame[list(factors)].astype("string").itertuples(index=False, name=None))
         levels = [sorted(frame[name].astype("string").unique()) for name in factors]
         for cell in itertools.product(*levels):
-            if cell not in there:
+            if cell not in present:
                 what = " and ".join(f"{name} {level!r}" for name, level in zip(factors, cell, strict=True))
                 faults.append(f"no row has {what}, so the interaction {':'.join(factors)} cannot be estimated")
     return faults
 
 
 def _replaced(formula: Formula, columns: Mapping[str, Sequence[str]]) -> Formula:
-    def terms(given: Sequence[str]) -> tuple[str, ...]:
-        parts = [itertools.product(*(columns.get(name, [name]) for name in term.split(":"))) for term in given]
+    def terms(effects: Sequence[str]) -> tuple[str, ...]:
+        parts = [itertools.product(*(columns.get(name, [name]) for name in term.split(":"))) for term in effects]
         return tuple(":".join(product) for products in parts for product in products)
 
     random = tuple(Random(terms(r.terms), r.group, r.correlated) for r in formula.random)

@@ -12,7 +12,7 @@ from ..engines.r_code import quoted
 from ..grammatical_status import CODES
 from ..ledger import ALL
 from ..measuring.ratings_and_times import SENTENCE_WIDE
-from ..prompts import named, of, told
+from ..prompts import prompt_suffix, prompts_of, rows_of_prompt
 from .coding import Coded, Coding, coded
 from .grammaticality import INTERCEPTS, SLOPES, detectable, exp_difference
 from .mixed_models import failed, fit, fit_stepwise
@@ -65,11 +65,23 @@ def factorial_models(
 
     `ms`: for two-level factors and log reading time, the difference of exponentiated predictions at the mean of everything
     else, exp(b0 + b1/2) - exp(b0 - b1/2), with the delta-method interval.
+
+    A declared formula that names an unknown response, paradigm or column is a `DataError`.
+
+    >>> rows = [(f"P{p}", f"i{i}", "ab"[(p + i) % 2], i, (p + i) % 2 + (p * i) % 3 / 9) for p in range(6) for i in range(6)]
+    >>> scores = pd.DataFrame(rows, columns=["participant", "item", "condition", "trial", "z"])
+    >>> scores = scores.assign(role="target", paradigm="ever", prompt="rating")
+    >>> levels = [("ever", "a", "npi", "any"), ("ever", "b", "npi", "ever")]
+    >>> conditions = pd.DataFrame(levels, columns=["paradigm", "condition", "factor", "level"])
+    >>> times = pd.DataFrame(columns=["region", "paradigm"])
+    >>> table = factorial_models(scores, times, conditions)["factorial_models"]
+    >>> table[["random", "term", "contrast", "n"]].to_numpy().tolist()[1]
+    ['intercepts', 'npi_ever_any', 'npi: ever minus any', 36]
     """
     levels = _levels(conditions)
-    stated = _declared(models, levels, policy) if models else _suggested(scores, times, levels)
+    plans = _declared(models, levels, policy) if models else _suggested(scores, times, levels)
     targets = scores[scores["role"] == "target"]
-    planned = [each for plan in stated for each in _by_prompt(plan, targets)]
+    planned = [each for plan in plans for each in _by_prompt(plan, targets)]
     several = len({plan.prompt for plan in planned} - {None}) > 1
     fits = [_fitted(plan, _rows(plan, scores, times, levels), engine, crosscheck, several) for plan in planned]
     columns = TABLES["factorial_models"].names
@@ -95,12 +107,12 @@ def _response(model: ModelSection) -> str:
 
 def _levels(conditions: pd.DataFrame) -> dict[str, pd.DataFrame]:
     """Return for each paradigm the level of every factor by condition, in the order in which they are stated."""
-    found = {}
+    levels = {}
     for paradigm, rows in conditions.groupby("paradigm", sort=True):
-        found[str(paradigm)] = rows.pivot_table(
+        levels[str(paradigm)] = rows.pivot_table(
             index="condition", columns="factor", values="level", aggfunc="first", sort=False
         )
-    return found
+    return levels
 
 
 def _declared(models: Sequence[ModelSection], levels: Mapping[str, pd.DataFrame], policy: str) -> Iterator[_Planned]:
@@ -128,9 +140,9 @@ def _declared(models: Sequence[ModelSection], levels: Mapping[str, pd.DataFrame]
 
 def _suggested(scores: pd.DataFrame, times: pd.DataFrame, levels: Mapping[str, pd.DataFrame]) -> Iterator[_Planned]:
     measured = [("z", SENTENCE_WIDE), *(("log_rt", str(region)) for region in sorted(times["region"].unique()))]
-    there = {*scores.loc[scores["role"] == "target", "paradigm"], *times["paradigm"]}
+    measured_paradigms = {*scores.loc[scores["role"] == "target", "paradigm"], *times["paradigm"]}
     for paradigm, by in levels.items():
-        if paradigm not in there or {*by.index} == {*CODES} or len(by) < 2:
+        if paradigm not in measured_paradigms or {*by.index} == {*CODES} or len(by) < 2:
             continue
         factors = [str(name) for name in by if len({*by[name]}) > 1]
         for measure, region in measured:
@@ -154,10 +166,10 @@ def _by_prompt(plan: _Planned, targets: pd.DataFrame) -> list[_Planned]:
 
 
 def _coding(
-    factor: str, stated: Mapping[str, str], paradigms: Sequence[str], levels: Mapping[str, pd.DataFrame]
+    factor: str, contrasts: Mapping[str, str], paradigms: Sequence[str], levels: Mapping[str, pd.DataFrame]
 ) -> Coding:
     order = dict.fromkeys(level for paradigm in paradigms for level in levels[paradigm][factor])
-    return stated.get(factor, "repeated"), list(order)
+    return contrasts.get(factor, "repeated"), list(order)
 
 
 def _rows(
@@ -168,7 +180,7 @@ def _rows(
 
     wide = plan.region == SENTENCE_WIDE
     frame = scores[scores["role"] == "target"].dropna(subset="z") if wide else times[times["region"] == plan.region]
-    frame = of(frame[frame["paradigm"].isin(plan.paradigms)], None if plan.prompt == ALL else plan.prompt)
+    frame = rows_of_prompt(frame[frame["paradigm"].isin(plan.paradigms)], None if plan.prompt == ALL else plan.prompt)
     factors = pd.concat([levels[p].reset_index().assign(paradigm=p) for p in plan.paradigms], ignore_index=True)
     new = factors[["paradigm", "condition", *(n for n in factors if n not in frame)]]
     rows = frame.astype({"participant": object, "item": object}).merge(
@@ -194,9 +206,9 @@ def _numbers(plan: _Planned, rows: pd.DataFrame) -> list[str]:
 def steps_named(models: pd.DataFrame) -> list[str]:
     """Return how each row of factorial_models is named in model_steps."""
     places = models[["model", "measure", "region", "random"]].itertuples(index=False)
-    prompts = models["prompt"] if told(models) != [None] else pd.Series(None, index=models.index, dtype="object")
+    prompts = models["prompt"] if prompts_of(models) != [None] else pd.Series(None, index=models.index, dtype="object")
     return [
-        " ".join(map(str, place)) + named(None if pd.isna(prompt) else prompt)
+        " ".join(map(str, place)) + prompt_suffix(None if pd.isna(prompt) else prompt)
         for place, prompt in zip(places, prompts, strict=True)
     ]
 
@@ -206,7 +218,7 @@ def _fitted(
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Return a model's fixed effects and the steps that led to it."""
     place = {"model": plan.name, "measure": plan.formula.response, "region": plan.region, "random": plan.random}
-    name = " ".join(place.values()) + named(plan.prompt if several else None)
+    name = " ".join(place.values()) + prompt_suffix(plan.prompt if several else None)
     text, term = str(plan.formula), next((name for name in plan.formula.fixed if name != "1"), "intercept")
     if rows.empty:
         lacking = failed(text, term, "no trial of these paradigms was measured there", rows, engine=engine)
@@ -233,20 +245,20 @@ def _fitted(
     return model.assign(**place, prompt=plan.prompt, contrast=model["term"].map(compared)), steps.of(name)
 
 
-def _contrast(term: str, plan: _Planned, given: Coded) -> str | None:
+def _contrast(term: str, plan: _Planned, design: Coded) -> str | None:
     """Return what a coefficient compares, such as "extraction: object minus subject"; None where no factor is in it."""
-    parts = [_compared(name, plan, given) for name in term.split(":")]
-    return " x ".join(parts) if any(name in given.codes for name in term.split(":")) else None
+    parts = [_compared(name, plan, design) for name in term.split(":")]
+    return " x ".join(parts) if any(name in design.codes for name in term.split(":")) else None
 
 
-def _compared(column: str, plan: _Planned, given: Coded) -> str:
-    if column not in given.codes:
+def _compared(column: str, plan: _Planned, design: Coded) -> str:
+    if column not in design.codes:
         return column
-    factor, by = given.codes[column]
-    stated = plan.contrasts[factor]
-    coding = stated if isinstance(stated, str) else stated[0]
+    factor, by = design.codes[column]
+    contrast = plan.contrasts[factor]
+    coding = contrast if isinstance(contrast, str) else contrast[0]
     levels = list(by)
-    nth = [name for name, (of, _) in given.codes.items() if of == factor].index(column)
+    nth = [name for name, (of, _) in design.codes.items() if of == factor].index(column)
     match coding:
         case "repeated":
             after, before = levels[nth + 1], levels[nth]
@@ -259,14 +271,14 @@ def _compared(column: str, plan: _Planned, given: Coded) -> str:
     return f"{factor}: {after} minus {before}"
 
 
-def _in_ms(model: pd.DataFrame, given: Coded, engine: str) -> dict[str, list[float]]:
+def _in_ms(model: pd.DataFrame, design: Coded, engine: str) -> dict[str, list[float]]:
     """Return the columns ms, ms_low and ms_high: of the contrasts that are differences of two levels, -1/2 and +1/2."""
     table = model.set_index("term")
-    found = {term: (float("nan"),) * 3 for term in table.index}
-    for column, (_, by) in given.codes.items():
+    differences = {term: (float("nan"),) * 3 for term in table.index}
+    for column, (_, by) in design.codes.items():
         if column in table.index and "intercept" in table.index and sorted(by.values()) == [-0.5, 0.5]:
-            found[column] = _milliseconds(table, column, given.frame, engine)
-    return {name: [found[term][n] for term in table.index] for n, name in enumerate(("ms", "ms_low", "ms_high"))}
+            differences[column] = _milliseconds(table, column, design.frame, engine)
+    return {name: [differences[term][n] for term in table.index] for n, name in enumerate(("ms", "ms_low", "ms_high"))}
 
 
 def _milliseconds(table: pd.DataFrame, column: str, frame: pd.DataFrame, engine: str) -> tuple[float, float, float]:

@@ -11,7 +11,7 @@ from gardenpath.study import TABLES, DataError, check
 from ..engines.formulas import parse
 from ..grammatical_status import CODES, minimal_pairs
 from ..measuring.ratings_and_times import SENTENCE_WIDE
-from ..prompts import of
+from ..prompts import rows_of_prompt
 from .mixed_models import engine_named, failed, fit
 
 TERM = "grammaticality"
@@ -28,7 +28,7 @@ RANDOM: Mapping[str, Mapping[str, Sequence[str]]] = {
 }
 RAW = {"z": "rating", "log_rt": "rt"}
 COVARIATES = ("log_trial", "position")
-FOUND = 0.05
+ALPHA = 0.05
 POWER = 0.80  # of the minimum detectable effect
 Measured = tuple[str, str, str | None]  # measure, region, and of ratings the prompt
 
@@ -72,18 +72,18 @@ def entering(scores: pd.DataFrame, times: pd.DataFrame, items: pd.DataFrame) -> 
         ("z", SENTENCE_WIDE, str(prompt)): rows for prompt, rows in targets.groupby("prompt", sort=True)
     }
     measured |= {("log_rt", str(region), None): rows for region, rows in times.groupby("region", sort=True)}
-    found = {}
+    trials = {}
     for key, frame in measured.items():
         rows = frame[frame["paradigm"].isin(pairs)]
         rows = rows.astype(
             {"participant": object, "item": object}
         )  # hundreds of fits count their levels: twice as fast
-        found[key] = rows.assign(
+        trials[key] = rows.assign(
             **{TERM: rows["condition"].map(CODES).astype("float64")},
             log_trial=np.log1p(rows["trial"].to_numpy(dtype="float64")),
             position=rows["word"].astype("float64") if "word" in rows else 0.0,
         )
-    return {key: rows for key, rows in found.items() if len(rows)}
+    return {key: rows for key, rows in trials.items() if len(rows)}
 
 
 def _models(
@@ -154,14 +154,14 @@ def _described(model: pd.DataFrame, rows: pd.DataFrame, measure: str, engine: st
     term = model["term"] == TERM
     if model.loc[term, "estimate"].isna().all():
         return model
-    told: dict[str, float] = {}
+    columns: dict[str, float] = {}
     raw = effect(rows, RAW[measure], (PLAIN,), engine)
     for ours, theirs in (("raw", "estimate"), ("raw_low", "ci_low"), ("raw_high", "ci_high")):
-        told[ours] = raw.loc[raw["term"] == TERM, theirs].item()
+        columns[ours] = raw.loc[raw["term"] == TERM, theirs].item()
     if measure == "log_rt":
-        found = milliseconds(model, rows, engine)
-        told |= {"ms": found.ms, "ms_low": found.low, "ms_high": found.high}
-    return model.assign(**{name: term.map({True: value, False: float("nan")}) for name, value in told.items()})
+        difference = milliseconds(model, rows, engine)
+        columns |= {"ms": difference.ms, "ms_low": difference.low, "ms_high": difference.high}
+    return model.assign(**{name: term.map({True: value, False: float("nan")}) for name, value in columns.items()})
 
 
 def milliseconds(model: pd.DataFrame, rows: pd.DataFrame, engine: str = "glmm", form: str = PLAIN) -> Milliseconds:
@@ -206,7 +206,7 @@ def detectable(tested: pd.DataFrame) -> pd.Series:
     from scipy.stats import t
 
     df = tested["df"].to_numpy(dtype="float64")
-    smallest = (t.ppf(1 - FOUND / 2, df) + t.ppf(POWER, df)) * tested["se"].to_numpy(dtype="float64")
+    smallest = (t.ppf(1 - ALPHA / 2, df) + t.ppf(POWER, df)) * tested["se"].to_numpy(dtype="float64")
     return pd.Series(smallest, index=tested.index)
 
 
@@ -214,10 +214,10 @@ def _bh(models: pd.DataFrame, by: list[str]) -> pd.Series:
     from scipy.stats import false_discovery_control
 
     tested = models[(models["term"] == TERM) & models["p"].notna()]
-    found = pd.Series(float("nan"), index=models.index)
+    corrected = pd.Series(float("nan"), index=models.index)
     for _, p in tested.groupby(by, dropna=False)["p"]:
-        found[p.index] = false_discovery_control(p.to_numpy(dtype="float64"), method="bh")
-    return found
+        corrected[p.index] = false_discovery_control(p.to_numpy(dtype="float64"), method="bh")
+    return corrected
 
 
 def families(models: Mapping[str, pd.DataFrame], measured: Mapping[Measured, pd.DataFrame]) -> pd.DataFrame:
@@ -226,13 +226,13 @@ def families(models: Mapping[str, pd.DataFrame], measured: Mapping[Measured, pd.
     `models` holds the tables of models by level (phenomenon, paradigm).
     """
     lagged = {key: autocorrelation(rows, key[0]) for key, rows in measured.items()}
-    found = []
+    summaries = []
     for level, table in models.items():
         tests = table[table["term"] == TERM]
         for measure, region, prompt in measured:
-            own = (tests["measure"] == measure) & (tests["region"] == region)
-            for random, rows in of(tests[own], prompt).groupby("random", sort=False):
-                found.append(
+            in_family = (tests["measure"] == measure) & (tests["region"] == region)
+            for random, rows in rows_of_prompt(tests[in_family], prompt).groupby("random", sort=False):
+                summaries.append(
                     {
                         "level": level,
                         "measure": measure,
@@ -242,13 +242,13 @@ def families(models: Mapping[str, pd.DataFrame], measured: Mapping[Measured, pd.
                         "models": len(rows),
                         "fitted": int(rows["p"].notna().sum()),
                         "singular": int(rows["singular"].sum()),
-                        "uncorrected": int((rows["p"] < FOUND).sum()),
-                        "found": int((rows["p_bh"] < FOUND).sum()),
-                        "found_all": int((rows["p_bh_all"] < FOUND).sum()),
+                        "uncorrected": int((rows["p"] < ALPHA).sum()),
+                        "found": int((rows["p_bh"] < ALPHA).sum()),
+                        "found_all": int((rows["p_bh_all"] < ALPHA).sum()),
                         "autocorrelation": lagged[measure, region, prompt],
                     }
                 )
-    return check(pd.DataFrame(found, columns=TABLES["families"].names), "families")
+    return check(pd.DataFrame(summaries, columns=TABLES["families"].names), "families")
 
 
 def autocorrelation(rows: pd.DataFrame, response: str) -> float:

@@ -27,11 +27,15 @@ def marginal_contrasts(
 
     The model is lme4's; degrees of freedom after Satterthwaite however many rows there are, where emmeans itself passes
     to z tests above 3000. `p` is adjusted over the contrasts of one level of `by`, the interval is not. `method` is one of
-    emmeans' names, such as pairwise, consec or trt.vs.ctrl. Needs R.
+    emmeans' names, such as pairwise, consec or trt.vs.ctrl. Differences are in units of the response. A numeric
+    column in place of a factor is a `DataError`, an unknown adjustment a `ValueError`. Needs R, else
+    `MissingExtra` says what to install.
 
-    ```
-    marginal_contrasts(times, "log_rt ~ kind*size + (1|participant) + (1|item)", "kind", by=["size"])
-    ```
+    >>> times = pd.DataFrame({"log_rt": [5.9, 6.1, 6.0, 6.3], "size": [1.0, 2, 1, 2], "participant": ["P1", "P1", "P2", "P2"]})
+    >>> marginal_contrasts(times, "log_rt ~ size + (1|participant)", "size")
+    Traceback (most recent call last):
+    ...
+    gardenpath.study.errors.DataError: formula 'log_rt ~ size + (1|participant)': size is no factor among ...
     """
     from scipy import stats
 
@@ -48,15 +52,15 @@ def marginal_contrasts(
     answer = r_session.ask(
         "marginal", columns, formula, optimizer=DEFAULT, of=of, by=list(by), method=method, adjust=adjust
     )
-    found = pd.DataFrame(answer["value"]).rename(columns={"SE": "se", "t_ratio": "t", "p_value": "p"})
-    width = stats.t.ppf(0.975, found["df"]) * found["se"]
-    at = ["; ".join(f"{name} {row[name]}" for name in by) or "all" for row in found.to_dict("records")]
-    table = found.assign(
+    contrasts = pd.DataFrame(answer["value"]).rename(columns={"SE": "se", "t_ratio": "t", "p_value": "p"})
+    width = stats.t.ppf(0.975, contrasts["df"]) * contrasts["se"]
+    at = ["; ".join(f"{name} {row[name]}" for name in by) or "all" for row in contrasts.to_dict("records")]
+    table = contrasts.assign(
         formula=formula,
         factor=of,
         at=at,
-        ci_low=found["estimate"] - width,
-        ci_high=found["estimate"] + width,
+        ci_low=contrasts["estimate"] - width,
+        ci_high=contrasts["estimate"] + width,
         adjustment=adjust,
     )
     return check(table[TABLES["marginal_contrasts"].names], "marginal_contrasts")

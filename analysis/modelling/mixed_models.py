@@ -22,7 +22,7 @@ SAME = 1e-3  # standard errors by which two engines may differ
 
 @dataclass(frozen=True)
 class Engine:
-    """A program that fits mixed models; `lacks` says in words which part of a formula it has not."""
+    """A program that fits mixed models; `lacks` says in words which part of a formula it does not support."""
 
     estimate: Callable[[Columns, Formula, str], Estimated]
     lacks: Callable[[Formula], str]
@@ -53,9 +53,9 @@ def fit(
 ) -> pd.DataFrame:
     """Return one row a fixed effect of a linear mixed model: estimate, standard error, df, t, p and 95 % interval.
 
-    Fitted by REML; degrees of freedom after Satterthwaite, as lmerTest computes them
-    (doi 10.18637/jss.v082.i13). A singular fit is kept as declared and explained in `note`; data from which the
-    model cannot be estimated raise `DataError` in a sentence.
+    Estimates and standard errors are in units of the response. Fitted by REML; degrees of freedom after
+    Satterthwaite, as lmerTest computes them (doi 10.18637/jss.v082.i13). A singular fit is kept as declared and
+    explained in `note`; data from which the model cannot be estimated raise `DataError` in a sentence.
 
     `engine` is "glmm", which needs nothing else, or "lme4": R through pymer4, with every form of random effects.
     `policy` chooses the random effects: "declared" keeps the formula's; "maximal" and "parsimonious" start from all
@@ -131,7 +131,7 @@ def checked(table: pd.DataFrame, columns: Columns, formula: Formula, engine: str
     [other] = [name for name in ENGINES if name != engine]
     lacking = ENGINES[other].lacks(formula)
     if lacking:
-        return _noted(table, f"Not cross-checked: engine {other!r} has no {lacking}.")
+        return _noted(table, f"Not cross-checked: engine {other!r} does not support {lacking}.")
     theirs = ENGINES[other].estimate(columns, formula, "").coefficients.set_index("term")["estimate"]
     ours = table.set_index("term")
     apart = (ours["estimate"] - theirs).abs() / ours["se"]
@@ -150,22 +150,26 @@ def _noted(table: pd.DataFrame, text: str) -> pd.DataFrame:
 
 
 def tabled(
-    found: Estimated, formula: Formula, frame: pd.DataFrame, engine: str, kept: str = "the model is kept as declared"
+    estimated: Estimated,
+    formula: Formula,
+    frame: pd.DataFrame,
+    engine: str,
+    kept: str = "the model is kept as declared",
 ) -> pd.DataFrame:
     """Return the fixed effects of a fit with what a reader of the table needs beside them."""
-    notes = [singularity(found, formula, kept)] if found.singular else []
-    told: dict[str, object] = {
+    notes = [singularity(estimated, formula, kept)] if estimated.singular else []
+    facts: dict[str, object] = {
         "engine": engine,
         "formula": str(formula),
         "n": len(frame),
         "participants": _levels(frame, "participant"),
         "items": _levels(frame, "item"),
-        "converged": found.converged,
-        "singular": found.singular,
-        "note": " ".join([*notes, *found.notes]),
+        "converged": estimated.converged,
+        "singular": estimated.singular,
+        "note": " ".join([*notes, *estimated.notes]),
     }
-    measured: dict[str, object] = {str(name): cells for name, cells in found.coefficients.items()}
-    return pd.DataFrame(measured | told)[COEFFICIENTS]
+    measured: dict[str, object] = {str(name): cells for name, cells in estimated.coefficients.items()}
+    return pd.DataFrame(measured | facts)[COEFFICIENTS]
 
 
 def failed(formula: str, term: str, reason: str, frame: pd.DataFrame, *, engine: str = "glmm") -> pd.DataFrame:
@@ -252,11 +256,11 @@ def _group_faults(cells: pd.Series, nested: bool) -> list[str]:
     levels = cells.nunique()
     if levels == 1:
         return [
-            f"there is only one {cells.name} ({cells.iloc[0]}), so no variance between {cells.name}s; expected more"
+            f"there is only one {cells.name} ({cells.iloc[0]}), so there is no variance between {cells.name}s; expected several"
         ]
     if levels == len(cells) and not nested:
         # lme4 refuses this too: the intercepts would be the residuals.
         return [
-            f"each of {levels} rows has a {cells.name} of its own: its variance is the residual's; expected repetitions"
+            f"each of {levels} rows has its own {cells.name}, whose variance is then the residual's; expected several rows for each"
         ]
     return _text_faults(cells)

@@ -39,10 +39,10 @@ def ordinal_models(rows: pd.DataFrame) -> pd.DataFrame:
             place = {"prompt": prompt, "phenomenon": phenomenon, "paradigm": name if unit == "paradigm" else None}
             try:
                 _check_categories(part["rating"])
-                found = cumulative(part, formula)
+                effects = cumulative(part, formula)
             except DataError as error:
-                found = _failed(formula, str(error).replace("\n", "; "), part)
-            tables.append(found.assign(**place))
+                effects = _failed(formula, str(error).replace("\n", "; "), part)
+            tables.append(effects.assign(**place))
     names = TABLES["ordinal_models"].names
     return check(
         pd.concat(tables)[names].reset_index(drop=True) if tables else pd.DataFrame(columns=names), "ordinal_models"
@@ -56,8 +56,8 @@ def _check_categories(ratings: pd.Series) -> None:
 
 
 def _failed(formula: str, reason: str, rows: pd.DataFrame) -> pd.DataFrame:
-    told = {"formula": formula, "link": LINKS[0], "term": TERM, "thresholds": 0, "n": len(rows), "converged": False}
-    row = dict.fromkeys(TABLES["ordinal_models"].names) | told | {"note": f"Not fitted: {reason}"}
+    facts = {"formula": formula, "link": LINKS[0], "term": TERM, "thresholds": 0, "n": len(rows), "converged": False}
+    row = dict.fromkeys(TABLES["ordinal_models"].names) | facts | {"note": f"Not fitted: {reason}"}
     return pd.DataFrame([row])
 
 
@@ -67,28 +67,32 @@ def cumulative(
     """Return the table ordinal_models: the fixed effects of `ordinal::clmm` on the latent scale, whose s.d. is 1 by probit.
 
     The response's numbers are categories in their order, so no distance between them is assumed (Liddell & Kruschke 2018,
-    doi 10.1016/j.jesp.2018.08.009). Tests and intervals are Wald's. Needs R with the package ordinal.
+    doi 10.1016/j.jesp.2018.08.009). Tests and intervals are Wald's. An unknown link, or a formula without
+    random effects, is a `ValueError`; data that allow no fit are a `DataError`. Needs R with the package ordinal, else
+    `MissingExtra` says what to install.
 
-    ```
-    cumulative(ratings, "rating ~ grammaticality + (1|participant) + (1|item)")
-    ```
+    >>> ratings = pd.DataFrame({"rating": [1, 2, 3], "grammaticality": [-0.5, 0.5, 0.5], "participant": ["P1", "P1", "P2"]})
+    >>> cumulative(ratings, "rating ~ grammaticality + (1|participant)", link="log")
+    Traceback (most recent call last):
+    ...
+    ValueError: link 'log' is not known; expected one of probit, logit, cloglog
     """
     if link not in LINKS:
         raise ValueError(f"link {link!r} is not known; expected one of {', '.join(LINKS)}")
-    given = coded(frame, parse(formula), contrasts or {})
-    parted = [random for random in given.formula.random if not random.correlated and len(random.terms) > 1]
-    if parted or not given.formula.random:
+    design = coded(frame, parse(formula), contrasts or {})
+    parted = [random for random in design.formula.random if not random.correlated and len(random.terms) > 1]
+    if parted or not design.formula.random:
         what = (
-            f"no uncorrelated random effects, {parted[0]}"
+            f"does not support uncorrelated random effects, {parted[0]}"
             if parted
-            else "need of random effects, such as (1|participant)"
+            else "needs random effects, such as (1|participant)"
         )
-        raise ValueError(f"formula {str(given.formula)!r}: ordinal::clmm has {what}")
-    columns = columns_of(given.frame, given.formula)
+        raise ValueError(f"formula {str(design.formula)!r}: ordinal::clmm {what}")
+    columns = columns_of(design.frame, design.formula)
     answer = r_session.ask(
-        "cumulative", columns, str(given.formula), needs=("ordinal",), response=given.formula.response, link=link
+        "cumulative", columns, str(design.formula), needs=("ordinal",), response=design.formula.response, link=link
     )
-    return _tabled(answer, frame, str(given.formula), link)
+    return _tabled(answer, frame, str(design.formula), link)
 
 
 def _tabled(answer: Mapping[str, dict[str, Any]], frame: pd.DataFrame, formula: str, link: str) -> pd.DataFrame:
@@ -113,7 +117,7 @@ def _tabled(answer: Mapping[str, dict[str, Any]], frame: pd.DataFrame, formula: 
         criterion=first(value["criterion"]),
         converged=first(value["converged"]),
         sd="; ".join(spread),
-        note=" ".join(value["told"]) or None,
+        note=" ".join(value["warnings"]) or None,
     )
     table = table.reset_index(drop=True).assign(prompt=None, phenomenon=None, paradigm=None)
     return check(table[TABLES["ordinal_models"].names], "ordinal_models")

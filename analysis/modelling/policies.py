@@ -60,8 +60,8 @@ def steps_table(parts: Sequence[pd.DataFrame], name: str = "model_steps") -> pd.
     """Return the declared table of these steps, model_steps or alignment_steps."""
     columns = TABLES[name].names
     rows = [part for part in parts if len(part)]
-    made = pd.concat(rows, ignore_index=True) if rows else pd.DataFrame(columns=columns)
-    return check(made.reindex(columns=columns), name)
+    table = pd.concat(rows, ignore_index=True) if rows else pd.DataFrame(columns=columns)
+    return check(table.reindex(columns=columns), name)
 
 
 class NotFitted(DataError):
@@ -99,11 +99,14 @@ class Search:
 
 def declared(formula: Formula, search: Search) -> tuple[Formula, Estimated]:
     """Return the fit of the formula as it is, singular or not."""
-    found = search.estimate(formula)
+    estimated = search.estimate(formula)
     search.steps.note(
-        formula, found, f"kept as declared{'' if found.usable else f', though {_trouble(found)}'}", kept=True
+        formula,
+        estimated,
+        f"kept as declared{'' if estimated.usable else f', though {_trouble(estimated)}'}",
+        kept=True,
     )
-    return formula, found
+    return formula, estimated
 
 
 def maximal(formula: Formula, search: Search) -> tuple[Formula, Estimated]:
@@ -113,19 +116,21 @@ def maximal(formula: Formula, search: Search) -> tuple[Formula, Estimated]:
     variance, and so does a slope that has some: without it, its effect would be found too easily.
     """
     while True:
-        found, reason = search.attempt(formula)
-        if found and found.usable:
-            search.steps.note(formula, found, "kept: it converged and is not singular", kept=True)
-            return formula, found
-        smaller, what = _next(formula, found, search)
+        estimated, reason = search.attempt(formula)
+        if estimated and estimated.usable:
+            search.steps.note(formula, estimated, "kept: it converged and is not singular", kept=True)
+            return formula, estimated
+        smaller, what = _next(formula, estimated, search)
         if smaller is None:
-            if found is None:
+            if estimated is None:
                 raise DataError(reason)
             search.steps.note(
-                formula, found, f"kept, though {_trouble(found)}: no slope without variance is left", kept=True
+                formula, estimated, f"kept, though {_trouble(estimated)}: no slope without variance is left", kept=True
             )
-            return formula, found
-        search.steps.note(formula, found, f"left: {_trouble(found) if found else reason}; without {what} next")
+            return formula, estimated
+        search.steps.note(
+            formula, estimated, f"left: {_trouble(estimated) if estimated else reason}; without {what} next"
+        )
         formula = smaller
 
 
@@ -135,30 +140,32 @@ def parsimonious(formula: Formula, search: Search) -> tuple[Formula, Estimated]:
     After Matuschek et al. 2017 (doi 10.1016/j.jml.2017.01.001): correlations first, then slopes, the interactions before
     their parts. A singular model is always reduced, by what costs least.
     """
-    found, reason = search.attempt(formula)
-    while found is None:
+    estimated, reason = search.attempt(formula)
+    while estimated is None:
         smaller, what = _next(formula, None, search)
         if smaller is None:
             raise DataError(reason)
         search.steps.note(formula, None, f"left: {reason}; without {what} next")
         formula = smaller
-        found, reason = search.attempt(formula)
-    search.steps.note(formula, found, "start" if found.usable else f"start: {_trouble(found)}, so it is reduced")
+        estimated, reason = search.attempt(formula)
+    search.steps.note(
+        formula, estimated, "start" if estimated.usable else f"start: {_trouble(estimated)}, so it is reduced"
+    )
     costly = False
     while True:
-        best = _best(_without_correlations(formula, search), found, search)
-        if best is None or (best.test.p <= ALPHA and found.usable):
-            best = _best(_without_slopes(formula), found, search)
-            if best is not None and best.test.p <= ALPHA and found.converged:
+        best = _best(_without_correlations(formula, search), estimated, search)
+        if best is None or (best.test.p <= ALPHA and estimated.usable):
+            best = _best(_without_slopes(formula), estimated, search)
+            if best is not None and best.test.p <= ALPHA and estimated.converged:
                 best, costly = None, True
         if best is None:
             left = f"each reduction costs too much (p <= {ALPHA:g})" if costly else "nothing is left to leave out"
-            search.steps.note(formula, found, f"kept: {left}", kept=True)
-            return formula, found
+            search.steps.note(formula, estimated, f"kept: {left}", kept=True)
+            return formula, estimated
         best.row["decision"] = f"{best.row['decision']}, taken" + (
-            "" if found.usable else f", since with them {_trouble(found)}"
+            "" if estimated.usable else f", since with them {_trouble(estimated)}"
         )
-        formula, found = best.formula, best.found
+        formula, estimated = best.formula, best.estimated
 
 
 @dataclass(frozen=True)
@@ -166,12 +173,12 @@ class Candidate:
     """A smaller model with its test against the present one, and its row among the steps."""
 
     formula: Formula
-    found: Estimated
+    estimated: Estimated
     test: Comparison
     row: dict[str, object]
 
 
-def _best(smaller: Sequence[tuple[Formula, str]], found: Estimated, search: Search) -> Candidate | None:
+def _best(smaller: Sequence[tuple[Formula, str]], present: Estimated, search: Search) -> Candidate | None:
     """Return the smaller model that costs least, all of them noted; nothing where none can be fitted."""
     tried: list[Candidate] = []
     for formula, what in smaller:
@@ -179,10 +186,10 @@ def _best(smaller: Sequence[tuple[Formula, str]], found: Estimated, search: Sear
         if other is None:
             search.steps.note(formula, None, f"without {what}: {reason}")
             continue
-        test = _compared(found, other)
+        test = _compared(present, other)
         search.steps.note(formula, other, f"without {what}: p {'>' if test.p > ALPHA else '<='} {ALPHA:g}", test)
         tried.append(Candidate(formula, other, test, search.steps.rows[-1]))
-    return max(tried, key=lambda one: one.test.p, default=None)
+    return max(tried, key=lambda candidate: candidate.test.p, default=None)
 
 
 def _compared(larger: Estimated, smaller: Estimated) -> Comparison:
@@ -193,19 +200,19 @@ def _compared(larger: Estimated, smaller: Estimated) -> Comparison:
     return Comparison(chi2, df, float(stats.chi2.sf(chi2, df)))
 
 
-def _next(formula: Formula, found: Estimated | None, search: Search) -> tuple[Formula | None, str]:
+def _next(formula: Formula, estimated: Estimated | None, search: Search) -> tuple[Formula | None, str]:
     """Return the next smaller model on the way of `maximal`, and what it does without."""
     if any(random.correlated and len(random.terms) > 1 for random in formula.random):
         without = formula.with_random(replace(random, correlated=False) for random in formula.random)
         if not search.lacks(without):
             return without, "correlations"
-    spread = {(v.group, v.term): v for v in found.variances} if found else {}
-    zero = {(v.group, v.term) for v in found.zero} if found else set()
+    spread = {(v.group, v.term): v for v in estimated.variances} if estimated else {}
+    zero = {(v.group, v.term) for v in estimated.zero} if estimated else set()
     candidates = []
     for place, random in enumerate(formula.random):
         for term in _droppable(random):
             which = (random.group, term)
-            if found and found.converged and which not in zero:
+            if estimated and estimated.converged and which not in zero:
                 continue  # the fit is singular elsewhere
             size = spread[which].sd if which in spread else 0.0
             candidates.append((which not in zero, -term.count(":"), size, place, term))
@@ -216,14 +223,14 @@ def _next(formula: Formula, found: Estimated | None, search: Search) -> tuple[Fo
 
 
 def _without_correlations(formula: Formula, search: Search) -> list[tuple[Formula, str]]:
-    found = []
+    candidates = []
     for place, random in enumerate(formula.random):
         if random.correlated and len(random.terms) > 1:
             less = [replace(r, correlated=False) if k == place else r for k, r in enumerate(formula.random)]
             without = formula.with_random(less)
             if not search.lacks(without):
-                found.append((without, f"correlations by {random.group}"))
-    return found
+                candidates.append((without, f"correlations by {random.group}"))
+    return candidates
 
 
 def _without_slopes(formula: Formula) -> list[tuple[Formula, str]]:
@@ -237,7 +244,7 @@ def _without_slopes(formula: Formula) -> list[tuple[Formula, str]]:
 def _droppable(random: Random) -> list[str]:
     """Return the slopes that are no part of an interaction among them; the last effect of a group stays."""
     parts = {term: set(term.split(":")) for term in random.slopes}
-    free = [term for term, own in parts.items() if not any(own < other for other in parts.values())]
+    free = [term for term, factors in parts.items() if not any(factors < other for other in parts.values())]
     return free if len(random.terms) > 1 else []
 
 
@@ -247,8 +254,8 @@ def _without(formula: Formula, place: int, term: str) -> Formula:
     return formula.with_random(less if k == place else r for k, r in enumerate(formula.random))
 
 
-def _trouble(found: Estimated) -> str:
-    return "it is singular" if found.singular else "it did not converge"
+def _trouble(estimated: Estimated) -> str:
+    return "it is singular" if estimated.singular else "it did not converge"
 
 
 def widest(formula: Formula, columns: Columns, slopes: Sequence[str] | None = None) -> Formula:

@@ -10,7 +10,7 @@ from gardenpath.study import TABLES, check
 
 from ..grammatical_status import CODES
 from ..intervals import wilson
-from .grammaticality import FOUND, PLAIN, TERM
+from .grammaticality import ALPHA, PLAIN, TERM
 from .mixed_models import fit
 
 
@@ -19,6 +19,9 @@ class Spread:
     """Standard deviations, in units of the response: of participants, items, the effect over both, and single trials.
 
     The defaults are those of log reading times of simulated readers; the slopes are what makes effects hard to find.
+
+    >>> Spread(residual=0.3)
+    Spread(participant=0.2, item=0.05, participant_slope=0.03, item_slope=0.05, residual=0.3)
     """
 
     participant: float = 0.20
@@ -47,7 +50,8 @@ def power_curve(
 
     `effect` is grammatical minus ungrammatical: declare the smallest one of interest, never the one observed, whose power says
     nothing that its p does not. Each simulated participant sees one member of each item, `ratio` being grammatical to
-    ungrammatical ones. Fitted is `y ~ grammaticality` with `random`; `power` has its 95 % Wilson interval over `runs`.
+    ungrammatical ones. Fitted is `y ~ grammaticality` with `random`; `power`, a share of studies, has its 95 % Wilson
+    interval (doi 10.1080/01621459.1927.10502953) over `runs`. Fewer than two participants or items are a `ValueError`.
 
     A cell depends on the seed and its own numbers alone, so those of a table `known`, of the same effect, model and runs, are
     not simulated again. `each` gets the table after each cell, `progress` the studies done and all.
@@ -60,15 +64,16 @@ def power_curve(
 
     if runs < 1 or not participants or not items or min(*participants, *items) < 2:
         raise ValueError(
-            f"participants {list(participants)}, items {list(items)}, runs {runs}: expected 2 or more of each, and a run"
+            f"participants {list(participants)}, items {list(items)}, runs {runs}: "
+            "expected at least 2 of each, and at least one run"
         )
     spread = spread or Spread()
     formula = f"y ~ {TERM} + {random}"
     table = check(pd.DataFrame(columns=TABLES["power"].names), "power")
     cells = list(itertools.product(participants, items))
     for place, (people, sentences) in enumerate(cells):
-        there = {"effect": effect, "participants": people, "items": sentences, "formula": formula, "runs": runs}
-        cell = pd.DataFrame() if known is None else known[(known[list(there)] == pd.Series(there)).all(axis=1)]
+        key = {"effect": effect, "participants": people, "items": sentences, "formula": formula, "runs": runs}
+        cell = pd.DataFrame() if known is None else known[(known[list(key)] == pd.Series(key)).all(axis=1)]
         if cell.empty:
             generator = np.random.default_rng([seed, people, sentences])
             fits = []
@@ -76,10 +81,10 @@ def power_curve(
                 fits.append(_run(effect, people, sentences, ratio, spread, random, engine, generator))
                 progress(place * runs + run + 1, len(cells) * runs)
             p, se = np.array(fits).T
-            power = float((p < FOUND).mean())
+            power = float((p < ALPHA).mean())
             low, high = wilson(pd.Series([power * runs]), pd.Series([float(runs)]))
             ends = {"power": power, "power_low": low.item(), "power_high": high.item(), "se": float(se.mean())}
-            cell = pd.DataFrame([there | ends])
+            cell = pd.DataFrame([key | ends])
         table = check(pd.concat([table, cell], ignore_index=True)[TABLES["power"].names], "power")
         each(table)
     return table

@@ -8,7 +8,7 @@ from gardenpath.study import TABLES, check
 
 from ..engines.formulas import parse
 from ..engines.r_code import quoted
-from ..prompts import named, told
+from ..prompts import prompt_suffix, prompts_of
 from .grammaticality import PLAIN, RANDOM, SLOPES, TERM, Measured, covariates
 from .mixed_models import engine_named, failed, fit_stepwise
 from .policies import NotFitted, steps_table
@@ -45,7 +45,7 @@ def chosen_models(
             except NotFitted as error:
                 model = failed(formula, TERM, str(error).replace("\n", "; "), rows, engine=engine)
                 tried = error.steps
-            steps.append(tried.of(f"{measure} {region} {name}{named(prompt if several else None)}"))
+            steps.append(tried.of(f"{measure} {region} {name}{prompt_suffix(prompt if several else None)}"))
             fits.append(
                 model.assign(phenomenon=str(name), measure=measure, region=region, prompt=prompt, policy=policy)
             )
@@ -62,8 +62,8 @@ def _formula(measure: str, names: list[str], engine: str) -> str:
 
 def steps_named(models: pd.DataFrame) -> pd.Series:
     """Return how each row of chosen_models is named in model_steps."""
-    several = told(models) != [None]
-    prompts = models["prompt"].map(lambda prompt: named(prompt if several and not pd.isna(prompt) else None))
+    several = prompts_of(models) != [None]
+    prompts = models["prompt"].map(lambda prompt: prompt_suffix(prompt if several and not pd.isna(prompt) else None))
     return models["measure"] + " " + models["region"] + " " + models["phenomenon"] + prompts.astype("string")
 
 

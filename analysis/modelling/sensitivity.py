@@ -68,48 +68,67 @@ def sensitivity_grid(
     choosing among them is what the grid guards against.
     """
     flagged = flagged or {}
-    declared = f"{min_rt:g} to {max_rt:g} ms"
-    none = region_times(readings.head(0), items, spillover=0)
+    declared = (min_rt, max_rt)
+    rows = [
+        *_rating_choices(scores, readings, items, flagged, engine),
+        *_time_choices(scores, readings, items, flagged, declared, engine),
+    ]
+    return check(pd.DataFrame(rows, columns=TABLES["sensitivity"].names), "sensitivity")
+
+
+def _rating_choices(
+    scores: pd.DataFrame, readings: pd.DataFrame, items: pd.DataFrame, flagged: Mapping[str, set[str]], engine: str
+) -> list[dict[str, Any]]:
+    """Return the effects on ratings, z and as given, of everybody and of those who are not flagged."""
+    no_times = region_times(readings.head(0), items, spillover=0)
     rows = []
-    for (_, _, prompt), rated in entering(scores, none, items).items():
-        without = flagged.get(str(prompt), set())
-        for who, part in ((EVERYBODY, rated), (UNFLAGGED, rated[~rated["participant"].isin(without)])):
-            if who == UNFLAGGED and not without:
-                continue
+    for (_, _, prompt), rated in entering(scores, no_times, items).items():
+        left_out = flagged.get(str(prompt), set())
+        groups = {EVERYBODY: rated}
+        if left_out:
+            groups[UNFLAGGED] = rated[~rated["participant"].isin(left_out)]
+        for people, part in groups.items():
             for response in ("z", "rating"):
-                choice = {
-                    "measure": "z",
-                    "region": SENTENCE_WIDE,
-                    "cutoff": "none",
-                    "transform": response,
-                    "people": who,
-                }
-                declares = response == "z" and who == EVERYBODY
-                rows += _effects(part, choice | {"prompt": prompt}, response, declares, engine)
-    people: dict[tuple[str, str | None], set[str]] = {(EVERYBODY, None): set()}
-    people |= {(UNFLAGGED, prompt): names for prompt, names in flagged.items() if names}
+                choice: dict[str, str | None] = {"measure": "z", "region": SENTENCE_WIDE, "cutoff": "none"}
+                choice |= {"transform": response, "people": people, "prompt": prompt}
+                rows += _effects(part, choice, response, response == "z" and people == EVERYBODY, engine)
+    return rows
+
+
+def _time_choices(
+    scores: pd.DataFrame,
+    readings: pd.DataFrame,
+    items: pd.DataFrame,
+    flagged: Mapping[str, set[str]],
+    declared: tuple[float, float],
+    engine: str,
+) -> list[dict[str, Any]]:
+    """Return the effects on reading times of the critical region under each cutoff and transform; `declared` is a band, ms."""
+    declared_cutoff = f"{declared[0]:g} to {declared[1]:g} ms"
+    groups: dict[tuple[str, str | None], set[str]] = {(EVERYBODY, None): set()}
+    groups |= {(UNFLAGGED, prompt): names for prompt, names in flagged.items() if names}
     fitted: dict[tuple[object, ...], list[dict[str, Any]]] = {}  # cutoffs that leave the same times need one fit
     words = readings[(readings["role"] == "target") & (readings["region"] == "critical").fillna(False)]
-    for cutoff, timed in _cut(readings, words, {declared: (min_rt, max_rt), **BANDS}).items():
+    rows = []
+    for cutoff, timed in _cut(readings, words, {declared_cutoff: declared, **BANDS}).items():
         times = region_times(timed, items, min_rt=0, max_rt=float("inf"), spillover=0)
-        for (who, by), left_out in people.items():
+        for (people, prompt), left_out in groups.items():
             kept = times[~times["participant"].isin(left_out)]
             entered = entering(scores.head(0), kept, items).get(("log_rt", "critical", None))
+            if entered is None:
+                continue
             trials = (
                 pd.util.hash_pandas_object(kept[["session", "trial", "condition"]], index=False).to_numpy().tobytes()
             )
-            for name, transform in TRANSFORMS.items():
-                if who != EVERYBODY and name != LOG:
-                    continue
-                choice = {"measure": "log_rt", "region": "critical", "cutoff": cutoff, "transform": name, "people": who}
-                if entered is None:
-                    continue
-                same = (who, by, name, trials)
+            for name, transform in TRANSFORMS.items() if people == EVERYBODY else [(LOG, TRANSFORMS[LOG])]:
+                choice = {"measure": "log_rt", "region": "critical", "cutoff": cutoff, "transform": name}
+                choice |= {"people": people}
+                same = (people, prompt, name, trials)
                 if same not in fitted:
                     fitted[same] = _effects(entered.assign(y=transform(entered)), choice, "y", False, engine)
-                is_declared = (cutoff, name, who) == (declared, LOG, EVERYBODY)
-                rows += [row | choice | {"prompt": by, "declared": is_declared} for row in fitted[same]]
-    return check(pd.DataFrame(rows, columns=TABLES["sensitivity"].names), "sensitivity")
+                is_declared = (cutoff, name, people) == (declared_cutoff, LOG, EVERYBODY)
+                rows += [row | choice | {"prompt": prompt, "declared": is_declared} for row in fitted[same]]
+    return rows
 
 
 def _cut(
@@ -118,22 +137,22 @@ def _cut(
     """Return the words of critical regions under each cutoff; those outside have no reading time."""
     import numpy as np
 
-    found = {"none": words.assign(rt=words["rt"].where(words["rt"] > 0))}
-    found |= {name: words.assign(rt=words["rt"].where(words["rt"].between(*band))) for name, band in bands.items()}
+    cuts = {"none": words.assign(rt=words["rt"].where(words["rt"] > 0))}
+    cuts |= {name: words.assign(rt=words["rt"].where(words["rt"].between(*band))) for name, band in bands.items()}
     read = readings[(readings["role"] == "target") & (readings["rt"] > 0)]
     log_rt = pd.Series(np.log(read["rt"].to_numpy(dtype="float64")), index=read.index)
     by = log_rt.groupby(read["participant"])
     far = (log_rt - by.transform("mean")).abs() > SPREAD * by.transform("std")
     inside = words.index.isin(read.index[~far.fillna(False)])
-    found[f"{SPREAD:g} s.d. of log time"] = words.assign(rt=words["rt"].where(inside))
-    return found
+    cuts[f"{SPREAD:g} s.d. of log time"] = words.assign(rt=words["rt"].where(inside))
+    return cuts
 
 
 def _effects(
     rows: pd.DataFrame, choice: Mapping[str, str | None], response: str, declared: bool, engine: str
 ) -> list[dict[str, Any]]:
     """Return the effect in each phenomenon under one choice."""
-    found = []
+    effects = []
     for phenomenon, part in rows.groupby("phenomenon", sort=True):
         model = effect(part, response, engine=engine).set_index("term")
         row: dict[str, Any] = {str(name): value for name, value in model.loc[TERM].items()}
@@ -141,8 +160,8 @@ def _effects(
         if choice["measure"] == "log_rt" and not pd.isna(row["estimate"]):
             mean, words = float(model["estimate"]["intercept"]), float(part["words"].mean())
             row |= _in_ms(row, mean, words)
-        found.append(row)
-    return found
+        effects.append(row)
+    return effects
 
 
 def _in_ms(row: Mapping[str, Any], mean: float, words: float) -> dict[str, float]:

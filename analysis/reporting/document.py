@@ -61,6 +61,15 @@ def report(
     `tables` holds whatever declared tables there are, `files` where each lies, seen from the report; `facts` and
     `software` are printed as they are, and `absent` names what was not there to report. `models` says what each language
     model is, and `smallest` holds the smallest effects of interest by measure (z, log_rt).
+
+    No table at all is a `DataError`, a table that is not declared a `ValueError`.
+
+    >>> import pandas as pd
+    >>> items = pd.DataFrame({"item": ["i0", "i0"], "condition": ["grammatical", "ungrammatical"]})
+    >>> items = items.assign(paradigm="ever", phenomenon="npi", language="en", sentence="Nobody ever slept.", regions="[]")
+    >>> html = report({"items": items}, title="Ever and any")
+    >>> html[:15], "2 sentences" in html
+    ('<!doctype html>', True)
     """
     return whole(
         tables,

@@ -9,8 +9,7 @@ import pandas as pd
 from gardenpath.study import TABLES, DataError
 
 from ..aligning.alignment_test import FAILED
-from ..prompts import rated
-from ..prompts import told as prompts_of
+from ..prompts import prompts_of, rated_prompts
 from .figures import figure_style
 from .wording.numbers import cell
 
@@ -108,7 +107,7 @@ class Page:
 
     def prompts(self) -> list[str | None]:
         """Return the prompts of the ratings one by one, where there are several; else None for all ratings."""
-        return rated(self.tables)
+        return rated_prompts(self.tables)
 
     def people(self) -> tuple[str, ...]:
         """Return the warning that readers were simulated, where some were, or that nobody can tell."""

@@ -10,7 +10,7 @@ from ..aligning.held_out import CLUSTERS
 from ..aligning.predictors import AT, at
 from ..comparing.rating_correlation import RELATIVE
 from ..modelling.grammaticality import INTERCEPTS, SLOPES, TERM
-from ..prompts import rated
+from ..prompts import rated_prompts
 from .references import cited
 from .wording import effects, factors, fits, labels, minimal_pairs, participation, raters
 
@@ -27,7 +27,7 @@ def methods(tables: Tables, software: Versions | None = None, models: Mapping[st
     paragraphs = [
         [*_sample(tables), _ratings(tables), _times(tables)],
         [_factors(tables, software)],
-        [_models(tables, software), _chosen(tables), _ordinal(tables), _grid(tables), _power(tables)],
+        [_models(tables, software), _policy_models(tables), _ordinal(tables), _grid(tables), _power(tables)],
         [_agreement(tables)],
         [_language_models(tables, software, models)],
         [_alignment(tables), _alignment_models(tables, software), _smooths(tables), _heldout(tables, software)],
@@ -53,7 +53,7 @@ def ready_to_paste(
     parts = [
         ("Methods", paragraphs),
         ("Exclusions", [sentence for sentence in excluded if sentence not in text]),
-        ("Ratings", effects.effects(models, "z", rated(tables))),
+        ("Ratings", effects.effects(models, "z", rated_prompts(tables))),
         ("Reading times", effects.effects(models, "log_rt")),
         ("Factors of the study", factors.factorial_effects(table_of(tables, "factorial_models"))),
         ("What could have been found", effects.power(models, smallest or {})),
@@ -94,7 +94,7 @@ def _ratings(tables: Tables) -> str:
 
 def _prompts(tables: Tables) -> str:
     """Return the prompts of the ratings in words where there are several, else nothing."""
-    names = [labels.label(prompt) for prompt in rated(tables) if prompt is not None]
+    names = [labels.label(prompt) for prompt in rated_prompts(tables) if prompt is not None]
     return labels.listed(names) if names else ""
 
 
@@ -167,7 +167,7 @@ def _grid(tables: Tables) -> str:
     return f"{refits}; {effects.NO_TESTS}." if refits else ""
 
 
-def _chosen(tables: Tables) -> str:
+def _policy_models(tables: Tables) -> str:
     models = table_of(tables, "chosen_models")
     if models.empty:
         return ""

@@ -6,7 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from gardenpath.analysis import AlignOptions, align, alignment_models, collinearity, surprisal_effects
+from gardenpath.analysis import AlignOptions, align, collinearity
+from gardenpath.analysis.aligning.alignment import alignment_models, surprisal_effects
 from gardenpath.study import DataError, check
 
 Tables = dict[str, pd.DataFrame]

@@ -8,7 +8,8 @@ import pandas as pd
 import pytest
 from click.testing import CliRunner
 
-from gardenpath.analysis import AlignOptions, align, alignment_models, fit, smooths
+from gardenpath.analysis import AlignOptions, align, fit, smooths
+from gardenpath.analysis.aligning.alignment import alignment_models
 from gardenpath.analysis.aligning.predictors import formula, terms
 from gardenpath.analysis.modelling.additive import RANDOM, curves
 from gardenpath.analysis.reporting.figures.figure_style import svg

@@ -90,7 +90,7 @@ def test_factors_that_bear_no_contrast_are_sentences() -> None:
     assert "expected one of sum, treatment, helmert, repeated" in refused(rows, {"kind": "planned"}, formula)
     assert "contrasts of 'colour': not in formula" in refused(rows, {"colour": "sum"}, formula)
     stated = {"kind": ("sum", ["a", "b"])}
-    assert "has the levels a, b, c d; contrasts are stated of a, b" in refused(rows, stated, formula)  # type: ignore[arg-type]
+    assert "has the levels a, b, c d; contrasts were given for a, b" in refused(rows, stated, formula)  # type: ignore[arg-type]
 
 
 def test_uncoded_factors_have_no_uncorrelated_slopes() -> None:

@@ -8,9 +8,9 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from gardenpath.analysis import analyse, phenomenon_models, rating_scores, region_times
+from gardenpath.analysis import analyse, rating_scores, region_times
 from gardenpath.analysis.grammatical_status import minimal_pairs
-from gardenpath.analysis.modelling.grammaticality import adjusted, autocorrelation, entering
+from gardenpath.analysis.modelling.grammaticality import adjusted, autocorrelation, entering, phenomenon_models
 from gardenpath.study import check
 
 Tables = dict[str, pd.DataFrame]

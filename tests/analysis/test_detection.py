@@ -50,7 +50,7 @@ def test_the_same_seed_gives_the_same_curve_and_more_of_either_finds_more() -> N
 
 @pytest.mark.parametrize("change", [{"participants": []}, {"items": [1]}, {"runs": 0}])
 def test_what_cannot_be_simulated_is_a_sentence(change: dict) -> None:
-    with pytest.raises(ValueError, match="expected 2 or more of each, and a run"):
+    with pytest.raises(ValueError, match="expected at least 2 of each, and at least one run"):
         power_curve(0.1, **({"participants": [10], "items": [6], "runs": 5} | change))
 
 

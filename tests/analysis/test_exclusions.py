@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from gardenpath.analysis import left_in, participant_prompts, participants
+from gardenpath.analysis.cleaning.exclusions import left_in, participant_prompts, participants
 from gardenpath.analysis.ledger import Ledger
 from gardenpath.study import TABLES, DataError, ExcludeSection, check
 

@@ -3,7 +3,7 @@
 import pandas as pd
 import pytest
 
-from gardenpath.analysis import left_in
+from gardenpath.analysis.cleaning.exclusions import left_in
 from gardenpath.analysis.ledger import Ledger
 from gardenpath.study import TABLES, DataError, ExcludeSection, check
 

@@ -4,8 +4,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from gardenpath.analysis import condition_means, rating_scores, reading_curves, region_times
+from gardenpath.analysis import condition_means, rating_scores, region_times
 from gardenpath.analysis.ledger import Ledger
+from gardenpath.analysis.measuring.ratings_and_times import reading_curves
 from gardenpath.study import DataError, check
 
 PLACE = {"experiment": "E1", "version": "V1", "paradigm": "npi 1"}

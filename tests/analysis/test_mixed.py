@@ -153,7 +153,7 @@ BAD = {
     "column 'y': 2 of 140 values are empty or not finite": lambda t: t.assign(y=[np.nan, np.inf, *t["y"][2:]]),
     "column 'item': 1 of 140 values are empty": lambda t: t.assign(item=[None, *t["item"][1:]]),
     "no column item": lambda t: t.drop(columns="item"),
-    "each of 10 rows has a participant of its own": lambda t: t.head(10).assign(participant=list("abcdefghij")),
+    "each of 10 rows has its own participant": lambda t: t.head(10).assign(participant=list("abcdefghij")),
 }
 
 
@@ -191,7 +191,7 @@ FORMS = ["(0 + x|participant) + (1|item)", "(1 + x||participant) + (1|item)", "(
 
 @pytest.mark.parametrize("form", FORMS)
 def test_a_form_that_glmm_has_not_is_refused_in_a_line_that_names_lme4(form: str) -> None:
-    with pytest.raises(ValueError, match=r"engine 'glmm' has no .*; engine 'lme4' has") as raised:
+    with pytest.raises(ValueError, match=r"engine 'glmm' does not support .*; engine 'lme4' does") as raised:
         fit(crossed(), f"y ~ x + {form}")
     assert "\n" not in str(raised.value)
 

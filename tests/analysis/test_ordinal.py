@@ -6,9 +6,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from gardenpath.analysis import analyse, ordinal_models
+from gardenpath.analysis import analyse
 from gardenpath.analysis.measuring.ratings_and_times import rating_scores
 from gardenpath.analysis.modelling.grammaticality import entering
+from gardenpath.analysis.modelling.ordinal import ordinal_models
 from gardenpath.analysis.reporting.wording.effects import ordinal
 from gardenpath.study import TABLES, AnalysisSection
 

@@ -14,21 +14,21 @@ from scipy import stats
 
 from gardenpath.analysis import (
     analyse,
-    choice_agreement,
     coefficient_figure,
     condition_figure,
     factorial_models,
-    left_in,
-    ordinal_models,
     rating_correlations,
     rating_scores,
     region_times,
     score_figure,
-    sensitivity_grid,
 )
+from gardenpath.analysis.cleaning.exclusions import left_in
 from gardenpath.analysis.grammatical_status import CODES
 from gardenpath.analysis.ledger import Ledger
+from gardenpath.analysis.measuring.reliability import choice_agreement
 from gardenpath.analysis.modelling.grammaticality import entering
+from gardenpath.analysis.modelling.ordinal import ordinal_models
+from gardenpath.analysis.modelling.sensitivity import sensitivity_grid
 from gardenpath.analysis.prompts import answered
 from gardenpath.analysis.reporting import manuscript
 from gardenpath.analysis.reporting.document import whole

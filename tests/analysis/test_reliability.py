@@ -7,8 +7,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from gardenpath.analysis import choice_agreement, icc, noise_ceilings, rating_counts, rating_scores, reliabilities
-from gardenpath.analysis.measuring.reliability import icc_interval
+from gardenpath.analysis import icc, noise_ceilings, rating_scores, reliabilities
+from gardenpath.analysis.measuring.reliability import choice_agreement, icc_interval, rating_counts
 from gardenpath.study import TABLES, check
 
 Tables = dict[str, pd.DataFrame]

@@ -119,7 +119,7 @@ def test_bad_data_and_calls_are_sentences() -> None:
     plain = "rating ~ x + (1|participant)"
     assert "column 'rating' is 3 in each of 224 rows" in told(lambda: cumulative(rows.assign(rating=3), plain))
     assert "only one participant" in told(lambda: cumulative(rows.assign(participant="P"), plain))
-    assert "clmm has no uncorrelated" in told(lambda: cumulative(rows, "rating ~ x + (1 + x||participant)"))
+    assert "clmm does not support uncorrelated" in told(lambda: cumulative(rows, "rating ~ x + (1 + x||participant)"))
     assert "expected one of probit, logit" in told(lambda: cumulative(rows, plain, link="cauchy"))
     assert "no column pitch" in told(lambda: smooths(rows, "log_rt ~ s(pitch)"))
     assert "not finite" in told(lambda: smooths(rows.assign(surprisal=np.inf), "log_rt ~ s(surprisal)"))

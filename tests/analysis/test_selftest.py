@@ -10,8 +10,8 @@ import pandas as pd
 import pytest
 from click.testing import CliRunner, Result
 
-from gardenpath.analysis import AlignOptions, align, alignment_test, lag_profile
-from gardenpath.analysis.aligning.alignment_test import stopped
+from gardenpath.analysis import AlignOptions, align, alignment_test
+from gardenpath.analysis.aligning.alignment_test import lag_profile, stopped
 from gardenpath.analysis.aligning.predictors import at
 from gardenpath.cli.main import cli
 from gardenpath.study import DataError, read, write

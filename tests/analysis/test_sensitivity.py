@@ -4,7 +4,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from gardenpath.analysis import fit, phenomenon_models, rating_scores, region_times, sensitivity_grid
+from gardenpath.analysis import fit, rating_scores, region_times
+from gardenpath.analysis.modelling.grammaticality import phenomenon_models
+from gardenpath.analysis.modelling.sensitivity import sensitivity_grid
 
 Tables = dict[str, pd.DataFrame]
 

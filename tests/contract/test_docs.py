@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from gardenpath import stimuli, study
+from gardenpath import study
 from gardenpath.experiment.tasks import tasks_of
 
 from ..conftest import blocks, commands, run_line
@@ -89,15 +89,6 @@ def test_every_public_function_says_what_comes_back() -> None:
             assert not callable(public) or (public.__doc__ or "").strip(), (
                 f"gardenpath.{package}.{name} has no docstring"
             )
-
-
-def test_every_public_function_and_class_of_stimuli_has_an_example() -> None:
-    """In its own docstring or in a method's; that the examples run is tested with their modules."""
-    for name in stimuli.__all__:
-        public = getattr(stimuli, name)
-        if callable(public):
-            examples = doctest.DocTestFinder(exclude_empty=True).find(public, name, module=False)
-            assert any(test.examples for test in examples), f"gardenpath.stimuli.{name} has no example"
 
 
 def test_every_key_of_study_toml_is_documented() -> None:

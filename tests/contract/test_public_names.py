@@ -1,5 +1,6 @@
 """Public names: what comes back is said, and shown where that needs no network, browser or window."""
 
+import doctest
 import importlib
 
 import pytest
@@ -8,9 +9,15 @@ import pytest
 NOT_SHOWN = {"Event", "HttpTransport", "export", "find_chromium", "take_in_browser"}
 
 
-@pytest.mark.parametrize("package", ["study", "experiment"])
+@pytest.mark.parametrize("package", ["study", "stimuli", "experiment", "analysis"])
 def test_every_public_callable_has_an_example(package: str) -> None:
+    """In its own docstring or in a method's; that the examples run is tested with their modules."""
     module = importlib.import_module(f"gardenpath.{package}")
     public = {name: getattr(module, name) for name in module.__all__}
-    without = {name for name, one in public.items() if callable(one) and ">>>" not in (one.__doc__ or "")}
+    finder = doctest.DocTestFinder(exclude_empty=True)
+    without = {
+        name
+        for name, thing in public.items()
+        if callable(thing) and not any(test.examples for test in finder.find(thing, name, module=False))
+    }
     assert without <= NOT_SHOWN

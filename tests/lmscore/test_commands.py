@@ -156,7 +156,7 @@ def test_causal_masked_and_ngram_models_stand_side_by_side(folders, pairs_file, 
 def test_a_model_given_twice_is_a_wrong_call(folders, pairs_file, tmp_path):
     result = run(evaluate, pairs_file, "--model", folders["gpt2"], "--model", folders["gpt2"], "-o", tmp_path)
     assert result.exit_code == 2
-    assert "one is given twice; expected each once" in result.output
+    assert "a model is given twice; expected each once" in result.output
 
 
 def test_programs_read_json(folders, pairs_file, tmp_path):

@@ -9,8 +9,7 @@ import pandas as pd
 from gardenpath.study import DataError
 
 from ...measuring.reliability import poor
-from ...prompts import endings, rated
-from ...prompts import told as prompts_of
+from ...prompts import file_suffixes, prompts_of, rated_prompts
 from .effect_figures import coefficient_figure, condition_figure, curve_figure, factorial_figure, specification_figure
 from .rater_figures import rating_figure, reliability_figure
 
@@ -27,7 +26,7 @@ def result_figures(tables: Mapping[str, pd.DataFrame]) -> Iterator[tuple[str, "F
         "reading_curves": ("reading_curves", curve_figure),
         "specifications": ("sensitivity", specification_figure),
     }
-    for prompt, ending in endings(rated(tables)).items():
+    for prompt, ending in file_suffixes(rated_prompts(tables)).items():
         drawings |= {
             f"ratings{ending}": ("condition_means", partial(condition_figure, prompt=prompt)),
             f"rating_effects{ending}": ("phenomenon_models", partial(coefficient_figure, measure="z", prompt=prompt)),
@@ -35,7 +34,7 @@ def result_figures(tables: Mapping[str, pd.DataFrame]) -> Iterator[tuple[str, "F
             f"rating_distributions{ending}": ("rating_counts", partial(rating_figure, prompt=prompt)),
         }
     if (models := tables.get("factorial_models")) is not None:
-        for prompt, ending in endings(prompts_of(models)).items():
+        for prompt, ending in file_suffixes(prompts_of(models)).items():
             of_prompt = partial(factorial_figure, measure="z", prompt=prompt)
             drawings[f"factorial_ratings{ending}"] = ("factorial_models", of_prompt)
     counts, agreed = tables.get("rating_counts"), tables.get("reliability")

@@ -9,8 +9,7 @@ from ...ledger import ALL
 from ...measuring.ratings_and_times import SENTENCE_WIDE
 from ...modelling.grammaticality import INTERCEPTS, SLOPES, TERM
 from ...modelling.sensitivity import UNFLAGGED
-from ...prompts import one
-from ...prompts import told as prompts_of
+from ...prompts import prompts_of, select_prompt
 from ..wording.labels import asked, label, mean_z
 from .figure_style import (
     BLUE,
@@ -53,10 +52,18 @@ def condition_figure(condition_means: pd.DataFrame, measure: str = "rating", pro
     """Return a dot for each phenomenon and condition: the mean of `measure` with one standard error to each side.
 
     Reading times (measure "rt") are those of the critical region. Of ratings under several prompts, `prompt` names one.
+
+    A table without rows of this measure is a `DataError`; several prompts of which none is named are a `ValueError`.
+
+    >>> rows = [("npi", "grammatical", 310.0, 5.0), ("npi", "ungrammatical", 355.0, 7.0)]
+    >>> means = pd.DataFrame(rows, columns=["phenomenon", "condition", "mean", "se"])
+    >>> figure = condition_figure(means.assign(measure="rt", region="critical", prompt=None), "rt")
+    >>> figure.axes[0].get_xlabel()
+    'mean reading time (ms)'
     """
     region = CRITICAL if measure == "rt" else SENTENCE_WIDE
     rows = condition_means[(condition_means["measure"] == measure) & (condition_means["region"] == region)]
-    rows = filled(one(rows, prompt), f"condition_means, measure {measure!r}")
+    rows = filled(select_prompt(rows, prompt), f"condition_means, measure {measure!r}")
     phenomena, conditions = ordered(rows["phenomenon"]), sorted(rows["condition"].unique())
     with style():
         figure, axes = named_rows(phenomena, each=max(0.42, 0.2 + 0.13 * len(conditions)))
@@ -75,9 +82,16 @@ def coefficient_figure(phenomenon_models: pd.DataFrame, measure: str = "log_rt",
 
     Of ratings (z), the declared model and the one with slopes; of reading times, the declared models of the critical
     region and the words after it. Stars stand beside declared models only. Of several prompts, `prompt` names one.
+
+    A table without estimates of this measure is a `DataError`.
+
+    >>> row = {"estimate": -0.05, "ci_low": -0.08, "ci_high": -0.02, "p_bh": 0.002, "random": "intercepts", "prompt": None}
+    >>> models = pd.DataFrame([row]).assign(phenomenon="npi", measure="log_rt", region="critical", term="grammaticality")
+    >>> [label.get_text() for label in coefficient_figure(models).axes[0].get_yticklabels()]
+    ['npi']
     """
     rows = phenomenon_models[(phenomenon_models["measure"] == measure) & (phenomenon_models["term"] == TERM)]
-    rows = filled(one(rows, prompt).dropna(subset=["estimate"]), f"phenomenon_models, measure {measure!r}")
+    rows = filled(select_prompt(rows, prompt).dropna(subset=["estimate"]), f"phenomenon_models, measure {measure!r}")
     by = "random" if measure == "z" else "region"
     if by == "region":
         rows = rows[rows["random"] == INTERCEPTS]
@@ -111,7 +125,9 @@ def factorial_figure(factorial_models: pd.DataFrame, measure: str = "log_rt", pr
     Of several prompts, `prompt` names one.
     """
     rows = factorial_models[(factorial_models["measure"] == measure) & (factorial_models["random"] != SLOPES)]
-    rows = filled(one(rows, prompt).dropna(subset=["estimate", "contrast"]), f"factorial_models, measure {measure!r}")
+    rows = filled(
+        select_prompt(rows, prompt).dropna(subset=["estimate", "contrast"]), f"factorial_models, measure {measure!r}"
+    )
     several = len(rows["model"].unique()) > 1
     names = rows["contrast"].map(_crossed)
     rows = rows.assign(name=rows["model"] + ": " + names if several else names)

@@ -10,8 +10,7 @@ from gardenpath.study import DataError
 
 from ...comparing.model_comparison import PEOPLE
 from ...comparing.pair_accuracy import MEAN, OVERALL, POOLED
-from ...prompts import of
-from ...prompts import told as prompts_of
+from ...prompts import prompts_of, rows_of_prompt
 from ...row_dicts import records
 from ..wording.labels import asked, language_model, measure_axis
 from ..wording.minimal_pairs import DRAWN, FIXED
@@ -53,7 +52,15 @@ PREDICTORS = {
 
 
 def accuracy_figure(accuracy: pd.DataFrame) -> "Figure":
-    """Return the accuracy on each paradigm with its 95 % Wilson interval, and chance, for one model and protocol."""
+    """Return the accuracy on each paradigm with its 95 % Wilson interval, and chance, for one model and protocol.
+
+    A table without rows of paradigms is a `DataError`.
+
+    >>> rows = [("ever", 0.9, 0.7, 0.97), ("any", 0.6, 0.4, 0.78)]
+    >>> table = pd.DataFrame(rows, columns=["paradigm", "accuracy", "wilson_low", "wilson_high"]).assign(measure="lp")
+    >>> [label.get_text() for label in accuracy_figure(table).axes[0].get_yticklabels()]
+    ['ever', 'any']
+    """
     rows = filled(accuracy[~accuracy["paradigm"].isin([MEAN, POOLED])], "accuracy")
     return _accuracies(rows, "paradigm", "measure", ordered(rows["measure"]))
 
@@ -97,7 +104,7 @@ def heat_figure(accuracy: pd.DataFrame, measure: str, choices: pd.DataFrame | No
     wide = rows.pivot_table("accuracy", ["phenomenon", "paradigm"], "name", sort=False)[sorted(rows["name"].unique())]
     if choices is not None and len(choices):
         for place, prompt in enumerate(prompts_of(choices)):
-            known = of(choices, prompt).set_index("paradigm")["individual"].to_dict()
+            known = rows_of_prompt(choices, prompt).set_index("paradigm")["individual"].to_dict()
             shares = wide.index.get_level_values("paradigm").map(known).astype("float64")
             wide.insert(place, f"{PEOPLE}{asked(prompt)}", shares)
     cells = wide.to_numpy(dtype="float64") * 100

@@ -7,7 +7,7 @@ import pandas as pd
 
 from ...ledger import ALL
 from ...measuring.reliability import POOR
-from ...prompts import one
+from ...prompts import select_prompt
 from ..wording.labels import asked
 from .figure_style import (
     DASHED,
@@ -38,7 +38,7 @@ def reliability_figure(reliability: pd.DataFrame, prompt: str | None = None) -> 
 
     Values below the axis stand at its left end. Of several prompts, `prompt` names one.
     """
-    rows = filled(one(reliability, prompt).dropna(subset=["icc"]), "reliability")
+    rows = filled(select_prompt(reliability, prompt).dropna(subset=["icc"]), "reliability")
     paradigms, conditions = ordered(rows["paradigm"]), sorted(rows["condition"].unique())
     floor = -0.5
     with style():
@@ -63,7 +63,7 @@ def rating_figure(rating_counts: pd.DataFrame, prompt: str | None = None) -> "Fi
 
     Of several prompts, `prompt` names one.
     """
-    rows = filled(one(rating_counts, prompt), "rating_counts")
+    rows = filled(select_prompt(rating_counts, prompt), "rating_counts")
     paradigms, conditions = ordered(rows["paradigm"])[:PANELS], sorted(rows["condition"].unique())
     share = rows["n"] / rows.groupby(["paradigm", "condition"])["n"].transform("sum")
     points = sorted(rows["rating"].unique())

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from ...comparing.rating_correlation import BAD, GOOD, levels, mean_ratings
-from ...prompts import of, one
+from ...prompts import rows_of_prompt, select_prompt
 from ...row_dicts import records
 from ..wording.labels import mean_z, measure_axis
 from ..wording.minimal_pairs import under_ceiling
@@ -44,6 +44,16 @@ def score_figure(
 
     The line is least squares through all points of a panel, with its pointwise 95 % band. Of `correlations`, the table
     rating_correlations, each panel has Pearson's r and what a perfect model would reach. Of several prompts, `prompt` names one.
+
+    Scores and ratings without a sentence in common are a `DataError`.
+
+    >>> sentences = [(f"i{k}", condition) for k in range(3) for condition in ("grammatical", "ungrammatical")]
+    >>> scores = pd.DataFrame(sentences, columns=["item", "condition"]).assign(model="m", protocol="p")
+    >>> ratings = scores.assign(role="target", prompt="rating", phenomenon="npi", paradigm="ever")
+    >>> ratings["z"] = [1.0, -1, 0.8, -0.6, 0.5, -0.7]
+    >>> figure = score_figure(scores.assign(slor=[3.0, 1, 2.5, 1.5, 2, 1.8]), ratings)
+    >>> [axes.get_title(loc="left") for axes in figure.axes]
+    ['sentences', 'differences within pairs']
     """
     both = _rated(sentence_scores, rating_scores, measure, prompt)
     points = {level: part for level, part, _ in levels(both)}
@@ -87,7 +97,7 @@ def _rated(
     sentence_scores: pd.DataFrame, rating_scores: pd.DataFrame, measure: str, prompt: str | None
 ) -> pd.DataFrame:
     scores = sentence_scores[["item", "condition", measure]].rename(columns={measure: "score"}).dropna(subset="score")
-    both = mean_ratings(one(rating_scores, prompt)).merge(scores, on=["item", "condition"], validate="1:1")
+    both = mean_ratings(select_prompt(rating_scores, prompt)).merge(scores, on=["item", "condition"], validate="1:1")
     return filled(both, f"sentence_scores and rating_scores ({measure})")
 
 
@@ -97,7 +107,7 @@ def _statistics(
     """Return Pearson's r and its ceiling by level, of the one model and protocol of the scores."""
     if correlations is None:
         return {}
-    rows = of(correlations, prompt)
+    rows = rows_of_prompt(correlations, prompt)
     rows = rows[
         (rows["measure"] == measure)
         & (rows["method"] == "pearson")

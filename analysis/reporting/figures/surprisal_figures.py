@@ -90,7 +90,15 @@ def _series_legend(figure: "Figure", axes: "Axes") -> None:
 
 
 def gain_figure(delta_log_likelihood: pd.DataFrame) -> "Figure":
-    """Return each language model's gain in log likelihood per held-out reading (nats), with its 95 % interval."""
+    """Return each language model's gain in log likelihood per held-out reading (nats), with its 95 % interval.
+
+    A table without gains is a `DataError`.
+
+    >>> rows = [("gpt2", 0.004, 0.001, 0.007), ("bigram", 0.002, None, None)]
+    >>> table = pd.DataFrame(rows, columns=["model", "delta", "ci_low", "ci_high"]).assign(protocol="p")
+    >>> [label.get_text() for label in gain_figure(table).axes[0].get_yticklabels()]
+    ['bigram (p)', 'gpt2 (p)']
+    """
     rows = records(
         filled(delta_log_likelihood.dropna(subset="delta"), "delta_log_likelihood").sort_values("delta", kind="stable")
     )
@@ -115,6 +123,12 @@ def surprisal_figure(aligned: pd.DataFrame) -> "Figure":
 
     A word is its readers' mean log reading time; the axis is labelled in ms. The line is ordinary least squares
     through the words, with its pointwise 95 % band, without the covariates of the mixed model.
+
+    A table without rows is a `DataError`.
+
+    >>> aligned = pd.DataFrame({"token": ["i0:a:1", "i0:a:2", "i0:a:3"], "surprisal": [2.0, 5, 9], "log_rt": [5.7, 5.8, 5.9]})
+    >>> surprisal_figure(aligned).axes[0].get_xlabel()
+    'surprisal (bits)'
     """
     import numpy as np
     from scipy import stats

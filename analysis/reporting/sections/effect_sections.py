@@ -9,8 +9,7 @@ from ...grammatical_status import CODES, minimal_pairs
 from ...modelling import factorial as factorial_models
 from ...modelling import random_effects as chosen_models
 from ...modelling.grammaticality import INTERCEPTS, SLOPES, TERM
-from ...prompts import endings
-from ...prompts import told as prompts_of
+from ...prompts import file_suffixes, prompts_of
 from ..exhibits import Exhibit, Page, Section, leading
 from ..figures import effect_figures
 from ..wording import effects, factors, fits, labels, participation
@@ -48,7 +47,7 @@ ORDINAL = (
 )
 COLUMNS = ("phenomenon", "region", "prompt", "estimate", "se", "df", "t", "p", "p_bh", "p_bh_all", "ci_low", "ci_high")
 BESIDE = {"z": ("raw", "raw_low", "raw_high", "mde"), "log_rt": ("ms", "ms_low", "ms_high", "raw", "mde")}
-CHOSEN = ("phenomenon", "region", "prompt", "estimate", "se", "df", "t", "p", "ci_low", "ci_high", "singular")
+POLICY_COLUMNS = ("phenomenon", "region", "prompt", "estimate", "se", "df", "t", "p", "ci_low", "ci_high", "singular")
 STEPS = ("model", "step", "formula", "converged", "singular", "chi2", "df", "p", "kept", "decision", "sd")
 FACTORIAL = (
     "model", "measure", "region", "prompt", "random", "term", "contrast", "estimate", "se", "df", "t", "p", "p_bh", "ci_low",
@@ -68,7 +67,7 @@ def times(page: Page) -> Section:
 
 def _grammaticality(page: Page, title: str, measure: str) -> Section:
     """Return the section of ratings or of reading times: means, then the effect of grammaticality on them."""
-    models, chosen = page.get("phenomenon_models"), page.get("chosen_models")
+    models, policy_models = page.get("phenomenon_models"), page.get("chosen_models")
     prompts = page.prompts() if measure == "z" else [None]
     rows = models[(models["measure"] == measure) & (models["term"] == TERM)]
     exhibits = _mean_figures(page, measure, prompts)
@@ -78,16 +77,16 @@ def _grammaticality(page: Page, title: str, measure: str) -> Section:
     exhibits += _declared(page, rows, measure, prompts)
     exhibits += _paradigms(page, measure, prompts)
     sentences = [*effects.effects(models, measure, prompts), *_left_aside(page, measure)] if len(rows) else []
-    chosen = chosen[chosen["measure"] == measure]
+    policy_models = policy_models[policy_models["measure"] == measure]
     steps = page.get("model_steps")
-    steps = steps[steps["model"].isin(chosen_models.steps_named(chosen))]
-    sentences += effects.chosen(chosen, steps)
-    exhibits += _chosen(page, chosen, steps)
+    steps = steps[steps["model"].isin(chosen_models.steps_named(policy_models))]
+    sentences += effects.policy_effects(policy_models, steps)
+    exhibits += _policy_tables(page, policy_models, steps)
     if measure == "z":
         sentences += effects.ordinal(page.get("ordinal_models"))
         exhibits += page.table("ordinal_models", ORDINAL, aside=True)
     badges = page.badges("condition_means") if exhibits else ()
-    noted = pd.concat([rows, chosen])
+    noted = pd.concat([rows, policy_models])
     if len(prompts) > 1:
         noted = noted.assign(phenomenon=noted["phenomenon"] + noted["prompt"].map(labels.asked))
     counts = 1 if len(prompts) == 1 else len(prompts) + 1  # of each prompt, and of all together
@@ -109,7 +108,7 @@ def _mean_figures(page: Page, measure: str, prompts: Sequence[str | None]) -> li
         adjusted=fits.adjusted(len(prompts) > 1),
     )
     exhibits: list[Exhibit] = []
-    for prompt, ending in endings(prompts).items():
+    for prompt, ending in file_suffixes(prompts).items():
         draw = partial(effect_figures.condition_figure, conditions, means[0], prompt)
         text = labels.under(prompt, caption + look if pairs else caption)
         exhibits += page.figure("condition_means", f"means-{measure}{ending}", text, draw)
@@ -166,11 +165,11 @@ def _left_aside(page: Page, measure: str) -> list[str]:
     return participation.other_conditions(sorted(targets - set(minimal_pairs(items)))) if len(items) else []
 
 
-def _chosen(page: Page, models: pd.DataFrame, steps: pd.DataFrame) -> list[Exhibit]:
+def _policy_tables(page: Page, models: pd.DataFrame, steps: pd.DataFrame) -> list[Exhibit]:
     """Return the tables of the models of a policy, and of every fit on the way."""
     caption = f"Models whose random effects were chosen by a policy: {fits.UNSEEN}. singular: a variance is zero."
-    effects_chosen = models.loc[models["term"] == TERM, [*CHOSEN, "formula"]]
-    exhibits = page.table("chosen_models", caption, effects_chosen, aside=True)
+    rows = models.loc[models["term"] == TERM, [*POLICY_COLUMNS, "formula"]]
+    exhibits = page.table("chosen_models", caption, rows, aside=True)
     caption = (
         "Every fit on the way to these models, in the order made. kept: the model of the results; chi2, df and p: the likelihood "
         "ratio against the model it would replace."
@@ -190,7 +189,7 @@ def factorial(page: Page) -> Section:
     )
     for measure in models["measure"].unique():
         rows = models[models["measure"] == measure]
-        for prompt, ending in endings(prompts_of(rows)).items():
+        for prompt, ending in file_suffixes(prompts_of(rows)).items():
             draw = partial(effect_figures.factorial_figure, rows, measure, prompt)
             exhibits += page.figure(
                 "factorial_models", f"factors-{measure}{ending}", labels.under(prompt, caption), draw

@@ -8,7 +8,7 @@ import pandas as pd
 from ...aligning.predictors import by_model
 from ...comparing.pair_accuracy import MODEL
 from ...comparing.rating_correlation import MEASURES
-from ...prompts import endings
+from ...prompts import file_suffixes
 from ..exhibits import Exhibit, Page, Section, constant_apart, leading, without
 from ..figures import pair_figures, score_figures
 from ..wording import labels, minimal_pairs, raters
@@ -43,7 +43,7 @@ def _score_figures(page: Page, table: pd.DataFrame) -> list[Exhibit]:
     exhibits: list[Exhibit] = []
     models = enumerate(by_model(scores) if len(ratings) else ())
     for (number, (model, protocol, rows)), (prompt, ending) in itertools.product(
-        models, endings(page.prompts()).items()
+        models, file_suffixes(page.prompts()).items()
     ):
         measure = next((name for name in MAIN if rows[name].notna().any()), MEASURES[0])
         subject = f"{model} ({protocol}), {measure}{labels.asked(prompt)}"

@@ -7,7 +7,7 @@ import pandas as pd
 from ...ledger import ALL
 from ...measuring.ratings_and_times import RATED
 from ...measuring.reliability import poor
-from ...prompts import endings
+from ...prompts import file_suffixes
 from .. import manuscript
 from ..exhibits import Exhibit, Page, Section
 from ..figures import rater_figures
@@ -72,7 +72,7 @@ def agreement(page: Page) -> Section:
         "condition there are few sentences, and no effect of grammaticality to agree on. Left of the dashed line: poor."
     )
     exhibits: list[Exhibit] = []
-    prompts = endings(page.prompts())
+    prompts = file_suffixes(page.prompts())
     for prompt, ending in prompts.items():
         draw = partial(rater_figures.reliability_figure, reliability, prompt)
         exhibits += page.figure("reliability", f"icc{ending}", labels.under(prompt, caption), draw)

@@ -8,8 +8,7 @@ import pandas as pd
 from ...measuring.ratings_and_times import SENTENCE_WIDE
 from ...modelling.grammaticality import INTERCEPTS, SLOPES, TERM
 from ...modelling.random_effects import steps_named
-from ...prompts import of
-from ...prompts import told as prompts_of
+from ...prompts import prompts_of, rows_of_prompt
 from ...row_dicts import records
 from .fits import AGREEING, crosschecked
 from .labels import asked, label
@@ -60,7 +59,7 @@ def effects(models: pd.DataFrame, measure: str, prompts: Sequence[str | None] = 
     counts, single = [], []
     prompts = prompts or prompts_of(tested)
     for prompt in prompts:
-        part = of(tested, prompt)
+        part = rows_of_prompt(tested, prompt)
         declared = part[part["random"] == INTERCEPTS]
         rows = declared[declared["region"].isin(FIRST)]
         if rows.empty:
@@ -104,7 +103,7 @@ def _counted(declared: pd.DataFrame, measure: str, prompt: str | None) -> list[s
     return sentences
 
 
-def chosen(models: pd.DataFrame, steps: pd.DataFrame) -> list[str]:
+def policy_effects(models: pd.DataFrame, steps: pd.DataFrame) -> list[str]:
     """Return what the policy did, what of it was singular or cross-checked, and each effect under the chosen model."""
     tested = models[models["term"] == TERM]
     if tested.empty:
@@ -118,10 +117,10 @@ def chosen(models: pd.DataFrame, steps: pd.DataFrame) -> list[str]:
     text += f"; {singular} remained singular" if singular else "; none is singular"
     agreeing = crosschecked(fitted)
     text += f"; {agreeing} agree with the other engine to {AGREEING}" if agreeing else ""
-    return [f"{text}.", *(_chosen(row, several) for row in records(tested))]
+    return [f"{text}.", *(_policy_effect(row, several) for row in records(tested))]
 
 
-def _chosen(row: Row, several: bool) -> str:
+def _policy_effect(row: Row, several: bool) -> str:
     where = asked(row["prompt"] if several else None) if row["region"] == SENTENCE_WIDE else f" ({row['region']})"
     name = f"{label(row['phenomenon'])}{where}"
     if pd.isna(row["estimate"]):
@@ -152,7 +151,7 @@ def power(models: pd.DataFrame, smallest: Mapping[str, float]) -> list[str]:
     declared = models[(models["term"] == TERM) & (models["random"] == INTERCEPTS)].dropna(subset="mde")
     for (measure, region), family in declared.groupby(["measure", "region"], sort=True):
         for prompt in prompts_of(family):
-            rows = of(family, prompt)
+            rows = rows_of_prompt(family, prompt)
             low, high = rows["mde"].min(), rows["mde"].max()
             subject = f"Ratings{asked(prompt)}" if measure == "z" else f"Reading times, {region}"
             text = (

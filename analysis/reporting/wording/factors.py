@@ -6,7 +6,7 @@ import pandas as pd
 
 from ...measuring.ratings_and_times import SENTENCE_WIDE
 from ...modelling.grammaticality import SLOPES
-from ...prompts import told as prompts_of
+from ...prompts import prompts_of
 from ...row_dicts import records
 from .effects import in_ms
 from .labels import asked, label

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 import pandas as pd
 
-from ...prompts import named
+from ...prompts import prompt_suffix
 from .numbers import Row
 
 # What a measure of a sentence is, its unit, and whom to cite for it.
@@ -44,7 +44,7 @@ def asked(prompt: str | None) -> str:
     >>> asked("how_likely"), asked(None)
     (' (how likely)', '')
     """
-    return named(None if pd.isna(prompt) else label(prompt))
+    return prompt_suffix(None if pd.isna(prompt) else label(prompt))
 
 
 def under(prompt: str | None, caption: str) -> str:

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import pandas as pd
 
 from ...comparing.pair_accuracy import MEAN, MODEL, OVERALL, POOLED
-from ...prompts import told as prompts_of
+from ...prompts import prompts_of
 from ...row_dicts import records
 from .labels import asked, label, language_model
 from .numbers import ALPHA, Row, correlated, correlation, interval, minus, p_value, percent, signed

@@ -5,8 +5,7 @@ from collections.abc import Iterable
 import pandas as pd
 
 from ...ledger import ALL
-from ...prompts import ASKED, of
-from ...prompts import told as prompts_of
+from ...prompts import ASKED, prompts_of, rows_of_prompt
 from ...row_dicts import records
 from .labels import asked
 from .numbers import Row, percent
@@ -107,7 +106,7 @@ def flagged(prompts: pd.DataFrame) -> list[str]:
     tested = prompts.dropna(subset="flagged")
     sentences = []
     for prompt in prompts_of(tested) if len(tested) else ():
-        flags = of(tested, prompt)["flagged"].astype(bool)
+        flags = rows_of_prompt(tested, prompt)["flagged"].astype(bool)
         sentences.append(
             f"The ratings{asked(prompt)} of {int(flags.sum())} of {len(flags)} participants {NOT_TOLD_APART} "
             "(Mann-Whitney, p ≥ .05). They stay: such a rule is circular with the effect."

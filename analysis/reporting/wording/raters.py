@@ -4,8 +4,7 @@ import pandas as pd
 
 from ...ledger import ALL
 from ...measuring.reliability import POOR
-from ...prompts import of
-from ...prompts import told as prompts_of
+from ...prompts import prompts_of, rows_of_prompt
 from ...row_dicts import records
 from .labels import asked, label
 from .numbers import correlation, percent, signed
@@ -18,16 +17,16 @@ def agreement(reliability: pd.DataFrame, ceilings: pd.DataFrame, choices: pd.Dat
     """Return how far people agree, prompt by prompt: ICC by paradigm and version, ceilings, and forced choices."""
     sentences = []
     for prompt in prompts_of(reliability):
-        sentences += _intraclass(of(reliability, prompt), prompt)
+        sentences += _intraclass(rows_of_prompt(reliability, prompt), prompt)
     for prompt in prompts_of(ceilings):
-        known = of(ceilings, prompt).dropna(subset="ceiling")
+        known = rows_of_prompt(ceilings, prompt).dropna(subset="ceiling")
         reached = [f"{correlation(row['ceiling'])} over {row['level']}" for row in records(known)]
         if reached:
             sentences.append(
                 f"A perfect model would correlate with these ratings{asked(prompt)} by {', '.join(reached)}."
             )
     for prompt in prompts_of(choices):
-        sentences += _majorities(of(choices, prompt), prompt)
+        sentences += _majorities(rows_of_prompt(choices, prompt), prompt)
     return sentences
 
 

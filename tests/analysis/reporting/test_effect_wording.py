@@ -107,18 +107,18 @@ CHOSEN = {
 
 def test_a_policy_tells_its_steps_what_stayed_singular_and_what_was_checked() -> None:
     steps = pd.DataFrame({"model": ["z sentence npi"] * 3})
-    first, second = effects.chosen(pd.DataFrame([CHOSEN]), steps)
+    first, second = effects.policy_effects(pd.DataFrame([CHOSEN]), steps)
     assert first == (
         "Random effects by the policy maximal: 1 of 1 models were fitted in 3 steps; none is singular; 1 agree with the other "
         "engine to a thousandth of a standard error."
     )
     assert second == "npi: b = 0.50, 95% CI [0.30, 0.70], t(20.0) = 5.00, p < .001, with (1|item)."
-    singular = effects.chosen(pd.DataFrame([CHOSEN | {"singular": True, "note": "Singular fit: x."}]), steps)
+    singular = effects.policy_effects(pd.DataFrame([CHOSEN | {"singular": True, "note": "Singular fit: x."}]), steps)
     assert "; 1 remained singular." in singular[0]
-    failed = effects.chosen(pd.DataFrame([CHOSEN | {"estimate": NAN, "note": "Not fitted: y."}]), steps)
+    failed = effects.policy_effects(pd.DataFrame([CHOSEN | {"estimate": NAN, "note": "Not fitted: y."}]), steps)
     assert failed[1] == "npi: Not fitted: y."
     steps = pd.DataFrame({"model": ["z sentence npi (form)", "z sentence npi (sense)", "z sentence npi"]})
-    several = effects.chosen(pd.DataFrame([CHOSEN, CHOSEN | {"prompt": "form"}]), steps)
+    several = effects.policy_effects(pd.DataFrame([CHOSEN, CHOSEN | {"prompt": "form"}]), steps)
     assert "2 of 2 models were fitted in 2 steps" in several[0]
     assert [sentence.partition(":")[0] for sentence in several[1:]] == ["npi (sense)", "npi (form)"]
 

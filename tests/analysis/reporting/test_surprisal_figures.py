@@ -4,8 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from gardenpath.analysis import AlignOptions, align, gain_figure, lag_profile_figure, svg
-from gardenpath.analysis.reporting.figures.surprisal_figures import cost_figure
+from gardenpath.analysis import AlignOptions, align, gain_figure, svg
+from gardenpath.analysis.reporting.figures.surprisal_figures import cost_figure, lag_profile_figure
 from gardenpath.study import DataError
 
 Tables = dict[str, pd.DataFrame]
