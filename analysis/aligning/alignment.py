@@ -1,5 +1,6 @@
 """Reading times beside surprisal: each word read, with its score and those of the words around it."""
 
+import logging
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -21,6 +22,8 @@ from ..modelling.policies import NotFitted, steps_table
 from .alignment_test import alignment_test, lag_profile, stopped
 from .held_out import delta_comparisons, delta_log_likelihood, heldout, unpredicted
 from .predictors import INTERCEPTS, MODEL, WORD, at, beside, by_model, by_term, collinearity, formula, no_score, terms
+
+log = logging.getLogger("gardenpath")
 
 TERM = "surprisal"
 MOST = 3  # lags that the table has columns for
@@ -124,9 +127,13 @@ def _correlated(tables: Mapping[str, pd.DataFrame], seed: int) -> dict[str, pd.D
     """Return rating_correlations where there are both ratings and scores of sentences."""
     if not {"sentence_scores", "rating_scores"} <= tables.keys():
         return {}
-    correlations = rating_correlations(
-        tables["sentence_scores"], tables["rating_scores"], ceilings=tables.get("noise_ceilings"), seed=seed
-    )
+    try:
+        correlations = rating_correlations(
+            tables["sentence_scores"], tables["rating_scores"], ceilings=tables.get("noise_ceilings"), seed=seed
+        )
+    except DataError as error:
+        log.warning("scores and ratings are not correlated: %s", error)
+        return {}
     return {"rating_correlations": correlations}
 
 

@@ -8,11 +8,13 @@ import pandas as pd
 from gardenpath.study import TABLES, DataError, check
 
 from ..aligning.predictors import by_model
+from ..grammatical_status import conditions_in_order
 from ..intervals import FEW, correlation_interval
 
 GOOD, BAD = "grammatical", "ungrammatical"
 MEASURES = ("lp", "mean_lp", "pen_lp", "slor", "critical_lp")
 RELATIVE = "relative"
+ITEMS = "items"  # sentences less the mean of their item
 WARNING = (
     "Both members of a pair enter with one difference and opposite signs, so this correlation holds the mean effect of "
     "grammaticality; do not compare it with the others (doi 10.1162/COLI.a.00559 advises against it)."
@@ -30,11 +32,12 @@ def rating_correlations(
 ) -> pd.DataFrame:
     """Return Pearson's and Spearman's correlation of sentence_scores with the mean z of target ratings, at each level.
 
-    Each prompt of the ratings stands by itself. Levels: sentences, grammatical, ungrammatical, pairs (differences within pairs),
-    paradigms and phenomena (means of these differences), as in BLiMP-NL (doi 10.1162/COLI.a.00559); and `relative`, each
-    sentence's rating against its score less that of the other member, with a warning (the method of doi
-    10.1073/pnas.2400917121). Intervals are bootstraps over items, with both their sentences, or over the paradigms or phenomena
-    themselves; none under 10. `ceilings` is the table noise_ceilings: what a perfect model would reach.
+    Each prompt of the ratings stands by itself. Levels: sentences, each condition, and of minimal pairs: pairs (differences
+    within pairs), paradigms and phenomena (means of these differences), as in BLiMP-NL (doi 10.1162/COLI.a.00559), and
+    `relative`, each sentence's rating against its score less that of the other member, with a warning (the method of doi
+    10.1073/pnas.2400917121); of other items: items, each sentence less the mean of its item. Intervals are bootstraps over items,
+    with both their sentences, or over the paradigms or phenomena themselves; none under 10. `ceilings` is the table
+    noise_ceilings: what a perfect model would reach.
 
     Scores and ratings without a sentence in common are a `DataError`.
 
@@ -72,12 +75,11 @@ def rating_correlations(
 
 
 def mean_ratings(ratings: pd.DataFrame) -> pd.DataFrame:
-    """Return the mean z, under each prompt, of each grammatical or ungrammatical sentence that was rated in target trials."""
-    kept = ratings[(ratings["role"] == "target") & ratings["condition"].isin([GOOD, BAD])].dropna(subset="z")
+    """Return the mean z, under each prompt, of each sentence that was rated in target trials."""
+    kept = ratings[ratings["role"] == "target"].dropna(subset="z")
     if kept.empty:
         raise DataError(
-            "table rating_scores: no z of a target sentence whose condition is grammatical or ungrammatical; "
-            "expected ratings of minimal pairs by participants who do not give one rating throughout"
+            "table rating_scores: no z of a target sentence; expected ratings by participants who do not give one rating throughout"
         )
     by = kept.groupby(["prompt", "phenomenon", "paradigm", "item", "condition"], as_index=False)
     return by.agg(rating=("z", "mean"))
@@ -87,8 +89,24 @@ def levels(both: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame, str]]:
     """Yield each level of the ratings under one prompt, its points (rating, score, unit), and what their unit is."""
     points = both.assign(unit=both["item"])
     yield "sentences", points, "item"
-    for condition in (GOOD, BAD):
+    for condition in conditions_in_order(points["condition"]):
         yield condition, points[points["condition"] == condition], "item"
+    of_pairs = both["condition"].isin([GOOD, BAD])
+    if of_pairs.any():
+        yield from _of_pairs(both[of_pairs])
+    if not of_pairs.all():
+        others = points[~of_pairs]
+        shown = others.groupby("item")["condition"].transform("nunique") > 1
+        means = others.groupby("item")[["rating", "score"]].transform("mean")
+        yield (
+            ITEMS,
+            others.assign(rating=others["rating"] - means["rating"], score=others["score"] - means["score"])[shown],
+            "item",
+        )
+
+
+def _of_pairs(both: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame, str]]:
+    """Yield the levels that are about the difference of a pair's members."""
     good, bad = (both[both["condition"] == name].drop(columns="condition") for name in (GOOD, BAD))
     pairs = good.merge(bad, on=["phenomenon", "paradigm", "item"], suffixes=("", "_bad"), validate="1:1")
     gap = pairs["score"] - pairs["score_bad"]

@@ -1,6 +1,6 @@
 """How far people agree: ICC(2,k) and split halves of ratings, ceilings for models of them, and forced choices."""
 
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -8,7 +8,7 @@ import pandas as pd
 
 from gardenpath.study import TABLES, check
 
-from ..grammatical_status import CODES, minimal_pairs
+from ..grammatical_status import CODES, conditions_in_order, minimal_pairs
 from ..ledger import ALL
 from ..prompts import answered
 
@@ -216,9 +216,9 @@ def noise_ceilings(scores: pd.DataFrame, *, seed: int = 1, splits: int = SPLITS)
     """Return how far the mean z of one half of the raters predicts that of the other, at each level models are held against, prompt
     by prompt.
 
-    Levels: sentences (all), grammatical, ungrammatical, pairs (differences within pairs), paradigms and phenomena (means of
-    these differences). Raters are halved within their version; `reliability` is stepped up after Spearman and Brown
-    (doi 10.1111/j.2044-8295.1910.tb00206.x), `ceiling` its square root.
+    Levels: sentences (all), each condition; of minimal pairs: pairs (differences within pairs), paradigms and phenomena (means of
+    these differences); of other items: items (sentences less the mean of their item). Raters are halved within their version;
+    `reliability` is stepped up after Spearman and Brown (doi 10.1111/j.2044-8295.1910.tb00206.x), `ceiling` its square root.
 
     Fewer than three sentences, pairs, paradigms or phenomena have no ceiling.
 
@@ -232,7 +232,7 @@ def noise_ceilings(scores: pd.DataFrame, *, seed: int = 1, splits: int = SPLITS)
     """
     import numpy as np
 
-    targets = scores[(scores["role"] == "target") & scores["condition"].isin(CODES)].dropna(subset="z")
+    targets = scores[scores["role"] == "target"].dropna(subset="z")
     sums: dict[str, list[list[pd.DataFrame]]] = {}
     for prompt, n, _, version in _by_version(targets):
         matrix = _matrix(version, "z")
@@ -266,17 +266,34 @@ def noise_ceilings(scores: pd.DataFrame, *, seed: int = 1, splits: int = SPLITS)
 def _levels(halves: Sequence[pd.DataFrame], places: pd.DataFrame) -> dict[str, list[pd.DataFrame]]:
     """Return each half's means (splits by units) at every level."""
     means = {"sentences": list(halves)}
-    for condition in (GOOD, BAD):
+    conditions = halves[0].columns.get_level_values("condition")
+    for condition in conditions_in_order(pd.Series(conditions)):
         means[condition] = [half.loc[:, half.columns.get_level_values("condition") == condition] for half in halves]
-    good, bad = ([half.droplevel("condition", axis=1) for half in means[condition]] for condition in (GOOD, BAD))
+    if {GOOD, BAD} <= means.keys():
+        means |= _of_pairs(means, places)
+    if not conditions.isin([GOOD, BAD]).all():
+        means["items"] = [_within_items(half.loc[:, ~conditions.isin([GOOD, BAD])]) for half in halves]
+    return means
+
+
+def _of_pairs(halves: Mapping[str, list[pd.DataFrame]], places: pd.DataFrame) -> dict[str, list[pd.DataFrame]]:
+    """Return each half's differences within pairs, and their means over paradigms and phenomena."""
+    good, bad = ([half.droplevel("condition", axis=1) for half in halves[condition]] for condition in (GOOD, BAD))
     both = good[0].columns.intersection(bad[0].columns, sort=False)
     pairs = [first[both] - second[both] for first, second in zip(good, bad, strict=True)]
-    means["pairs"] = pairs
+    means = {"pairs": pairs}
     of_item = places.reset_index().drop_duplicates("item").set_index("item")
     for level, column in (("paradigms", "paradigm"), ("phenomena", "phenomenon")):
         names = of_item.loc[both, column].to_numpy(dtype=object)
         means[level] = [pair.T.groupby(names).mean().T for pair in pairs]
     return means
+
+
+def _within_items(half: pd.DataFrame) -> pd.DataFrame:
+    """Return the sentences of items with several conditions, less their item's mean."""
+    items = half.columns.get_level_values("item")
+    several = half.loc[:, items.isin(items[items.duplicated()])]
+    return several - several.T.groupby(level="item").transform("mean").T
 
 
 def _matrix(scores: pd.DataFrame, value: str) -> pd.DataFrame:

@@ -143,7 +143,7 @@ wilson_high   float    upper end
             + """
 measure       string   measure of the sentence
 prompt        string   prompt of the ratings
-level         string   sentences, grammatical, ungrammatical, pairs (differences), paradigms, phenomena (means of these), relative
+level         string   sentences, a condition; pairs (differences), paradigms, phenomena (their means), relative; items (less means)
 method        string   pearson or spearman
 n             int      points
 r             float?   correlation with the mean z of target ratings

@@ -287,7 +287,7 @@ ceiling       float?   its square root; empty where the reliability is negative
         "a level at which models are held against mean ratings",
         columns("""
 prompt        string   prompt of the ratings
-level         string   sentences, grammatical, ungrammatical, pairs (differences within), paradigms, phenomena (means of these)
+level         string   sentences, a condition; pairs (differences), paradigms, phenomena (their means); items (less their mean)
 n             int      units of that level
 splits        int      random halves of the raters, within their version
 split_half    float?   mean correlation of the mean z of both halves

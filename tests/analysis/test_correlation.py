@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from gardenpath.analysis import rating_correlations
+from gardenpath.analysis import noise_ceilings, rating_correlations
 from gardenpath.analysis.intervals import weighted_correlation
 from gardenpath.study import TABLES, DataError, check
 
@@ -62,6 +62,33 @@ def by_hand(ratings: pd.DataFrame, scores: pd.DataFrame, measure: str) -> dict[s
     ]
     levels["relative"] = [(mean[i, c], gaps[i][1] * (1 if c == GOOD else -1)) for i, c in mean]
     return levels
+
+
+def test_a_two_by_two_is_correlated_over_its_own_conditions(ratings: pd.DataFrame, scores: pd.DataFrame) -> None:
+    """Against sums by hand; two of the four conditions are those of other items."""
+    names = {GOOD: "subject.name", BAD: "object.name"}
+    odd = ratings["item"].str[1:].astype(int) % 2 == 1
+    crossed = ratings.assign(condition=ratings["condition"].map(names))
+    more = scores.assign(condition=scores["condition"].map(names))
+    table = rating_correlations(more, crossed, measures=["slor"], draws=50).set_index(["level", "method"])
+    assert table.index.unique("level").to_list() == ["sentences", "object.name", "subject.name", "items"]
+    mean = crossed.groupby(["item", "condition"])["z"].mean()
+    score = more.set_index(["item", "condition"])["slor"]
+    points = []
+    for item, rated in mean.groupby("item"):
+        middle, other = rated.mean(), score[item].mean()
+        points += [(rated[item, c] - middle, score[item, c] - other) for c in names.values()]
+    x, y = zip(*points, strict=True)
+    assert table.loc[("items", "pearson"), "n"] == len(points)
+    assert table.loc[("items", "pearson"), "r"] == pytest.approx(np.corrcoef(x, y)[0, 1], abs=1e-12)
+    mixed = pd.concat([ratings[~odd], crossed[odd]], ignore_index=True)
+    both = pd.concat([scores, more], ignore_index=True)
+    levels = rating_correlations(both, mixed, measures=["slor"], draws=50)["level"].unique().tolist()
+    assert levels[:3] == ["sentences", GOOD, BAD]
+    assert levels[-1] == "items"
+    ceilings = noise_ceilings(mixed, splits=10)
+    assert ceilings["level"].tolist() == [level for level in levels if level != "relative"]
+    assert ceilings["ceiling"].dropna().between(0, 1).all()
 
 
 def test_each_level_is_that_of_the_papers(ratings: pd.DataFrame, scores: pd.DataFrame) -> None:

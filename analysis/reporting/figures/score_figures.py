@@ -4,17 +4,17 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from ...comparing.rating_correlation import BAD, GOOD, levels, mean_ratings
+from ...comparing.rating_correlation import ITEMS, levels, mean_ratings
+from ...grammatical_status import conditions_in_order
 from ...prompts import rows_of_prompt, select_prompt
 from ...row_dicts import records
 from ..wording.labels import mean_z, measure_axis
 from ..wording.minimal_pairs import under_ceiling
 from ..wording.numbers import correlation
 from .figure_style import (
-    BLUE,
     GREY,
     INK,
-    ORANGE,
+    PALETTE,
     common_labels,
     figure_legend,
     filled,
@@ -60,14 +60,17 @@ def score_figure(
     statistics = _statistics(sentence_scores, measure, correlations, prompt)
     with style():
         figure, (left, right) = grid(2, 2.7)
-        _both_conditions(left, both)
+        _conditions(left, both)
+        within, title = (
+            ("pairs", "differences within pairs") if "pairs" in points else (ITEMS, "sentences less their item's mean")
+        )
         right.plot(
-            points["pairs"]["score"], points["pairs"]["rating"], "s", color=GREY, alpha=0.6, markersize=4, label="a pair",
+            points[within]["score"], points[within]["rating"], "s", color=GREY, alpha=0.6, markersize=4, label="a pair",
             markeredgewidth=0,
         )  # fmt: skip
-        for axes, level, title in ((left, "sentences", "sentences"), (right, "pairs", "differences within pairs")):
+        for axes, level, name in ((left, "sentences", "sentences"), (right, within, title)):
             _regression(axes, points[level])
-            panel(axes, f"{title}\n{statistics.get(level, '')}".strip())
+            panel(axes, f"{name}\n{statistics.get(level, '')}".strip())
         _score_axes(figure, left, measure, prompt)
     return figure
 
@@ -85,7 +88,7 @@ def phenomenon_score_figure(
         figure, panels = grid(len(phenomena), 1.75)
         for axes, phenomenon in zip(panels, phenomena, strict=False):
             points = both[both["phenomenon"] == phenomenon]
-            _both_conditions(axes, points)
+            _conditions(axes, points)
             _regression(axes, points)
             panel(axes, f"{wrapped(phenomenon)}\n{_correlation(points)}".strip())
             axes.locator_params(nbins=4)
@@ -122,9 +125,10 @@ def _correlation(points: pd.DataFrame) -> str:
     return "" if pd.isna(r) else f"r = {correlation(r)}"
 
 
-def _both_conditions(axes: "Axes", points: pd.DataFrame) -> None:
-    for condition, colour, marker in ((GOOD, BLUE, "o"), (BAD, ORANGE, "D")):
+def _conditions(axes: "Axes", points: pd.DataFrame) -> None:
+    for k, condition in enumerate(conditions_in_order(points["condition"])):
         part = points[points["condition"] == condition]
+        colour, marker = PALETTE[k % len(PALETTE)], ("o", "D", "s", "^", "v", "P")[k % len(PALETTE)]
         axes.plot(
             part["score"], part["rating"], marker, color=colour, alpha=0.6, markersize=4, label=condition, markeredgewidth=0
         )  # fmt: skip

@@ -11,7 +11,14 @@ from .labels import asked, label, language_model
 from .numbers import ALPHA, Row, correlated, correlation, interval, minus, p_value, percent, signed
 
 FEW = 4  # models that are compared one by one in a sentence each before a count comes first
-LEVELS = ("sentences", "grammatical", "ungrammatical", "pairs", "phenomena")  # of correlations that have a sentence
+LEVELS = (
+    "sentences",
+    "grammatical",
+    "ungrammatical",
+    "pairs",
+    "phenomena",
+    "items",
+)  # of correlations that have a sentence
 
 TIES = "a tie is half a success"
 INDEPENDENT = "take pairs as independent"
