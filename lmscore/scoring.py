@@ -228,8 +228,8 @@ def _summed(protocol: Protocol) -> tuple[str, ...]:
     return ("logprob", "end") if protocol.closing else ("logprob",)
 
 
-def _unigrams(given: str | Path | Unigrams | None, model: Model, protocol: Protocol) -> Unigrams | None:
-    return read_unigrams(given, model, protocol) if isinstance(given, (str, Path)) else given
+def _unigrams(unigrams: str | Path | Unigrams | None, model: Model, protocol: Protocol) -> Unigrams | None:
+    return read_unigrams(unigrams, model, protocol) if isinstance(unigrams, (str, Path)) else unigrams
 
 
 def _each(scored: Sequence[Scored], reduce: Callable[[Scored], Result]) -> list[Result]:
@@ -274,10 +274,10 @@ def _values(scored: Sequence[Scored], measures: Iterable[str], unigrams: Unigram
 
     rows = _each(scored, lambda one: {measure: value(one, measure) for measure in measures})
     return {
-        (one.item.id, one.condition, measure): found
+        (one.item.id, one.condition, measure): score
         for one, row in zip(scored, rows, strict=True)
-        for measure, found in row.items()
-        if found is not None
+        for measure, score in row.items()
+        if score is not None
     }
 
 
@@ -309,12 +309,12 @@ def _is_compared(item: Item, measure: str, values: Values) -> bool:
     return scored and reductions.fits(measure, good, bad)
 
 
-def _check_compared(measure: str, compared: int, found: int) -> None:
+def _check_compared(measure: str, compared: int, total: int) -> None:
     expected = reductions.REGIONAL.get(measure)
     if not compared:
-        raise ValueError(f"measure {measure!r}: none of the {found} pairs has {expected}; mark it")
-    if compared < found:
-        log.info("%s: %d of %d pairs do not have %s and are left out", measure, found - compared, found, expected)
+        raise ValueError(f"measure {measure!r}: none of the {total} pairs has {expected}; mark it")
+    if compared < total:
+        log.info("%s: %d of %d pairs do not have %s and are left out", measure, total - compared, total, expected)
 
 
 def _place(model: Model, protocol: Protocol, scored: Scored) -> dict[str, object]:

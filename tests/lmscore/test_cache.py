@@ -244,7 +244,8 @@ def test_a_cache_that_cannot_be_written_any_more_does_not_stop_the_run(byte_mode
 RUN = """
 import itertools, signal, sys
 from gardenpath import lmscore
-from gardenpath.lmscore import cached, grammar
+from gardenpath.lmscore import cached
+from gardenpath.lmscore.toy import grammar
 
 folder, place, seed = sys.argv[1:]
 model = cached(lmscore.load(folder, device="cpu"), place)
