@@ -13,13 +13,14 @@ from gardenpath import study
 from ..event_tables import tables_of
 from ..pseudonyms import hash_participant, known_key, participant_key
 from ..sessions import SessionRecord
-from . import native, table
+from . import native
 from .importing import platform_files, platform_named, read_sessions
 from .jatos import results as jatos
 from .jspsych import results as jspsych
 from .mapping import ColumnMapping, Row, read_mapping
 from .materials import read_shown
 from .sources import KEY
+from .table import results as table
 from .tabulate import tabulate
 
 log = logging.getLogger("gardenpath")

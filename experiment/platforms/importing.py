@@ -17,16 +17,18 @@ from typing import Protocol
 from gardenpath import study
 from gardenpath.study.screens import Record, WordRecord
 
-from . import magpie, qualtrics, table
 from .damages import damage
 from .gorilla import results as gorilla
 from .imported import ImportedSession, ImportedTrial
 from .jatos import results as jatos
 from .jspsych import results as jspsych
+from .magpie import results as magpie
 from .mapping import ColumnMapping, read_mapping
 from .pcibex import results as pcibex
 from .psychopy import results as psychopy
+from .qualtrics import results as qualtrics
 from .sources import STARTS_OF_A_ZIP, Source, fingerprint, sources
+from .table import results as table
 
 log = logging.getLogger("gardenpath")
 SHOWN = 3  # faults of one kind

@@ -12,7 +12,7 @@ from gardenpath import study
 
 from .damages import damage
 from .sources import Source
-from .table import cells
+from .table.results import cells
 
 log = logging.getLogger("gardenpath")
 

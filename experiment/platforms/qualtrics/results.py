@@ -18,9 +18,9 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from gardenpath import study
 
-from .imported import ImportedSession, ImportedTrial, answer_given
-from .mapping import ColumnMapping, SurveyRule, is_empty, plain
-from .sources import Source
+from ..imported import ImportedSession, ImportedTrial, answer_given
+from ..mapping import ColumnMapping, SurveyRule, is_empty, plain
+from ..sources import Source
 
 log = logging.getLogger("gardenpath")
 
