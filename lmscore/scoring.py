@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from gardenpath import study
 from gardenpath.stimuli import GRAMMATICAL, UNGRAMMATICAL, Item, Materials, Sentence
+from gardenpath.study.measures import IN_SCORES
 
 from .loading import load
 from .measures import reductions
@@ -101,9 +102,9 @@ def evaluate(
     model = load(model) if isinstance(model, (str, Path)) else model
     protocol = chosen(protocol, model.name, model.masked)
     counted = _unigrams(unigrams, model, protocol)
-    if "slor" in measures and counted is None:
+    if counted is None and (needing := [name for name in measures if name in reductions.OVER_UNIGRAMS]):
         raise ValueError(
-            "measure 'slor' needs the probability of each token by itself; give unigrams (--unigrams FILE)"
+            f"measure {needing[0]!r} needs the probability of each token by itself; give unigrams (--unigrams FILE)"
         )
     scored = token_tables(
         materials, model, protocol=protocol, columns=_summed(protocol), batch_tokens=batch_tokens, progress=progress
@@ -343,9 +344,5 @@ def _sentence_row(model: Model, protocol: Protocol, scored: Scored, unigrams: Un
         "tokens": table.encoded.scored,
         "unknown": table.encoded.unknown,
         "windows": table.windows,
-        "lp": reductions.lp(table),
-        "mean_lp": reductions.mean_lp(table),
-        "pen_lp": reductions.pen_lp(table),
-        "slor": reductions.slor(table, unigrams) if unigrams else None,
-        "critical_lp": reductions.region_lp(table, sentence),
+        **{name: reductions.MEASURES[name](table, sentence, unigrams) for name in IN_SCORES},
     }

@@ -6,12 +6,12 @@ from typing import Any
 import pandas as pd
 
 from gardenpath.study import TABLES, DataError, check
+from gardenpath.study.measures import IN_SCORES
 
 from ..aligning.predictors import by_model
 from ..intervals import FEW, correlation_interval
 
 GOOD, BAD = "grammatical", "ungrammatical"
-MEASURES = ("lp", "mean_lp", "pen_lp", "slor", "critical_lp")
 RELATIVE = "relative"
 WARNING = (
     "Both members of a pair enter with one difference and opposite signs, so this correlation holds the mean effect of "
@@ -23,7 +23,7 @@ def rating_correlations(
     scores: pd.DataFrame,
     ratings: pd.DataFrame,
     *,
-    measures: Sequence[str] = MEASURES,
+    measures: Sequence[str] = IN_SCORES,
     ceilings: pd.DataFrame | None = None,
     seed: int = 1,
     draws: int = 2000,
