@@ -68,7 +68,7 @@ def _our_own(data: str | Path, previews: bool) -> dict[str, pd.DataFrame]:
     files, records = _recorded(data, previews)
     if not records:
         looks = "" if previews else " (previews count with --previews)"
-        raise study.DataError(f"{data}: no sessions there; expected at least one{looks}")
+        raise study.DataError(f"{data}: holds no sessions; expected at least one{looks}")
     return tables_of(records, files, where=str(data))
 
 

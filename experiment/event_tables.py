@@ -58,7 +58,7 @@ def _check(data: str, files: Mapping[str, VersionFile], records: Sequence[Sessio
         )
     for record in records:
         if record.session.finished is not None and (what := _lost(record)):
-            log.warning("session %s was finished, but %s; it counts as not complete", record.session.id, what)
+            log.warning("session %s was finished, but %s; it counts as incomplete", record.session.id, what)
 
 
 def materials_of(files: Iterable[VersionFile]) -> Materials:

@@ -136,16 +136,16 @@ def _ends(screen: Any) -> set[str]:
         return {"right", "wrong", "interrupted"}
     if isinstance(screen, Form):
         return {"answered"}
-    told = {"right", "wrong"} if screen.tell and screen.right else {"answered"}
-    return told | ({"timeout"} if screen.deadline is not None else set())
+    outcomes = {"right", "wrong"} if screen.tell and screen.right else {"answered"}
+    return outcomes | ({"timeout"} if screen.deadline is not None else set())
 
 
 def _answer_fault(screen: Any, answer: Any) -> str | None:
     if isinstance(screen, Answers):
-        there = [one.value for one in screen.answers]
-        if any(answer == value and type(answer) is type(value) for value in there):
+        values = [one.value for one in screen.answers]
+        if any(answer == value and type(answer) is type(value) for value in values):
             return None
-        return f"an answer of {answer!r} to {screen.name}; expected {_listed(there)}"
+        return f"an answer of {answer!r} to {screen.name}; expected {_listed(values)}"
     if isinstance(screen, Slider):
         if isinstance(answer, int) and not isinstance(answer, bool) and screen.least <= answer <= screen.most:
             return None

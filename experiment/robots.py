@@ -13,7 +13,7 @@ from typing import Any, Protocol
 
 from gardenpath import study
 from gardenpath.stimuli import CRITICAL, UNGRAMMATICAL, Trial
-from gardenpath.stimuli.material_tables import word_length, zipf
+from gardenpath.stimuli.item_tables import word_length, zipf
 from gardenpath.study.screens import (
     Display,
     Ended,
@@ -137,8 +137,8 @@ class Robot:
 
 @dataclass(frozen=True)
 class Did:
-    """What a robot did on a screen: the first or the last one shown of its step; whether it may be `told` already, and whether
-    the machine is told with it (`visits`).
+    """What a robot did on a screen: the first or the last one shown of its step; whether consent was given by then, and
+    whether the visit's device is sent with it (`visits`).
     """
 
     placed: Placed

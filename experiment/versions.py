@@ -176,5 +176,5 @@ def read_versions(folder: str | Path) -> list[VersionFile]:
     paths = sorted(Path(folder).glob("E*-V*.json"))
     paths = [path for path in paths if not path.name.endswith(".meta.json")]
     if not paths:
-        raise FileNotFoundError(f"{folder}: no versions there; write them with  gardenpath design STUDY.toml")
+        raise FileNotFoundError(f"{folder}: holds no versions; write them with  gardenpath design STUDY.toml")
     return [parse_version(study.read_text(path), str(path)) for path in paths]

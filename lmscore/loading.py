@@ -143,10 +143,10 @@ def _config(source: str, hub: dict[str, Any]) -> Any:
                 f"model {source!r} brings code of its own, which is not run; expected trust_remote_code=True where it is "
                 "trusted"
             ) from error
-        where = "cannot be read" if folder.is_dir() else "is neither a folder here nor a model that the hub gives"
+        where = "cannot be read" if folder.is_dir() else "is neither a folder here nor a model on the hub"
         raise ValueError(
             f"model {source!r} {where} ({_one_line(error)}); expected {EXPECTED}: check "
-            "the spelling, and for the hub the network and the right to read it"
+            "the spelling, and for the hub the network and the permission to read it"
         ) from error
     _refuse_adapter(source, hub)
     if config.is_encoder_decoder:
@@ -278,12 +278,12 @@ def _positions(network: Any) -> int | None:
 def _prefix(source: str, tokenizer: Any, config: Any, prefix: str | None, size: int) -> int:
     """Return the id fed before every text."""
     if prefix is not None:
-        found = tokenizer.get_vocab().get(prefix)
-        if found is None:
+        token = tokenizer.get_vocab().get(prefix)
+        if token is None:
             raise ValueError(
                 f"prefix token {prefix!r} is not a token of {source!r}; its BOS is {tokenizer.bos_token!r}"
             )
-        return int(found)
+        return int(token)
     # The config's BOS goes before the tokenizer's EOS, which in chat models is a turn marker.
     for candidate in (tokenizer.bos_token_id, getattr(config, "bos_token_id", None), tokenizer.eos_token_id):
         if isinstance(candidate, int) and candidate < size:

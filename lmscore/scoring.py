@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from gardenpath import study
 from gardenpath.stimuli import GRAMMATICAL, UNGRAMMATICAL, Item, Materials, Sentence
+from gardenpath.study.measures import IN_SCORES
 
 from .loading import load
 from .measures import reductions
@@ -101,9 +102,9 @@ def evaluate(
     model = load(model) if isinstance(model, (str, Path)) else model
     protocol = chosen(protocol, model.name, model.masked)
     counted = _unigrams(unigrams, model, protocol)
-    if "slor" in measures and counted is None:
+    if counted is None and (needing := [name for name in measures if name in reductions.OVER_UNIGRAMS]):
         raise ValueError(
-            "measure 'slor' needs the probability of each token by itself; give unigrams (--unigrams FILE)"
+            f"measure {needing[0]!r} needs the probability of each token by itself; give unigrams (--unigrams FILE)"
         )
     scored = token_tables(
         materials, model, protocol=protocol, columns=_summed(protocol), batch_tokens=batch_tokens, progress=progress
@@ -228,8 +229,8 @@ def _summed(protocol: Protocol) -> tuple[str, ...]:
     return ("logprob", "end") if protocol.closing else ("logprob",)
 
 
-def _unigrams(given: str | Path | Unigrams | None, model: Model, protocol: Protocol) -> Unigrams | None:
-    return read_unigrams(given, model, protocol) if isinstance(given, (str, Path)) else given
+def _unigrams(unigrams: str | Path | Unigrams | None, model: Model, protocol: Protocol) -> Unigrams | None:
+    return read_unigrams(unigrams, model, protocol) if isinstance(unigrams, (str, Path)) else unigrams
 
 
 def _each(scored: Sequence[Scored], reduce: Callable[[Scored], Result]) -> list[Result]:
@@ -274,10 +275,10 @@ def _values(scored: Sequence[Scored], measures: Iterable[str], unigrams: Unigram
 
     rows = _each(scored, lambda one: {measure: value(one, measure) for measure in measures})
     return {
-        (one.item.id, one.condition, measure): found
+        (one.item.id, one.condition, measure): score
         for one, row in zip(scored, rows, strict=True)
-        for measure, found in row.items()
-        if found is not None
+        for measure, score in row.items()
+        if score is not None
     }
 
 
@@ -309,12 +310,12 @@ def _is_compared(item: Item, measure: str, values: Values) -> bool:
     return scored and reductions.fits(measure, good, bad)
 
 
-def _check_compared(measure: str, compared: int, found: int) -> None:
+def _check_compared(measure: str, compared: int, total: int) -> None:
     expected = reductions.REGIONAL.get(measure)
     if not compared:
-        raise ValueError(f"measure {measure!r}: none of the {found} pairs has {expected}; mark it")
-    if compared < found:
-        log.info("%s: %d of %d pairs do not have %s and are left out", measure, found - compared, found, expected)
+        raise ValueError(f"measure {measure!r}: none of the {total} pairs has {expected}; mark it")
+    if compared < total:
+        log.info("%s: %d of %d pairs do not have %s and are left out", measure, total - compared, total, expected)
 
 
 def _place(model: Model, protocol: Protocol, scored: Scored) -> dict[str, object]:
@@ -343,9 +344,5 @@ def _sentence_row(model: Model, protocol: Protocol, scored: Scored, unigrams: Un
         "tokens": table.encoded.scored,
         "unknown": table.encoded.unknown,
         "windows": table.windows,
-        "lp": reductions.lp(table),
-        "mean_lp": reductions.mean_lp(table),
-        "pen_lp": reductions.pen_lp(table),
-        "slor": reductions.slor(table, unigrams) if unigrams else None,
-        "critical_lp": reductions.region_lp(table, sentence),
+        **{name: reductions.MEASURES[name](table, sentence, unigrams) for name in IN_SCORES},
     }

@@ -6,6 +6,7 @@ from .design_tables import balance_of, exposures, questions_of
 from .designs import Design, design
 from .findings import Finding
 from .formats import examine, read, write
+from .item_tables import conditions_table, items_table, words_table
 from .items import (
     CRITICAL,
     GRAMMATICAL,
@@ -17,7 +18,6 @@ from .items import (
     Region,
     Sentence,
 )
-from .material_tables import conditions_table, items_table, words_table
 from .orderings import Ordering
 from .trials import Trial, Version
 

@@ -16,8 +16,8 @@ import pandas as pd
 
 from gardenpath import study
 
+from .item_tables import word_length, zipf
 from .items import CRITICAL, CUE, Materials
-from .material_tables import word_length, zipf
 from .segmentation import Fault, Member, SegmentedMaterials, segment
 from .text_checks import UNSPACED, base_language, listed
 

@@ -6,7 +6,7 @@ import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator
 
-from .material_tables import zipf
+from .item_tables import zipf
 from .region_checks import EDGES
 from .segmentation import Fault, Member, SegmentedMaterials
 

@@ -6,13 +6,13 @@ from typing import Any
 import pandas as pd
 
 from gardenpath.study import TABLES, DataError, check
+from gardenpath.study.measures import IN_SCORES
 
 from ..aligning.predictors import by_model
 from ..grammatical_status import conditions_in_order
 from ..intervals import FEW, correlation_interval
 
 GOOD, BAD = "grammatical", "ungrammatical"
-MEASURES = ("lp", "mean_lp", "pen_lp", "slor", "critical_lp")
 RELATIVE = "relative"
 ITEMS = "items"  # sentences less the mean of their item
 WARNING = (
@@ -25,7 +25,7 @@ def rating_correlations(
     scores: pd.DataFrame,
     ratings: pd.DataFrame,
     *,
-    measures: Sequence[str] = MEASURES,
+    measures: Sequence[str] = IN_SCORES,
     ceilings: pd.DataFrame | None = None,
     seed: int = 1,
     draws: int = 2000,

@@ -23,7 +23,7 @@ class Known:
     items: dict[str, Item]
     steps: dict[str, dict[str, Step]]
     roles: dict[str, str]
-    given: bool
+    has_materials: bool
     sentences: dict[str, list[tuple[str, str]]] = field(default_factory=dict)
     left_out: Counter[str] = field(default_factory=Counter)
     first: dict[str, str] = field(default_factory=dict)
@@ -31,7 +31,7 @@ class Known:
     @classmethod
     def of(cls, shown: Shown | None) -> "Known":
         if shown is None:
-            return cls({}, {}, {}, given=False)
+            return cls({}, {}, {}, has_materials=False)
         trials = {
             sha: {trial.item.id: n for n, trial in enumerate(file.version.trials)} for sha, file in shown.files.items()
         }
@@ -45,8 +45,8 @@ class Known:
 
     def placed(self, trial: ImportedTrial) -> ImportedTrial:
         """Return a trial with item and condition, where the file has its sentence alone and one item has that."""
-        found = [] if trial.item else self.sentences.get(_same(trial.sentence or ""), [])
-        return replace(trial, item=found[0][0], condition=found[0][1]) if len(found) == 1 else trial
+        places = [] if trial.item else self.sentences.get(_same(trial.sentence or ""), [])
+        return replace(trial, item=places[0][0], condition=places[0][1]) if len(places) == 1 else trial
 
     def shown(self, trial: ImportedTrial) -> ShownTrial:
         """Return what a trial showed; its words are known where its item is."""
@@ -70,13 +70,13 @@ class Known:
 
     def fault(self, trial: ImportedTrial) -> str | None:
         """Return what is wrong with a trial, or None."""
-        if not self.given:
+        if not self.has_materials:
             return None
         if not trial.item:
-            found = self.sentences.get(_same(trial.sentence or ""), [])
+            places = self.sentences.get(_same(trial.sentence or ""), [])
             said = (
-                f"is in several items ({', '.join(sorted({item for item, _ in found}))})"
-                if found
+                f"is in several items ({', '.join(sorted({item for item, _ in places}))})"
+                if places
                 else "is not in the materials"
             )
             return f"the sentence {trial.sentence!r} {said}"

@@ -13,13 +13,14 @@ from gardenpath import study
 from ..event_tables import tables_of
 from ..pseudonyms import hash_participant, known_key, participant_key
 from ..sessions import SessionRecord
-from . import native, table
+from . import native
 from .importing import platform_files, platform_named, read_sessions
 from .jatos import results as jatos
 from .jspsych import results as jspsych
 from .mapping import ColumnMapping, Row, read_mapping
 from .materials import read_shown
 from .sources import KEY
+from .table import results as table
 from .tabulate import tabulate
 
 log = logging.getLogger("gardenpath")
@@ -37,7 +38,7 @@ def collect_from(
 
     Sessions that our own page ran there have all their events, and become what they would be from our server.
     """
-    stated = mapping if mapping is None or isinstance(mapping, ColumnMapping) else read_mapping(mapping)
+    columns = mapping if mapping is None or isinstance(mapping, ColumnMapping) else read_mapping(mapping)
     shown = None if materials is None else read_shown(materials)
     if rows := _own_rows(data, platform):
         if shown is None or not shown.files:
@@ -47,7 +48,7 @@ def collect_from(
             )
         records = [_named(record, name) for record in native.records(rows, str(data))]
         return tables_of(records, shown.files, where=str(data))
-    return tabulate(read_sessions(data, platform, stated), shown, name)
+    return tabulate(read_sessions(data, platform, columns), shown, name)
 
 
 def _own_rows(data: str | Path, platform: str) -> list[Row]:
@@ -57,10 +58,10 @@ def _own_rows(data: str | Path, platform: str) -> list[Row]:
         return []
     files = platform_files(data, platform_named(platform))
     rows = [row for source in files for run in made_by[platform].runs(source) for row in run.rows]
-    own = [row for row in rows if row.get(native.SESSION)]
-    if own and len(own) < len(rows):
-        log.warning("%s: %d rows are not of gardenpath's page; left out", data, len(rows) - len(own))
-    return own
+    page_rows = [row for row in rows if row.get(native.SESSION)]
+    if page_rows and len(page_rows) < len(rows):
+        log.warning("%s: %d rows are not of gardenpath's page; left out", data, len(rows) - len(page_rows))
+    return page_rows
 
 
 def _named(record: SessionRecord, name: Callable[[str], str]) -> SessionRecord:

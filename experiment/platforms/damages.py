@@ -24,9 +24,9 @@ def damage(source: Source) -> list[str]:
     lines = source.text.split("\n")
     faults = []
     for sign, meaning in SIGNS.items():
-        found = [(n, match[1]) for n, line in enumerate(lines, start=1) if (match := re.search(sign, line))]
-        if found:
-            n, cell = found[0]
-            more = f" (and {len(found) - 1} more lines)" if len(found) > 1 else ""
+        cells = [(n, match[1]) for n, line in enumerate(lines, start=1) if (match := re.search(sign, line))]
+        if cells:
+            n, cell = cells[0]
+            more = f" (and {len(cells) - 1} more lines)" if len(cells) > 1 else ""
             faults.append(f"{source.name}, line {n}: {cell}: {meaning}{more}; download the file again")
     return faults

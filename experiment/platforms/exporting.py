@@ -60,7 +60,7 @@ class Exported:
     loses: tuple[str, ...]
 
 
-def export(stated: study.Study, platform: str, out: str | Path, orders: int | None = None) -> Exported:
+def export(plan: study.Study, platform: str, out: str | Path, orders: int | None = None) -> Exported:
     """Write a study as `platform` takes it into the folder `out`, with its version files, so that what comes back can be
     collected from the export alone.
 
@@ -70,13 +70,13 @@ def export(stated: study.Study, platform: str, out: str | Path, orders: int | No
     made = {one.NAME: one for one in EXPORTS}
     if platform not in made:
         raise ValueError(f"platform is {platform!r}; expected one of {', '.join(made)}")
-    orders = orders or stated.served.quota
+    orders = orders or plan.served.quota
     if orders is None:
         raise ValueError(
-            f"{stated.path}: online.quota is not stated, so how many orders each version needs is open; expected --orders N, "
+            f"{plan.path}: online.quota is not stated, so how many orders each version needs is open; expected --orders N, "
             "the participants planned for each version"
         )
-    folder, files = Path(out), version_files(stated)
+    folder, files = Path(out), version_files(plan)
     refuse(files, made[platform].PLAYS, platform)
     drawn = places(files, orders)
     with _whole(folder) as target:
@@ -85,7 +85,7 @@ def export(stated: study.Study, platform: str, out: str | Path, orders: int | No
                 old.unlink()
         for file in files:
             file.write(target / "versions")
-        made[platform].write(files, drawn, target, stated.served)
+        made[platform].write(files, drawn, target, plan.served)
     return Exported(len(files), orders, len(drawn), tuple(made[platform].loses(files)))
 
 

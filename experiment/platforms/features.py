@@ -60,7 +60,7 @@ class Where:
     item: str | None
 
 
-def found(files: Sequence[VersionFile]) -> dict[str, list[Where]]:
+def features_of(files: Sequence[VersionFile]) -> dict[str, list[Where]]:
     """Return the features of a study's versions, each with every place where it is."""
     places: dict[str, list[Where]] = {}
     for file in files:
@@ -114,24 +114,24 @@ def _of(screen: Any, step: Step, script: Script) -> Iterator[str]:
 
 def losses(files: Sequence[VersionFile], plays: Plays) -> list[str]:
     """Return what a platform cannot do of a study, or not by itself, a sentence each, in the order of its table."""
-    there = found(files)
-    return list(dict.fromkeys(said for feature, said in plays.items() if said and feature in there))
+    features = features_of(files)
+    return list(dict.fromkeys(said for feature, said in plays.items() if said and feature in features))
 
 
 def refuse(files: Sequence[VersionFile], plays: Plays, platform: str) -> None:
     """Raise `study.DataError` where a platform cannot run a study, with all that it cannot run and the screens that have it."""
-    there = found(files)
+    features = features_of(files)
     faults = [
-        f"{platform} cannot run {FEATURES.get(feature, feature)}: {_told(places)}; expected an export to jspsych or jatos, which "
+        f"{platform} cannot run {FEATURES.get(feature, feature)}: {_listed(places)}; expected an export to jspsych or jatos, which "
         "run every screen, or another procedure"
-        for feature, places in there.items()
+        for feature, places in features.items()
         if plays.get(feature, REFUSED) is REFUSED
     ]
     if faults:
         raise study.DataError(faults)
 
 
-def _told(places: Sequence[Where]) -> str:
+def _listed(places: Sequence[Where]) -> str:
     names = ", ".join(dict.fromkeys(place.screen for place in places))
     items = list(dict.fromkeys(place.item for place in places if place.item is not None))
     return f"screen {names}" + (f" of {len(items)} items, the first {items[0]}" if items else "")
@@ -141,9 +141,9 @@ def _told(places: Sequence[Where]) -> str:
 EVERYTHING: Plays = dict.fromkeys(FEATURES, PLAYED)
 # What no other platform does of our page, whatever a study shows.
 ELSEWHERE = (
-    "There is no button for withdrawing, and who does not agree closes the window. The standard consent text promises such a "
+    "There is no button for withdrawing, and whoever does not agree closes the window. The standard consent text promises such a "
     "button, and says what our own server stores: correct it to what holds there.",
-    "Nobody goes on where they left off: who reloads the page begins again, as another session.",
+    "A session cannot be resumed: whoever reloads the page begins again, as another session.",
 )
 # What all other platforms say to a feature alike.
 ALIKE: Plays = {

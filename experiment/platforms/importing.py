@@ -17,16 +17,18 @@ from typing import Protocol
 from gardenpath import study
 from gardenpath.study.screens import Record, WordRecord
 
-from . import magpie, qualtrics, table
 from .damages import damage
 from .gorilla import results as gorilla
 from .imported import ImportedSession, ImportedTrial
 from .jatos import results as jatos
 from .jspsych import results as jspsych
+from .magpie import results as magpie
 from .mapping import ColumnMapping, read_mapping
 from .pcibex import results as pcibex
 from .psychopy import results as psychopy
+from .qualtrics import results as qualtrics
 from .sources import STARTS_OF_A_ZIP, Source, fingerprint, sources
+from .table import results as table
 
 log = logging.getLogger("gardenpath")
 SHOWN = 3  # faults of one kind
@@ -87,10 +89,10 @@ def read_sessions(data: str | Path, platform: str, mapping: ColumnMapping | None
     if faults:
         raise study.DataError(gathered(faults))
     if not sessions:
-        raise study.DataError(f"{data}: no session is in it; expected rows of participants under the header line")
+        raise study.DataError(f"{data}: contains no session; expected rows of participants under the header line")
     if not any(s.demographics or any(map(_says_something, s.trials)) for s in sessions):
         raise study.DataError(
-            f"{data}: no reading time and no answer is found in it; name their columns in a mapping ([columns] rt, [[answers]]; "
+            f"{data}: contains no reading time and no answer; name their columns in a mapping ([columns] rt, [[answers]]; "
             "see docs/import.md)"
         )
     joined: list[ImportedSession] = getattr(chosen, "join", list)(sessions)
@@ -109,22 +111,22 @@ def gathered(faults: Sequence[str]) -> list[str]:
     "a.csv, line 4: rt is 'NA' (and 4 more lines)"
     """
     kinds = [re.sub(r", (line|row) \d+: ", ": ", fault, count=1) for fault in faults]
-    times, told = Counter(kinds), Counter[str]()
+    times, reported = Counter(kinds), Counter[str]()
     kept = []
     for fault, kind in zip(faults, kinds, strict=True):
-        told[kind] += 1
-        if told[kind] <= SHOWN:
+        reported[kind] += 1
+        if reported[kind] <= SHOWN:
             more = times[kind] - SHOWN
-            rest = f" (and {more} more line{'s' * (more > 1)})" if more > 0 and told[kind] == SHOWN else ""
+            rest = f" (and {more} more line{'s' * (more > 1)})" if more > 0 and reported[kind] == SHOWN else ""
             kept.append(fault + rest)
     return kept
 
 
 def platform_files(data: str | Path, platform: Platform) -> list[Source]:
     """Return the platform's files; a folder may hold others, which the log names. Damaged ones are an error."""
-    found = sources(data)
-    theirs = [source for source in found if platform.recognises(source)]
-    other = [f"{source.name}: {_looks(source, platform)}" for source in found if source not in theirs]
+    files = sources(data)
+    theirs = [source for source in files if platform.recognises(source)]
+    other = [f"{source.name}: {_looks(source, platform)}" for source in files if source not in theirs]
     if not theirs:
         raise study.DataError(other or f"{data}: the folder is empty; expected files of {platform.NAME}")
     for message in other:
@@ -140,7 +142,9 @@ def looks_like(source: Source) -> str:
     if source.data.startswith(STARTS_OF_A_ZIP) and not source.members:
         return "is a zip file that is cut short or damaged; download it again"
     alike = [other.NAME for other in PLATFORMS if other is not table and other.recognises(source)]
-    return f"looks like {' or '.join(alike)} (--from {alike[0]})" if alike else "is of no platform known here"
+    return (
+        f"looks like {' or '.join(alike)} (--from {alike[0]})" if alike else "has the format of no platform known here"
+    )
 
 
 def _looks(source: Source, platform: Platform) -> str:
@@ -154,9 +158,11 @@ def _check_once(sessions: Sequence[ImportedSession]) -> None:
     first: dict[Hashable, ImportedSession] = {}
     faults = []
     for session in sessions:
-        told = tuple((t.position, t.item, t.condition, t.records) for t in session.trials)
-        for key in (session.id, (session.participant, told) if told else session.id):
+        events = tuple((t.position, t.item, t.condition, t.records) for t in session.trials)
+        for key in (session.id, (session.participant, events) if events else session.id):
             if (before := first.setdefault(key, session)) is not session:
-                faults.append(f"{session.where}: a session of it is also in {before.where}; give each download once")
+                faults.append(
+                    f"{session.where}: one of its sessions is also in {before.where}; give each download once"
+                )
     if faults:
         raise study.DataError(dict.fromkeys(faults))

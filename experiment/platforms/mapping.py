@@ -154,16 +154,16 @@ class ColumnMapping:
     def prepare(self, rows: Iterable[Mapping[str, Any]], where: str) -> list[Row]:
         """Return rows with repairs made, carried cells filled and rows left out, each of it said on the log."""
         ready = [dict(row) for row in rows]
-        there = {name for row in ready for name in row}
+        columns = {name for row in ready for name in row}
         named = [*self.columns.values(), *self.demographics.values(), *self.carry]
-        if absent := [name for name in dict.fromkeys(named) if name not in there]:
+        if absent := [name for name in dict.fromkeys(named) if name not in columns]:
             log.warning("%s: has no column %s, which the mapping names", where, ", ".join(map(repr, absent)))
         for repair in self.repairs:
-            found = [row for row in ready if matches(row, repair.where)]
-            for row in found:
+            repaired = [row for row in ready if matches(row, repair.where)]
+            for row in repaired:
                 row.update(repair.set)
-            say = log.info if found else log.warning
-            say("%s: repaired %d rows where %s: %s", where, len(found), repair.where, repair.reason)
+            say = log.info if repaired else log.warning
+            say("%s: repaired %d rows where %s: %s", where, len(repaired), repair.where, repair.reason)
         for column in self.carry:
             before: Any = None
             for row in ready:
@@ -180,13 +180,13 @@ class ColumnMapping:
         """Return the cell of our column `ours`: of the column that the mapping names, its constant, or else of the first
         of their `usual` columns that is filled; None where there is none."""
         named = [self.columns[ours]] if ours in self.columns else [] if ours in self.constants else usual
-        found = next((row[c] for c in named if c in row and not self.lacks(row[c])), None)
-        return self.constants.get(ours) if found is None else found
+        cell = next((row[c] for c in named if c in row and not self.lacks(row[c])), None)
+        return self.constants.get(ours) if cell is None else cell
 
     def text(self, row: Mapping[str, Any], ours: str, *usual: str) -> str | None:
         """Return `value` as text."""
-        found = self.value(row, ours, *usual)
-        return None if found is None else plain(found)
+        cell = self.value(row, ours, *usual)
+        return None if cell is None else plain(cell)
 
     def lacks(self, cell: Any) -> bool:
         """Return whether a cell holds no value."""
@@ -221,10 +221,10 @@ def plain(cell: Any) -> str:
 def read_mapping(path: str | Path) -> ColumnMapping:
     """Return the mapping that a TOML file states; raises `study.DataError` with every fault."""
     try:
-        stated = tomllib.loads(study.read_text(path))
+        table = tomllib.loads(study.read_text(path))
     except tomllib.TOMLDecodeError as error:
         raise study.DataError(f"{path}: not valid TOML: {error}") from None
-    mapping = study.structure(ColumnMapping, stated, where=str(path))
+    mapping = study.structure(ColumnMapping, table, where=str(path))
     faults = _unknown("columns", mapping.columns, NAMES) + _unknown("constants", mapping.constants, NAMES)
     faults += _patterns(mapping.survey) if mapping.survey else []
     faults += _unknown("units", mapping.units, TIMES)
@@ -255,7 +255,7 @@ def _patterns(rule: SurveyRule) -> list[str]:
     return faults
 
 
-def _unknown(part: str, stated: Iterable[str], known: Sequence[str]) -> list[str]:
+def _unknown(part: str, names: Iterable[str], known: Sequence[str]) -> list[str]:
     return [
-        f"{part}: {name!r} is not a column of ours; expected {', '.join(known)}" for name in stated if name not in known
+        f"{part}: {name!r} is not a column of ours; expected {', '.join(known)}" for name in names if name not in known
     ]

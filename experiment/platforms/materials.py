@@ -24,8 +24,8 @@ def read_shown(path: str | Path) -> Shown:
     """Return what a study (its study.toml), a folder of version files, or a file of materials says was shown."""
     path = Path(path)
     if path.suffix == ".toml":
-        stated = study.load(path)
-        return _of_versions(path, version_files(stated))
+        plan = study.load(path)
+        return _of_versions(path, version_files(plan))
     if path.is_dir():
         return _of_versions(path, read_versions(path))
     return Shown(str(path), read(path), {})

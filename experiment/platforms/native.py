@@ -28,7 +28,7 @@ def records(rows: Iterable[Row], where: str) -> list[SessionRecord]:
         place = f"{where}, row {number}"
         try:
             session = study.structure(Session, _cell(row, SESSION), where=place)
-            found = check_events(_cell(row, EVENTS))
+            row_events = check_events(_cell(row, EVENTS))
         except study.DataError as error:
             faults += error.faults
             continue
@@ -42,7 +42,7 @@ def records(rows: Iterable[Row], where: str) -> list[SessionRecord]:
             faults.append(f"{place}: session {session.id} runs another version than in its first row")
         elif session.finished is not None:
             sessions[session.id] = session
-        _add(events.setdefault(session.id, {}), found, session.id, place)
+        _add(events.setdefault(session.id, {}), row_events, session.id, place)
     if faults:
         raise study.DataError(faults)
     made = [SessionRecord(s, tuple(event for _, event in sorted(events[s.id].items()))) for s in sessions.values()]
@@ -56,14 +56,14 @@ def _cell(row: Row, name: str) -> Any:
     return json.loads(value) if isinstance(value, str) else value
 
 
-def _add(there: dict[int, Event], found: Iterable[Event], session: str, place: str) -> None:
-    for event in found:
-        before = there.setdefault(event.seq, event)
+def _add(events: dict[int, Event], row_events: Iterable[Event], session: str, place: str) -> None:
+    for event in row_events:
+        before = events.setdefault(event.seq, event)
         if before == event:
             continue
         # A page that lost what it had kept counts on from an earlier number: what it did later counts.
         if event.visit > before.visit:
-            there[event.seq] = event
+            events[event.seq] = event
         log.warning(
             "%s: session %s has two events number %d; that of the later visit counts", place, session, event.seq
         )

@@ -91,31 +91,31 @@ def kind(screen: Any) -> str:
 
 def recorded(name: str, screen: Any) -> dict[str, Any]:
     """Return the columns by which what was answered is told when it comes back."""
-    own: dict[str, Any] = {"kind": kind(screen), "task": screen.task, "name": screen.name}
+    columns: dict[str, Any] = {"kind": kind(screen), "task": screen.task, "name": screen.name}
     if screen.deadline is not None:
-        own["deadline"] = f"{screen.deadline:g}"
+        columns["deadline"] = f"{screen.deadline:g}"
     if isinstance(screen, Slider):
-        own |= {"least": screen.least, "most": screen.most}
+        columns |= {"least": screen.least, "most": screen.most}
     elif kind(screen) == "points":
-        own |= {"least": screen.answers[0].value, "most": screen.answers[-1].value}
+        columns |= {"least": screen.answers[0].value, "most": screen.answers[-1].value}
     elif isinstance(screen, Answers):
         for n, one in enumerate(screen.answers, start=1):
-            own[f"value_{n}"] = one.value
+            columns[f"value_{n}"] = one.value
             if kind(screen) == "row":
-                own[f"label_{n}"] = one.label
+                columns[f"label_{n}"] = one.label
             if one.side is not None:
-                own[f"side_{n}"] = one.side
-    return {f"{name}_{column}": cell for column, cell in own.items()}
+                columns[f"side_{n}"] = one.side
+    return {f"{name}_{column}": cell for column, cell in columns.items()}
 
 
 def shown(name: str, screen: Any) -> dict[str, Any]:
     """Return the columns that say what is shown of a screen that asks."""
-    own = {"prompt": screen.prompt, "above": getattr(screen.above, "text", "")}
+    columns = {"prompt": screen.prompt, "above": getattr(screen.above, "text", "")}
     if kind(screen) in ("points", "slider"):
-        own |= {"low": screen.low, "high": screen.high}
+        columns |= {"low": screen.low, "high": screen.high}
     elif kind(screen) == "pair":
-        own |= {f"label_{n}": one.label for n, one in enumerate(screen.answers, start=1)}
-    return {f"{name}_{column}": cell for column, cell in own.items()}
+        columns |= {f"label_{n}": one.label for n, one in enumerate(screen.answers, start=1)}
+    return {f"{name}_{column}": cell for column, cell in columns.items()}
 
 
 def joined(screen: Any) -> str:

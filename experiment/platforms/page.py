@@ -17,7 +17,7 @@ ID = "{id}"  # stands in an address for the participant's id, which the page put
 ENDINGS = ("refused", "unsuitable", "screened_out", "withdrawn", "unsent", "handed_over", "finished", "open_elsewhere")
 
 
-def told(name: str, files: Sequence[VersionFile] = (), places: Sequence[Place] = (), **more: str) -> str:
+def filled_in(name: str, files: Sequence[VersionFile] = (), places: Sequence[Place] = (), **more: str) -> str:
     """Return a text that goes along, with what stands there as @name@ filled in."""
     text = (resources("gardenpath.experiment.platforms") / name).read_text("utf-8")
     if not files:
@@ -31,7 +31,7 @@ def told(name: str, files: Sequence[VersionFile] = (), places: Sequence[Place] =
         "orders": str(len(places) // len(files)),
         **more,
     }
-    return re.sub("@([a-z]+)@", lambda found: values[found[1]], text)
+    return re.sub("@([a-z]+)@", lambda blank: values[blank[1]], text)
 
 
 def quoted(paragraphs: Sequence[str]) -> str:
@@ -51,8 +51,8 @@ def page_files(html: str) -> dict[str, bytes]:
     names = {"app.js": "standalone.js", "app.css": "app.css", "LICENSES.txt": "LICENSES.txt"}
     if not (folder / "standalone.js").exists():
         raise FileNotFoundError(f"{folder}: the page is not built; run  make web  (it needs Node.js and npm)")
-    there = {name: (folder / built).read_bytes() for name, built in names.items()}
-    return {"index.html": html.encode(), **there}
+    built_files = {name: (folder / built).read_bytes() for name, built in names.items()}
+    return {"index.html": html.encode(), **built_files}
 
 
 def index_html(script: str = "save.js") -> str:
@@ -65,8 +65,8 @@ def study_js(files: Sequence[VersionFile], places: Sequence[Place], online: stud
     """Return study.js: what the page shows, each version once, and the places as orders of its trials."""
     text = json.dumps(exported(files, places, online), ensure_ascii=False, separators=(",", ":"))
     # These two end a line for older readers of JavaScript, and "</script" a script that is put into a page.
-    for found, escaped in (("\u2028", "\\u2028"), ("\u2029", "\\u2029"), ("</", "<\\/")):
-        text = text.replace(found, escaped)
+    for character, escaped in (("\u2028", "\\u2028"), ("\u2029", "\\u2029"), ("</", "<\\/")):
+        text = text.replace(character, escaped)
     return f"window.gardenpathStudy = {text};\n"
 
 

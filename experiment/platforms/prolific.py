@@ -12,7 +12,7 @@ from gardenpath import study
 
 from .damages import damage
 from .sources import Source
-from .table import cells
+from .table.results import cells
 
 log = logging.getLogger("gardenpath")
 
@@ -71,8 +71,8 @@ def _heading(name: str) -> str:
 
 def _submission(row: Mapping[str, object]) -> Submission:
     texts = {name: str(cell).strip() for name, cell in row.items()}
-    own = {n: cell for n, cell in texts.items() if n not in OF_SUBMISSION and not n.startswith("\0")}
-    answers = {name: cell for name, cell in own.items() if cell not in ("", REVOKED, EXPIRED)}
+    asked = {n: cell for n, cell in texts.items() if n not in OF_SUBMISSION and not n.startswith("\0")}
+    answers = {name: cell for name, cell in asked.items() if cell not in ("", REVOKED, EXPIRED)}
     return Submission(texts[PERSON], texts.get(STATUS, "").upper(), REVOKED in texts.values(), answers)
 
 
@@ -105,8 +105,8 @@ def join(
         if person in by_person
         for field, answer in by_person[person][-1].answers.items()
     ]
-    found = pd.DataFrame(answered, columns=study.TABLES["demographics"].names)
-    both = pd.concat([made["demographics"], found]) if "demographics" in made else found
+    demographics = pd.DataFrame(answered, columns=study.TABLES["demographics"].names)
+    both = pd.concat([made["demographics"], demographics]) if "demographics" in made else demographics
     made["demographics"] = study.check(both.reset_index(drop=True), "demographics")
     return made
 

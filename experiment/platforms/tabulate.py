@@ -62,9 +62,9 @@ def tabulate(
             "there are no tables items, conditions and words"
         )
     for table in ("readings", "responses", "sessions", "demographics"):
-        found = [row for _, of in rows for row in of[table]]
-        if found or table != "demographics":
-            made[table] = frame(table, found)
+        table_rows = [row for _, of in rows for row in of[table]]
+        if table_rows or table != "demographics":
+            made[table] = frame(table, table_rows)
     return made
 
 
@@ -77,9 +77,9 @@ def _check_versions(sessions: Iterable[ImportedSession], shown: Shown | None) ->
             continue
         ran[session.version or "?"].add(session.version_sha256)
         if shown is not None and shown.files and session.version_sha256 not in shown.files:
-            there = ", ".join(f"{file.name} {sha[:12]}" for sha, file in shown.files.items())
+            exported = ", ".join(f"{file.name} {sha[:12]}" for sha, file in shown.files.items())
             faults.append(
-                f"{session.where}: ran {session.version} {session.version_sha256[:12]}; {shown.where} has {there}: "
+                f"{session.where}: ran {session.version} {session.version_sha256[:12]}; {shown.where} has {exported}: "
                 "give the versions that were exported then"
             )
     for version, hashes in ran.items():
@@ -184,16 +184,16 @@ def _say_absent(rows: Iterable[tuple[ImportedSession, dict[str, list[Row]]]]) ->
     """Say, once a file, which cells it leaves empty."""
     by_file: dict[str, dict[str, list[Row]]] = {}
     for session, of in rows:
-        there = by_file.setdefault(session.where, {table: [] for table in OPTIONAL})
+        file_rows = by_file.setdefault(session.where, {table: [] for table in OPTIONAL})
         for table in OPTIONAL:
-            there[table] += of[table]
+            file_rows[table] += of[table]
     alike: dict[str, list[str]] = defaultdict(list)
-    for file, there in by_file.items():
+    for file, file_rows in by_file.items():
         absent = [
             f"{table}.{column}"
             for table, names in OPTIONAL.items()
             for column in names
-            if there[table] and all(row[column] is None for row in there[table])
+            if file_rows[table] and all(row[column] is None for row in file_rows[table])
         ]
         if absent:
             alike[", ".join(absent)].append(file)

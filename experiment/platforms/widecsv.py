@@ -50,12 +50,12 @@ def wide(file: str, text: str, losses: Losses) -> Wide:
         if cells is not None:
             rows.append((where, dict(zip(names, cells, strict=False))))
         elif lines[n].strip() and n + taken > last and not text.endswith("\n"):
-            losses.add("the line is cut off; left out, and its session counts as not complete", where)
+            losses.add("the line is cut off; left out, and its session counts as incomplete", where)
             cut = True
         elif lines[n].strip():
-            there = lines[n].count(delimiter) + 1
+            cell_count = lines[n].count(delimiter) + 1
             faults.append(
-                f"{file}, line {where}: cannot be cut into the header's {len(names)} cells (it has {there} between commas)"
+                f"{file}, line {where}: cannot be cut into the header's {len(names)} cells (it has {cell_count} between commas)"
             )
         n += taken
     if faults:
@@ -116,12 +116,12 @@ def _ways(pieces: tuple[str, ...], width: int, delimiter: str, rule: int) -> lis
         left = len(pieces) - start
         if cells == 0 or left < cells:
             return ((),) if cells == left == 0 else ()
-        found: list[tuple[str, ...]] = []
+        ways: list[tuple[str, ...]] = []
         for end, cell in _begins(pieces, start, left - cells + 1, delimiter, rule):
-            found += [(cell, *rest) for rest in of(end, cells - 1)]
-            if len(found) > 1:
+            ways += [(cell, *rest) for rest in of(end, cells - 1)]
+            if len(ways) > 1:
                 break
-        return tuple(found[:2])
+        return tuple(ways[:2])
 
     return list(of(0, width))
 

@@ -70,18 +70,18 @@ WITH_TASK = "with_task"
 
 def task_of(kind: str) -> Task:
     """Return the task of a kind; raises `KeyError` for none."""
-    if (task := _found(kind)) is None:
+    if (task := _registered(kind)) is None:
         raise KeyError(f"task {kind!r} is not known; expected one of {', '.join(_kinds())}")
     return task
 
 
-def _found(kind: str) -> Task | None:
+def _registered(kind: str) -> Task | None:
     return next((task for task in TASKS if kind in task.KINDS), None)
 
 
 def rows_of(record: Record, shown: ShownTrial) -> Iterator[Row]:
     """Return the rows that a record makes as its task has them; of a task that is none of ours its words, or its answer."""
-    task = _found(record.task)
+    task = _registered(record.task)
     # Another lab may call a question about a sentence what we call a way of reading it.
     if task is None or (task.SHOWS and record.answer is not None):
         return (readings if record.words else response)(record, shown)
@@ -109,9 +109,9 @@ class Tasks:
         return {name: self.task(name).NEEDS for name in self.settings if self.task(name).NEEDS}
 
 
-def tasks_of(stated: study.Study) -> Tasks:
+def tasks_of(plan: study.Study) -> Tasks:
     """Return the tasks of a study; raises `study.DataError` with every fault of every table at once."""
-    where, procedure = str(stated.path), stated.procedure
+    where, procedure = str(plan.path), plan.procedure
     settings: dict[str, Any] = {}
     faults: list[str] = []
 
@@ -129,7 +129,7 @@ def tasks_of(stated: study.Study) -> Tasks:
 
     for name, table in procedure.tasks.items():
         add(name, table)
-    usual = ("with_task", ["choice"]) if stated.design.trial == "pair" else ("centred", [])
+    usual = ("with_task", ["choice"]) if plan.design.trial == "pair" else ("centred", [])
     shows, asks = {}, {}
     for role in study.ROLES:
         section = procedure.role(role)
@@ -153,7 +153,7 @@ def tasks_of(stated: study.Study) -> Tasks:
             faults.append(
                 f"{where}: procedure.{role} shows its sentences with the task and asks nothing; expected ask = [...]"
             )
-    pairs = stated.design.trial == "pair"
+    pairs = plan.design.trial == "pair"
     faults += [
         f"{where}: procedure.{role}.ask names {name}, a question about one sentence; a trial that shows a pair has two"
         for role, names in asks.items()
@@ -162,10 +162,10 @@ def tasks_of(stated: study.Study) -> Tasks:
     ]
     faults += [
         f"{where}: design.share names {name!r}, which no role asks; expected one of {', '.join(_asked(asks)) or '(none)'}"
-        for name in stated.design.share
+        for name in plan.design.share
         if name not in _asked(asks)
     ]
-    for n, item in enumerate(stated.design.attention, start=1):
+    for n, item in enumerate(plan.design.attention, start=1):
         faults += [
             f"{where}: design.attention {n}: responses names {name!r}, which attention items are not asked; "
             f"expected one of {', '.join(asks['attention']) or '(none)'}"

@@ -52,7 +52,7 @@ def screens(settings: Settings, moment: Moment) -> Iterator[Screen]:
     if right not in VALUES:
         raise ValueError(f"its lexicality is {right!r}; expected word or nonword")
     labels = {"word": settings.word or texts["word"], "nonword": settings.nonword or texts["nonword"]}
-    told = tells(settings.feedback, moment)
+    gives_feedback = tells(settings.feedback, moment)
     yield Answers(
         name=moment.name,
         task="lexical_decision",
@@ -60,10 +60,10 @@ def screens(settings: Settings, moment: Moment) -> Iterator[Screen]:
         above=moment.above,
         deadline=settings.deadline,
         right=(right,),
-        tell=moment.tell or told,
+        tell=moment.tell or gives_feedback,
         answers=answers([labels[value] for value in VALUES], VALUES, moment.direction),
     )
-    if told:
+    if gives_feedback:
         yield from feedback(moment, labels[right], settings.deadline)
 
 

@@ -41,7 +41,7 @@ def screens(settings: Settings, moment: Moment) -> Iterator[Screen]:
     question = moment.trial.item.question
     assert question is not None, "a question is asked of items that have one"
     right = moment.trial.answer()
-    told = right is not None and tells(settings.feedback, moment)
+    gives_feedback = right is not None and tells(settings.feedback, moment)
     yield Answers(
         name=moment.name,
         task="question",
@@ -49,10 +49,10 @@ def screens(settings: Settings, moment: Moment) -> Iterator[Screen]:
         above=moment.above,
         deadline=settings.deadline,
         right=() if right is None else (right,),
-        tell=moment.tell or told,
+        tell=moment.tell or gives_feedback,
         answers=answers(question.choices, question.choices, moment.direction),
     )
-    if told and right is not None:
+    if gives_feedback and right is not None:
         yield from feedback(moment, right, settings.deadline)
 
 

@@ -42,7 +42,7 @@ class Settings:
         check(self.deadline)
         if self.deadline is not None and self.scale == "slider":
             raise ValueError(
-                "deadline stands with scale = 'slider'; expected 'keys' or 'yes_no', which one press answers"
+                "deadline is given with scale = 'slider'; expected 'keys' or 'yes_no', which one press answers"
             )
 
     @property
@@ -94,16 +94,16 @@ def screens(settings: Settings, moment: Moment) -> Iterator[Answers | Slider]:
     )
 
 
-def expected(scale: range, stated: Sequence[str]) -> tuple[Value, ...]:
+def expected(scale: range, statements: Sequence[str]) -> tuple[Value, ...]:
     """Return the numbers that show attention; a statement is a number, a range such as 0-10, yes or no.
 
     >>> expected(range(101), ["0-2", "100"])
     (0, 1, 2, 100)
     """
     numbers: list[int] = []
-    for one in stated:
-        found = re.fullmatch(r"(\d+)(?:-(\d+))?", {"yes": "1", "no": "0"}.get(one, one))
-        span = range(int(found[1]), int(found[2] or found[1]) + 1) if found else range(0)
+    for one in statements:
+        limits = re.fullmatch(r"(\d+)(?:-(\d+))?", {"yes": "1", "no": "0"}.get(one, one))
+        span = range(int(limits[1]), int(limits[2] or limits[1]) + 1) if limits else range(0)
         if not span or span[0] not in scale or span[-1] not in scale:
             raise ValueError(
                 f"an expected rating is {one!r}; expected a number from {scale[0]} to {scale[-1]}, or a range of these"

@@ -69,13 +69,13 @@ def _hashes(paths: Sequence[Path], folder: Path) -> dict[str, str]:
         known: dict[str, list[Any]] = json.loads(memory.read_text("utf-8"))
     except (OSError, ValueError):
         known = {}
-    found = {}
+    hashes = {}
     for path in paths:
         state = path.stat()
         entry = known.get(str(path.resolve()))
         if entry is None or entry[:2] != [state.st_size, state.st_mtime_ns]:
             entry = [state.st_size, state.st_mtime_ns, study.sha256(path)]
             known[str(path.resolve())] = entry
-        found[path.name] = str(entry[2])
+        hashes[path.name] = str(entry[2])
     study.write_text(memory, json.dumps(known, indent=1))
-    return found
+    return hashes

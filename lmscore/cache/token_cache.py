@@ -164,10 +164,12 @@ class _Known:
 
     def table(self, wanted: frozenset[str]) -> TokenTable:
         n = len(self.encoded.ids)
-        found = {name: np.full(_rows(name, n), np.nan) for name in COLUMNS}
-        found.update((name, self.values[name]) for name in wanted)
-        logprob = np.concatenate([found["logprob"], found["end"]])
-        return TokenTable(self.encoded, logprob, found["log_boundary"], found["entropy"], found["renyi"], self.windows)
+        columns = {name: np.full(_rows(name, n), np.nan) for name in COLUMNS}
+        columns.update((name, self.values[name]) for name in wanted)
+        logprob = np.concatenate([columns["logprob"], columns["end"]])
+        return TokenTable(
+            self.encoded, logprob, columns["log_boundary"], columns["entropy"], columns["renyi"], self.windows
+        )
 
 
 def _split(table: TokenTable) -> dict[str, np.ndarray]:
@@ -191,8 +193,8 @@ class _Shards:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._read: dict[Path, int] = {}
-        self._found: dict[bytes, list[tuple[int, int, bytes]]] = {}
-        self._own: tuple[int, Path] | None = None
+        self._records: dict[bytes, list[tuple[int, int, bytes]]] = {}
+        self._shard: tuple[int, Path] | None = None
         self._broken = False
 
     def refresh(self) -> None:
@@ -218,7 +220,7 @@ class _Shards:
             end, body = _body(content, taken)
             if body is not None:
                 key, windows, columns, _ = BODY.unpack_from(body)
-                self._found.setdefault(key, []).append((columns, windows, body[BODY.size :]))
+                self._records.setdefault(key, []).append((columns, windows, body[BODY.size :]))
                 records += 1
                 taken = end
             elif end > len(content) and content.find(MARK, taken + 1) < 0:
@@ -233,7 +235,7 @@ class _Shards:
     def read(self, key: bytes, text: Encoded) -> _Known:
         """Return what is known of a text."""
         known = _Known(text)
-        for columns, windows, values in self._found.get(key, ()):
+        for columns, windows, values in self._records.get(key, ()):
             known.windows = windows
             floats = np.frombuffer(values, dtype="<f8")
             start = 0
@@ -257,10 +259,10 @@ class _Shards:
             log.warning("the cache %s cannot be written (%s); going on without", self._folder, error.strerror or error)
 
     def _path(self) -> Path:
-        if self._own is None or self._own[0] != os.getpid():
+        if self._shard is None or self._shard[0] != os.getpid():
             name = f"{time.time_ns():x}-{os.getpid()}-{secrets.token_hex(4)}.shard"
-            self._own = os.getpid(), self._folder / name
-        return self._own[1]
+            self._shard = os.getpid(), self._folder / name
+        return self._shard[1]
 
 
 def _record(table: TokenTable, columns: frozenset[str]) -> bytes:

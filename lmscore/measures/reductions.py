@@ -128,9 +128,10 @@ def region_lp(table: TokenTable, sentence: Sentence, name: str = CRITICAL) -> fl
     return None if within is None else float(table.logprob[list(within)].sum())
 
 
-Measure = Callable[[TokenTable, Sentence, Unigrams | None], float | None]
-# What is compared of a pair; the last three are the score of the critical region, and differ in the pairs they fit.
-MEASURES: Mapping[str, Measure] = {
+Reduction = Callable[[TokenTable, Sentence, Unigrams | None], float | None]
+# How each measure of `study.measures` is computed; the last three are the score of the critical region, and differ in the
+# pairs they compare.
+MEASURES: Mapping[str, Reduction] = {
     "lp": lambda table, sentence, unigrams: lp(table),
     "mean_lp": lambda table, sentence, unigrams: mean_lp(table),
     "pen_lp": lambda table, sentence, unigrams: pen_lp(table),
@@ -139,6 +140,7 @@ MEASURES: Mapping[str, Measure] = {
     "one_prefix": lambda table, sentence, unigrams: region_lp(table, sentence),
     "two_prefix": lambda table, sentence, unigrams: region_lp(table, sentence),
 }
+OVER_UNIGRAMS = ("slor",)  # None without them
 REGIONAL = {
     "critical_lp": "a region 'critical' in both members",
     "one_prefix": "the same words before two different critical regions",

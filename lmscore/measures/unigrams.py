@@ -101,7 +101,7 @@ def _table(path: Path, rows: "pd.DataFrame", vocabulary: Mapping[str, int]) -> M
                 f"{path}, line {line}: {token!r} is not a token of this model; expected one of its vocabulary"
             )
         elif vocabulary[token] in counts:
-            faults.append(f"{path}, line {line}: {token!r} stands twice; expected each token once")
+            faults.append(f"{path}, line {line}: {token!r} occurs twice; expected each token once")
         elif not count.isdecimal():
             faults.append(f"{path}, line {line}: count {count!r} of {token!r}; expected a whole number, 0 or more")
         else:

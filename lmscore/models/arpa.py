@@ -141,7 +141,7 @@ def _sections(path: Path, ids: dict[str, int]) -> list[Section]:
                 sections[-1][1].extend(values)
             except KeyError as error:
                 raise study.DataError(
-                    f"{path}, line {number}: {error} is no 1-gram; expected one for each word"
+                    f"{path}, line {number}: {error} is not a 1-gram; expected one for each word"
                 ) from None
             except ValueError:
                 raise study.DataError(
@@ -150,7 +150,9 @@ def _sections(path: Path, ids: dict[str, int]) -> list[Section]:
                 ) from None
     if not ended or not sections:
         missing = "\\end\\" if sections else "\\1-grams:"
-        raise study.DataError(f"{path}: has no line {missing}: no ARPA file, or one cut short; expected a whole one")
+        raise study.DataError(
+            f"{path}: has no line {missing}: not an ARPA file, or one cut short; expected a whole one"
+        )
     return sections
 
 
@@ -171,7 +173,7 @@ def _add_unknown(path: str | Path, unigrams: "array[int]", values: "array[float]
     missing = [word for word, i in ((START, 1), (END, 2)) if i not in unigrams]
     if missing:
         raise study.DataError(
-            f"{path}: {' and '.join(missing)} is no 1-gram of it; expected a model of whole sentences"
+            f"{path}: {' and '.join(missing)} is not a 1-gram of it; expected a model of whole sentences"
         )
     if 0 not in unigrams:
         log.info("%s: has no <unk>; unknown words get the log10 probability %g, as in KenLM", path, MISSING)
@@ -183,7 +185,7 @@ def _check_grams(
     path: str | Path, words: Sequence[str], grams: np.ndarray, keys: np.ndarray, order: np.ndarray
 ) -> None:
     wrong, twice = np.flatnonzero(keys < 0), order[np.flatnonzero(np.diff(keys[order]) == 0)]
-    for rows, fault in ((wrong, "begins with what is no n-gram of the file"), (twice, "stands twice")):
+    for rows, fault in ((wrong, "begins with what is not an n-gram of the file"), (twice, "occurs twice")):
         if len(rows):
             first = " ".join(words[i] for i in grams[rows[0]])
             raise study.DataError(

@@ -108,8 +108,8 @@ class CausalModel:
                 done(ready)
             if progress and ready:
                 progress(finished, len(unique))
-        found = {_key(table.encoded): table for table in tables}
-        chosen = ((text, found[_key(text)]) for text in texts)
+        by_key = {_key(table.encoded): table for table in tables}
+        chosen = ((text, by_key[_key(text)]) for text in texts)
         return [table if table.encoded is text else replace(table, encoded=text) for text, table in chosen]
 
     def _repeated(self, text: Encoded) -> tuple[int, ...]:
@@ -167,7 +167,7 @@ class CausalModel:
             inputs = self._inputs(layout, shared)
             states = output_layers.states(self.network, **inputs) if self.head else self.network(**inputs).logits
             nodes = torch.from_numpy(layout.nodes).to(states.device)
-            found = output_layers.measure(
+            measured = output_layers.measure(
                 self.head or output_layers.OwnLogits(),
                 blocks,
                 states.flatten(0, 1)[nodes],
@@ -175,11 +175,11 @@ class CausalModel:
                 layout.targets,
                 wanted,
             )
-        by_node = np.stack([found.log_boundary, found.entropy, found.renyi])
-        values = np.vstack([found.logprob, by_node[:, layout.sources]])
+        by_node = np.stack([measured.log_boundary, measured.entropy, measured.renyi])
+        values = np.vstack([measured.logprob, by_node[:, layout.sources]])
         for path, place in packing.per_path(layout):
             if path.opening == TEXT:
-                values[1, place.start] = found.log_text[layout.sources[place.start]]
+                values[1, place.start] = measured.log_text[layout.sources[place.start]]
             elif path.opening == CERTAIN and "log_boundary" in wanted:
                 values[1, place.start] = 0.0
         return [(path, values[:, place]) for path, place in packing.per_path(layout)]

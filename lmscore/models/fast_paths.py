@@ -43,10 +43,10 @@ def fastest(model: CausalModel) -> CausalModel:
 def why_not(model: CausalModel, expected: Sequence[TokenTable]) -> str:
     """Return why a model does not give the tables expected, or nothing where it does, but for noise of its dtype."""
     try:
-        found = model.forward([table.encoded for table in expected], columns=PROBED)
+        computed = model.forward([table.encoded for table in expected], columns=PROBED)
     except Exception as error:
         return f"{type(error).__name__}: {' '.join(str(error).split())[:200]}"
-    away = _numbers(found) - _numbers(expected)
+    away = _numbers(computed) - _numbers(expected)
     relative = _noise(model, expected, away)
     return f"it would change log-probabilities by up to {np.abs(away).max():.2g} nats" if relative > 1 else ""
 

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 CPU_LOGITS, GPU_LOGITS = 2**24, 2**28  # logits held at once where a model computes them itself, counted in numbers
 
 
-def described(model: "CausalModel | MaskedModel", **own: object) -> dict[str, object]:
-    """Return what a sidecar records of a model, to tell it from any other; `own` is what only its kind has."""
+def described(model: "CausalModel | MaskedModel", **details: object) -> dict[str, object]:
+    """Return what a sidecar records of a model, to tell it from any other; `details` are what only its kind has."""
     import torch
 
     network, config = model.network, model.network.config
@@ -32,7 +32,7 @@ def described(model: "CausalModel | MaskedModel", **own: object) -> dict[str, ob
         "attention": getattr(config, "_attn_implementation", None),
         "window": model.encoder.window,
         "vocabulary": len(model.encoder.vocabulary.begins),
-        **own,
+        **details,
     }
     folder = Path(config.name_or_path)
     if folder.is_dir():
@@ -56,8 +56,8 @@ def is_out_of_memory(error: Exception) -> bool:
     import torch
 
     # The CPU's allocator has no class of error; its words differ between Windows and the others.
-    told = ("not enough memory", "can't allocate memory")
-    return isinstance(error, (torch.OutOfMemoryError, MemoryError)) or any(words in str(error) for words in told)
+    messages = ("not enough memory", "can't allocate memory")
+    return isinstance(error, (torch.OutOfMemoryError, MemoryError)) or any(words in str(error) for words in messages)
 
 
 @contextmanager

@@ -63,11 +63,11 @@ class MaskedModel:
     def _rest_of_words(self, whole: str, scored: int) -> list[tuple[int, ...]]:
         """Return, for each of the last tokens of a text, itself and the later tokens of its word."""
         words = self.encoder.tokenizer(whole, add_special_tokens=False, split_special_tokens=True).word_ids()
-        found = []
+        rests = []
         for _, places in itertools.groupby(range(scored), words[len(words) - scored :].__getitem__):
             word = tuple(places)
-            found += [word[k:] for k in range(len(word))]
-        return found
+            rests += [word[k:] for k in range(len(word))]
+        return rests
 
     def describe(self) -> dict[str, object]:
         """Return what a sidecar records of the model, to tell it from any other."""
@@ -97,15 +97,15 @@ class MaskedModel:
         wanted = check_columns(columns)
         distinct = {_key(text): text for text in texts}.values()
         unique = sorted(distinct, key=lambda text: (-_length(text), text.fed, text.ids))
-        found: dict[tuple[object, ...], TokenTable] = {}
+        by_key: dict[tuple[object, ...], TokenTable] = {}
         budget = batch_tokens or huggingface.budget(self, CPU_TOKENS, GPU_TOKENS)
         for tables in self._tables(unique, wanted, budget):
-            found.update((_key(table.encoded), table) for table in tables)
+            by_key.update((_key(table.encoded), table) for table in tables)
             if done:
                 done(tables)
             if progress:
-                progress(len(found), len(unique))
-        return [replace(found[_key(text)], encoded=text) for text in texts]
+                progress(len(by_key), len(unique))
+        return [replace(by_key[_key(text)], encoded=text) for text in texts]
 
     def _tables(self, texts: Sequence[Encoded], wanted: frozenset[str], budget: int) -> Iterator[list[TokenTable]]:
         """Yield the tables of sorted texts as their rows are computed; memory that runs out halves the batches."""

@@ -72,14 +72,14 @@ class NgramModel:
         context, the first token is fed and not scored. Raises `ValueError` where no token is left to score.
         """
         before = [self.ids.get(token, 0) for token, _ in tokens(context or "")]
-        found = [(self.ids.get(token, 0), span) for token, span in tokens(text)]
+        words = [(self.ids.get(token, 0), span) for token, span in tokens(text)]
         skipped = 0 if prefix or before else 1
-        if len(found) <= skipped:
+        if len(words) <= skipped:
             wanted = "at least one word" if prefix or before else "two tokens or more, since the first is not scored"
-            raise ValueError(f"{text!r} has {len(found) or 'no'} token; expected {wanted}")
-        cuts = [0, *(end for _, (_, end) in found[:-1]), len(text)]
+            raise ValueError(f"{text!r} has {len(words) or 'no'} token; expected {wanted}")
+        cuts = [0, *(end for _, (_, end) in words[:-1]), len(text)]
         spans = tuple(itertools.pairwise(cuts))
-        ids = tuple(i for i, _ in found)
+        ids = tuple(i for i, _ in words)
         begins = tuple(text[start:end][:1].isspace() or start == 0 for start, end in spans)
         return Encoded(
             fed=(*([1] if prefix else []), *before, *ids[:skipped]),
@@ -159,11 +159,11 @@ class NgramModel:
 
     def _contexts(self, stream: np.ndarray) -> np.ndarray:
         """Return, for each length m from 0, the row of the m-gram that ends at each place of the stream, or -1."""
-        found = [np.zeros(len(stream), dtype=np.int64)]
+        rows = [np.zeros(len(stream), dtype=np.int64)]
         for level in self.levels[:-1]:
-            prefix = np.concatenate([[-1], found[-1][:-1]]) if len(found) > 1 else found[0]
-            found.append(level.find(self._key(prefix, stream)))
-        return np.array(found)
+            prefix = np.concatenate([[-1], rows[-1][:-1]]) if len(rows) > 1 else rows[0]
+            rows.append(level.find(self._key(prefix, stream)))
+        return np.array(rows)
 
     def _key(self, prefix: np.ndarray, word: np.ndarray) -> np.ndarray:
         return np.where((prefix < 0) | (word < 0), -1, prefix * len(self.words) + word)
@@ -174,9 +174,9 @@ class NgramModel:
         pending = np.ones(len(words), dtype=bool)
         for m in reversed(range(len(contexts))):
             row = self.levels[m].find(self._key(contexts[m], words))
-            found = pending & (row >= 0)
-            result[found] += self.levels[m].logprob[row[found]]
-            pending &= ~found
+            known = pending & (row >= 0)
+            result[known] += self.levels[m].logprob[row[known]]
+            pending &= ~known
             backed = pending & (contexts[m] >= 0) if m else pending & False
             result[backed] += self.levels[m - 1].backoff[contexts[m][backed]]
         return result
@@ -190,19 +190,19 @@ class NgramModel:
         words = np.flatnonzero(np.arange(len(self.words)) != 1)
         sums = np.tile(_sums(self.levels[0].logprob[words]).sum(0), (contexts.shape[1], 1))
         for m in range(1, len(contexts)):
-            there = np.flatnonzero(contexts[m] >= 0)
-            rows, first, back = np.unique(contexts[m][there], return_index=True, return_inverse=True)
+            places = np.flatnonzero(contexts[m] >= 0)
+            rows, first, back = np.unique(contexts[m][places], return_index=True, return_inverse=True)
             size = len(self.words)
             level = self.levels[m]
             starts, stops = np.searchsorted(level.keys, rows * size), np.searchsorted(level.keys, (rows + 1) * size)
             counts = stops - starts
             owner = np.repeat(np.arange(len(rows)), counts)
             followers = np.arange(counts.sum()) + np.repeat(stops - np.cumsum(counts), counts)
-            shorter = contexts[:m, there[first]]
+            shorter = contexts[:m, places[first]]
             lower = self._logprobs(shorter[:, owner], level.keys[followers] % size)
-            own = _by_owner(_sums(level.logprob[followers]), owner, len(rows))
-            left = sums[there[first]] - _by_owner(_sums(lower), owner, len(rows))
-            sums[there] = (own + _scaled(left, self.levels[m - 1].backoff[rows]))[back]
+            higher = _by_owner(_sums(level.logprob[followers]), owner, len(rows))
+            left = sums[places[first]] - _by_owner(_sums(lower), owner, len(rows))
+            sums[places] = (higher + _scaled(left, self.levels[m - 1].backoff[rows]))[back]
         return -sums[:, 1], 2 * np.log(sums[:, 2])
 
 
@@ -229,20 +229,20 @@ def load_ngram(spec: str | Path, name: str | None = None) -> NgramModel:
     A text is UTF-8, a sentence a line, gzipped or not; an order of 3 is estimated where none is given. A file whose
     name ends in .arpa or .arpa.gz is read as it is. Raises `ValueError` in one line for anything else.
     """
-    given = str(spec).removeprefix(SCHEME)
-    named = None if Path(given).exists() else re.fullmatch(r"(.+):(\d+)", given)
-    path, order = (Path(named[1]), int(named[2])) if named else (Path(given), None)
-    name = name or f"{SCHEME}{given}"
+    file = str(spec).removeprefix(SCHEME)
+    named = None if Path(file).exists() else re.fullmatch(r"(.+):(\d+)", file)
+    path, order = (Path(named[1]), int(named[2])) if named else (Path(file), None)
+    name = name or f"{SCHEME}{file}"
     if not path.is_file():
         raise ValueError(
-            f"{given or 'no name'}: there is no such file; expected ngram:FILE or ngram:FILE:ORDER, FILE being a text or an "
+            f"{file or 'no name'}: there is no such file; expected ngram:FILE or ngram:FILE:ORDER, FILE being a text or an "
             ".arpa file (or .arpa.gz)"
         )
     if not path.name.endswith((".arpa", ".arpa.gz")):
         return estimate_ngram(path, ORDER if order is None else order, name=name)
     words, levels = read_arpa(path)
     if order not in (None, len(levels)):
-        raise ValueError(f"{path}: holds an order of {len(levels)}, not {order}; expected ngram:{path}")
+        raise ValueError(f"{path}: is of order {len(levels)}, not {order}; expected ngram:{path}")
     return NgramModel(name, words, levels, {"file": path.name, "sha256": {path.name: study.sha256(path)}})
 
 
@@ -268,7 +268,7 @@ def estimate_ngram(path: str | Path, order: int = ORDER, *, name: str | None = N
             f"{path}: no sentence has {order - 2} words, which an order of {order} needs; expected a lower one"
         )
     discounts = [_discounts(level.counts) for level in counted]
-    fallen = [m for m, found in enumerate(discounts, start=1) if found is None]
+    fallen = [m for m, discount in enumerate(discounts, start=1) if discount is None]
     if fallen:
         log.warning(
             "%s: too small or too even a text for Kneser-Ney discounts of order %s; took %s, as lmplz --discount_fallback",
@@ -282,10 +282,10 @@ def estimate_ngram(path: str | Path, order: int = ORDER, *, name: str | None = N
         "smoothing": "interpolated modified Kneser-Ney",
         "corpus_sentences": sentences,
         "corpus_tokens": len(stream) - 2 * sentences,
-        "discounts": [list(found or FALLBACK) for found in discounts],
+        "discounts": [list(discount or FALLBACK) for discount in discounts],
         "discount_fallback_orders": fallen,
     }
-    levels = _smooth(counted, [found or FALLBACK for found in discounts], len(ids))
+    levels = _smooth(counted, [discount or FALLBACK for discount in discounts], len(ids))
     return NgramModel(name or f"{SCHEME}{path}", list(ids), levels, facts)
 
 
@@ -341,18 +341,18 @@ def _count(stream: np.ndarray, size: int, order: int) -> list[_Counted]:
     rows = stream
     words = np.zeros(size, dtype=np.int64) if order > 1 else np.bincount(stream, minlength=size)
     words[1] = 0
-    found = [_Counted(np.arange(size), np.zeros(size, dtype=np.int64), words)]
+    levels = [_Counted(np.arange(size), np.zeros(size, dtype=np.int64), words)]
     for m in range(2, order + 1):
         places = np.flatnonzero((stream[1:] != 1) & (rows[:-1] >= 0)) + 1
         keys, first, back = np.unique(rows[places - 1] * size + stream[places], return_index=True, return_inverse=True)
         lower = rows[places[first]]
-        np.add(found[-1].counts, np.bincount(lower, minlength=len(found[-1].keys)), out=found[-1].counts)
+        np.add(levels[-1].counts, np.bincount(lower, minlength=len(levels[-1].keys)), out=levels[-1].counts)
         rows = np.full(len(stream), -1)
         rows[places] = back
         opening = rows[starts[starts + m - 1 < len(stream)] + m - 1]
         counted = back if m == order else opening[opening >= 0]
-        found.append(_Counted(keys, lower, np.bincount(counted, minlength=len(keys))))
-    return found
+        levels.append(_Counted(keys, lower, np.bincount(counted, minlength=len(keys))))
+    return levels
 
 
 def _discounts(counts: np.ndarray) -> tuple[float, float, float] | None:
@@ -361,16 +361,16 @@ def _discounts(counts: np.ndarray) -> tuple[float, float, float] | None:
     if not n[1:4].all():
         return None
     y = n[1] / (n[1] + 2 * n[2])
-    found = tuple(float(k - (k + 1) * y * n[k + 1] / n[k]) for k in (1, 2, 3))
-    return found if all(0 <= d <= k for k, d in enumerate(found, start=1)) else None  # type: ignore[return-value]
+    discounts = tuple(float(k - (k + 1) * y * n[k + 1] / n[k]) for k in (1, 2, 3))
+    return discounts if all(0 <= d <= k for k, d in enumerate(discounts, start=1)) else None  # type: ignore[return-value]
 
 
 def _smooth(counted: Sequence[_Counted], discounts: Sequence[tuple[float, ...]], size: int) -> list[Level]:
     levels: list[Level] = []
     lower, weights = np.array([1 / (size - 1)]), []  # the uniform distribution over all but <s>
-    for m, (level, given) in enumerate(zip(counted, discounts, strict=True)):
+    for m, (level, discount) in enumerate(zip(counted, discounts, strict=True)):
         context = level.keys // size if m else np.zeros(size, dtype=np.int64)
-        taken = np.array([0.0, *given])[np.minimum(level.counts, 3)]
+        taken = np.array([0.0, *discount])[np.minimum(level.counts, 3)]
         total, held = np.bincount(context, level.counts, len(lower)), np.bincount(context, taken, len(lower))
         weight = np.divide(held, total, out=np.ones(len(lower)), where=total > 0)
         lower = (level.counts - taken) / total[context] + weight[context] * lower[level.lower]

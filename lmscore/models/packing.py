@@ -42,7 +42,7 @@ def paths(number: int, text: Encoded, window: int | None, repeated: tuple[int, .
     if window is None or stop <= window:
         return [Path(number, whole[:stop], first, 0, targets, text.opening)]
     stride = max(1, window // 2)
-    found: list[Path] = []
+    windows: list[Path] = []
     start, done = 0, first
     while done < stop:
         head = repeated if start else ()
@@ -51,10 +51,10 @@ def paths(number: int, text: Encoded, window: int | None, repeated: tuple[int, .
             ids = (*head, *whole[start:until])
             row = done - first
             asked = targets[row : until - first]
-            found.append(Path(number, ids, len(head) + done - start, row, asked, "" if row else text.opening))
+            windows.append(Path(number, ids, len(head) + done - start, row, asked, "" if row else text.opening))
             done = until
         start += stride + (0 if start else len(repeated))
-    return found
+    return windows
 
 
 @dataclass

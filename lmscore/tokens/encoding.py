@@ -94,11 +94,11 @@ def encode(
     if not ids:
         raise ValueError(f"the tokenizer finds no token in {text!r}; expected at least one")
     spans = _whole_spans(whole, output.offsets)
-    own = _first_own(whole, spans, context)
+    first_own = _first_own(whole, spans, context)
     if before:
         spans = [(max(0, a - len(before)), max(0, b - len(before))) for a, b in spans]
     added = [encoder.prefix] if prefix else _added(encoder)
-    first = own if added or own else 1
+    first = first_own if added or first_own else 1
     if first == len(ids):
         raise ValueError(
             f"{text!r} is one token, fed first and not scored without a prefix token; expected two or more"
@@ -115,7 +115,7 @@ def encode(
         ends=tuple(ends[first:]),
         opening=opening,
         unknown=ids[first:].count(encoder.tokenizer.unk_token_id),
-        lead=tuple(spans[own:first]),
+        lead=tuple(spans[first_own:first]),
         closing=closing,
     )
 
@@ -186,7 +186,7 @@ def _first_own(text: str, spans: Sequence[tuple[int, int]], context: str) -> int
 
 def cores(spans: Sequence[tuple[int, int]], text: str) -> list[tuple[int, int]]:
     """Return each token's span without outer whitespace; a token of whitespace takes that of the following token."""
-    found: list[tuple[int, int]] = []
+    inner_spans: list[tuple[int, int]] = []
     following = (len(text.rstrip()), len(text.rstrip()))
     for start, end in reversed(spans):
         piece = text[start:end]
@@ -194,8 +194,8 @@ def cores(spans: Sequence[tuple[int, int]], text: str) -> list[tuple[int, int]]:
         if inner:
             left = start + piece.index(inner)
             following = (left, left + len(inner))
-        found.append(following)
-    return found[::-1]
+        inner_spans.append(following)
+    return inner_spans[::-1]
 
 
 @dataclass(frozen=True)

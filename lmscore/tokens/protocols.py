@@ -27,9 +27,9 @@ class Protocol:
         >>> PROTOCOLS["lm-eval"].options()
         {'leading_space': True}
         """
-        given, plain = asdict(self), asdict(DEFAULT)
+        options, plain = asdict(self), asdict(DEFAULT)
         names = ("prefix", "leading_space", "closing", "word_l2r")
-        return {name: given[name] for name in names if given[name] != plain[name]}
+        return {name: options[name] for name in names if options[name] != plain[name]}
 
 
 DEFAULT = Protocol(
@@ -97,11 +97,11 @@ def chosen(protocol: str | Protocol | None, model: str, masked: bool) -> Protoco
     >>> chosen(None, "gpt2", False).name, chosen(None, "bert", True).name
     ('default', 'pll-word-l2r')
     """
-    found = named(protocol or ("pll-word-l2r" if masked else DEFAULT))
-    if found.masked != masked:
+    result = named(protocol or ("pll-word-l2r" if masked else DEFAULT))
+    if result.masked != masked:
         fitting = [p.name for p in PROTOCOLS.values() if p.masked == masked]
         raise ValueError(
-            f"model {model}: {'a' if masked else 'not a'} masked model, which the protocol {found.name} does not score; "
+            f"model {model}: {'a' if masked else 'not a'} masked model, which the protocol {result.name} does not score; "
             f"expected {' or '.join(fitting)} (--protocol)"
         )
-    return found
+    return result

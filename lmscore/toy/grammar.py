@@ -245,8 +245,8 @@ def everyday(random: Random) -> str:
             maybe(random, 0.6, adjunct(random)),
         )
     if kind < 0.35:
-        there = noun_phrase(random, random.choice((THINGS, ANIMALS, PEOPLE)), determined="")
-        return join("there", be(there.number, random.random() < 0.5), there.text, f"in the {random.choice(PLACES)}")
+        located = noun_phrase(random, random.choice((THINGS, ANIMALS, PEOPLE)), determined="")
+        return join("there", be(located.number, random.random() < 0.5), located.text, f"in the {random.choice(PLACES)}")
     if kind < 0.6:
         return join(
             who,

@@ -10,7 +10,7 @@ from typing import Any
 
 from ..items import CRITICAL, GRAMMATICAL, UNGRAMMATICAL, Item, Materials, Region, SourceLine
 from .csv_and_jsonl import as_text, first_record, from_text, json_lines, lines_of_json
-from .minimal_pairs import identity, number, pair, pairs, take_identity, texts
+from .pair_rows import identity, number, pair, pairs, take_identity, texts
 from .round_trip import losses
 from .sentence_rows import Rows
 from .word_regions import Member

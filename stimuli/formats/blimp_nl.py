@@ -9,7 +9,7 @@ from collections.abc import Mapping
 
 from ..items import CRITICAL, CUE, GRAMMATICAL, UNGRAMMATICAL, Item, Materials, SourceLine
 from .csv_and_jsonl import header, records, table
-from .minimal_pairs import identity, number, pair, pairs, take_identity
+from .pair_rows import identity, number, pair, pairs, take_identity
 from .round_trip import losses
 from .sentence_rows import Rows
 from .word_regions import Member, kept, located, spelt, warn

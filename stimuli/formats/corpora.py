@@ -17,7 +17,7 @@ from typing import Any
 
 from ..items import CRITICAL, CUE, GRAMMATICAL, UNGRAMMATICAL, Item, Materials, Region, SourceLine
 from .csv_and_jsonl import as_text, first_record, from_text, header, json_lines, lines_of_json, records, table
-from .minimal_pairs import identity, number, pair, pairs, stem, take_identity, texts
+from .pair_rows import identity, number, pair, pairs, stem, take_identity, texts
 from .round_trip import losses
 from .sentence_rows import Rows
 from .word_regions import Member, kept, located, spelt

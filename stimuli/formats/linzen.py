@@ -10,7 +10,7 @@ import re
 
 from ..items import CRITICAL, CUE, GRAMMATICAL, Item, Materials, Paradigm, Region, SourceLine
 from .csv_and_jsonl import header, records, table
-from .minimal_pairs import identity, stem, take_identity
+from .pair_rows import identity, stem, take_identity
 from .round_trip import losses
 from .sentence_rows import Row, Rows
 from .word_regions import Member, warn

@@ -11,7 +11,7 @@ from collections import Counter
 
 from ..items import CRITICAL, CUE, GRAMMATICAL, UNGRAMMATICAL, Item, Materials, Region, SourceLine
 from .csv_and_jsonl import header, records, table
-from .minimal_pairs import identity, pair, pairs, stem, take_identity, texts
+from .pair_rows import identity, pair, pairs, stem, take_identity, texts
 from .round_trip import losses
 from .sentence_rows import Rows
 from .word_regions import Member, located, warn

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 
 from ..items import GRAMMATICAL, UNGRAMMATICAL, Item, Materials, Paradigm, SourceLine
 from .csv_and_jsonl import free, header, of_another, records, table
-from .minimal_pairs import factors, kinds, stem
+from .pair_rows import factors, kinds, stem
 from .round_trip import losses
 from .sentence_rows import Row, Rows
 

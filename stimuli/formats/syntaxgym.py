@@ -17,7 +17,7 @@ from typing import Any
 from ..findings import Finding
 from ..items import Item, Materials, Paradigm, Region, Sentence, SourceLine
 from .csv_and_jsonl import as_text, from_text, header, records
-from .minimal_pairs import factors, number, stem
+from .pair_rows import factors, number, stem
 from .round_trip import losses
 from .sentence_rows import Row, Rows
 

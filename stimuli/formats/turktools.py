@@ -14,7 +14,7 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 
 from ..items import Item, Materials, Paradigm, SourceLine
-from .minimal_pairs import factors, kinds
+from .pair_rows import factors, kinds
 from .round_trip import losses
 from .sentence_rows import Row, Rows
 

@@ -7,8 +7,8 @@ name, items are named by their row, and the language is not known ('und').
 
 from ..items import GRAMMATICAL, UNGRAMMATICAL, Materials, SourceLine
 from .csv_and_jsonl import header, records, table
-from .minimal_pairs import pair, stem, texts
-from .minimal_pairs import pairs as minimal_pairs
+from .pair_rows import pair, stem, texts
+from .pair_rows import pairs as minimal_pairs
 from .round_trip import losses
 from .sentence_rows import Rows
 from .word_regions import Member

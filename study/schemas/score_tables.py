@@ -1,6 +1,9 @@
 """What language models say of sentences."""
 
-from .declaration import EVALUATE, MODEL, SCORE, Table, columns
+from ..measures import MEASURES
+from .declaration import EVALUATE, MODEL, SCORE, Column, Table, columns
+
+NAMES = list(MEASURES)
 
 TABLES = (
     Table(
@@ -36,13 +39,9 @@ condition     string   condition
 tokens        int      scored tokens |s|
 unknown       int      scored tokens that the tokenizer does not know
 windows       int      windows in which the sentence was scored: 1 where it fits the model's context
-lp            float    log-probability, nats
-mean_lp       float    lp / |s|, nats
-pen_lp        float    lp / ((5 + |s|) / 6) ^ 0.8, nats
-slor          float?   (lp - log-probability under unigrams of the same tokens) / |s|, nats; empty without unigrams
-critical_lp   float?   log-probability of the critical region given what precedes it, nats; empty without such a region
 """
-        ),
+        )
+        + tuple(Column(m.name, "float", m.meaning, m.may_be_empty) for m in MEASURES.values() if m.in_scores),
         ("model", "protocol", "item", "condition"),
         SCORE,
     ),
@@ -51,11 +50,11 @@ critical_lp   float?   log-probability of the critical region given what precede
         "a minimal pair under a measure",
         columns(
             MODEL
-            + """
+            + f"""
 phenomenon    string   phenomenon
 paradigm      string   paradigm
 item          string   item
-measure       string   lp, mean_lp, pen_lp, slor, critical_lp, one_prefix or two_prefix
+measure       string   {", ".join(NAMES[:-1])} or {NAMES[-1]}
 grammatical   float    score of the grammatical member, nats
 ungrammatical float    score of the ungrammatical member, nats
 correct       bool     whether the grammatical member scores higher

@@ -17,6 +17,7 @@ import pytest
 from gardenpath.analysis import align, analyse
 from gardenpath.analysis.engines import r_process
 from gardenpath.study import TABLES, AnalysisSection, check
+from gardenpath.study.measures import IN_SCORES, MEASURES
 
 CONDITIONS = ("grammatical", "ungrammatical")
 PHENOMENA = {
@@ -25,6 +26,13 @@ PHENOMENA = {
     "null effect": 0.0,
 }  # latent rating units, grammatical minus ungrammatical
 SENTENCE = "the old {noun} of the garden {verb} every single morning"
+
+
+def sentence_scores(sentences: pd.DataFrame) -> pd.DataFrame:
+    """Return the table of these sentences, with lp in the columns of measures that they do not have and cannot leave empty."""
+    measures = [MEASURES[name] for name in IN_SCORES if name not in sentences]
+    filled = sentences.assign(**{one.name: None if one.may_be_empty else sentences["lp"] for one in measures})
+    return check(filled[TABLES["sentence_scores"].names], "sentence_scores")
 
 
 @dataclass(frozen=True)

@@ -22,6 +22,8 @@ from gardenpath.analysis.comparing.model_comparison import compared, people_accu
 from gardenpath.analysis.intervals import mean_interval, wilson
 from gardenpath.study import TABLES, DataError, check
 
+from .conftest import sentence_scores
+
 GAP = {"+": 1.0, "-": -1.0, "=": 0.0}
 
 
@@ -177,7 +179,7 @@ def scored(given: pd.DataFrame, seed: int = 1) -> pd.DataFrame:
             tokens = int(rng.integers(4, 12))
             row = {"model": pair.model, "protocol": pair.protocol, "item": pair.item, "condition": condition}
             rows.append(row | {"tokens": tokens, "unknown": 0, "windows": 1, "lp": -3.0 * tokens - rng.random()})
-    return check(pd.DataFrame(rows).assign(mean_lp=-3.0, pen_lp=-9.0, slor=None, critical_lp=None), "sentence_scores")
+    return sentence_scores(pd.DataFrame(rows))
 
 
 @pytest.mark.r

@@ -11,6 +11,8 @@ from gardenpath.analysis import noise_ceilings, rating_correlations
 from gardenpath.analysis.intervals import weighted_correlation
 from gardenpath.study import TABLES, DataError, check
 
+from .conftest import sentence_scores
+
 GOOD, BAD = "grammatical", "ungrammatical"
 
 
@@ -38,9 +40,9 @@ def scores(ratings: pd.DataFrame) -> pd.DataFrame:
     gain = (sentences["condition"] == GOOD).astype(float) * 0.4
     frame = sentences.assign(
         model="m", protocol="causal", tokens=8, unknown=0, windows=1, lp=rng.normal(-30, 3, len(sentences)) + gain,
-        mean_lp=-3.0, pen_lp=-9.0, slor=rng.normal(0, 0.5, len(sentences)) + gain, critical_lp=None,
+        slor=rng.normal(0, 0.5, len(sentences)) + gain,
     )  # fmt: skip
-    return check(frame[TABLES["sentence_scores"].names], "sentence_scores")
+    return sentence_scores(frame)
 
 
 def by_hand(ratings: pd.DataFrame, scores: pd.DataFrame, measure: str) -> dict[str, list[tuple[float, float]]]:

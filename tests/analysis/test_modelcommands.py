@@ -10,7 +10,10 @@ from gardenpath.analysis import rating_scores
 from gardenpath.analysis.reporting.wording.minimal_pairs import model_comparisons, rating_correlations
 from gardenpath.analysis.reporting.wording.surprisal import gain_comparisons, gains
 from gardenpath.cli.main import cli
-from gardenpath.study import check, read, write
+from gardenpath.study import read, write
+from gardenpath.study.measures import IN_SCORES, MEASURES
+
+from .conftest import sentence_scores
 
 Tables = dict[str, pd.DataFrame]
 
@@ -29,8 +32,7 @@ def folder(tables: Tables, tmp_path: Path) -> Path:
     write(rating_scores(tables["responses"], tables["items"]), "rating_scores", tmp_path / "results", command="test")
     sentences = tables["items"][["item", "condition"]].assign(model="little-lm (toy)", protocol="causal", tokens=10)
     sentences = sentences.assign(unknown=0, windows=1, lp=[-30.0 - k % 7 for k in range(len(sentences))])
-    sentences = sentences.assign(mean_lp=sentences["lp"] / 10, pen_lp=sentences["lp"] / 2, slor=None, critical_lp=None)
-    write(check(sentences, "sentence_scores"), "sentence_scores", tmp_path / "scores", command="test")
+    write(sentence_scores(sentences), "sentence_scores", tmp_path / "scores", command="test")
     return tmp_path
 
 
@@ -48,7 +50,7 @@ def test_align_tells_what_each_model_adds_and_how_it_fares_with_ratings(folder: 
         assert part in told.stdout
     assert len(read(folder / "results", "delta_comparisons")) == 1
     found = read(folder / "results", "rating_correlations")
-    assert set(found["measure"]) == {"lp", "mean_lp", "pen_lp"}
+    assert set(found["measure"]) == {name for name in IN_SCORES if not MEASURES[name].may_be_empty}
     assert run("align", folder / "tables", folder / "scores", "-o", folder / "results").exception is not None
     again = run("align", folder / "tables", folder / "scores", "-o", folder / "again", "--no-slopes", "--folds", 2)
     assert "mean ratings" not in again.stdout  # nothing from analyse is there

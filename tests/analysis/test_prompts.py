@@ -34,8 +34,9 @@ from gardenpath.analysis.reporting import manuscript
 from gardenpath.analysis.reporting.document import whole
 from gardenpath.analysis.reporting.figures import catalogue, effect_figures, rater_figures
 from gardenpath.analysis.reporting.wording import effects
-from gardenpath.study import AnalysisSection, ExcludeSection, ModelSection, check, read, write
+from gardenpath.study import AnalysisSection, ExcludeSection, ModelSection, read, write
 
+from .conftest import sentence_scores
 from .test_commands import STUDY, run
 
 Tables = dict[str, pd.DataFrame]
@@ -262,7 +263,7 @@ def test_the_flagged_of_each_scale_are_left_out_of_that_scale_and_of_reading_tim
 
 
 def test_scores_correlate_with_the_mean_ratings_of_each_scale_by_hand(two_scales: Tables, scores: pd.DataFrame) -> None:
-    lm = sentence_scores(two_scales)
+    lm = model_scores(two_scales)
     z = defaultdict(list)
     for row in scores.query("role == 'target'").itertuples():
         z[row.prompt, row.item, row.condition].append(row.z)
@@ -287,14 +288,11 @@ def test_scores_correlate_with_the_mean_ratings_of_each_scale_by_hand(two_scales
     assert len(table) == 2 * len(table[table["prompt"] == "plausibility"])
 
 
-def sentence_scores(tables: Tables) -> pd.DataFrame:
+def model_scores(tables: Tables) -> pd.DataFrame:
     sentences = tables["items"][["item", "condition"]].assign(model="little-lm (toy)", protocol="causal", tokens=10)
     better = (sentences["condition"] == "grammatical").to_numpy(dtype=float)
     lp = -30 + np.random.default_rng(8).normal(0, 2, len(sentences)) + better
-    sentences = sentences.assign(
-        unknown=0, windows=1, lp=lp, mean_lp=lp / 10, pen_lp=lp / 2, slor=None, critical_lp=None
-    )
-    return check(sentences, "sentence_scores")
+    return sentence_scores(sentences.assign(unknown=0, windows=1, lp=lp, mean_lp=lp / 10))
 
 
 CONDITIONS = pd.DataFrame(
@@ -427,7 +425,7 @@ def test_a_figure_is_of_one_scale_which_its_axis_names(found: Tables, scores: pd
         rater_figures.reliability_figure(found["reliability"], "plausibility").axes[0].get_xlabel(): (
             "ICC(2,k) (plausibility), a dot for each version"
         ),
-        score_figure(sentence_scores(two_scales), scores, "lp", prompt="plausibility").get_supylabel(): (
+        score_figure(model_scores(two_scales), scores, "lp", prompt="plausibility").get_supylabel(): (
             "mean rating (plausibility, z)"
         ),
     }
@@ -462,7 +460,7 @@ def test_a_study_of_two_scales_goes_from_tables_to_a_report(two_scales: Tables, 
     for name in ("items", "words", *GIVEN[:3]):
         write(two_scales[name], name, tmp_path / "tables", command="gardenpath collect", seed=11)
     write(two_scales["surprisal"], "surprisal", tmp_path / "scores", command="gardenpath score")
-    write(sentence_scores(two_scales), "sentence_scores", tmp_path / "scores", command="gardenpath score")
+    write(model_scores(two_scales), "sentence_scores", tmp_path / "scores", command="gardenpath score")
     (tmp_path / "study.toml").write_text(STUDY, encoding="utf-8")
     results = tmp_path / "results"
     told = run("analyse", tmp_path / "tables", "--study", tmp_path / "study.toml", "-o", results)

@@ -12,6 +12,7 @@ import pytest
 
 from gardenpath import study
 from gardenpath.experiment.tasks import tasks_of
+from gardenpath.study.measures import MEASURES
 
 from ..conftest import blocks, commands, run_line
 
@@ -109,6 +110,12 @@ def test_every_key_of_study_toml_is_documented() -> None:
     page = (ROOT / "docs" / "study-toml.md").read_text()
     missing = [key for key in keys(Study) if key != "path" and f"`{key}`" not in page]
     assert not missing
+
+
+def test_every_measure_of_sentences_is_computed_and_documented() -> None:
+    assert list(lmscore.MEASURES) == list(MEASURES)
+    page = (ROOT / "docs" / "scores.md").read_text("utf-8")
+    assert not [name for name in MEASURES if f"`{name}`" not in page]
 
 
 def test_links_between_pages_lead_somewhere() -> None:

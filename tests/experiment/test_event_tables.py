@@ -226,7 +226,7 @@ def test_simulating_again_replaces_an_earlier_simulation_and_nothing_else(
     [
         (lambda p: f"sqlite:///{p}/none.sqlite", "there is no such file; expected a study's database"),
         (lambda p: p / "nothing", "there is no such file or folder"),
-        (lambda p: p, "no sessions there"),
+        (lambda p: p, "holds no sessions"),
         (lambda p: (p / "x.txt").write_text("hello") and p / "x.txt", "not a database of gardenpath"),
     ],
 )

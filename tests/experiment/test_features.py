@@ -11,7 +11,7 @@ from gardenpath import experiment, study
 from gardenpath.experiment.event_tables import materials_of
 from gardenpath.experiment.platforms import exporting
 from gardenpath.experiment.platforms.exporting import EXPORTS, places
-from gardenpath.experiment.platforms.features import FEATURES, REFUSED, found, losses, refuse
+from gardenpath.experiment.platforms.features import FEATURES, REFUSED, features_of, losses, refuse
 from gardenpath.experiment.platforms.gorilla import export as gorilla
 from gardenpath.experiment.platforms.importing import ImportedSession, ImportedTrial, Record
 from gardenpath.experiment.platforms.materials import Shown
@@ -74,16 +74,16 @@ FOUND = {
 
 @pytest.mark.parametrize("name", FOUND)
 def test_features_are_those_of_the_screens(name: str, tmp_path: Path) -> None:
-    there = found(files_of(odd(tmp_path, **STUDIES[name])))
-    assert FOUND[name] <= there.keys()
+    features = features_of(files_of(odd(tmp_path, **STUDIES[name])))
+    assert FOUND[name] <= features.keys()
     absent = {"timed", "word_pairs", "form", "rounds", "follow_up", "leave", "right_to_left", "entry"}
-    assert not (absent | ({"deadline", "slider", "cumulative"} - FOUND[name])) & there.keys()
+    assert not (absent | ({"deadline", "slider", "cumulative"} - FOUND[name])) & features.keys()
 
 
 def test_features_of_the_language_of_the_words_and_of_what_is_around_the_trials(tmp_path: Path) -> None:
     form = '[[procedure.demographics]]\nname = "age"\nlabel = "Age?"\nkind = "number"\n'
-    there = found(files_of(odd(tmp_path / "he", RATED + form, language="he")))
-    assert {"right_to_left", "words_right_to_left", "form", "aside", "text"} <= there.keys()
+    features = features_of(files_of(odd(tmp_path / "he", RATED + form, language="he")))
+    assert {"right_to_left", "words_right_to_left", "form", "aside", "text"} <= features.keys()
     folder = odd(tmp_path / "unspaced", asks(show="moving_window"))
     text = (folder / "items.jsonl").read_text("utf-8").replace("it's_said", "it\u200bs")
     (folder / "items.jsonl").write_text(text, "utf-8")
@@ -91,8 +91,8 @@ def test_features_of_the_language_of_the_words_and_of_what_is_around_the_trials(
     def together(screens: list[Any]) -> list[Any]:
         return [replace(s, gaps=("",) * len(s.gaps)) if isinstance(s, Words) else s for s in screens]
 
-    assert "unspaced" not in found(files_of(folder))
-    assert "unspaced" in found(changed(files_of(folder), together))
+    assert "unspaced" not in features_of(files_of(folder))
+    assert "unspaced" in features_of(changed(files_of(folder), together))
 
 
 def timed(screens: list[Any]) -> list[Any]:
@@ -150,9 +150,9 @@ def test_a_feature_that_a_platform_does_not_know_is_refused(tmp_path: Path) -> N
 @ELSEWHERE
 def test_losses_are_the_sentences_of_what_is_there(platform: Any, tmp_path: Path) -> None:
     files = files_of(odd(tmp_path))
-    there = found(files)
+    features = features_of(files)
     said = losses(files, platform.PLAYS)
-    assert said == [sentence for name, sentence in platform.PLAYS.items() if sentence and name in there]
+    assert said == [sentence for name, sentence in platform.PLAYS.items() if sentence and name in features]
     assert {name for name, one in platform.PLAYS.items() if one is REFUSED} == {
         "word_pairs",
         "timed",

@@ -70,7 +70,7 @@ def test_a_run_that_was_broken_off_is_kept_as_not_complete(tmp_path: Path, caplo
     }
     sessions = experiment.collect(archive(tmp_path, files), platform="jatos")["sessions"]
     assert sessions["complete"].tolist() == [False, True]
-    assert "study result 1 is DATA_RETRIEVED; it counts as not complete" in caplog.text
+    assert "study result 1 is DATA_RETRIEVED; it counts as incomplete" in caplog.text
     assert "comp_result_2/data.txt: the component sent nothing; left out" in caplog.text
     assert "cut short after 4 rows" in caplog.text
     assert "study result 2 (FAIL) has no data; left out" in caplog.text

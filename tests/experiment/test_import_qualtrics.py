@@ -87,7 +87,7 @@ FAULTS = {
         "a rating is 'Very natural', expected a number",
     ),
     "cut short": (lambda t: t[:-30], r"line 6: \d+ cells, expected 14 as in the first line; the file is cut short"),
-    "a doubled column": (lambda t: t.replace("Q2_2", "Q2_1", 1), "column 'Q2_1' is there twice"),
+    "a doubled column": (lambda t: t.replace("Q2_2", "Q2_1", 1), "column 'Q2_1' occurs twice"),
     "no answers": (lambda t: "\n".join(t.splitlines()[:3]), "no column holds ratings"),
     "an id rounded by Excel": (lambda t: t.replace("5f3c", "5.3E+23"), r"line 5: 5\.3E\+23: a long number rounded"),
     "letters broken by Excel": (lambda t: t.replace("nice", "tré\u00c3\u00a9"), "opened as Windows-1252"),

@@ -162,7 +162,10 @@ def test_a_folder_is_read_file_by_file_and_what_does_not_belong_is_named(
         (tmp_path / name).write_text(text)
     assert len(experiment.collect(tmp_path, platform="jspsych")["sessions"]) == 2
     assert "empty.json: the file is empty; expected data of jspsych; left out" in caplog.text
-    assert "notes.txt: does not look like data of jspsych; it is of no platform known here; left out" in caplog.text
+    assert (
+        "notes.txt: does not look like data of jspsych; it has the format of no platform known here; left out"
+        in caplog.text
+    )
 
 
 def test_the_same_download_twice_is_an_error(tmp_path: Path) -> None:
@@ -170,7 +173,7 @@ def test_the_same_download_twice_is_an_error(tmp_path: Path) -> None:
     for name in ("a.json", "a (1).json"):
         (tmp_path / name).write_text(line)
     with pytest.raises(
-        study.DataError, match=r"a\.json: a session of it is also in .*a \(1\)\.json; give each download once"
+        study.DataError, match=r"a\.json: one of its sessions is also in .*a \(1\)\.json; give each download once"
     ):
         experiment.collect(tmp_path, platform="jspsych")
 
@@ -361,7 +364,7 @@ def test_a_file_in_utf_16_is_named_as_one_with_what_to_do(platform: str, tmp_pat
 
 def test_a_header_without_rows_is_no_empty_study(tmp_path: Path) -> None:
     (tmp_path / "data.csv").write_text(FILES["gorilla"].split("\n")[0] + "\n")
-    with pytest.raises(study.DataError, match="no session is in it; expected rows of participants"):
+    with pytest.raises(study.DataError, match="contains no session; expected rows of participants"):
         experiment.collect(tmp_path / "data.csv", platform="gorilla", materials=ITEMS)
 
 
@@ -379,12 +382,12 @@ def test_a_byte_order_mark_is_read_without_a_word_for_each_file(
 
 def test_a_csv_of_jspsych_with_a_header_alone_has_no_row_of_data(tmp_path: Path) -> None:
     (tmp_path / "data.csv").write_text("rt,trial_type,trial_index,time_elapsed\n")
-    with pytest.raises(study.DataError, match="no row of data is in it"):
+    with pytest.raises(study.DataError, match="contains no row of data"):
         experiment.collect(tmp_path / "data.csv", platform="jspsych")
 
 
 def test_a_mapping_that_finds_no_time_and_no_answer_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "data.csv").write_text(FILES["psychopy"].replace("item,", "n,"))
     stated = ColumnMapping({"item": "n", "condition": "condition"})
-    with pytest.raises(study.DataError, match=r"no reading time and no answer is found in it; name their columns"):
+    with pytest.raises(study.DataError, match=r"contains no reading time and no answer; name their columns"):
         experiment.collect(tmp_path / "data.csv", platform="psychopy", mapping=stated)

@@ -132,7 +132,7 @@ FAULTS = {
         MAPPING,
         "column 'cond' is missing; the file has subj, item, condition",
     ),
-    "a doubled column": (TABLE.replace("subj,item", "item,item"), MAPPING, "column 'item' is there 2 times"),
+    "a doubled column": (TABLE.replace("subj,item", "item,item"), MAPPING, "column 'item' occurs 2 times"),
     "another separator": (
         TABLE.replace(",", ";"),
         MAPPING,

@@ -476,7 +476,7 @@ FAULTS = {
     ),
     "a spreadsheet's semicolons": (
         lambda t: "\n".join(";".join(next(csv.reader([line]), [])) for line in t.split("\n")),
-        r"line \d+: the columns are parted by semicolons, expected commas: a spreadsheet program has saved the file",
+        r"line \d+: the columns are separated by semicolons, expected commas: a spreadsheet program has saved the file",
     ),
     "a spreadsheet's times": (lambda t: t.replace("1545819607", "1.55E+09"), r"reception time is '1.55E\+09'"),
 }

@@ -370,7 +370,7 @@ def test_a_key_or_a_time_that_cannot_be_is_left_out_and_said(tmp_path: Path, cap
     assert answers_in(session.trials[5])[0].rt is None
     assert "acceptability is answered with the key escape; left out" in caplog.text
     assert "expected one more than words" in caplog.text
-    assert "'soon' is no time" in caplog.text
+    assert "'soon' is not a time" in caplog.text
 
 
 def test_versions_mixed_within_a_session_are_refused(tmp_path: Path) -> None:

@@ -171,9 +171,7 @@ def test_unknown_tokens_and_windows_are_counted(tmp_path):
 
 
 def test_what_cannot_be_evaluated_is_an_error(byte_model, materials):
-    with pytest.raises(
-        ValueError, match="measure 'slur'; expected one or more of lp, mean_lp, pen_lp, slor, critical_lp, one_prefix"
-    ):
+    with pytest.raises(ValueError, match="measure 'slur'; expected one or more of lp, mean_lp, pen_lp, "):
         lmscore.evaluate(materials, byte_model, ["slur"])
     other = Materials(materials.paradigms[2:], materials.items[2:])
     with pytest.raises(ValueError, match="none of the 1 paradigms is a minimal pair"):

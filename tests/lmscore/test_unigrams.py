@@ -90,7 +90,7 @@ def test_slor_compares_pairs_and_needs_unigrams(byte_model, materials, corpus):
         ("latin.txt", b"the cat\ncaf\xe9\n", "latin.txt, line 2: byte 0xe9 is not UTF-8"),
         ("columns.csv", b"word,n\nthe,3\n", "columns.csv: columns word, n; expected token,count"),
         ("strange.csv", b"token,count\ndogma,3\n", "strange.csv, line 2: 'dogma' is not a token of this model"),
-        ("twice.csv", b"token,count\na,3\na,4\n", "twice.csv, line 3: 'a' stands twice"),
+        ("twice.csv", b"token,count\na,3\na,4\n", "twice.csv, line 3: 'a' occurs twice"),
         ("minus.csv", b"token,count\na,-3\n", "minus.csv, line 2: count '-3' of 'a'; expected a whole number"),
     ],
 )

@@ -10,7 +10,7 @@ import pytest
 from gardenpath import stimuli
 from gardenpath.stimuli import Item, Materials, Paradigm, Sentence
 from gardenpath.stimuli.formats import marked_csv
-from gardenpath.stimuli.material_tables import word_length, zipf
+from gardenpath.stimuli.item_tables import word_length, zipf
 
 SHORT = ["cat", "horse", "rabbit", "dog", "bird"]
 LONG = ["elephant", "crocodile", "butterfly", "kangaroo", "caterpillar"]

@@ -5,9 +5,10 @@ from functools import partial
 
 import pandas as pd
 
+from gardenpath.study.measures import IN_SCORES
+
 from ...aligning.predictors import by_model
 from ...comparing.pair_accuracy import MODEL
-from ...comparing.rating_correlation import MEASURES
 from ...prompts import file_suffixes
 from ..exhibits import Exhibit, Page, Section, constant_apart, leading, without
 from ..figures import pair_figures, score_figures
@@ -29,7 +30,7 @@ def rating_correlations(page: Page) -> Section:
         "with the others."
     )
     exhibits += page.table("rating_correlations", caption, without(table, "note", "unit"), limit=60, aside=True)
-    main = next((name for name in MAIN if name in set(table["measure"])), MEASURES[0])
+    main = next((name for name in MAIN if name in set(table["measure"])), IN_SCORES[0])
     head, others = (
         minimal_pairs.rating_correlations(table[(table["measure"] == main) == first]) for first in (True, False)
     )
@@ -45,7 +46,7 @@ def _score_figures(page: Page, table: pd.DataFrame) -> list[Exhibit]:
     for (number, (model, protocol, rows)), (prompt, ending) in itertools.product(
         models, file_suffixes(page.prompts()).items()
     ):
-        measure = next((name for name in MAIN if rows[name].notna().any()), MEASURES[0])
+        measure = next((name for name in MAIN if rows[name].notna().any()), IN_SCORES[0])
         subject = f"{model} ({protocol}), {measure}{labels.asked(prompt)}"
         caption = (
             f"{subject}: mean rating of each sentence against its score, and the difference within each pair, with the "

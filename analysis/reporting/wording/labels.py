@@ -4,19 +4,10 @@ from collections.abc import Iterable
 
 import pandas as pd
 
+from gardenpath.study.measures import MEASURES, Measure
+
 from ...prompts import prompt_suffix
 from .numbers import Row
-
-# What a measure of a sentence is, its unit, and whom to cite for it.
-MEASURES = {
-    "lp": ("log probability", "nats", ""),
-    "mean_lp": ("log probability per token", "nats", ""),
-    "pen_lp": ("log probability with a length penalty", "nats", ""),
-    "slor": ("SLOR", "nats per token", "Lau et al., 2017"),
-    "critical_lp": ("log probability of the critical region", "nats", ""),
-    "one_prefix": ("probability of the critical words after one prefix", "nats", "Warstadt et al., 2020"),
-    "two_prefix": ("probability of the critical words after each prefix", "nats", "Warstadt et al., 2020"),
-}
 
 
 def label(name: object) -> str:
@@ -83,8 +74,8 @@ def measures(names: Iterable[str]) -> str:
     >>> measures(["lp", "slor"])
     'log probability, SLOR (Lau et al., 2017)'
     """
-    known = (MEASURES.get(name, (name, "", "")) for name in names)
-    return ", ".join(f"{words} ({source})" if source else words for words, _, source in known)
+    known = [_measure(name) for name in names]
+    return ", ".join(f"{measure.label} ({measure.source})" if measure.source else measure.label for measure in known)
 
 
 def measure_axis(name: str) -> str:
@@ -93,5 +84,10 @@ def measure_axis(name: str) -> str:
     >>> measure_axis("slor"), measure_axis("surprise")
     ('SLOR (nats per token)', 'surprise')
     """
-    words, unit, _ = MEASURES.get(name, (name, "", ""))
-    return f"{words} ({unit})" if unit else words
+    measure = _measure(name)
+    return f"{measure.label} ({measure.unit})" if measure.unit else measure.label
+
+
+def _measure(name: str) -> Measure:
+    """Return a measure; of a name that none has, one that is called by it."""
+    return MEASURES.get(name) or Measure(name, meaning="", label=name, unit="")

@@ -15,7 +15,7 @@ from gardenpath.study.screens import Step, Text, Whole, Words
 from ...versions import VersionFile
 from ..features import ALIKE, ELSEWHERE, PLAYED, REFUSED, Plays, losses
 from ..outline import Named, Outline, from_left, front, kind, recorded, said, shown
-from ..page import quoted, told
+from ..page import filled_in, quoted
 from ..places import Place
 
 NAME = "gorilla"
@@ -48,7 +48,7 @@ PLAYS: Plays = {
     "above_text": PLAYED,
     "above_sentence": PLAYED,
     "deadline": "Deadlines are set by hand, as the recipe says; how exactly Gorilla keeps them is not documented.",
-    "feedback": "Whether the answer to a question was right is not told; add a Feedback component if you need it.",
+    "feedback": "Whether the answer to a question was right is not shown; add a Feedback component if you need it.",
     "follow_up": REFUSED,
     "leave": REFUSED,
     "context": PLAYED,
@@ -95,7 +95,7 @@ def write(
         "code": online.completion_code,
         "url": online.completion_url or "the address that your recruitment platform gives",
     }
-    written[folder / "README.md"] = told("gorilla/export.md", files, places, **texts)
+    written[folder / "README.md"] = filled_in("gorilla/export.md", files, places, **texts)
     for path, text in written.items():
         study.write_text(path, text)
     return list(written)
@@ -159,13 +159,13 @@ def _display(screens: Sequence[Named]) -> str:
 
 def _displays(files: Sequence[VersionFile], outline: Outline) -> str:
     """Return a list of the displays that the spreadsheets name, with the screens of each in order."""
-    found: dict[str, list[Named]] = {}
+    displays: dict[str, list[Named]] = {}
     for file in files:
         for step in file.script.trials:
             screens = _shown(step, outline)
-            found.setdefault(_display(screens), screens)
+            displays.setdefault(_display(screens), screens)
     lines = ["   - `text`", "     - `text`: Text, bound to `text`; Continue Button"]
-    for display, screens in sorted(found.items()):
+    for display, screens in sorted(displays.items()):
         lines.append(f"   - `{display}`")
         lines += [f"     - `{name}`: {_screen(name, screen)}" for name, screen in screens]
     return "\n".join(lines)
@@ -177,10 +177,10 @@ def _screen(name: str, screen: Any) -> str:
         return f"Text, bound to `{name}`; Space To Continue"
     if isinstance(screen, Words):
         return f"Reading ({screen.arrangement}), bound to `{name}_words`, separator `{SEPARATOR}`; Keyboard Response, space"
-    how, own = kind(screen), recorded(name, screen)
-    sides = SIDES if own.get(f"{name}_side_1") else ""
+    how, columns = kind(screen), recorded(name, screen)
+    sides = SIDES if columns.get(f"{name}_side_1") else ""
     asked = ASKED["row" if how == "pair" else how].replace("{sides}", sides)
-    ends = {"least": own.get(f"{name}_least"), "most": own.get(f"{name}_most")}
+    ends = {"least": columns.get(f"{name}_least"), "most": columns.get(f"{name}_most")}
     above = ABOVE if screen.above.kind != "nothing" else ""
     late = "; Time Limit (Screen), bound to `{id}_deadline`" if screen.deadline is not None else ""
     prompt = "Text, bound to `{id}_prompt`; "

@@ -114,7 +114,7 @@ def _body(source: Source, losses: Losses) -> str:
     if last.strip('",;\t ') == END:
         return body + "\n"
     losses.add(
-        f"there is no line {END!r} at the end: the download may be cut off, or the line was taken out",
+        f"there is no line {END!r} at the end: the download may be cut off, or the line was removed",
         text.count("\n") + 1,
     )
     return source.text
@@ -132,11 +132,11 @@ def _participants(table: Wide, mapping: ColumnMapping, source: Source) -> list[l
     filled: list[dict[str, Any]] = [
         {name: cell for name, cell in row.items() if cell} | {"": n} for n, row in table.rows
     ]
-    found: dict[str, list[Row]] = {}
+    participants: dict[str, list[Row]] = {}
     for row in mapping.prepare(filled, source.name):
         line = row.pop("")
-        found.setdefault(row.get(PRIVATE, ""), []).append((line, row))
-    return list(found.values())
+        participants.setdefault(row.get(PRIVATE, ""), []).append((line, row))
+    return list(participants.values())
 
 
 def _session(
@@ -154,14 +154,14 @@ def _session(
     times = sorted(time for n, row in rows if (time := _when(row, losses, n)) is not None)
     status, of = first.get("Participant Status"), _number(shown.get(f"{SHEET}of"))
     slot = _number(shown.get(f"{SHEET}slot"))
-    there = of is None or len({trial.position for trial in trials}) == of
+    has_every_trial = of is None or len({trial.position for trial in trials}) == of
     browser, system = (re.split(r"[ /][\d.]", first.get(f"Participant {what}", ""))[0] for what in ("Browser", "OS"))
     return ImportedSession(
         id=f"{first.get('Experiment ID', '')} {private}",
         participant=mapping.text(first, "participant") or (private if public in ("", "BLIND") else public),
         source=NAME,
         trials=trials,
-        complete=(status is None or status.casefold() == "complete") and there,
+        complete=(status is None or status.casefold() == "complete") and has_every_trial,
         where=source.name,
         started=_iso(times[0]) if times else None,
         finished=_iso(times[-1]) if times else None,
@@ -187,9 +187,7 @@ def _when(row: Cells, losses: Losses, line: int) -> datetime | None:
     if re.fullmatch(r"\d\d/\d\d/\d{4} \d\d:\d\d:\d\d", day):
         return datetime.strptime(day, "%d/%m/%Y %H:%M:%S").replace(tzinfo=UTC)
     if stamp is not None or day:
-        losses.add(
-            f"the time stamp {stamp or day} was rewritten by a spreadsheet program; when this was is missing", line
-        )
+        losses.add(f"the time stamp {stamp or day} was rewritten by a spreadsheet program; its time is missing", line)
     return None
 
 
@@ -281,15 +279,15 @@ def _words(texts: Sequence[str], done: Sequence[Row], losses: Losses) -> tuple[W
 def _theirs(source: Source, lines: Sequence[Row], position: int, mapping: ColumnMapping) -> ImportedTrial:
     """Return a trial as the mapping describes it."""
     line, row = lines[0]
-    stated = _number(mapping.text(row, "trial"))
+    number = _number(mapping.text(row, "trial"))
     return ImportedTrial(
-        position=position if stated is None else int(stated),
+        position=position if number is None else int(number),
         item=mapping.text(row, "item", f"{SHEET}item") or "",
         condition=mapping.text(row, "condition", f"{SHEET}condition") or "only",
         where=f"{source.name}, line {line}",
         role=mapping.text(row, "role", f"{SHEET}role"),
         paradigm=mapping.text(row, "paradigm"),
-        records=records_of(_their_words(lines, mapping), _stated(lines, mapping)),
+        records=records_of(_their_words(lines, mapping), _mapped_answers(lines, mapping)),
     )
 
 
@@ -301,12 +299,12 @@ def _their_words(lines: Iterable[Row], mapping: ColumnMapping) -> tuple[WordReco
     return timed(texts, [None if rt is None else mapping.ms("rt", rt) for rt in times])
 
 
-def _stated(lines: Iterable[Row], mapping: ColumnMapping) -> Iterator[Record]:
+def _mapped_answers(lines: Iterable[Row], mapping: ColumnMapping) -> Iterator[Record]:
     """Yield the answers that the mapping describes, of each prompt the last."""
     for rule in mapping.answers:
-        found = [row for _, row in lines if matches(row, rule.where) and rule.columns["response"] in row]
-        if found:
-            row = found[-1]
+        answered = [row for _, row in lines if matches(row, rule.where) and rule.columns["response"] in row]
+        if answered:
+            row = answered[-1]
             rt = _number(row.get(rule.columns["rt"])) if "rt" in rule.columns else None
             correct = _number(row.get(rule.columns.get("correct", "")))
             side = row.get(rule.columns.get("side", ""))

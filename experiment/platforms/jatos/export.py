@@ -14,7 +14,7 @@ from gardenpath import study
 from ...recruitment import way_back
 from ...versions import VersionFile
 from ..features import EVERYTHING, losses
-from ..page import ID, index_html, page_files, study_js, told, write_bytes
+from ..page import ID, filled_in, index_html, page_files, study_js, write_bytes
 from ..places import Place
 
 NAME = "jatos"
@@ -40,17 +40,17 @@ def write(files: Sequence[VersionFile], places: Sequence[Place], folder: Path, o
     entries[f"{directory}.jas"] = (json.dumps(properties, ensure_ascii=False, indent=2) + "\n").encode()
     write_bytes(folder / f"{directory}.jzip", _zipped(entries))
     said = {"directory": directory, "lease": f"{online.lease_minutes:g}", "redirect": _redirect(online) or "empty"}
-    study.write_text(folder / "README.md", told("jatos/export.md", files, places, **said))
+    study.write_text(folder / "README.md", filled_in("jatos/export.md", files, places, **said))
 
 
 def jas(files: Sequence[VersionFile], places: Sequence[Place], online: study.OnlineSection) -> dict[str, Any]:
     """Return the study's properties as JATOS publishes their schema; the ids follow from what the study shows."""
     first, hashes = files[0], sorted(file.sha256 for file in files)
-    own = uuid.uuid5(SPACE, "\n".join([first.study, str(len(places)), *hashes]))
+    study_id = uuid.uuid5(SPACE, "\n".join([first.study, str(len(places)), *hashes]))
     return {
         "version": "3",
         "data": {
-            "uuid": str(own),
+            "uuid": str(study_id),
             "title": first.title,
             "description": f"gardenpath study {first.study}: {len(files)} versions, {len(places)} places",
             "groupStudy": False,
@@ -62,7 +62,7 @@ def jas(files: Sequence[VersionFile], places: Sequence[Place], online: study.Onl
             "endRedirectUrl": _redirect(online),
             "componentList": [
                 {
-                    "uuid": str(uuid.uuid5(own, "component")),
+                    "uuid": str(uuid.uuid5(study_id, "component")),
                     "title": first.title,
                     "htmlFilePath": "index.html",
                     "reloadable": True,
@@ -73,7 +73,7 @@ def jas(files: Sequence[VersionFile], places: Sequence[Place], online: study.Onl
             ],
             "batchList": [
                 {
-                    "uuid": str(uuid.uuid5(own, "batch")),
+                    "uuid": str(uuid.uuid5(study_id, "batch")),
                     "title": "Default",
                     "active": True,
                     "allowedWorkerTypes": WORKERS,

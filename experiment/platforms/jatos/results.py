@@ -29,7 +29,7 @@ def recognises(source: Source) -> bool:
 
 def runs(source: Source) -> list[Run]:
     """Return what each run of the study sent, the components of a run in order."""
-    told = _metadata(source)
+    metadata = _metadata(source)
     sent: dict[str, list[Run]] = defaultdict(list)
     for name in _in_order(source):
         if PurePosixPath(name).name != "data.txt":
@@ -40,11 +40,11 @@ def runs(source: Source) -> list[Run]:
             sent[result] += rows_sent(data)
         else:
             log.warning("%s: the component sent nothing; left out", data.name)
-    made = [_run(source, result.removeprefix("study_result_"), parts, told) for result, parts in sent.items()]
+    made = [_run(source, result.removeprefix("study_result_"), parts, metadata) for result, parts in sent.items()]
     if not made:
         raise study.DataError(f"{source.name}: no run of the study sent anything; expected data.txt with data in it")
-    for id in sorted(told.keys() - {result.removeprefix("study_result_") for result in sent}):
-        log.warning("%s: study result %s (%s) has no data; left out", source.name, id, told[id].get("studyState"))
+    for id in sorted(metadata.keys() - {result.removeprefix("study_result_") for result in sent}):
+        log.warning("%s: study result %s (%s) has no data; left out", source.name, id, metadata[id].get("studyState"))
     return made
 
 
@@ -63,11 +63,11 @@ def _in_order(source: Source) -> list[str]:
     return sorted(source.members, key=key)
 
 
-def _run(source: Source, id: str, parts: list[Run], told: dict[str, dict[str, Any]]) -> Run:
-    about = told.get(id, {})
+def _run(source: Source, id: str, parts: list[Run], metadata: dict[str, dict[str, Any]]) -> Run:
+    about = metadata.get(id, {})
     state = about.get("studyState", "FINISHED")
     if state != "FINISHED":
-        log.warning("%s: study result %s is %s; it counts as not complete", source.name, id, state)
+        log.warning("%s: study result %s is %s; it counts as incomplete", source.name, id, state)
     return Run(
         tuple(once(row for part in parts for row in part.rows)),
         f"{source.name}: study_result_{id}",
@@ -87,7 +87,7 @@ def _metadata(source: Source) -> dict[str, dict[str, Any]]:
         log.info("%s: has no %s; who took part and when is known from the rows alone", source.name, METADATA)
         return {}
     try:
-        stated = json.loads(source.member(name).text)
-        return {str(result["id"]): result for of in stated["data"] for result in of["studyResults"]}
+        metadata = json.loads(source.member(name).text)
+        return {str(result["id"]): result for of in metadata["data"] for result in of["studyResults"]}
     except (json.JSONDecodeError, KeyError, TypeError) as error:
         raise study.DataError(f"{source.name}: {METADATA} is damaged ({error}); download the archive again") from None

@@ -7,7 +7,7 @@ from gardenpath import study
 
 from ...versions import VersionFile
 from ..features import EVERYTHING, losses
-from ..page import index_html, page_files, study_js, told, write_bytes
+from ..page import filled_in, index_html, page_files, study_js, write_bytes
 from ..places import Place
 
 NAME = "jspsych"
@@ -25,5 +25,5 @@ def write(files: Sequence[VersionFile], places: Sequence[Place], folder: Path, o
         write_bytes(folder / name, content)
     study.write_text(folder / "study.js", study_js(files, places, online))
     if not (folder / "save.js").exists():
-        study.write_text(folder / "save.js", told("jspsych/save.js"))
-    study.write_text(folder / "README.md", told("jspsych/export.md", files, places))
+        study.write_text(folder / "save.js", filled_in("jspsych/save.js"))
+    study.write_text(folder / "README.md", filled_in("jspsych/export.md", files, places))

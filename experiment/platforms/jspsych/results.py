@@ -45,29 +45,29 @@ def read(source: Source, mapping: ColumnMapping | None) -> list[ImportedSession]
     return sessions(runs(source), source, mapping or ColumnMapping(), NAME)
 
 
-def sessions(found: Iterable[Run], source: Source, mapping: ColumnMapping, platform: str) -> list[ImportedSession]:
+def sessions(file_runs: Iterable[Run], source: Source, mapping: ColumnMapping, platform: str) -> list[ImportedSession]:
     """Return the sessions of these runs; raises `study.DataError` where their rows name no items."""
     losses = Losses(source.name, "row")
     made: list[ImportedSession] = []
-    ran = list(found)
+    ran = list(file_runs)
     for n, run in enumerate(ran, start=1):
         rows = mapping.prepare(run.rows, run.where)
         usual = run.participant or (source.stem if len(ran) == 1 else f"{source.stem}-{n}")
-        for person, own in _people(rows, mapping, usual):
-            for part in _restarts(own):
+        for person, person_rows in _people(rows, mapping, usual):
+            for part in _restarts(person_rows):
                 made.append(_session(part, person, run, source.stem, mapping, losses, platform))
     if not any(session.trials for session in made):
-        there = list(dict.fromkeys(name for run in ran for row in run.rows for name in row))
-        if not there:
+        columns = list(dict.fromkeys(name for run in ran for row in run.rows for name in row))
+        if not columns:
             raise study.DataError(
-                f"{source.name}: no row of data is in it; expected jsPsych's, one for each page shown"
+                f"{source.name}: contains no row of data; expected jsPsych's, one for each page shown"
             )
         raise study.DataError(
             f"{source.name}: no row names the item it belongs to; name the columns in a mapping ([columns] item, condition); "
-            f"the rows have {', '.join(there[:20])}"
+            f"the rows have {', '.join(columns[:20])}"
         )
     losses.report()
-    return _told_apart(made)
+    return _numbered(made)
 
 
 def _people(rows: Iterable[Row], mapping: ColumnMapping, usual: str) -> list[tuple[str, list[Row]]]:
@@ -113,7 +113,7 @@ def _session(
     )
 
 
-def _told_apart(made: Sequence[ImportedSession]) -> list[ImportedSession]:
+def _numbered(made: Sequence[ImportedSession]) -> list[ImportedSession]:
     """Number the sessions of one name."""
     times: Counter[str] = Counter()
     named = []
@@ -201,12 +201,11 @@ def _answers(row: Row, mapping: ColumnMapping) -> list[Record]:
     """Return the answers of a row: as the mapping states, or else as the plugins that are known record them."""
     if mapping.answers:
         rules = [rule for rule in mapping.answers if matches(row, rule.where)]
-        return [answer for rule in rules if (answer := _stated(row, rule, mapping))]
+        return [answer for rule in rules if (answer := _mapped_answer(row, rule, mapping))]
     response, kind = _json(row.get("response")), row.get("trial_type")
     if kind not in ANSWERED or is_empty(response):
         return []
-    stated = row.get("task")
-    known = stated if stated in TASKS else None
+    known = row["task"] if row.get("task") in TASKS else None
     rt = None if isinstance(_json(row.get("rt")), list) else _ms(row.get("rt"), mapping)
     correct = truth(row.get("correct"))
     if isinstance(response, dict):
@@ -224,7 +223,7 @@ def _answers(row: Row, mapping: ColumnMapping) -> list[Record]:
     return [answer_given(task, task, plain(response), correct, rt=rt)]
 
 
-def _stated(row: Row, rule: AnswerRule, mapping: ColumnMapping) -> Record | None:
+def _mapped_answer(row: Row, rule: AnswerRule, mapping: ColumnMapping) -> Record | None:
     cells = {ours: _json(row.get(theirs)) for ours, theirs in rule.columns.items()}
     if is_empty(cells["response"]) or isinstance(cells["response"], (list, dict)):
         return None

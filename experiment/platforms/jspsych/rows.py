@@ -63,10 +63,10 @@ def runs(source: Source) -> list[Run]:
     single = [value for value in values if isinstance(value, dict)]
     if broken is not None:
         log.warning(
-            "%s: cut short after %d rows (%s); the session counts as not complete", source.name, _count(values), broken
+            "%s: cut short after %d rows (%s); the session counts as incomplete", source.name, _count(values), broken
         )
-    found = [*lists, *([single] if single else [])]
-    rows = [[row for row in _flat(value) if isinstance(row, dict)] for value in found]
+    arrays = [*lists, *([single] if single else [])]
+    rows = [[row for row in _flat(value) if isinstance(row, dict)] for value in arrays]
     return [
         Run(tuple(once(of)), source.name, whole=broken is None or n < len(rows))
         for n, of in enumerate(rows, start=1)
@@ -114,7 +114,7 @@ def _csv(source: Source) -> Run:
     quoted = source.text.startswith('"') and not source.text.rstrip().endswith('"')
     whole = not body or (len(body[-1]) == len(header) and not quoted)
     if not whole:
-        log.warning("%s: cut short in its last row; the session counts as not complete", source.name)
+        log.warning("%s: cut short in its last row; the session counts as incomplete", source.name)
         body = body[:-1]
     faults = [
         f"{source.name}, row {n}: {len(row)} cells, expected {len(header)} as in the header; the file is damaged"

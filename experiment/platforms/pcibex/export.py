@@ -21,7 +21,7 @@ from gardenpath.study.screens import Answer, Answers, Form, Script, Side, Step, 
 from ...versions import VersionFile
 from ..features import ALIKE, ELSEWHERE, PLAYED, REFUSED, Plays, losses
 from ..outline import Outline, from_left, front, kind, recorded, said
-from ..page import told
+from ..page import filled_in
 from ..places import Place
 
 NAME = "pcibex"
@@ -112,7 +112,7 @@ def write(
         )
     written = {folder / "chunk_includes" / name: text for name, text in chunks.items()}
     written[folder / "data_includes" / "main.js"] = program
-    written[folder / "README.md"] = told("pcibex/export.md", files, places)
+    written[folder / "README.md"] = filled_in("pcibex/export.md", files, places)
     for path, text in written.items():
         study.write_text(path, text)
     return list(written)
@@ -120,7 +120,7 @@ def write(
 
 def _main(constants: dict[str, Any], saving: str) -> str:
     """Return main.js: the study's constants, then the same program for every study."""
-    stated = json.dumps(constants, ensure_ascii=False, indent=1)
+    literal = json.dumps(constants, ensure_ascii=False, indent=1)
     program = (resources(__package__) / "main.js").read_text("utf-8")
     return f"""// {constants["name"]}, for PCIbex (PennController 2): put this file into data_includes.
 PennController.ResetPrefix(null);
@@ -129,7 +129,7 @@ DebugOff();
 var showProgressBar = false;
 var sendingResultsMessage = {json.dumps(saving, ensure_ascii=False)};
 
-const STUDY = {stated};
+const STUDY = {literal};
 {program}"""
 
 

@@ -66,12 +66,12 @@ class _Columns:
             self.formats, self.grouped, self.turn = [], True, 0
         elif self.grouped and re.match(r"Line \d+:", text):
             self.formats.append([])
-        elif found := COLUMN.match(text):
+        elif column := COLUMN.match(text):
             if self.grouped and not text.startswith("Col."):  # the groups are over
                 self.formats, self.grouped, self.turn = [self.formats[0]], False, 0
             known = self.formats[-1]
-            del known[int(found[1]) - 1 :]
-            known.append(found[2])
+            del known[int(column[1]) - 1 :]
+            known.append(column[2])
 
     def of_next(self) -> list[str]:
         names = self.formats[self.turn]
@@ -81,7 +81,7 @@ class _Columns:
 
 def results(source: Source, losses: Losses) -> Results:
     """Return the rows of a file; raises `study.DataError` with every row that cannot be read."""
-    found, columns, faults, submission = Results(), _Columns(), [], 0
+    parsed, columns, faults, submission = Results(), _Columns(), [], 0
     text = source.text
     lines = text.split("\n")
     last = max((n for n, line in enumerate(lines, start=1) if line.strip()), default=0)
@@ -94,10 +94,10 @@ def results(source: Source, losses: Losses) -> Results:
             comment = line.strip(',"').removeprefix("#").strip().replace('""', '"')
             submission += comment.startswith("Results on ")
             columns.comment(comment)
-            _heading(found, submission, comment)
+            _heading(parsed, submission, comment)
         elif line.startswith("["):
             try:
-                found.rows += _raw(number, submission, line)
+                parsed.rows += _raw(number, submission, line)
             except ValueError:
                 if number != last:
                     faults.append(f"{where}: not a submission in JSON; expected [false, counter, columns, rows]")
@@ -110,25 +110,25 @@ def results(source: Source, losses: Losses) -> Results:
                 faults.append(f"{where}: a row before any comment that names its columns; export the results again")
                 break
             if len(cells) < _least(names) and cut:
-                losses.add("the row is cut off; left out, and its session counts as not complete", number)
-                found.cut_off = True
+                losses.add("the row is cut off; left out, and its session counts as incomplete", number)
+                parsed.cut_off = True
             elif (sign := _separator(line, names)) is not None:
                 faults.append(
-                    f"{source.name}, line {number}: the columns are parted by {sign}, expected commas: a spreadsheet program has "
-                    "saved the file; download it again"
+                    f"{source.name}, line {number}: the columns are separated by {sign}, expected commas: a spreadsheet program "
+                    "has saved the file; download it again"
                 )
                 break
             elif len(cells) < _least(names):
                 faults.append(f"{where}: {len(cells)} cells; expected {_least(names)} as the comments above say")
             else:
                 named = {name: _unescaped(cell) for name, cell in reversed(list(zip(names, cells, strict=False)))}
-                found.rows.append(Line(number, submission, named))
-    faults += _rewritten(source, found)
-    if not found.rows and not faults:
-        faults.append(f"{source.name}: no results in it; expected rows under '# 1. Results reception time.'")
+                parsed.rows.append(Line(number, submission, named))
+    faults += _rewritten(source, parsed)
+    if not parsed.rows and not faults:
+        faults.append(f"{source.name}: contains no results; expected rows under '# 1. Results reception time.'")
     if faults:
         raise study.DataError(faults)
-    return found
+    return parsed
 
 
 def _unescaped(text: str) -> str:
@@ -140,11 +140,11 @@ def _unescaped(text: str) -> str:
     return ESCAPES.sub(_undone, text)
 
 
-def _undone(found: re.Match[str]) -> str:
+def _undone(escape: re.Match[str]) -> str:
     try:
-        return bytes.fromhex(found[0].replace("%", "")).decode("utf-8")
+        return bytes.fromhex(escape[0].replace("%", "")).decode("utf-8")
     except UnicodeDecodeError:
-        return found[0]
+        return escape[0]
 
 
 def _least(names: list[str]) -> int:
@@ -158,13 +158,13 @@ def _separator(line: str, names: list[str]) -> str | None:
     return next((said for sign, said in signs.items() if line.count(sign) + 1 >= _least(names)), None)
 
 
-def _heading(found: Results, submission: int, comment: str) -> None:
+def _heading(parsed: Results, submission: int, comment: str) -> None:
     if comment.startswith("USER AGENT: "):
-        found.agents[submission] = comment.removeprefix("USER AGENT: ")
+        parsed.agents[submission] = comment.removeprefix("USER AGENT: ")
     elif comment.startswith("Results on "):
         with suppress(ValueError):  # a heading of another server; its rows have the time too
             when = datetime.strptime(comment.rstrip("."), "Results on %A %B %d %Y %H:%M:%S UTC")
-            found.received[submission] = when.replace(tzinfo=UTC)
+            parsed.received[submission] = when.replace(tzinfo=UTC)
 
 
 def _raw(number: int, submission: int, line: str) -> Iterator[Line]:
@@ -184,9 +184,9 @@ def _said(value: object) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def _rewritten(source: Source, found: Results) -> list[str]:
+def _rewritten(source: Source, parsed: Results) -> list[str]:
     """Return a fault where a spreadsheet program has rewritten the times by which sessions are told apart."""
-    damaged = [row for row in found.rows if row.session[1] and not re.fullmatch(r"\d{9,}(\.\d+)?", row.session[1])]
+    damaged = [row for row in parsed.rows if row.session[1] and not re.fullmatch(r"\d{9,}(\.\d+)?", row.session[1])]
     if not damaged:
         return []
     said = damaged[0].session[1]

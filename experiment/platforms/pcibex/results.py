@@ -22,8 +22,8 @@ from ..losses import Losses
 from ..mapping import AnswerRule, ColumnMapping, matches
 from ..outline import answered, asked, late, nth_value, read_at_once, timeout
 from ..sources import Source
+from .ibex_maze import sentences
 from .lines import MARK, RAW, Line, Results, results
-from .maze import sentences
 
 NAME = "pcibex"
 log = logging.getLogger("gardenpath")
@@ -50,21 +50,21 @@ def recognises(source: Source) -> bool:
 def read(source: Source, mapping: ColumnMapping | None) -> list[ImportedSession]:
     """Return the sessions; raises `study.DataError` with every line that cannot be read."""
     mapping, losses = mapping or ColumnMapping(), Losses(source.name)
-    found = results(source, losses)
-    rows = _prepared(found.rows, mapping, source.name)
+    file_results = results(source, losses)
+    rows = _prepared(file_results.rows, mapping, source.name)
     by_session: dict[tuple[int, str, str], list[Line]] = {}
     for row in rows:
         by_session.setdefault(row.session, []).append(row)
     faults: list[str] = []
     sessions = [
-        _session(source, rows, found, mapping, losses, faults, cut=found.cut_off and n == len(by_session))
+        _session(source, rows, file_results, mapping, losses, faults, cut=file_results.cut_off and n == len(by_session))
         for n, rows in enumerate(by_session.values(), start=1)
     ]
     if faults:
         raise study.DataError(faults)
     losses.report()
     _say_who(source, by_session, sessions)
-    return _told_apart(sessions)
+    return _numbered(sessions)
 
 
 def _prepared(rows: Sequence[Line], mapping: ColumnMapping, where: str) -> list[Line]:
@@ -77,7 +77,7 @@ def _prepared(rows: Sequence[Line], mapping: ColumnMapping, where: str) -> list[
 def _session(
     source: Source,
     rows: Sequence[Line],
-    found: Results,
+    file_results: Results,
     mapping: ColumnMapping,
     losses: Losses,
     faults: list[str],
@@ -94,14 +94,14 @@ def _session(
     for run in _runs(rows):
         trial = _trial(source, run, len({one.position for one in trials}), mapping, losses)
         trials += [] if trial is None else [trial]
-    finished = datetime.fromtimestamp(float(received), UTC) if received else found.received.get(submission)
+    finished = datetime.fromtimestamp(float(received), UTC) if received else file_results.received.get(submission)
     times = [time for row in rows if (time := _number(row.cells.get("EventTime"))) is not None]
     first = next((row.cells for row in rows if "version" in row.cells), {})
     who = next((name for row in rows if (name := mapping.text(row.cells, "participant", *WHO))), None)
-    agent = found.agents.get(submission)
+    agent = file_results.agents.get(submission)
     slot, of = _number(first.get("slot")), _number(first.get("of"))
     return ImportedSession(
-        id=_id(found, *rows[0].session),
+        id=_id(file_results, *rows[0].session),
         participant=who or _nobody(*rows[0].session),
         source=NAME,
         trials=tuple(trials),
@@ -118,9 +118,9 @@ def _session(
     )
 
 
-def _id(found: Results, submission: int, received: str, address: str) -> str:
+def _id(file_results: Results, submission: int, received: str, address: str) -> str:
     """Return the time in the heading, which results and raw_results share, so that one session in both is found out."""
-    heading = found.received.get(submission)
+    heading = file_results.received.get(submission)
     return f"{heading:%Y-%m-%d %H:%M:%S}" if heading else _nobody(submission, received, address)
 
 
@@ -128,14 +128,14 @@ def _iso(when: datetime) -> str:
     return when.isoformat(timespec="milliseconds")
 
 
-def _told_apart(sessions: Iterable[ImportedSession]) -> list[ImportedSession]:
+def _numbered(sessions: Iterable[ImportedSession]) -> list[ImportedSession]:
     """Return the sessions, with a number after the id of one that came in the same second as another."""
     seen: dict[str, int] = {}
-    told = []
+    numbered = []
     for session in sessions:
         seen[session.id] = nth = seen.get(session.id, 0) + 1
-        told.append(session if nth == 1 else replace(session, id=f"{session.id}-{nth}"))
-    return told
+        numbered.append(session if nth == 1 else replace(session, id=f"{session.id}-{nth}"))
+    return numbered
 
 
 def _say_who(source: Source, keys: Iterable[tuple[int, str, str]], sessions: Sequence[ImportedSession]) -> None:
@@ -182,14 +182,14 @@ def _trial(
     item = mapping.text(cells, "item", "item", "Item")
     label, group, number = (_first(cells, names) or "" for names in (LABEL, GROUP, NUMBER))
     readings = _readings(rows, losses) or sentences(rows, losses)
-    answers = [*_stated(rows, mapping), *_judged(rows, losses)]
+    answers = [*_mapped_answers(rows, mapping), *_judged(rows, losses)]
     if ours:
         answers += _ours(rows, losses)
     elif item is not None:
         answers += _chosen(rows, losses)
     if not (readings or answers or any(SHOWN & row.cells.keys() for row in rows)):
         return None
-    stated = _number(mapping.text(cells, "trial", "trial") if ours or "trial" in mapping.columns else None)
+    number_in_file = _number(mapping.text(cells, "trial", "trial") if ours or "trial" in mapping.columns else None)
     condition = mapping.text(cells, "condition", "condition", "Condition") or label
     role = mapping.text(cells, "role", *(["role"] if ours else []))
     if len(readings) == 2 and "+" in condition:
@@ -198,7 +198,7 @@ def _trial(
         losses.add(f"{len(readings)} sentences are read in one trial; the words of the first are kept", rows[0].number)
         readings = readings[:1]
     return ImportedTrial(
-        position=position if stated is None else int(stated),
+        position=position if number_in_file is None else int(number_in_file),
         item=item or (group if group not in ("", "NULL") else f"{label}-{number}"),
         condition=condition,
         where=f"{source.name}, line {rows[0].number}",
@@ -232,7 +232,7 @@ def _word(n: int, row: Line, losses: Losses) -> WordRecord:
     return WordRecord(n, rt, text=row.cells.get("Word", row.cells.get("Value")))
 
 
-def _stated(rows: Iterable[Line], mapping: ColumnMapping) -> Iterator[Record]:
+def _mapped_answers(rows: Iterable[Line], mapping: ColumnMapping) -> Iterator[Record]:
     """Yield the answers that the mapping describes."""
     for rule in mapping.answers:
         for row in rows:
@@ -297,24 +297,26 @@ def _ours(rows: Sequence[Line], losses: Losses) -> Iterator[Record]:
     """
     cells, last = rows[0].cells, _last(rows)
     events = [
-        (found[1], found[2], row) for row in rows if (found := OURS.fullmatch(row.cells.get("PennElementName", "")))
+        (element[1], element[2], row)
+        for row in rows
+        if (element := OURS.fullmatch(row.cells.get("PennElementName", "")))
     ]
     for part, name, row in events:
         if part == "read" and not name.startswith("page"):
             yield read_at_once(name, _since(rows, row, name), pair="+" in cells["condition"])
     for name in asked(cells):
         ends = [row for part, of, row in events if of == name and part == "done"]
-        given = last.get(name)
-        rt = None if given is None else _since(rows, ends[-1] if ends else given, name)
-        response = None if given is None else _recorded(cells, name, given)
+        answer_row = last.get(name)
+        rt = None if answer_row is None else _since(rows, ends[-1] if ends else answer_row, name)
+        response = None if answer_row is None else _recorded(cells, name, answer_row)
         if late(cells, name, rt):
             yield timeout(cells, name)
         elif response is not None:
             yield answered(cells, name, response, rt)
-        elif given is not None:
+        elif answer_row is not None:
             losses.add(
-                f"{cells[f'{name}_name']} has no answer that was there ({given.cells['Value']!r}); left out",
-                given.number,
+                f"{cells[f'{name}_name']} has the answer {answer_row.cells['Value']!r}, which its screen does not offer; left out",
+                answer_row.number,
             )
 
 
@@ -344,7 +346,7 @@ def _since(rows: Iterable[Line], ended: Line, name: str) -> float | None:
         time
         for row in rows
         if (time := _number(row.cells.get("EventTime"))) is not None and now is not None and time < now
-        if (found := OURS.fullmatch(row.cells.get("PennElementName", ""))) is None or found[2] != name
+        if (element := OURS.fullmatch(row.cells.get("PennElementName", ""))) is None or element[2] != name
     ]
     return now - max(before) if now is not None and before else None
 

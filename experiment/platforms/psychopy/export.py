@@ -16,7 +16,7 @@ from gardenpath.study.screens import After, Text, Whole, Words
 from ...versions import VersionFile
 from ..features import ALIKE, ELSEWHERE, PLAYED, REFUSED, Plays, losses
 from ..outline import Outline, from_left, front, joined, kind, recorded, said, shown
-from ..page import quoted, told
+from ..page import filled_in, quoted
 from ..places import Place
 
 NAME = "psychopy"
@@ -125,7 +125,7 @@ def write(
         "debriefing": quoted([files[0].script.texts["debriefing"]]),
         "code": online.completion_code,
     }
-    written[folder / "README.md"] = told("psychopy/export.md", files, places, **texts)
+    written[folder / "README.md"] = filled_in("psychopy/export.md", files, places, **texts)
     for path, text in written.items():
         study.write_text(path, text)
     return list(written)
@@ -133,12 +133,12 @@ def write(
 
 def _recipe(files: Sequence[VersionFile], outline: Outline) -> str:
     """Return what stands in each routine, a line each."""
-    found: dict[str, list[str]] = {name: [] for name in outline.names}
+    routines: dict[str, list[str]] = {name: [] for name in outline.names}
     for step in (step for file in files for step in file.script.trials):
         for name, screen in outline.named(step):
             said = _routine(name, screen)
-            found[name] += [said] if said not in found[name] else []
-    return "\n".join(f"   - `{name}`: {'; or '.join(said)}" for name, said in found.items())
+            routines[name] += [said] if said not in routines[name] else []
+    return "\n".join(f"   - `{name}`: {'; or '.join(said)}" for name, said in routines.items())
 
 
 def _routine(name: str, screen: Any) -> str:
@@ -148,13 +148,13 @@ def _routine(name: str, screen: Any) -> str:
         return "a sentence, as below"
     how = kind(screen)
     two = hasattr(screen, "answers") and len(screen.answers) == 2 and how != "points"
-    own = {
+    columns = {
         column.removeprefix(f"{name}_"): cell
         for column, cell in {**recorded(name, screen), **shown(name, screen)}.items()
     }
     digits = ",".join(f"'{one.value}'" for one in screen.answers) if how == "points" else ""
     answered = ASKED["two" if two else how].format(
-        id=name, digits=f"`{digits}`", **{end: own.get(end) for end in ("least", "most", "low", "high")}
+        id=name, digits=f"`{digits}`", **{end: columns.get(end) for end in ("least", "most", "low", "high")}
     )
     above = f"text `${name}_above`, " if screen.above.kind != "nothing" else ""
     return f"{above}text `${name}_prompt`; {answered}"

@@ -116,10 +116,10 @@ def _session(
 
 def _utc(stamp: str) -> str | None:
     """Return PsychoPy's time with its zone, 2026-03-01 12h30.05.123456 +0100, in UTC; None where it does not say the zone."""
-    found = re.fullmatch(r"(\d{4}-\d\d-\d\d)[ _](\d\d)h(\d\d)\.(\d\d)\.(\d+) ([+-]\d{4})", stamp)
-    if not found:
+    parts = re.fullmatch(r"(\d{4}-\d\d-\d\d)[ _](\d\d)h(\d\d)\.(\d\d)\.(\d+) ([+-]\d{4})", stamp)
+    if not parts:
         return None
-    day, hour, minute, second, fraction, zone = found.groups()
+    day, hour, minute, second, fraction, zone = parts.groups()
     moment = datetime.strptime(f"{day} {hour}:{minute}:{second}.{fraction[:6]} {zone}", "%Y-%m-%d %H:%M:%S.%f %z")
     return moment.astimezone(UTC).isoformat(timespec="milliseconds")
 
@@ -153,7 +153,7 @@ def _ours(source: Source, line: int, cells: Cells, losses: Losses) -> ImportedTr
     """Return a trial of our export."""
     condition, records = _id(cells["condition"]), []
     pair = "+" in condition
-    for name in _there(cells, ("context", "sentence")):
+    for name in _screen_names(cells, ("context", "sentence")):
         presses = _times(cells.get(f"{name}_key.rt"), losses, line)
         if (text := cells.get(f"{name}_words")) is not None:
             # A space that does not break stands within a word.
@@ -184,24 +184,24 @@ def _words(texts: Sequence[str | None], presses: Sequence[float], losses: Losses
     return timed(texts, (round(b - a, 6) for a, b in pairwise(presses)))
 
 
-def _there(cells: Cells, bases: Sequence[str]) -> list[str]:
+def _screen_names(cells: Cells, bases: Sequence[str]) -> list[str]:
     """Return the names of the screens of these kinds that a trial of our export had, in order."""
     return [
-        found[1]
+        has_column[1]
         for base in bases
         for column in cells
-        if (found := re.fullmatch(rf"has_({base}_\d+)", column)) and _number(cells[column])
+        if (has_column := re.fullmatch(rf"has_({base}_\d+)", column)) and _number(cells[column])
     ]
 
 
 def _answers(cells: Cells, losses: Losses, line: int) -> Iterator[Record]:
     """Yield the answers of a trial of our export, whose columns say what was asked, and with which key or component."""
     cells = {column: _id(cell) for column, cell in cells.items()}
-    for name in _there(cells, ("ask",)):
+    for name in _screen_names(cells, ("ask",)):
         rt = next(
             (cells[column] for part in ("key", "slider", "text") if (column := f"{name}_{part}.rt") in cells), None
         )
-        given = next(
+        cell = next(
             (
                 cells[column]
                 for part in ("key.keys", "slider.response", "text.text")
@@ -209,33 +209,33 @@ def _answers(cells: Cells, losses: Losses, line: int) -> Iterator[Record]:
             ),
             None,
         )
-        if given is None:
+        if cell is None:
             if late(cells, name):
                 yield timeout(cells, name)
             continue
-        response = _response(cells, name, given)
+        response = _response(cells, name, cell)
         if response is None:
-            losses.add(f"{cells[f'{name}_name']} is answered with the key {given}; left out", line)
+            losses.add(f"{cells[f'{name}_name']} is answered with the key {cell}; left out", line)
         else:
             yield answered(cells, name, response, _press(rt, losses, line))
 
 
-def _response(cells: Cells, name: str, given: str) -> str | None:
+def _response(cells: Cells, name: str, cell: str) -> str | None:
     """Return what is recorded of an answer; None where it was given with another key."""
     kind = cells[f"{name}_kind"]
     if kind in ("slider", "entry"):
-        return given
+        return cell
     if kind == "points":
-        nth = _pressed(given, "123456789")
+        nth = _pressed(cell, "123456789")
         return None if nth is None else str(nth + 1)
     two = f"{name}_value_3" not in cells
-    return nth_value(cells, name, _pressed(given, "fj" if two else "123456789"))
+    return nth_value(cells, name, _pressed(cell, "fj" if two else "123456789"))
 
 
 def _pressed(cell: str, keys: str) -> int | None:
     """Return which of the keys was pressed last; keys of the number pad count as digits."""
-    found = _list(cell)
-    name = str(found[-1] if found else cell).removeprefix("num_").removesuffix(".0")
+    keys_pressed = _list(cell)
+    name = str(keys_pressed[-1] if keys_pressed else cell).removeprefix("num_").removesuffix(".0")
     return keys.index(name) if len(name) == 1 and name in keys else None
 
 
@@ -251,7 +251,7 @@ def _theirs(
         where=f"{source.name}, line {line}",
         role=mapping.text(cells, "role", "role"),
         paradigm=mapping.text(cells, "paradigm"),
-        records=records_of(_their_words(rows, mapping, losses, line), _stated(rows, mapping, losses, line)),
+        records=records_of(_their_words(rows, mapping, losses, line), _mapped_answers(rows, mapping, losses, line)),
     )
 
 
@@ -274,14 +274,14 @@ def _their_words(rows: Sequence[Cells], mapping: ColumnMapping, losses: Losses, 
     return _words(words, presses, losses, line)
 
 
-def _stated(rows: Sequence[Cells], mapping: ColumnMapping, losses: Losses, line: int) -> Iterator[Record]:
+def _mapped_answers(rows: Sequence[Cells], mapping: ColumnMapping, losses: Losses, line: int) -> Iterator[Record]:
     """Yield the answers that the mapping describes, of each prompt the first that is there."""
     for rule in mapping.answers:
-        found = [row for row in rows if matches(row, rule.where) and rule.columns["response"] in row]
-        if not found:
+        answered_rows = [row for row in rows if matches(row, rule.where) and rule.columns["response"] in row]
+        if not answered_rows:
             losses.add(f"{rule.columns['response']} is empty; no {rule.asked} there", line)
             continue
-        row = found[0]
+        row = answered_rows[0]
         response = row[rule.columns["response"]]
         listed = _list(response)
         rt = _times(row.get(rule.columns.get("rt", "")), losses, line, mapping)
@@ -313,10 +313,10 @@ def _press(cell: str | None, losses: Losses, line: int) -> float | None:
 def _seconds(cell: str | None, losses: Losses, line: int) -> list[float]:
     if cell is None:
         return []
-    found = _list(cell)
-    times = [_number(str(one)) for one in (found if found is not None else [cell])]
+    listed = _list(cell)
+    times = [_number(str(one)) for one in (listed if listed is not None else [cell])]
     if any(time is None for time in times):
-        losses.add(f"{cell[:60]!r} is no time; expected seconds, or a list of them; it stays empty", line)
+        losses.add(f"{cell[:60]!r} is not a time; expected seconds, or a list of them; it stays empty", line)
         return []
     return [time for time in times if time is not None]
 
@@ -327,10 +327,10 @@ def _list(cell: str) -> list[Any] | None:
         return None
     for read in (ast.literal_eval, json.loads):
         try:
-            found = read(cell)
+            value = read(cell)
         except (ValueError, SyntaxError, MemoryError, RecursionError):
             continue
-        return found if isinstance(found, list) else None
+        return value if isinstance(value, list) else None
     return None
 
 

@@ -18,9 +18,9 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from gardenpath import study
 
-from .imported import ImportedSession, ImportedTrial, answer_given
-from .mapping import ColumnMapping, SurveyRule, is_empty, plain
-from .sources import Source
+from ..imported import ImportedSession, ImportedTrial, answer_given
+from ..mapping import ColumnMapping, SurveyRule, is_empty, plain
+from ..sources import Source
 
 log = logging.getLogger("gardenpath")
 
@@ -74,12 +74,12 @@ def read(source: Source, mapping: ColumnMapping | None) -> list[ImportedSession]
     mapping = mapping or ColumnMapping()
     sheet = _sheet(source, mapping)
     asked = _asked(source, sheet, mapping.survey or SurveyRule(headings=r"(?:.*\s[-–:]\s+)?(?P<sentence>.+)"), mapping)
-    told = _without_previews(source, sheet.rows)
+    respondents = _without_previews(source, sheet.rows)
     log.info(
         "%s: trials are numbered in the order of the columns, not as presented; the file has no times of ratings",
         source.name,
     )
-    return [_session(source, line, row, asked, sheet, mapping) for line, row in told]
+    return [_session(source, line, row, asked, sheet, mapping) for line, row in respondents]
 
 
 def _sheet(source: Source, mapping: ColumnMapping) -> _Sheet:
@@ -94,7 +94,7 @@ def _sheet(source: Source, mapping: ColumnMapping) -> _Sheet:
         if len(cells) != len(names)
     ]
     faults += [
-        f"{source.name}: column {n!r} is there twice; expected once"
+        f"{source.name}: column {n!r} occurs twice; expected once"
         for n in sorted({n for n in names if n and names.count(n) > 1})
     ]
     if faults:
@@ -132,25 +132,29 @@ def _asked(source: Source, sheet: _Sheet, rule: SurveyRule, mapping: ColumnMappi
     named = re.compile(rule.columns)
     headed = re.compile(rule.headings) if rule.headings else None
     other = {*OWN, *mapping.columns.values(), *mapping.demographics.values()}
-    found = []
+    rating_columns = []
     for name, heading in zip(sheet.names, sheet.headings, strict=True):
         by_name = named.fullmatch(name) if name and name not in other else None
         by_heading = headed.fullmatch(heading) if headed else None
         if by_name and (headed is None or by_heading):
             groups = {**by_name.groupdict(), **(by_heading.groupdict() if by_heading else {})}
-            found.append(_Asked(name, rule.task, {k: v for k, v in groups.items() if v is not None}))
+            rating_columns.append(_Asked(name, rule.task, {k: v for k, v in groups.items() if v is not None}))
     if mapping.survey is None:
-        found = [asked for asked in found if any(_is_number(row[asked.column]) for _, row in sheet.rows)]
+        rating_columns = [
+            asked for asked in rating_columns if any(_is_number(row[asked.column]) for _, row in sheet.rows)
+        ]
     lacking = [
-        a for a in found if "sentence" not in a.said and not {"item", "condition"} <= {*a.said, *mapping.constants}
+        a
+        for a in rating_columns
+        if "sentence" not in a.said and not {"item", "condition"} <= {*a.said, *mapping.constants}
     ]
-    if not found or lacking:
+    if not rating_columns or lacking:
         what = f"column {lacking[0].column} names no item and condition" if lacking else "no column holds ratings"
         raise study.DataError(
             f"{source.name}: {what}; say in the mapping's [survey] what names and headings of columns say, by groups "
             f"(?P<item>...) and (?P<condition>...), or (?P<sentence>...); the first columns are {', '.join(sheet.names[:8])}"
         )
-    return found
+    return rating_columns
 
 
 def _without_previews(source: Source, rows: Iterable[tuple[int, dict[str, Any]]]) -> list[tuple[int, dict[str, Any]]]:
@@ -170,9 +174,9 @@ def _session(
 ) -> ImportedSession:
     person = mapping.text(row, "participant", *PERSON)
     usual = f"{source.stem} line {line}"
-    given = [a for a in asked if not mapping.lacks(row[a.column])]
-    versions = {a.said["version"] for a in given if "version" in a.said}
-    trials = tuple(_trial(source, line, n, row, a) for n, a in enumerate(given))
+    rated = [a for a in asked if not mapping.lacks(row[a.column])]
+    versions = {a.said["version"] for a in rated if "version" in a.said}
+    trials = tuple(_trial(source, line, n, row, a) for n, a in enumerate(rated))
     finished = plain(row.get("Finished", "1")).lower() in ("1", "true", "wahr")
     return ImportedSession(
         plain(row["ResponseId"]) if row.get("ResponseId") else person or usual,
@@ -211,11 +215,11 @@ def _trial(source: Source, line: int, nth: int, row: dict[str, Any], asked: _Ask
 
 def _utc(cell: Any, column: str, sheet: _Sheet) -> str | None:
     """Return a time as UTC, where the third line says of which zone it is."""
-    told = dict(zip(sheet.names, sheet.imports, strict=True)).get(column, "")
-    if is_empty(cell) or not told:
+    import_details = dict(zip(sheet.names, sheet.imports, strict=True)).get(column, "")
+    if is_empty(cell) or not import_details:
         return None
     try:
-        zone = ZoneInfo(json.loads(told)["timeZone"])
+        zone = ZoneInfo(json.loads(import_details)["timeZone"])
         time = datetime.fromisoformat(str(cell)).replace(tzinfo=zone)
     except (json.JSONDecodeError, KeyError, ZoneInfoNotFoundError, ValueError):
         return None

@@ -20,17 +20,17 @@ UNSEEN = ("None", "NULL", "")
 
 def sentences(rows: Iterable[Line], losses: Losses) -> list[Record]:
     """Return the records of the sentences of a maze; one that is not numbered from 0 on is left out."""
-    found = []
+    records = []
     for lines in _apart([row for row in rows if FIRST in row.cells]):
         numbers = [row.cells.get("Word number") for row in lines]
         if numbers == [str(n) for n in range(len(lines))]:
-            found.append(words_read((_word(n, row, losses) for n, row in enumerate(lines)), task="maze"))
+            records.append(words_read((_word(n, row, losses) for n, row in enumerate(lines)), task="maze"))
             continue
         losses.add(
             f"words of a maze are numbered {', '.join(map(str, numbers))}; expected 0 to {len(lines) - 1}; it is left out",
             lines[0].number,
         )
-    return found
+    return records
 
 
 def _apart(rows: Iterable[Line]) -> Iterator[list[Line]]:

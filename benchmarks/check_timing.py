@@ -1,4 +1,4 @@
-"""Seconds that each rule takes on BLiMP's 67,000 pairs: python benchmarks/checks.py [FOLDER of jsonl files]"""
+"""Seconds that each rule takes on BLiMP's 67,000 pairs: python benchmarks/check_timing.py [FOLDER of jsonl files]"""
 
 import sys
 import time

@@ -11,10 +11,10 @@ from typing import Any
 from gardenpath import study
 from gardenpath.study.screens import Record, WordRecord
 
-from .imported import ImportedSession, ImportedTrial, answer_given, records_of
-from .mapping import ANSWER, TIMES, AnswerRule, ColumnMapping, Row, matches
-from .sources import Source
-from .verdicts import truth
+from ..imported import ImportedSession, ImportedTrial, answer_given, records_of
+from ..mapping import ANSWER, TIMES, AnswerRule, ColumnMapping, Row, matches
+from ..sources import Source
+from ..verdicts import truth
 
 log = logging.getLogger("gardenpath")
 
@@ -51,19 +51,19 @@ def read(source: Source, mapping: ColumnMapping | None) -> list[ImportedSession]
 def cells(source: Source, separator: str = ",") -> list[Row]:
     """Return the rows of a delimited text; separator "space" is any run of blanks, with R's quotes and names of rows."""
     if separator == "space":
-        found = [
+        lines = [
             next(csv.reader([line], delimiter=" ", skipinitialspace=True), []) for line in source.text.splitlines()
         ]
     else:
-        found = list(csv.reader(io.StringIO(source.text, newline=""), delimiter=separator))
-    found = [row for row in found if row]
-    if len(found) < 2:
+        lines = list(csv.reader(io.StringIO(source.text, newline=""), delimiter=separator))
+    lines = [row for row in lines if row]
+    if len(lines) < 2:
         raise study.DataError(f"{source.name}: the file holds no rows; expected a header line and rows")
-    header, body = found[0], found[1:]
+    header, body = lines[0], lines[1:]
     if separator == "space" and all(len(row) == len(header) + 1 for row in body):
         body = [row[1:] for row in body]
     twice = [name for name in dict.fromkeys(header) if header.count(name) > 1]
-    faults = [f"{source.name}: column {n!r} is there {header.count(n)} times; expected once" for n in twice if n]
+    faults = [f"{source.name}: column {n!r} occurs {header.count(n)} times; expected once" for n in twice if n]
     faults += [
         f"{source.name}, line {line}: {len(row)} cells, expected {len(header)} as in the header; "
         "the file is cut short, or a cell holds the separator and no quotes"
@@ -75,12 +75,12 @@ def cells(source: Source, separator: str = ",") -> list[Row]:
     return [{LINE: line, **dict(zip(header, row, strict=True))} for line, row in enumerate(body, start=2)]
 
 
-def _check_columns(source: Source, there: Sequence[str], mapping: ColumnMapping) -> None:
+def _check_columns(source: Source, header: Sequence[str], mapping: ColumnMapping) -> None:
     needed = ["participant", "item", "condition"]
     if not mapping.answers:
         needed += ["response"] if "response" in mapping.columns else ["word", "rt"]
-    stated = {*mapping.columns, *mapping.constants}
-    faults = [f"columns: {c!r} is missing; expected {', '.join(needed)}" for c in needed if c not in stated]
+    mapped = {*mapping.columns, *mapping.constants}
+    faults = [f"columns: {c!r} is missing; expected {', '.join(needed)}" for c in needed if c not in mapped]
     named = {*mapping.columns.values(), *mapping.carry}
     for where in (rule.where for part in (mapping.regions, mapping.leave_out, mapping.repairs) for rule in part):
         named |= {*where}
@@ -88,8 +88,8 @@ def _check_columns(source: Source, there: Sequence[str], mapping: ColumnMapping)
         named |= {*repair.set}
     for rule in mapping.answers:
         named |= {*rule.where, *rule.columns.values()}
-    absent = sorted(named - {*there})
-    faults += [f"column {c!r} is missing; the file has {', '.join(there)}{_otherwise(source, c)}" for c in absent]
+    absent = sorted(named - {*header})
+    faults += [f"column {c!r} is missing; the file has {', '.join(header)}{_otherwise(source, c)}" for c in absent]
     if faults:
         raise study.DataError(f"{source.name}: {fault}" for fault in faults)
 
@@ -143,13 +143,13 @@ def _trial(where: str, nth: int, rows: Sequence[Row], mapping: ColumnMapping, fa
     answers, read_rows = [], []
     for row in rows:
         rules = [rule for rule in mapping.answers if rule.where and matches(row, rule.where)]
-        answers += [found for rule in rules if (found := answer(row, rule, mapping, where, faults))]
+        answers += [record for rule in rules if (record := answer(row, rule, mapping, where, faults))]
         read_rows += [] if rules else [row]
     answers += _repeated(read_rows, mapping, where, faults)
     words = _words(where, read_rows, mapping, faults) if "word" in mapping.columns else ()
     if "response" in mapping.columns:
-        own = AnswerRule({name: mapping.columns[name] for name in ANSWER if name in mapping.columns})
-        answers += [found for row in read_rows if (found := answer(row, own, mapping, where, faults))]
+        column_rule = AnswerRule({name: mapping.columns[name] for name in ANSWER if name in mapping.columns})
+        answers += [record for row in read_rows if (record := answer(row, column_rule, mapping, where, faults))]
     trial = mapping.text(first, "trial")
     number = nth if trial is None else _number(trial, f"{where}, line {first[LINE]}: trial", faults)
     return ImportedTrial(
@@ -167,8 +167,8 @@ def answer(row: Row, rule: AnswerRule, mapping: ColumnMapping, where: str, fault
     """Return the answer that a rule finds in a row; None where the response is empty, and no column says how the screen ended."""
 
     def cell(name: str) -> str | None:
-        found = row.get(rule.columns.get(name, ""))
-        return mapping.constants.get(name) if found is None or mapping.lacks(found) else str(found)
+        value = row.get(rule.columns.get(name, ""))
+        return mapping.constants.get(name) if value is None or mapping.lacks(value) else str(value)
 
     response, outcome = cell("response"), cell("outcome")
     if response is None and outcome is None:
@@ -187,18 +187,18 @@ def answer(row: Row, rule: AnswerRule, mapping: ColumnMapping, where: str, fault
 
 def _repeated(rows: Sequence[Row], mapping: ColumnMapping, where: str, faults: list[str]) -> list[Record]:
     """Return answers that every row of a trial repeats; rows that disagree are a fault."""
-    found = []
+    records = []
     for rule in mapping.answers:
         if rule.where or not rows:
             continue
-        given = {a for row in rows if (a := answer(row, rule, mapping, where, faults))}
-        if len(given) > 1:
-            said = " and ".join(sorted(repr(str(a.answer)) for a in given))
+        repeated = {a for row in rows if (a := answer(row, rule, mapping, where, faults))}
+        if len(repeated) > 1:
+            said = " and ".join(sorted(repr(str(a.answer)) for a in repeated))
             faults.append(
                 f"{where}, line {rows[0][LINE]}: the rows of one trial answer {rule.asked} by {said}; expected one"
             )
-        found += [*given][:1]
-    return found
+        records += [*repeated][:1]
+    return records
 
 
 def _words(where: str, rows: Sequence[Row], mapping: ColumnMapping, faults: list[str]) -> tuple[WordRecord, ...]:
@@ -238,10 +238,10 @@ def _words(where: str, rows: Sequence[Row], mapping: ColumnMapping, faults: list
 
 def _truth(text: str | None, where: str, faults: list[str]) -> bool | None:
     """Return whether something was right; None where the cell is empty, or says neither, which is a fault."""
-    found = None if text is None else truth(text)
-    if text is not None and found is None:
+    value = None if text is None else truth(text)
+    if text is not None and value is None:
         faults.append(f"{where}: correct is {text!r}; expected true or false, yes or no, 1 or 0")
-    return found
+    return value
 
 
 def _time(text: str | None, name: str, where: str, mapping: ColumnMapping, faults: list[str]) -> float | None:

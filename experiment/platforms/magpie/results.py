@@ -11,13 +11,13 @@ from dataclasses import replace
 from gardenpath import study
 from gardenpath.study.screens import Record, WordRecord
 
-from .epochs import utc
-from .imported import ImportedSession, ImportedTrial, answer_given, records_of, timed
-from .losses import Losses
-from .mapping import ColumnMapping, Row, matches
-from .sources import Source
-from .table import LINE, answer, cells
-from .verdicts import truth
+from ..epochs import utc
+from ..imported import ImportedSession, ImportedTrial, answer_given, records_of, timed
+from ..losses import Losses
+from ..mapping import ColumnMapping, Row, matches
+from ..sources import Source
+from ..table.results import LINE, answer, cells
+from ..verdicts import truth
 
 log = logging.getLogger("gardenpath")
 
@@ -48,10 +48,10 @@ def read(source: Source, mapping: ColumnMapping | None) -> list[ImportedSession]
     if faults:
         raise study.DataError(faults)
     if not any(session.trials for session in sessions):
-        there = [name for name in rows[0] if name != LINE] if rows else []
+        columns = [name for name in rows[0] if name != LINE] if rows else []
         raise study.DataError(
             f"{source.name}: no row names the item it belongs to; name the columns in a mapping ([columns] item, condition); "
-            f"the rows have {', '.join(there)}"
+            f"the rows have {', '.join(columns)}"
         )
     losses.report()
     return sessions
@@ -128,8 +128,8 @@ def _answers(source: Source, row: Row, mapping: ColumnMapping, faults: list[str]
     """Return the answers of a screen: as the mapping states, or else its rating, its choice of an option, or its response."""
     if mapping.answers:
         rules = [rule for rule in mapping.answers if matches(row, rule.where)]
-        stated = [answer(row, rule, mapping, source.name, faults) for rule in rules]
-        return tuple(one for one in stated if one is not None)
+        mapped = [answer(row, rule, mapping, source.name, faults) for rule in rules]
+        return tuple(one for one in mapped if one is not None)
 
     def cell(name: str) -> str | None:
         return None if mapping.lacks(row.get(name)) else str(row[name])
@@ -141,4 +141,6 @@ def _answers(source: Source, row: Row, mapping: ColumnMapping, faults: list[str]
     if response is not None:
         said["rating" if is_rating else "question"] = response
     rt, correct = (float(time) if time else None), truth(row.get("correct"))
-    return tuple(answer_given(task, task, given, correct, rt=rt) for task, given in said.items() if given is not None)
+    return tuple(
+        answer_given(task, task, cell_text, correct, rt=rt) for task, cell_text in said.items() if cell_text is not None
+    )

@@ -1,0 +1,1 @@
+"""magpie: results back."""

@@ -1,0 +1,1 @@
+"""Qualtrics: surveys of ratings back."""

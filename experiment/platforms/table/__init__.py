@@ -1,0 +1,1 @@
+"""Any table with a mapping of its columns: trials back."""
