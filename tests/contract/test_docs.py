@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from gardenpath import study
+from gardenpath import lmscore, study
 from gardenpath.experiment.tasks import tasks_of
 from gardenpath.study.measures import MEASURES
 
