@@ -9,7 +9,9 @@ import click
 from . import options
 
 if TYPE_CHECKING:
-    from gardenpath.stimuli import Version
+    import pandas as pd
+
+    from gardenpath.stimuli import Trial, Version
 
 
 @click.command("design")
@@ -32,7 +34,8 @@ def command(study_file: Path, out: Path | None, participants: int, force: bool) 
     """Deal the materials of STUDY.toml to counterbalanced versions, one JSON file each.
 
     Beside them stand the tables design_balance (trials of each paradigm and condition in each version), exposures
-    (versions and readers of each sentence) and, where questions are asked, design_questions.
+    (versions and readers of each sentence) and, where questions are asked, design_questions, which is also printed where a
+    right answer depends on the condition.
     """
     from gardenpath import experiment, stimuli, study
 
@@ -62,6 +65,8 @@ def command(study_file: Path, out: Path | None, participants: int, force: bool) 
         study.write(
             table, name, folder, command=options.typed(), inputs=[study_file, *stated.paths()], seed=stated.seed
         )
+    if len(questions) and any(_depends(trial, names) for version in dealt for trial in version.trials):
+        click.echo(f"right answers depend on the condition:\n{_answers(questions)}")
     exposures = tables["exposures"]
     dealt_ones = exposures[~exposures["paradigm"].isin(["practice", "attention"])]
     for condition, counts in dealt_ones.groupby("condition")["readers"]:
@@ -70,6 +75,19 @@ def command(study_file: Path, out: Path | None, participants: int, force: bool) 
     options.talk(
         f"{len(files)} versions; each session's order is drawn from seed {stated.seed}, its version and its place"
     )
+
+
+def _depends(trial: "Trial", names: set[str]) -> bool:
+    """Whether a trial is asked a question whose right answer is another one in another condition."""
+    question = trial.item.question if names & {*trial.prompts} else None
+    return question is not None and len({*question.answers.values()}) > 1
+
+
+def _answers(questions: "pd.DataFrame") -> str:
+    """Return how often each answer is right in each version, by paradigm and condition."""
+    index = ["experiment", "version", "paradigm", "condition"]
+    table = questions.pivot_table("questions", index, "answer", aggfunc="sum", fill_value=0).reset_index()
+    return options.aligned([[*table.columns], *table.astype(str).to_numpy().tolist()])
 
 
 def _summary(version: "Version", names: set[str]) -> str:
