@@ -225,7 +225,9 @@ class Design(study.DesignSection):
                 sentence = replace(sentence, alternatives=tuple(section.alternatives.split()))
             question = None
             if section.question is not None and section.answer is not None:
-                question = Question(section.question, {PRACTICE: section.answer}, tuple(section.choices))
+                choices = tuple(section.choices) or study.yes_no(trial.item.language)
+                answer = section.answer if section.choices else study.as_yes_no(section.answer, trial.item.language)
+                question = Question(section.question, {PRACTICE: answer}, choices)
             sentences = {PRACTICE: sentence}
             item = replace(trial.item, sentences=sentences, question=question, extra=dict(section.columns))
             yield replace(trial, item=item, shown=tuple(sentences.items()))
@@ -394,7 +396,7 @@ def design(
     except ValueError as error:
         raise study.DataError(f"{plan.path}: {error}") from None
     settings = Design(**vars(plan.design))
-    materials = materials or read(*plan.paths())
+    materials = materials or read(*plan.paths(), language=plan.language)
     try:
         return settings.deal(materials, ordering=ordering, seed=plan.seed, asks=asks, needing=needing)
     except ValueError as error:

@@ -7,8 +7,10 @@
 `[ever]` is the critical region, `{No}` the cue, `[name|text]` any other region; regions may nest; a backslash
 makes the next character ordinary. Comma, semicolon or tab separates, whichever the header uses. A column of any other name is
 kept with the item, under `name (condition)` where its conditions differ in it: a factor of items, or what a task needs to know
-(`lexicality`); a name that is nearly one of ours is taken for a slip. Two columns say something of the whole paradigm, on any row
-of it: `factors`, where its conditions are not grammatical and ungrammatical, gives the levels of each factor, and a condition is
+(`lexicality`); a name that is nearly one of ours is taken for a slip. `choices` gives the answers to a `question`, with bars
+between them (`Anna | Peter`), on any row of its item; without it they are yes and no in the item's language. Two columns say
+something of the whole paradigm, on any row of it:
+`factors`, where its conditions are not grammatical and ungrammatical, gives the levels of each factor, and a condition is
 one level of each, joined by dots (`extraction: subject, object | phrase: name, noun`, with conditions subject.name, subject.noun
 ...); `waive` names rules of `check` that it may break, each with the reason (`word-count: the object is dropped | balance: by
 design`).
@@ -21,6 +23,8 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from gardenpath import study
+
 from ..items import CRITICAL, CUE, MINIMAL_PAIR, Item, Materials, Region, Sentence, SourceLine
 from .csv_and_jsonl import free, of_another
 from .sentence_rows import Row, Rows
@@ -28,7 +32,18 @@ from .sentence_rows import Row, Rows
 NAME = "source"
 SUFFIX = ".csv"
 REQUIRED = ("paradigm", "phenomenon", "item", "condition", "sentence")
-OPTIONAL = ("language", "context", "question", "answer", "display", "alternatives", "notes", "factors", "waive")
+OPTIONAL = (
+    "language",
+    "context",
+    "question",
+    "answer",
+    "choices",
+    "display",
+    "alternatives",
+    "notes",
+    "factors",
+    "waive",
+)
 SPECIAL = "[]{}|\\"
 NEAR = 0.75  # how much of a name may be a slip
 
@@ -86,6 +101,7 @@ def _add(rows: Rows, place: SourceLine, header: Sequence[str], cells: Sequence[s
         sentence, regions = parse(row["sentence"])
         waivers = _waivers(row.get("waive", ""))
         factors = _factors(row.get("factors", ""))
+        choices = _choices(row.get("choices", ""))
     except ValueError as error:
         return rows.fault(place, str(error), row["paradigm"], row["item"], row["condition"])
     rows.rows.append(
@@ -97,10 +113,11 @@ def _add(rows: Rows, place: SourceLine, header: Sequence[str], cells: Sequence[s
             row["condition"],
             sentence,
             regions,
-            language=row.get("language") or "en",
+            language=row.get("language", ""),
             context=row.get("context") or None,
             question=row.get("question") or None,
             answer=row.get("answer") or None,
+            choices=choices,
             display=_each(row.get("display", "")),
             alternatives=_each(row.get("alternatives", "")),
             notes=row.get("notes") or None,
@@ -115,6 +132,14 @@ def _add(rows: Rows, place: SourceLine, header: Sequence[str], cells: Sequence[s
 def _each(cell: str) -> tuple[str, ...] | None:
     """Return what a cell says of each word, with spaces between."""
     return tuple(cell.split()) or None
+
+
+def _choices(cell: str) -> tuple[str, ...]:
+    """Return the answers to choose from in a cell."""
+    choices = tuple(choice.strip() for choice in cell.split("|")) if cell else ()
+    if cell and (len(choices) < 2 or not all(choices) or len(set(choices)) < len(choices)):
+        raise ValueError(f"choices is {cell!r}; expected two or more different answers with ' | ' between them")
+    return choices
 
 
 def _factors(cell: str) -> dict[str, tuple[str, ...]]:
@@ -222,10 +247,16 @@ def _optional(item: Item, condition: str) -> dict[str, str]:
         "context": item.context or "",
         "question": question.text if question else "",
         "answer": question.answers[condition] if question else "",
+        "choices": "" if _usual(item) or question is None else " | ".join(question.choices),
         "display": " ".join(item.sentences[condition].display or ()),
         "alternatives": " ".join(item.sentences[condition].alternatives or ()),
         "notes": item.notes or "",
     }
+
+
+def _usual(item: Item) -> bool:
+    """Whether the answers to choose from are those that an item has where none are stated."""
+    return item.question is None or item.question.choices == study.yes_no(item.language)
 
 
 def _free(item: Item, condition: str) -> dict[str, str]:
@@ -277,7 +308,7 @@ def loses(materials: Materials) -> list[str]:
     lost += [
         f"choices of the question of item {i.id}"
         for i in materials.items
-        if i.question and i.question.choices != ("yes", "no")
+        if i.question and not _usual(i) and not _offers(i.question.choices)
     ]
     lost += [
         f"segmentation of item {item.id} ({condition})"
@@ -293,6 +324,14 @@ def loses(materials: Materials) -> list[str]:
         if (words := getattr(sentence, name)) is not None and _each(" ".join(words)) != words
     ]
     return lost
+
+
+def _offers(choices: tuple[str, ...]) -> bool:
+    """Whether a cell gives the answers back; those that hold the sign between answers are not."""
+    try:
+        return _choices(" | ".join(choices)) == choices
+    except ValueError:
+        return False
 
 
 def _states(factors: Mapping[str, tuple[str, ...]]) -> bool:

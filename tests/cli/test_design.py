@@ -61,5 +61,5 @@ def test_answers_that_depend_on_the_condition_are_printed(folder: Path) -> None:
     (folder / "items.csv").write_text(sets({"sg.sg": "yes", "sg.pl": "yes", "pl.sg": "no", "pl.pl": "no"}))
     printed = design(folder, "--force").output
     assert "right answers depend on the condition:\n" in printed
-    assert "experiment  version  paradigm    condition  no  yes\n" in printed
-    assert "E1          V1       attraction  pl.pl      1   0\n" in printed
+    assert "experiment  version  paradigm    condition  ja  nein\n" in printed
+    assert "E1          V1       attraction  pl.pl      0   1\n" in printed
