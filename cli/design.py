@@ -1,5 +1,6 @@
 """gardenpath design: deal the materials of a study to counterbalanced versions."""
 
+import re
 from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,6 +13,12 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from gardenpath.stimuli import Trial, Version
+    from gardenpath.study import Study
+
+STANDARD_MINUTES = 15.0  # of the standard consent texts
+MINUTES = re.compile(
+    r"(?:(\d+)\s*(?:-|–|to|bis|tot|ile|或|至|〜|～|إلى|עד)\s*)?(\d+)\s*(?:min|dk|dakika|分|دقيق|דק)", re.IGNORECASE
+)
 
 
 @click.command("design")
@@ -30,7 +37,8 @@ if TYPE_CHECKING:
     help="For the readers of each sentence.",
 )
 @options.force
-def command(study_file: Path, out: Path | None, participants: int, force: bool) -> None:
+@click.option("--despite-errors", is_flag=True, help="Deal materials in which check finds errors.")
+def command(study_file: Path, out: Path | None, participants: int, force: bool, despite_errors: bool) -> None:
     """Deal the materials of STUDY.toml to counterbalanced versions, one JSON file each.
 
     Beside them stand the tables design_balance (trials of each paradigm and condition in each version), exposures
@@ -41,6 +49,10 @@ def command(study_file: Path, out: Path | None, participants: int, force: bool) 
 
     stated = study.load(study_file)
     files = experiment.version_files(stated)
+    if not despite_errors:
+        _refuse_errors(stated)
+    if promised := _promised_otherwise(stated):
+        options.talk(promised)
     folder = out or stated.folder / "versions"
     dealt = [file.version for file in files]
     names = {
@@ -74,6 +86,34 @@ def command(study_file: Path, out: Path | None, participants: int, force: bool) 
         options.talk(f"at {participants} participants, a sentence in condition {condition} has {span} readers")
     options.talk(
         f"{len(files)} versions; each session's order is drawn from seed {stated.seed}, its version and its place"
+    )
+
+
+def _refuse_errors(stated: "Study") -> None:
+    """Raise `DataError` with what `check` finds wrong in the materials."""
+    from gardenpath import stimuli, study
+
+    materials, _ = stimuli.examine(*stated.paths(), language=stated.language)
+    errors = stimuli.check(materials, only="error")
+    if errors:
+        more = [f"... and {options.count(len(errors) - 10, 'more error')}"] if len(errors) > 10 else []
+        advice = "the materials have errors: correct them, waive them with a reason, or give --despite-errors to deal them anyway"
+        raise study.DataError([*map(str, errors[:10]), *more, f"{stated.path}: {advice}"])
+
+
+def _promised_otherwise(stated: "Study") -> str | None:
+    """Return that the consent text promises other minutes than are paid for, where it names any."""
+    minutes = stated.online.reward.minutes if stated.online and stated.online.reward else None
+    own = stated.procedure.consent
+    named = MINUTES.search(own) if own is not None else None
+    said = {float(n) for n in named.groups() if n} if named else set() if own is not None else {STANDARD_MINUTES}
+    if minutes is None or not said or min(said) <= minutes <= max(said):
+        return None
+    which = "the standard consent text" if own is None else "procedure.consent"
+    told = " to ".join(f"{n:g}" for n in sorted(said))
+    return (
+        f"{stated.path}: {which} says that the study takes {told} minutes, online.reward.minutes is {minutes:g}; "
+        f"{'state a procedure.consent of your own' if own is None else 'make them agree'}"
     )
 
 

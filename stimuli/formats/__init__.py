@@ -80,7 +80,16 @@ def recognise(text: str, file: str) -> Format:
         return matches[0]
     if matches:
         raise study.DataError(f"{file}: this may be {' or '.join(m.NAME for m in matches)}; name the format")
-    first = text.partition("\n")[0][:60]
+    header, _, rest = text.partition("\n")
+    commas = [module.NAME for module in FORMATS if module.recognises(f"{header.replace(';', ',')}\n{rest}")]
+    if ";" in header and commas:
+        raise study.DataError(
+            f"{file}: a table of the format {' or '.join(commas)} with semicolons between its columns, as Excel writes in some "
+            "countries; expected commas: save it with commas, or as text with tabs"
+        )
+    if marked_csv.nearly_recognises(text):
+        return marked_csv
+    first = header[:60]
     names = ", ".join(m.NAME for m in FORMATS)
     raise study.DataError(f"{file}: the format is not recognised from its first line {first!r}; name it: {names}")
 

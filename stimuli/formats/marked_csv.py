@@ -50,26 +50,41 @@ NEAR = 0.75  # how much of a name may be a slip
 
 def recognises(text: str) -> bool:
     """Whether the first line is a header that names a sentence and a condition."""
-    header = text.partition("\n")[0]
-    names = _split(header, _separator(header))
+    return _names_sentences(_header(text))
+
+
+def nearly_recognises(text: str) -> bool:
+    """Whether the first line is such a header but for slips in its names."""
+    return _names_sentences([_meant(name) or name for name in _header(text)])
+
+
+def _names_sentences(names: Sequence[str]) -> bool:
     return "sentence" in names and ("condition" in names or "item" in names)
+
+
+def _header(text: str) -> list[str]:
+    header, _ = _table(text)
+    return _split(header, _separator(header))
 
 
 def read(text: str, file: str) -> Rows:
     """Return the rows of a source file; every broken row is named and the rest is read."""
     rows = Rows()
-    header_line = text.partition("\n")[0]
+    header_line, before = _table(text)
     separator = _separator(header_line)
     header = _split(header_line, separator)
     if faults := _header_faults(header):
         for fault in faults:
-            rows.fault(SourceLine(file, 1), fault)
+            rows.fault(SourceLine(file, 1 + before), fault)
         return rows
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator)
+    stream = io.StringIO(text, newline="")
+    for _ in range(before):
+        next(stream)
+    reader = csv.reader(stream, delimiter=separator)
     next(reader)
     line = reader.line_num + 1
     for cells in reader:
-        place, line = SourceLine(file, line), reader.line_num + 1
+        place, line = SourceLine(file, line + before), reader.line_num + 1
         if any(cell.strip() for cell in cells):
             _add(rows, place, header, cells)
     rows.rows = _with_free_columns(rows.rows)
@@ -350,8 +365,15 @@ def _holds(waivers: Mapping[str, str]) -> bool:
         return False
 
 
+def _table(text: str) -> tuple[str, int]:
+    """Return the header, and how many lines stand before it: Excel may write the separator there, `sep=;`."""
+    first, _, rest = text.partition("\n")
+    return (rest.partition("\n")[0], 1) if first.lower().startswith("sep=") else (first, 0)
+
+
 def _separator(header: str) -> str:
-    return max(",;\t", key=header.count)
+    """Return the sign by which the header has most of our names; Excel writes semicolons where commas are decimal."""
+    return max(",;\t", key=lambda sign: (sum(name in REQUIRED for name in _split(header, sign)), header.count(sign)))
 
 
 def _split(header: str, separator: str) -> list[str]:
@@ -360,7 +382,15 @@ def _split(header: str, separator: str) -> list[str]:
 
 def _header_faults(header: Sequence[str]) -> list[str]:
     expected = f"expected {', '.join(REQUIRED)}, and if wanted {', '.join(OPTIONAL)}"
-    faults = [f"column {name!r} is missing; {expected}" for name in REQUIRED if name not in header]
+    if len(header) == 1 and "," in header[0]:
+        return [
+            "each row stands in one cell, with commas inside; expected a cell for each column: in Excel, load the table by "
+            "Data > From Text/CSV and save it as 'CSV UTF-8'"
+        ]
+    meant = {_meant(name) for name in header if name not in REQUIRED + OPTIONAL}
+    faults = [
+        f"column {name!r} is missing; {expected}" for name in REQUIRED if name not in header and name not in meant
+    ]
     faults += [
         f"column {name!r} is there {header.count(name)} times; expected once"
         for name in dict.fromkeys(header)
@@ -373,7 +403,11 @@ def _name_fault(name: str) -> str | None:
     """Return why no free column can have this name, None where one can."""
     if not name or "\n" in name:
         return f"column {name!r} is not known; expected a name of one line, or no such column"
-    near = difflib.get_close_matches(name.lower(), REQUIRED + OPTIONAL, n=1, cutoff=NEAR)
-    if near:
-        return f"column {name!r} is not known; did you mean {near[0]!r}? (A free column needs a name less like ours.)"
+    if meant := _meant(name):
+        return f"column {name!r} is not known; did you mean {meant!r}? (A free column needs a name less like ours.)"
     return None
+
+
+def _meant(name: str) -> str | None:
+    """Return which of our names a column's name nearly is."""
+    return next(iter(difflib.get_close_matches(name.lower(), REQUIRED + OPTIONAL, n=1, cutoff=NEAR)), None)

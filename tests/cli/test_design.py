@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
+from gardenpath import study
 from gardenpath.cli.main import cli
 
 CONDITIONS = [f"{head}.{attractor}" for head in ("sg", "pl") for attractor in ("sg", "pl")]
@@ -63,3 +64,41 @@ def test_answers_that_depend_on_the_condition_are_printed(folder: Path) -> None:
     assert "right answers depend on the condition:\n" in printed
     assert "experiment  version  paradigm    condition  ja  nein\n" in printed
     assert "E1          V1       attraction  pl.pl      0   1\n" in printed
+
+
+def test_materials_with_errors_are_not_dealt_unless_told_to(folder: Path) -> None:
+    path = folder / "items.csv"
+    path.write_text(path.read_text().replace("Der Schlüssel zu Schrank 3", "Der SchlÃ¼ssel zu Schrank 3"))
+    refused = design(folder)
+    assert isinstance(refused.exception, study.DataError)
+    assert "s3 (sg.sg): UTF-8 read as Latin-1: SchlÃ¼ssel, probably Schlüssel" in str(refused.exception)
+    assert "--despite-errors" in refused.exception.faults[-1]
+    assert not (folder / "versions").exists()
+    assert design(folder, "--despite-errors").exit_code == 0
+    assert len([*(folder / "versions").glob("E1-V?.json")]) == 4
+
+
+@pytest.mark.parametrize(
+    ("consent", "minutes", "warning"),
+    [
+        (
+            "Die Studie dauert etwa 30 Minuten.",
+            20,
+            "procedure.consent says that the study takes 30 minutes, online.reward.minutes is 20",
+        ),
+        ("Die Studie dauert 15 bis 20 Minuten.", 25, "says that the study takes 15 to 20 minutes"),
+        (None, 20, "the standard consent text says that the study takes 15 minutes, online.reward.minutes is 20"),
+        ("Die Studie dauert 15-20 Minuten.", 20, None),
+        ("Wir speichern Ihre Antworten.", 20, None),
+        (None, 15, None),
+    ],
+)
+def test_a_consent_text_that_promises_other_minutes_is_told(
+    folder: Path, consent: str | None, minutes: int, warning: str | None
+) -> None:
+    stated = f'[procedure]\nconsent = "{consent}"\n' if consent else "[procedure]\n"
+    online = f'[online]\ncompletion_code = "X"\nreward = {{ amount = 4, currency = "EUR", minutes = {minutes} }}\n'
+    (folder / "study.toml").write_text(STUDY.replace("[procedure.target]", f"{stated}[procedure.target]") + online)
+    printed = design(folder).output
+    assert (warning or "4 versions") in printed
+    assert ("the study takes" in printed) == (warning is not None)
