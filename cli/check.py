@@ -75,7 +75,7 @@ def _listing(groups: "Sequence[tuple[Sequence[Finding], int]]") -> str:
         if more:
             first = findings[0]
             rows.append([first.severity, first.rule, "", first.paradigm, f"... and {more} more (--all shows them)"])
-    return _aligned(rows, numbers=False)
+    return options.aligned(rows)
 
 
 def _totals(summary: "Sequence[Summary]") -> str:
@@ -84,14 +84,4 @@ def _totals(summary: "Sequence[Summary]") -> str:
     counts = [[getattr(line, column) for column in columns] for line in summary]
     rows = [[line.paradigm or "(not read)", *map(str, row)] for line, row in zip(summary, counts, strict=True)]
     total = ["total", *(str(sum(column)) for column in zip(*counts, strict=True))]
-    return _aligned([["paradigm", *columns], *rows, total], numbers=True)
-
-
-def _aligned(rows: Sequence[Sequence[str]], *, numbers: bool) -> str:
-    """Return the rows with each column as wide as its longest cell; numbers stand to the right."""
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-
-    def cell(text: str, i: int) -> str:
-        return text.rjust(widths[i]) if numbers and i else text.ljust(widths[i])
-
-    return "\n".join("  ".join(cell(text, i) for i, text in enumerate(row)).rstrip() for row in rows)
+    return options.aligned([["paradigm", *columns], *rows, total], numbers=True)

@@ -1,5 +1,6 @@
 """gardenpath design: deal the materials of a study to counterbalanced versions."""
 
+import re
 from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -9,7 +10,15 @@ import click
 from . import options
 
 if TYPE_CHECKING:
-    from gardenpath.stimuli import Version
+    import pandas as pd
+
+    from gardenpath.stimuli import Trial, Version
+    from gardenpath.study import Study
+
+STANDARD_MINUTES = 15.0  # of the standard consent texts
+MINUTES = re.compile(
+    r"(?:(\d+)\s*(?:-|–|to|bis|tot|ile|或|至|〜|～|إلى|עד)\s*)?(\d+)\s*(?:min|dk|dakika|分|دقيق|דק)", re.IGNORECASE
+)
 
 
 @click.command("design")
@@ -28,16 +37,22 @@ if TYPE_CHECKING:
     help="For the readers of each sentence.",
 )
 @options.force
-def command(study_file: Path, out: Path | None, participants: int, force: bool) -> None:
+@click.option("--despite-errors", is_flag=True, help="Deal materials in which check finds errors.")
+def command(study_file: Path, out: Path | None, participants: int, force: bool, despite_errors: bool) -> None:
     """Deal the materials of STUDY.toml to counterbalanced versions, one JSON file each.
 
     Beside them stand the tables design_balance (trials of each paradigm and condition in each version), exposures
-    (versions and readers of each sentence) and, where questions are asked, design_questions.
+    (versions and readers of each sentence) and, where questions are asked, design_questions, which is also printed where a
+    right answer depends on the condition.
     """
     from gardenpath import experiment, stimuli, study
 
     plan = study.load(study_file)
     files = experiment.version_files(plan)
+    if not despite_errors:
+        _refuse_errors(plan)
+    if promised := _promised_otherwise(plan):
+        options.talk(promised)
     folder = out or plan.folder / "versions"
     dealt = [file.version for file in files]
     names = {
@@ -60,6 +75,8 @@ def command(study_file: Path, out: Path | None, participants: int, force: bool) 
         click.echo(f"{path}: {_summary(file.version, names)}")
     for name, table in tables.items():
         study.write(table, name, folder, command=options.typed(), inputs=[study_file, *plan.paths()], seed=plan.seed)
+    if len(questions) and any(_depends(trial, names) for version in dealt for trial in version.trials):
+        click.echo(f"right answers depend on the condition:\n{_answers(questions)}")
     exposures = tables["exposures"]
     dealt_ones = exposures[~exposures["paradigm"].isin(["practice", "attention"])]
     for condition, counts in dealt_ones.groupby("condition")["readers"]:
@@ -68,6 +85,47 @@ def command(study_file: Path, out: Path | None, participants: int, force: bool) 
     options.talk(
         f"{len(files)} versions; each session's order is drawn from seed {plan.seed}, its version and its place"
     )
+
+
+def _refuse_errors(plan: "Study") -> None:
+    """Raise `DataError` with what `check` finds wrong in the materials."""
+    from gardenpath import stimuli, study
+
+    materials, _ = stimuli.examine(*plan.paths(), language=plan.language)
+    errors = stimuli.check(materials, only="error")
+    if errors:
+        more = [f"... and {options.count(len(errors) - 10, 'more error')}"] if len(errors) > 10 else []
+        advice = "the materials have errors: correct them, waive them with a reason, or give --despite-errors to deal them anyway"
+        raise study.DataError([*map(str, errors[:10]), *more, f"{plan.path}: {advice}"])
+
+
+def _promised_otherwise(plan: "Study") -> str | None:
+    """Return that the consent text promises other minutes than are paid for, where it names any."""
+    minutes = plan.online.reward.minutes if plan.online and plan.online.reward else None
+    own = plan.procedure.consent
+    named = MINUTES.search(own) if own is not None else None
+    said = {float(n) for n in named.groups() if n} if named else set() if own is not None else {STANDARD_MINUTES}
+    if minutes is None or not said or min(said) <= minutes <= max(said):
+        return None
+    which = "the standard consent text" if own is None else "procedure.consent"
+    told = " to ".join(f"{n:g}" for n in sorted(said))
+    return (
+        f"{plan.path}: {which} says that the study takes {told} minutes, online.reward.minutes is {minutes:g}; "
+        f"{'state a procedure.consent of your own' if own is None else 'make them agree'}"
+    )
+
+
+def _depends(trial: "Trial", names: set[str]) -> bool:
+    """Whether a trial is asked a question whose right answer is another one in another condition."""
+    question = trial.item.question if names & {*trial.prompts} else None
+    return question is not None and len({*question.answers.values()}) > 1
+
+
+def _answers(questions: "pd.DataFrame") -> str:
+    """Return how often each answer is right in each version, by paradigm and condition."""
+    index = ["experiment", "version", "paradigm", "condition"]
+    table = questions.pivot_table("questions", index, "answer", aggfunc="sum", fill_value=0).reset_index()
+    return options.aligned([[*table.columns], *table.astype(str).to_numpy().tolist()])
 
 
 def _summary(version: "Version", names: set[str]) -> str:

@@ -3,7 +3,7 @@
 import shlex
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -55,6 +55,16 @@ def talk(message: str) -> None:
 def count(number: int, noun: str) -> str:
     """Return a number with its noun: 1 item, 2 items."""
     return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
+def aligned(rows: Sequence[Sequence[str]], *, numbers: bool = False) -> str:
+    """Return the rows with each column as wide as its longest cell; numbers stand to the right."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+
+    def cell(text: str, i: int) -> str:
+        return text.rjust(widths[i]) if numbers and i else text.ljust(widths[i])
+
+    return "\n".join("  ".join(cell(text, i) for i, text in enumerate(row)).rstrip() for row in rows)
 
 
 def typed() -> str:

@@ -91,7 +91,7 @@ def version_files(plan: study.Study) -> list[VersionFile]:
     ['E1-V1', 'E1-V2', 'E1-V3', 'E2-V1']
     """
     tasks = tasks_of(plan)
-    materials = read(*plan.paths())
+    materials = read(*plan.paths(), language=plan.language)
     versions = design(plan, materials, asks=tasks.asks, needing=tasks.needing())
     _check_needs(plan, tasks, versions)
     shown = min(len(version.trials) for version in versions) - len(plan.design.practice)

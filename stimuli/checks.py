@@ -26,6 +26,7 @@ from .region_checks import (
 from .segmentation import Fault, SegmentedMaterials, segment
 from .text_checks import (
     final_punctuation,
+    garbled_characters,
     initial_capitals,
     invisible_characters,
     languages_without_list,
@@ -45,12 +46,12 @@ class Rule:
     breaches: Callable[[SegmentedMaterials], Iterable[Fault]]
 
 
-def check(materials: Materials, *, rules: str | None = None) -> list[Finding]:
+def check(materials: Materials, *, rules: str | None = None, only: Severity | None = None) -> list[Finding]:
     """Return the findings of every rule, ordered by file and line.
 
     `rules="blimp-nl"` makes breaches of the three BLiMP-NL conditions and missing regions errors; otherwise a
     sentence without a critical region is a warning, since scoring whole sentences needs none. What a paradigm's
-    `waivers` name has the severity `waived` and carries the reason.
+    `waivers` name has the severity `waived` and carries the reason. `only` looks for findings of one severity.
 
     >>> from gardenpath import stimuli
     >>> sentence = stimuli.Sentence("No dog has ever barked.")
@@ -66,11 +67,14 @@ def check(materials: Materials, *, rules: str | None = None) -> list[Finding]:
     findings = []
     for rule in RULES:
         severity = "error" if rules == "blimp-nl" and rule.id in BLIMP_NL else rule.severity
+        if only not in (None, severity):
+            continue
         findings += [_finding(rule.id, severity, fault, materials, firsts) for fault in rule.breaches(segmented)]
     findings = _waive(findings, segmented)
     findings += [
         _finding("waiver", severity, fault, materials, firsts) for severity, fault in _idle_waivers(findings, segmented)
     ]
+    findings = [finding for finding in findings if only in (None, finding.severity)]
     return sorted(findings, key=lambda f: (f.file, f.line, f.rule))
 
 
@@ -143,6 +147,7 @@ RULES: tuple[Rule, ...] = (
     Rule("initial-capital", "warning", "models score a word with and without capital differently", initial_capitals),
     Rule("spacing", "warning", "stray spaces are tokens for models and gaps for readers", spacing),
     Rule("invisible-character", "error", "models see characters that readers and authors do not", invisible_characters),
+    Rule("garbled-character", "error", "readers and models get other characters than were written", garbled_characters),
     Rule(
         "mixed-scripts",
         "error",

@@ -1,6 +1,7 @@
 """Counterbalanced designs: paradigms dealt to experiments, conditions to versions, and an order for each slot."""
 
 import itertools
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from random import Random
@@ -10,13 +11,31 @@ from gardenpath import study
 from .formats import marked_csv, read
 from .items import Item, Materials, Paradigm, Question, Sentence
 from .orderings import Ordering
-from .task_shares import ask
+from .question_dealing import Answers, LatinSquare, choose
+from .task_shares import SHARED, ask, without
 from .trials import ATTENTION, PRACTICE, Role, Trial, Version
 
 PAIR = "pair"  # a trial that shows both members
 SIDES = ("first", "second")
 
 Ratio = Mapping[str, int]
+Asked = Mapping[str, Answers]  # the answers of each item that a question is asked about
+
+
+@dataclass(frozen=True)
+class Rotation:
+    """Items of a paradigm that go through its conditions together, in shares of `ratio`; `first` is where they begin."""
+
+    role: Role
+    paradigm: Paradigm
+    items: Sequence[Item]
+    ratio: Ratio
+    first: int = 0
+
+    @property
+    def cycle(self) -> list[str]:
+        """The conditions in the order of the versions, each as often as its share."""
+        return [condition for condition, share in reversed(list(self.ratio.items())) for _ in range(share)]
 
 
 @dataclass(frozen=True)
@@ -33,7 +52,8 @@ class Design(study.DesignSection):
     of its own. `fillers` and `catch` name paradigms that are not targets: all their items are shown in every version of every
     experiment, in the conditions of `filler_ratio` (fillers only) or all equally often. `practice` are sentences (or pairs) shown
     first, as written, or sentences with a question; `attention` are instructions or nonsense among the rest. `share` names tasks
-    that are asked of a share of targets and fillers, right answers in balance.
+    that are asked of a share of targets and fillers. A comprehension question is asked about an item in every version or in none,
+    and the items are dealt to the conditions so that its right answers are in balance in each of them.
 
     >>> from gardenpath import stimuli
     >>> paradigm = stimuli.Paradigm("verbs", "voice", {"voice": ("active", "passive")})
@@ -65,14 +85,19 @@ class Design(study.DesignSection):
         asks, needing = asks or {}, needing or {}
         versions = []
         for e, dealt in enumerate(self._experiments(targets, seed), start=1):
+            about = self._about(materials, dealt, f"{seed}-share-{{}}-E{e}", asks, needing)
             turns = itertools.product(self._parts(materials), range(self.versions))
             for n, ((levels, ratio), turn) in enumerate(turns, start=1):
-                trials = [*same, *self._dealt(materials, dealt, ratio, turn)]
+                trials = [*same, *self._dealt(materials, dealt, ratio, turn, about)]
                 place = f"E{e}", f"V{n}"
                 asked = tuple(_asked(trial, asks.get(trial.role, ()), needing) for trial in trials)
                 for name, share in self.share.items() if asks else ():
-                    random = Random(f"{seed}-share-{name}-{'-'.join(place)}")
-                    asked = ask(asked, name, share, random, questions="question" in needing.get(name, ()))
+                    if name in about:
+                        asked = tuple(
+                            t if t.role not in SHARED or t.item.id in about[name] else without(t, name) for t in asked
+                        )
+                    else:
+                        asked = ask(asked, name, share, Random(f"{seed}-share-{name}-{'-'.join(place)}"))
                 versions.append(Version(place[1], place[0], asked, ordering or Ordering(), seed, levels))
         return versions
 
@@ -109,34 +134,77 @@ class Design(study.DesignSection):
             parts.append((level_of, ratio))
         return parts
 
-    def _dealt(self, materials: Materials, dealt: Iterable[str], ratio: Ratio, turn: int) -> Iterator[Trial]:
-        """Yield the trials of a version: item i of paradigm p in the (i + p + turn)-th condition of the ratio's cycle."""
+    def _dealt(
+        self, materials: Materials, dealt: Iterable[str], ratio: Ratio, turn: int, about: Mapping[str, Asked]
+    ) -> Iterator[Trial]:
+        """Yield the trials of a version: an item at place i of paradigm p in the (i + p + turn)-th condition of the cycle."""
         total = sum(ratio.values())
         step = total // self.versions if total % self.versions == 0 else 1
+        squares: dict[Role, LatinSquare] = defaultdict(LatinSquare)
+        for rotation in self._rotations(materials, dealt, ratio):
+            kinds = [
+                tuple((name, *asked[i.id]) for name, asked in about.items() if i.id in asked) for i in rotation.items
+            ]
+            places = squares[rotation.role].places(kinds, rotation.cycle, rotation.first)
+            first = rotation.first + turn * (step if rotation.role == "target" else 1)
+            for item, place in zip(rotation.items, places, strict=True):
+                yield self._trial(rotation, item, rotation.cycle[(place + first) % len(rotation.cycle)])
+
+    def _rotations(self, materials: Materials, dealt: Iterable[str], ratio: Ratio) -> Iterator[Rotation]:
         for p, name in enumerate(dealt):
             paradigm = materials.paradigm(name)
             for items in self._chosen(paradigm, materials):
-                yield from self._rotated("target", paradigm, items, ratio, p + turn * step)
+                yield Rotation("target", paradigm, items, ratio, p)
         others: list[tuple[Role, str]] = [("filler", f) for f in self.fillers] + [("catch", c) for c in self.catch]
         for role, name in others:
             paradigm = materials.paradigm(name)
             items = [item for item in materials.items if item.paradigm == name]
-            yield from self._rotated(role, paradigm, items, self._other_ratio(role, paradigm), turn)
+            yield Rotation(role, paradigm, items, self._other_ratio(role, paradigm))
+
+    def _about(
+        self,
+        materials: Materials,
+        dealt: Iterable[str],
+        seed: str,
+        asks: Mapping[str, Sequence[str]],
+        needing: Mapping[str, Sequence[str]],
+    ) -> dict[str, Asked]:
+        """Return the items that each comprehension question is asked about, the same ones in every version, with their answers."""
+        rotations = list(self._rotations(materials, dealt, self.ratio))
+        shared = sum(len(rotation.items) for rotation in rotations if rotation.role in SHARED)
+        about: dict[str, Asked] = {}
+        for name, needs in needing.items():
+            if not asks or "question" not in needs:
+                continue
+            groups = [(r.role, self._answers(r, needs)) for r in rotations if name in asks.get(r.role, ())]
+            about[name] = {item: answers for _, group in groups for item, answers in group.items()}
+            if name in self.share:
+                some = [group for role, group in groups if role in SHARED]
+                chosen = choose(name, self.share[name], shared, some, Random(seed.format(name)))
+                left = {item for group in some for item in group} - chosen
+                about[name] = {item: answers for item, answers in about[name].items() if item not in left}
+        return about
+
+    def _answers(self, rotation: Rotation, needs: Sequence[str]) -> Asked:
+        """Return the answers, at each place of the cycle, to the question about each item that has one and what else is needed."""
+        answers = {}
+        for item in rotation.items:
+            trials = [self._trial(rotation, item, condition) for condition in rotation.cycle]
+            told = [trial.answer() for trial in trials if all(map(trial.has, needs))]
+            right = tuple(answer for answer in told if answer is not None)
+            if len(right) == len(trials):
+                answers[item.id] = right
+        return answers
 
     def _other_ratio(self, role: Role, paradigm: Paradigm) -> Ratio:
         ratio = self.filler_ratio if role == "filler" else {}
         return ratio or dict.fromkeys(paradigm.conditions(), 1)
 
-    def _rotated(
-        self, role: Role, paradigm: Paradigm, items: Sequence[Item], ratio: Ratio, turn: int
-    ) -> Iterator[Trial]:
-        """Show the items in the conditions of the cycle that the ratio spells out, beginning at its `turn`-th."""
-        cycle = [condition for condition, share in reversed(list(ratio.items())) for _ in range(share)]
-        for i, item in enumerate(items):
-            first = cycle[(i + turn) % len(cycle)]
-            names = [first, *(c for c in ratio if c != first)] if self.trial == PAIR else [first]
-            shown = tuple((name, item.sentences[name]) for name in names)
-            yield Trial(role, item, shown, factors=self._factors(paradigm, item, names))
+    def _trial(self, rotation: Rotation, item: Item, first: str) -> Trial:
+        """Return the trial that shows an item in a condition, or in a pair this one first."""
+        names = [first, *(c for c in rotation.ratio if c != first)] if self.trial == PAIR else [first]
+        shown = tuple((name, item.sentences[name]) for name in names)
+        return Trial(rotation.role, item, shown, factors=self._factors(rotation.paradigm, item, names))
 
     def _factors(self, paradigm: Paradigm, item: Item, names: Sequence[str]) -> dict[str, str]:
         """Return the phenomenon and the levels that all shown conditions share, of the paradigm's and the item's factors."""
@@ -157,7 +225,9 @@ class Design(study.DesignSection):
                 sentence = replace(sentence, alternatives=tuple(section.alternatives.split()))
             question = None
             if section.question is not None and section.answer is not None:
-                question = Question(section.question, {PRACTICE: section.answer}, tuple(section.choices))
+                choices = tuple(section.choices) or study.yes_no(trial.item.language)
+                answer = section.answer if section.choices else study.as_yes_no(section.answer, trial.item.language)
+                question = Question(section.question, {PRACTICE: answer}, choices)
             sentences = {PRACTICE: sentence}
             item = replace(trial.item, sentences=sentences, question=question, extra=dict(section.columns))
             yield replace(trial, item=item, shown=tuple(sentences.items()))
@@ -326,7 +396,7 @@ def design(
     except ValueError as error:
         raise study.DataError(f"{plan.path}: {error}") from None
     settings = Design(**vars(plan.design))
-    materials = materials or read(*plan.paths())
+    materials = materials or read(*plan.paths(), language=plan.language)
     try:
         return settings.deal(materials, ordering=ordering, seed=plan.seed, asks=asks, needing=needing)
     except ValueError as error:

@@ -130,6 +130,39 @@ def _script(character: str) -> str:
     return unicodedata.name(unicodedata.normalize("NFKC", character)[0], script).split()[0]
 
 
+def garbled_characters(segmented: SegmentedMaterials) -> Iterator[Fault]:
+    """Sentences, and what is read and asked around them, that were UTF-8 and have been read as something else."""
+    for members in segmented.items:
+        item = members[0].item
+        question = item.question
+        around = [item.context or "", *([question.text, *question.choices] if question else [])]
+        texts = [("", " ".join(around)), *((member.condition, member.text) for member in members)]
+        for condition, text in texts:
+            garbled = {word: meant for word in text.split() if (meant := _meant(word))} if not text.isascii() else {}
+            for word, meant in garbled.items():
+                yield item, condition, f"UTF-8 read as Latin-1: {word}, probably {meant}; save the file again as UTF-8"
+
+
+@functools.cache
+def _meant(word: str) -> str | None:
+    """Return the word whose UTF-8 bytes were read as Latin-1 or Windows-1252, None where it was not.
+
+    >>> _meant("SchlÃ¼ssel"), _meant("Schlüssel"), _meant("MANHÃ»")
+    ('Schlüssel', None, None)
+    """
+    if word.isascii():
+        return None
+    word = word.strip(
+        "\"'.,;:!?()[]»"
+    )  # a quote after a capital letter with an accent may look like one character in UTF-8
+    try:
+        raw = b"".join(c.encode("latin-1" if ord(c) < 256 else "cp1252") for c in word)
+        meant = raw.decode("utf-8")
+    except UnicodeError:
+        return None
+    return meant if meant != word and all(c.isprintable() for c in meant) else None
+
+
 def mixed_scripts(segmented: SegmentedMaterials) -> Iterator[Fault]:
     for member in segmented.members():
         if member.text.isascii():

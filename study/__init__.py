@@ -30,6 +30,7 @@ from .files import (
     write_sidecar,
     write_text,
 )
+from .polar_answers import YES_NO, as_yes_no, yes_no
 from .schemas import TABLES
 from .table_files import check, read, read_csv, write, write_dictionary
 
@@ -38,6 +39,7 @@ __all__ = [
     "ROLES",
     "STRICT",
     "TABLES",
+    "YES_NO",
     "AnalysisSection",
     "AttentionSection",
     "DataError",
@@ -50,6 +52,7 @@ __all__ = [
     "OrderingSection",
     "PracticeSection",
     "Study",
+    "as_yes_no",
     "atomic",
     "check",
     "decode",
@@ -68,4 +71,5 @@ __all__ = [
     "write_dictionary",
     "write_sidecar",
     "write_text",
+    "yes_no",
 ]

@@ -14,6 +14,7 @@ from pydantic import Discriminator, Tag, TypeAdapter, ValidationError
 
 from .errors import DataError
 from .files import read_text
+from .polar_answers import YES_NO
 
 T = TypeVar("T")
 
@@ -66,26 +67,29 @@ class AttentionSection:
 @dataclass(frozen=True)
 class PracticeSection:
     """A practice sentence with what tasks need of it: a comprehension question, its right answer and the answers to choose from,
-    `alternatives` with spaces between, and the free `columns` of items.
+    `alternatives` with spaces between, and the free `columns` of items. Without `choices` the answers are yes and no.
 
-    >>> PracticeSection("The cat slept.", "Did the cat sleep?", "yes").choices
-    ['yes', 'no']
+    >>> PracticeSection("Who slept?", "Who slept?", "the boy", ["she", "the boy"]).answer
+    'the boy'
     """
 
     __pydantic_config__ = STRICT
     sentence: str
     question: str | None = None
     answer: str | None = None
-    choices: list[str] = field(default_factory=lambda: ["yes", "no"])
+    choices: list[str] = field(default_factory=list)
     alternatives: str | None = None
     columns: dict[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         both = (self.question is None) == (self.answer is None)
         _expect(both, f"question is {self.question!r} and answer {self.answer!r}; expected both, or neither")
+        answers = self.choices or [word for words in YES_NO.values() for word in words]
+        different = not self.choices or len({*self.choices}) == len(self.choices) > 1
         _expect(
-            self.question is None or (len({*self.choices}) == len(self.choices) > 1 and self.answer in self.choices),
-            f"answer is {self.answer!r} and choices {self.choices}; expected two or more choices, the answer among them",
+            self.question is None or (different and str(self.answer) in answers),
+            f"answer is {self.answer!r} and choices {self.choices or [*YES_NO['en']]}; expected two or more choices, the answer "
+            "among them",
         )
 
 

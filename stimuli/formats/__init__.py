@@ -80,7 +80,16 @@ def recognise(text: str, file: str) -> Format:
         return matches[0]
     if matches:
         raise study.DataError(f"{file}: this may be {' or '.join(m.NAME for m in matches)}; name the format")
-    first = text.partition("\n")[0][:60]
+    header, _, rest = text.partition("\n")
+    commas = [module.NAME for module in FORMATS if module.recognises(f"{header.replace(';', ',')}\n{rest}")]
+    if ";" in header and commas:
+        raise study.DataError(
+            f"{file}: a table of the format {' or '.join(commas)} with semicolons between its columns, as Excel writes in some "
+            "countries; expected commas: save it with commas, or as text with tabs"
+        )
+    if marked_csv.nearly_recognises(text):
+        return marked_csv
+    first = header[:60]
     names = ", ".join(m.NAME for m in FORMATS)
     raise study.DataError(f"{file}: the format is not recognised from its first line {first!r}; name it: {names}")
 
@@ -101,8 +110,10 @@ def _text(path: str | Path) -> str:
     return study.read_text(path)
 
 
-def examine(*paths: str | Path, format: str | None = None) -> tuple[Materials, list[Finding]]:
+def examine(*paths: str | Path, format: str | None = None, language: str = "en") -> tuple[Materials, list[Finding]]:
     """Return what can be read of the files, and a finding for everything that cannot.
+
+    `language` is that of items of which their file states none.
 
     >>> from importlib.resources import files
     >>> from gardenpath import stimuli
@@ -120,12 +131,14 @@ def examine(*paths: str | Path, format: str | None = None) -> tuple[Materials, l
         together.rows += rows.rows
         together.paradigms |= rows.paradigms
         together.findings += rows.findings
-    materials = assemble(together)
+    materials = assemble(together, language)
     return materials, sorted(together.findings, key=lambda f: (f.file, f.line))
 
 
-def read(*paths: str | Path, format: str | None = None) -> Materials:
+def read(*paths: str | Path, format: str | None = None, language: str = "en") -> Materials:
     """Return the materials of one or more files; the format is recognised from the content unless named.
+
+    `language` is that of items of which their file states none.
 
     Raises `study.DataError` with every error of every file, each with its line; warnings go to the log, a line for each kind and
     file with its number and its first case (`examine` returns them all).
@@ -136,7 +149,7 @@ def read(*paths: str | Path, format: str | None = None) -> Materials:
     >>> materials.items[0].sentences["grammatical"].text
     'No student in the seminar has ever complained about the weekly readings.'
     """
-    materials, findings = examine(*paths, format=format)
+    materials, findings = examine(*paths, format=format, language=language)
     errors = [str(finding) for finding in findings if finding.severity == "error"]
     if errors:
         raise study.DataError(errors)

@@ -8,7 +8,7 @@ from typing import Any
 
 from gardenpath import study
 
-from ..items import MINIMAL_PAIR, Materials, Paradigm, Question, Region, SourceLine
+from ..items import MINIMAL_PAIR, Materials, Paradigm, Region, SourceLine
 from .sentence_rows import Row, Rows
 
 NAME = "items"
@@ -43,6 +43,16 @@ class SentenceRecord:
 
 
 @dataclass(frozen=True)
+class QuestionRecord:
+    """A comprehension question inside an item's line; without `choices` its answers are yes and no in the item's language."""
+
+    __pydantic_config__ = STRICT
+    text: str
+    answers: dict[str, str]
+    choices: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
 class ItemRecord:
     """A line that holds an item."""
 
@@ -51,9 +61,9 @@ class ItemRecord:
     id: str
     paradigm: str
     sentences: dict[str, SentenceRecord]
-    language: str = "en"
+    language: str = ""
     context: str | None = None
-    question: Question | None = None
+    question: QuestionRecord | None = None
     notes: str | None = None
     extra: dict[str, str] = field(default_factory=dict)
 

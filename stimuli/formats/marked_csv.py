@@ -7,8 +7,10 @@
 `[ever]` is the critical region, `{No}` the cue, `[name|text]` any other region; regions may nest; a backslash
 makes the next character ordinary. Comma, semicolon or tab separates, whichever the header uses. A column of any other name is
 kept with the item, under `name (condition)` where its conditions differ in it: a factor of items, or what a task needs to know
-(`lexicality`); a name that is nearly one of ours is taken for a slip. Two columns say something of the whole paradigm, on any row
-of it: `factors`, where its conditions are not grammatical and ungrammatical, gives the levels of each factor, and a condition is
+(`lexicality`); a name that is nearly one of ours is taken for a slip. `choices` gives the answers to a `question`, with bars
+between them (`Anna | Peter`), on any row of its item; without it they are yes and no in the item's language. Two columns say
+something of the whole paradigm, on any row of it:
+`factors`, where its conditions are not grammatical and ungrammatical, gives the levels of each factor, and a condition is
 one level of each, joined by dots (`extraction: subject, object | phrase: name, noun`, with conditions subject.name, subject.noun
 ...); `waive` names rules of `check` that it may break, each with the reason (`word-count: the object is dropped | balance: by
 design`).
@@ -21,6 +23,8 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from gardenpath import study
+
 from ..items import CRITICAL, CUE, MINIMAL_PAIR, Item, Materials, Region, Sentence, SourceLine
 from .csv_and_jsonl import free, of_another
 from .sentence_rows import Row, Rows
@@ -28,33 +32,59 @@ from .sentence_rows import Row, Rows
 NAME = "source"
 SUFFIX = ".csv"
 REQUIRED = ("paradigm", "phenomenon", "item", "condition", "sentence")
-OPTIONAL = ("language", "context", "question", "answer", "display", "alternatives", "notes", "factors", "waive")
+OPTIONAL = (
+    "language",
+    "context",
+    "question",
+    "answer",
+    "choices",
+    "display",
+    "alternatives",
+    "notes",
+    "factors",
+    "waive",
+)
 SPECIAL = "[]{}|\\"
 NEAR = 0.75  # how much of a name may be a slip
 
 
 def recognises(text: str) -> bool:
     """Whether the first line is a header that names a sentence and a condition."""
-    header = text.partition("\n")[0]
-    names = _split(header, _separator(header))
+    return _names_sentences(_header(text))
+
+
+def nearly_recognises(text: str) -> bool:
+    """Whether the first line is such a header but for slips in its names."""
+    return _names_sentences([_meant(name) or name for name in _header(text)])
+
+
+def _names_sentences(names: Sequence[str]) -> bool:
     return "sentence" in names and ("condition" in names or "item" in names)
+
+
+def _header(text: str) -> list[str]:
+    header, _ = _table(text)
+    return _split(header, _separator(header))
 
 
 def read(text: str, file: str) -> Rows:
     """Return the rows of a source file; every broken row is named and the rest is read."""
     rows = Rows()
-    header_line = text.partition("\n")[0]
+    header_line, before = _table(text)
     separator = _separator(header_line)
     header = _split(header_line, separator)
     if faults := _header_faults(header):
         for fault in faults:
-            rows.fault(SourceLine(file, 1), fault)
+            rows.fault(SourceLine(file, 1 + before), fault)
         return rows
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator)
+    stream = io.StringIO(text, newline="")
+    for _ in range(before):
+        next(stream)
+    reader = csv.reader(stream, delimiter=separator)
     next(reader)
     line = reader.line_num + 1
     for cells in reader:
-        place, line = SourceLine(file, line), reader.line_num + 1
+        place, line = SourceLine(file, line + before), reader.line_num + 1
         if any(cell.strip() for cell in cells):
             _add(rows, place, header, cells)
     rows.rows = _with_free_columns(rows.rows)
@@ -86,6 +116,7 @@ def _add(rows: Rows, place: SourceLine, header: Sequence[str], cells: Sequence[s
         sentence, regions = parse(row["sentence"])
         waivers = _waivers(row.get("waive", ""))
         factors = _factors(row.get("factors", ""))
+        choices = _choices(row.get("choices", ""))
     except ValueError as error:
         return rows.fault(place, str(error), row["paradigm"], row["item"], row["condition"])
     rows.rows.append(
@@ -97,10 +128,11 @@ def _add(rows: Rows, place: SourceLine, header: Sequence[str], cells: Sequence[s
             row["condition"],
             sentence,
             regions,
-            language=row.get("language") or "en",
+            language=row.get("language", ""),
             context=row.get("context") or None,
             question=row.get("question") or None,
             answer=row.get("answer") or None,
+            choices=choices,
             display=_each(row.get("display", "")),
             alternatives=_each(row.get("alternatives", "")),
             notes=row.get("notes") or None,
@@ -115,6 +147,14 @@ def _add(rows: Rows, place: SourceLine, header: Sequence[str], cells: Sequence[s
 def _each(cell: str) -> tuple[str, ...] | None:
     """Return what a cell says of each word, with spaces between."""
     return tuple(cell.split()) or None
+
+
+def _choices(cell: str) -> tuple[str, ...]:
+    """Return the answers to choose from in a cell."""
+    choices = tuple(choice.strip() for choice in cell.split("|")) if cell else ()
+    if cell and (len(choices) < 2 or not all(choices) or len(set(choices)) < len(choices)):
+        raise ValueError(f"choices is {cell!r}; expected two or more different answers with ' | ' between them")
+    return choices
 
 
 def _factors(cell: str) -> dict[str, tuple[str, ...]]:
@@ -222,10 +262,16 @@ def _optional(item: Item, condition: str) -> dict[str, str]:
         "context": item.context or "",
         "question": question.text if question else "",
         "answer": question.answers[condition] if question else "",
+        "choices": "" if _usual(item) or question is None else " | ".join(question.choices),
         "display": " ".join(item.sentences[condition].display or ()),
         "alternatives": " ".join(item.sentences[condition].alternatives or ()),
         "notes": item.notes or "",
     }
+
+
+def _usual(item: Item) -> bool:
+    """Whether the answers to choose from are those that an item has where none are stated."""
+    return item.question is None or item.question.choices == study.yes_no(item.language)
 
 
 def _free(item: Item, condition: str) -> dict[str, str]:
@@ -277,7 +323,7 @@ def loses(materials: Materials) -> list[str]:
     lost += [
         f"choices of the question of item {i.id}"
         for i in materials.items
-        if i.question and i.question.choices != ("yes", "no")
+        if i.question and not _usual(i) and not _offers(i.question.choices)
     ]
     lost += [
         f"segmentation of item {item.id} ({condition})"
@@ -293,6 +339,14 @@ def loses(materials: Materials) -> list[str]:
         if (words := getattr(sentence, name)) is not None and _each(" ".join(words)) != words
     ]
     return lost
+
+
+def _offers(choices: tuple[str, ...]) -> bool:
+    """Whether a cell gives the answers back; those that hold the sign between answers are not."""
+    try:
+        return _choices(" | ".join(choices)) == choices
+    except ValueError:
+        return False
 
 
 def _states(factors: Mapping[str, tuple[str, ...]]) -> bool:
@@ -311,8 +365,15 @@ def _holds(waivers: Mapping[str, str]) -> bool:
         return False
 
 
+def _table(text: str) -> tuple[str, int]:
+    """Return the header, and how many lines stand before it: Excel may write the separator there, `sep=;`."""
+    first, _, rest = text.partition("\n")
+    return (rest.partition("\n")[0], 1) if first.lower().startswith("sep=") else (first, 0)
+
+
 def _separator(header: str) -> str:
-    return max(",;\t", key=header.count)
+    """Return the sign by which the header has most of our names; Excel writes semicolons where commas are decimal."""
+    return max(",;\t", key=lambda sign: (sum(name in REQUIRED for name in _split(header, sign)), header.count(sign)))
 
 
 def _split(header: str, separator: str) -> list[str]:
@@ -321,7 +382,15 @@ def _split(header: str, separator: str) -> list[str]:
 
 def _header_faults(header: Sequence[str]) -> list[str]:
     expected = f"expected {', '.join(REQUIRED)}, and if wanted {', '.join(OPTIONAL)}"
-    faults = [f"column {name!r} is missing; {expected}" for name in REQUIRED if name not in header]
+    if len(header) == 1 and "," in header[0]:
+        return [
+            "each row stands in one cell, with commas inside; expected a cell for each column: in Excel, load the table by "
+            "Data > From Text/CSV and save it as 'CSV UTF-8'"
+        ]
+    meant = {_meant(name) for name in header if name not in REQUIRED + OPTIONAL}
+    faults = [
+        f"column {name!r} is missing; {expected}" for name in REQUIRED if name not in header and name not in meant
+    ]
     faults += [
         f"column {name!r} is there {header.count(name)} times; expected once"
         for name in dict.fromkeys(header)
@@ -334,7 +403,11 @@ def _name_fault(name: str) -> str | None:
     """Return why no free column can have this name, None where one can."""
     if not name or "\n" in name:
         return f"column {name!r} is not known; expected a name of one line, or no such column"
-    near = difflib.get_close_matches(name.lower(), REQUIRED + OPTIONAL, n=1, cutoff=NEAR)
-    if near:
-        return f"column {name!r} is not known; did you mean {near[0]!r}? (A free column needs a name less like ours.)"
+    if meant := _meant(name):
+        return f"column {name!r} is not known; did you mean {meant!r}? (A free column needs a name less like ours.)"
     return None
+
+
+def _meant(name: str) -> str | None:
+    """Return which of our names a column's name nearly is."""
+    return next(iter(difflib.get_close_matches(name.lower(), REQUIRED + OPTIONAL, n=1, cutoff=NEAR)), None)

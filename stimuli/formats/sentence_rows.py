@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
+from gardenpath import study
+
 from ..findings import Finding
 from ..items import MINIMAL_PAIR, Item, Materials, Paradigm, Question, Region, Sentence, SourceLine
 
@@ -18,12 +20,12 @@ class Row:
     condition: str
     text: str
     regions: tuple[Region, ...] = ()
-    language: str = "en"
+    language: str = ""
     segmentation: tuple[tuple[int, int], ...] | None = None
     context: str | None = None
     question: str | None = None
     answer: str | None = None
-    choices: tuple[str, ...] = ("yes", "no")
+    choices: tuple[str, ...] = ()
     display: tuple[str, ...] | None = None
     notes: str | None = None
     extra: Mapping[str, str] = field(default_factory=dict)
@@ -45,8 +47,11 @@ class Rows:
         self.findings.append(Finding("format", "error", place.file, place.line, paradigm, item, condition, message))
 
 
-def assemble(rows: Rows) -> Materials:
-    """Return materials from rows; rows that do not fit are left out and named in `rows.findings`."""
+def assemble(rows: Rows, language: str = "en") -> Materials:
+    """Return materials from rows; rows that do not fit are left out and named in `rows.findings`.
+
+    `language` is that of items which state none.
+    """
     paradigms = dict(rows.paradigms)
     items: dict[str, dict[str, Row]] = {}
     factors = _factors(rows)
@@ -61,7 +66,7 @@ def assemble(rows: Rows) -> Materials:
         if row.waivers:
             paradigms[row.paradigm] = _waive(paradigms[row.paradigm], row, rows)
         items.setdefault(row.item, {})[row.condition] = row
-    built = [_item(members, paradigms, rows) for members in items.values()]
+    built = [_item(members, paradigms, rows, language) for members in items.values()]
     places = {(i, c): row.place for i, members in items.items() for c, row in members.items()}
     whole = tuple(item for item in built if item)
     used = {item.paradigm for item in whole}
@@ -102,7 +107,7 @@ def _misfit(row: Row, paradigm: Paradigm, members: Mapping[str, Row]) -> str | N
     return None
 
 
-def _item(members: Mapping[str, Row], paradigms: Mapping[str, Paradigm], rows: Rows) -> Item | None:
+def _item(members: Mapping[str, Row], paradigms: Mapping[str, Paradigm], rows: Rows, language: str) -> Item | None:
     first = next(iter(members.values()))
     conditions = paradigms[first.paradigm].conditions()
     # A row of this item that could not be read is named already; that it is missing follows.
@@ -121,25 +126,34 @@ def _item(members: Mapping[str, Row], paradigms: Mapping[str, Paradigm], rows: R
             rows.fault(row.place, str(error), row.paradigm, row.item, condition)
     if len(sentences) < len(conditions):
         return None
-    question = _question(members, rows)
+    language = first.language or language
+    question = _question(members, rows, language)
     extra = dict(first.extra)
-    return Item(first.item, first.paradigm, sentences, first.language, first.context, question, first.notes, extra)
+    return Item(first.item, first.paradigm, sentences, language, first.context, question, first.notes, extra)
 
 
-def _question(members: Mapping[str, Row], rows: Rows) -> Question | None:
-    """Return the item's question with its answer in each condition; one that differs or has no answer is a fault."""
+def _question(members: Mapping[str, Row], rows: Rows, language: str) -> Question | None:
+    """Return the item's question with its answer in each condition; one that differs or has no answer is a fault.
+
+    Where no row states choices, they are yes and no in the item's language.
+    """
     first = next(iter(members.values()))
     if first.question is None:
         return None
-    for row in members.values():
-        if row.question != first.question or row.answer not in row.choices:
+    stated = next((row.choices for row in members.values() if row.choices), ())
+    choices = stated or study.yes_no(language)
+    answers = {
+        c: str(row.answer) if stated else study.as_yes_no(str(row.answer), language) for c, row in members.items()
+    }
+    for condition, row in members.items():
+        if row.question != first.question or answers[condition] not in choices or row.choices not in ((), stated):
             rows.fault(
                 row.place,
                 f"question {row.question!r} with answer {row.answer!r}; expected the item's question {first.question!r} and an "
-                f"answer out of {', '.join(row.choices)}",
+                f"answer out of {', '.join(row.choices or choices)}{'' if stated else ', or others in a column choices'}",
                 row.paradigm,
                 row.item,
                 row.condition,
             )
             return None
-    return Question(first.question, {c: str(row.answer) for c, row in members.items()}, first.choices)
+    return Question(first.question, answers, choices)

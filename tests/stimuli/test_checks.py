@@ -39,6 +39,7 @@ BREACHES = {
     "no final mark": ("{The} man has [ever] come to us", ("final-punctuation", "warning")),
     "another final mark": ("{The} man has [ever] come to us?", ("final-punctuation", "warning")),
     "a small initial": ("{the} man has [ever] come to us.", ("initial-capital", "warning")),
+    "UTF-8 read as Latin-1": ("{The} mÃ¤nner [ever] come to us.", ("garbled-character", "error")),
     "two spaces": ("{The} man has  [ever] come to us.", ("spacing", "warning")),
     "a space at the end": ("{The} man has [ever] come to us. ", ("spacing", "warning")),
     "a space before a mark": ("{The} man has [ever] come to us .", ("spacing", "warning")),
@@ -196,3 +197,33 @@ def test_a_misspelt_word_of_blimp_is_found(real_data: Path) -> None:
     findings = stimuli.check(stimuli.read(real_data / "blimp" / "expletive_it_object_raising.jsonl"))
     unknown = [finding.message for finding in findings if finding.rule == "unknown-word"]
     assert unknown == ["the word 'unsuprising' is in no frequency list; misspelt? (36 sentences)"]
+
+
+@pytest.mark.parametrize(
+    ("word", "meant"),
+    [
+        ("SchlÃ¼ssel", "Schlüssel"),
+        ("StraÃŸe.", "Straße"),
+        ("Ð¿Ñ€Ð¸Ð²ÐµÑ‚", "привет"),
+        ("Schlüssel", None),
+        ("MANHÃ»", None),
+        ("Ã", None),
+        ("naïve", None),
+        ("привет", None),
+    ],
+)
+def test_what_was_read_in_the_wrong_encoding_is_told_from_what_was_meant(word: str, meant: str | None) -> None:
+    item = pair(f"{word} [ever] come to us.", f"{word} [never] come to us.", language="de")
+    materials = Materials((Paradigm("p", "f", MINIMAL_PAIR),), (item,))
+    told = {f.message for f in stimuli.check(materials, only="error") if f.rule == "garbled-character"}
+    assert told == (
+        {f"UTF-8 read as Latin-1: {word}, probably {meant}; save the file again as UTF-8"} if meant else set()
+    )
+
+
+def test_a_question_in_the_wrong_encoding_is_found() -> None:
+    sentences = {c: Sentence(f"Er {c}.") for c in ("grammatical", "ungrammatical")}
+    question = stimuli.Question("War der SchlÃ¼ssel alt?", dict.fromkeys(sentences, "ja"), ("ja", "nein"))
+    materials = Materials((Paradigm("p", "f", MINIMAL_PAIR),), (Item("i1", "p", sentences, "de", question=question),))
+    (finding,) = stimuli.check(materials, only="error")
+    assert "SchlÃ¼ssel, probably Schlüssel" in finding.message
