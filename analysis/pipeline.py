@@ -1,5 +1,6 @@
 """From what participants did to the tables of results: exclusions, scores, times, agreement, models and their robustness."""
 
+import logging
 from collections.abc import Mapping, Sequence
 
 import pandas as pd
@@ -8,6 +9,7 @@ from gardenpath.study import AnalysisSection, DataError, ModelSection
 from gardenpath.study.table_files import take_tables
 
 from .cleaning.exclusions import left_in
+from .grammatical_status import minimal_pairs
 from .ledger import Ledger, complete
 from .measuring.ratings_and_times import condition_means, marked, rating_scores, reading_curves, region_times
 from .measuring.reliability import choice_agreement, noise_ceilings, rating_counts, reliabilities
@@ -16,6 +18,8 @@ from .modelling.grammaticality import Measured, entering, families, paradigm_mod
 from .modelling.ordinal import ordinal_models
 from .modelling.random_effects import chosen_models
 from .modelling.sensitivity import sensitivity_grid
+
+log = logging.getLogger("gardenpath")
 
 
 def analyse(
@@ -51,6 +55,8 @@ def analyse(
     conditions, engine = tables.get("conditions"), settings.engine
     min_rt, max_rt = settings.min_rt, settings.max_rt
     _require_conditions(settings.models, conditions)
+    if conditions is None:
+        _say_without_conditions(items, [readings, responses])
     ledger = Ledger()
     _, everything = complete(sessions, Ledger(), readings=readings, responses=responses)
     readings, responses, people, prompts = left_in(
@@ -94,6 +100,19 @@ def _require_conditions(models: Sequence[ModelSection], conditions: pd.DataFrame
         raise DataError(
             f"table conditions is missing; the declared model {models[0].name!r} needs it to know the factors' levels: give it "
             "beside the other tables, as  gardenpath collect  writes it"
+        )
+
+
+def _say_without_conditions(items: pd.DataFrame, parts: Sequence[pd.DataFrame]) -> None:
+    """Name the paradigms of which there are no models, since nothing says of which factors their conditions are levels."""
+    targets = {name for part in parts for name in part.loc[part["role"] == "target", "paradigm"].unique()}
+    several = {paradigm for paradigm, rows in items.groupby("paradigm") if len(set(rows["condition"])) > 1}
+    unmodelled = sorted(targets & several - set(minimal_pairs(items)))
+    if unmodelled:
+        log.warning(
+            "there are no models of %s: their conditions are not grammatical and ungrammatical, and without the table conditions,"
+            " which  gardenpath collect  writes, nothing says of which factors they are levels",
+            ", ".join(unmodelled),
         )
 
 

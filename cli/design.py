@@ -77,6 +77,8 @@ def command(study_file: Path, out: Path | None, participants: int, force: bool, 
         study.write(table, name, folder, command=options.typed(), inputs=[study_file, *plan.paths()], seed=plan.seed)
     if len(questions) and any(_depends(trial, names) for version in dealt for trial in version.trials):
         click.echo(f"right answers depend on the condition:\n{_answers(questions)}")
+    if few := _too_few_questions(plan, questions):
+        options.talk(few)
     exposures = tables["exposures"]
     dealt_ones = exposures[~exposures["paradigm"].isin(["practice", "attention"])]
     for condition, counts in dealt_ones.groupby("condition")["readers"]:
@@ -112,6 +114,19 @@ def _promised_otherwise(plan: "Study") -> str | None:
     return (
         f"{plan.path}: {which} says that the study takes {told} minutes, online.reward.minutes is {minutes:g}; "
         f"{'state a procedure.consent of your own' if own is None else 'make them agree'}"
+    )
+
+
+def _too_few_questions(plan: "Study", questions: "pd.DataFrame") -> str | None:
+    """Return that the rule of [analysis.exclude] about accuracy can exclude nobody, where versions ask fewer questions."""
+    rules = plan.analysis.exclude
+    counts = questions.groupby(["experiment", "version"])["questions"].sum()
+    if not rules.accuracy or counts.empty or counts.min() >= rules.questions:
+        return None
+    asked = " to ".join(str(n) for n in sorted({counts.min(), counts.max()}))
+    return (
+        f"{plan.path}: analysis.exclude.questions is {rules.questions}, but a version asks {asked}: nobody can be excluded by "
+        f"accuracy; state  [analysis.exclude] questions = {counts.min()}  or fewer"
     )
 
 

@@ -1,5 +1,6 @@
 """Who and what is left out: declared rules in a fixed order, and what is known of each participant."""
 
+import logging
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
@@ -18,6 +19,9 @@ GOOD, BAD = CODES
 LEVEL = 0.05  # of the Mann-Whitney test that marks a participant
 MINUTE = 60.0
 PROMPT = ["participant", "task", "prompt"]
+
+log = logging.getLogger("gardenpath")
+UNABLE = "; nobody answered so many"  # at the end of a rule that could exclude nobody
 
 
 def left_in(
@@ -110,6 +114,15 @@ def _people_left(
             left[rule + prompt_suffix(prompt)] = ~people["participant"].isin(low)
     if rules.accuracy:
         rule = f"less than {100 * rules.accuracy:g}% of questions answered right, of {rules.questions} or more"
+        most = int(people["questions"].max()) if len(people) else 0
+        if 0 < most < rules.questions:
+            rule += UNABLE
+            log.warning(
+                "analysis.exclude.questions is %d, and nobody answered more than %d: the rule about accuracy can exclude nobody;"
+                " state a smaller number",
+                rules.questions,
+                most,
+            )
         left[rule] = ~((people["accuracy"] < rules.accuracy) & (people["questions"] >= rules.questions))
     if rules.out_of_band < 1:
         rule = f"reading times out of the band in more than {100 * rules.out_of_band:g}% of target trials"

@@ -77,7 +77,9 @@ def table_of(tables: Tables, name: str) -> pd.DataFrame:
 def _sample(tables: Tables) -> list[str]:
     ledger, people = table_of(tables, "exclusions"), table_of(tables, "participants")
     took_part = participation.participation(ledger, people)
-    excluded = [participation.participants_excluded(people)] if took_part else []
+    excluded = (
+        [participation.participants_excluded(people), *participation.rules_without_effect(ledger)] if took_part else []
+    )
     return [took_part, *excluded, *participation.unanswered(ledger)]
 
 

@@ -4,6 +4,7 @@ import pandas as pd
 import pytest
 
 from gardenpath.analysis import analyse
+from gardenpath.analysis.reporting.manuscript import ready_to_paste
 from gardenpath.study import AnalysisSection, DataError, ExcludeSection, check
 
 Tables = dict[str, pd.DataFrame]
@@ -168,3 +169,28 @@ def test_how_pandas_stores_text_changes_no_result(tables: Tables, found: Tables,
         assert stored["items"]["item"].dtype.storage == storage
     for name, frame in again.items():
         assert frame.to_csv(index=False) == found[name].to_csv(index=False)
+
+
+def test_a_study_with_factors_of_its_own_and_no_table_of_them_is_told_so(
+    tables: Tables, caplog: pytest.LogCaptureFixture
+) -> None:
+    factorial = {"grammatical": "subject", "ungrammatical": "object"}
+    renamed = {name: tables[name].replace({"condition": factorial}) for name in ("items", "readings", "responses")}
+    analyse(renamed | {"sessions": tables["sessions"]})
+    assert "there are no models of" in caplog.text
+    assert "the table conditions" in caplog.text
+    caplog.clear()
+    analyse(changed(tables))
+    assert "there are no models" not in caplog.text
+
+
+def test_a_rule_that_could_exclude_nobody_is_named(tables: Tables, caplog: pytest.LogCaptureFixture) -> None:
+    questions = tables["responses"].assign(task="question", prompt="comprehension", correct=False, response="no")
+    asked = questions[questions["role"] == "target"].groupby("participant").head(3)
+    both = pd.concat([tables["responses"], asked], ignore_index=True)
+    results = analyse(changed(tables, responses=check(both, "responses")))
+    assert "analysis.exclude.questions is 20, and nobody answered more than 3" in caplog.text
+    rule = "less than 80% of questions answered right, of 20 or more; nobody answered so many"
+    assert rule in set(results["exclusions"]["rule"])
+    assert f"Nobody could be excluded by this rule: {rule}." in ready_to_paste(results)
+    assert results["participants"]["excluded"].isna().all()

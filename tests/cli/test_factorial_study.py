@@ -52,3 +52,12 @@ def test_scores_and_ratings_are_correlated_over_the_conditions_of_the_study(ran:
     assert table.loc[table["measure"] == "lp", "r"].notna().all()
     assert "items r = " in ran[1]["align"].printed
     assert len(study.read(ran[0] / "results", "factorial_models"))
+
+
+def test_design_says_where_nobody_is_asked_as_many_questions_as_a_rule_needs(tmp_path: Path) -> None:
+    folder = Path(shutil.copytree(ROOT / "examples" / "relative-clauses", tmp_path / "study"))
+    text = (folder / "study.toml").read_text()
+    assert "can be excluded" not in run_line("gardenpath design study.toml", folder).said
+    (folder / "study.toml").write_text(text + "\n[analysis.exclude]\nquestions = 30\n")
+    said = run_line("gardenpath design study.toml --force", folder).said
+    assert "analysis.exclude.questions is 30, but a version asks 24: nobody can be excluded by accuracy" in said

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 
 import pandas as pd
 
+from ...cleaning.exclusions import UNABLE
 from ...ledger import ALL
 from ...prompts import ASKED, prompts_of, rows_of_prompt
 from ...row_dicts import records
@@ -55,6 +56,7 @@ def exclusions(ledger: pd.DataFrame, people: pd.DataFrame, prompts: pd.DataFrame
     sentences = [excluded(row) for row in records(whole)]
     if len(people) and (sentences or people["excluded"].notna().any()):
         sentences.append(participants_excluded(people))
+    sentences += rules_without_effect(ledger)
     if len(ledger) and not sentences:
         sentences = ["No session, participant, rating or critical region was excluded."]
     return [*sentences, *flagged(prompts)]
@@ -77,6 +79,12 @@ def participants_excluded(people: pd.DataFrame) -> str:
         return "No participant was excluded."
     counts = _counts(rules.value_counts(sort=False).items())
     return f"We excluded {len(rules)} of {len(people)} participants: {counts}; {len(people) - len(rules)} remained."
+
+
+def rules_without_effect(ledger: pd.DataFrame) -> list[str]:
+    """Return the rules by which nobody could be excluded, whatever they did."""
+    rules = ledger.loc[ledger["rule"].str.endswith(UNABLE), "rule"].unique()
+    return [f"Nobody could be excluded by this rule: {rule}." for rule in rules]
 
 
 def unanswered(ledger: pd.DataFrame) -> list[str]:
