@@ -8,7 +8,7 @@ import pytest
 NOT_SHOWN = {"Event", "HttpTransport", "export", "find_chromium", "take_in_browser"}
 
 
-@pytest.mark.parametrize("package", ["study", "experiment"])
+@pytest.mark.parametrize("package", ["study", "experiment", "lmscore"])
 def test_every_public_callable_has_an_example(package: str) -> None:
     module = importlib.import_module(f"gardenpath.{package}")
     public = {name: getattr(module, name) for name in module.__all__}
