@@ -38,7 +38,19 @@ def load(
     `device` is auto (a GPU when there is one), cpu, cuda, cuda:1 ...; `prefix` names the token fed before every text:
     by default the tokenizer's BOS, else the config's, else the end-of-text token (a masked model gets what its tokenizer
     puts around a text). `quantization` is 8bit or 4bit (on a GPU, with the extra `quantized`). Code that comes with a model
-    is run only with `trust_remote_code`. Raises `ValueError` in one line for what cannot be scored.
+    is run only with `trust_remote_code`. `progress` is called while the pocket model is trained. Raises `ValueError` in one line
+    for what cannot be scored, and `study.MissingExtra` where torch and transformers are not installed (an n-gram model needs
+    neither).
+
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> from gardenpath import lmscore
+    >>> with TemporaryDirectory() as folder:
+    ...     corpus = Path(folder, "corpus.txt")
+    ...     _ = corpus.write_text("A dog barks.\\nThe dogs bark.\\nA cat sleeps.\\nThe cats sleep.\\n")
+    ...     model = lmscore.load(f"ngram:{corpus}:2")
+    >>> model.masked, model.describe()["architecture"]
+    (False, '2-gram')
     """
     if str(name).startswith(SCHEME):
         return load_ngram(name)

@@ -32,7 +32,22 @@ Result = TypeVar("Result")
 
 
 class Scores(NamedTuple):
-    """The tables `surprisal` (a row a word) and `sentence_scores` (a row a sentence)."""
+    """The tables `surprisal` (a row a word, bits) and `sentence_scores` (a row a sentence, nats), as `score` returns them.
+
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> from gardenpath import lmscore
+    >>> from gardenpath.stimuli import Item, Materials, Paradigm, Sentence
+    >>> with TemporaryDirectory() as folder:
+    ...     corpus = Path(folder, "corpus.txt")
+    ...     _ = corpus.write_text("A dog barks.\\nThe dogs bark.\\nA cat sleeps.\\nThe cats sleep.\\n")
+    ...     model = lmscore.estimate_ngram(corpus, order=2)
+    >>> pair = {"grammatical": Sentence("A dog barks."), "ungrammatical": Sentence("A dog bark.")}
+    >>> materials = Materials((Paradigm("number", "agreement"),), (Item("i1", "number", pair),))
+    >>> surprisal, sentence_scores = lmscore.score(materials, model)
+    >>> len(surprisal), len(sentence_scores)
+    (6, 2)
+    """
 
     surprisal: "pd.DataFrame"
     sentence_scores: "pd.DataFrame"
@@ -58,9 +73,28 @@ def score(
 ) -> Scores:
     """Return surprisal (bits) of every word and log-probabilities (nats) of every sentence of the materials.
 
-    `model` is what `load` takes, or a loaded model; `protocol` is one of `PROTOCOLS`, by default
-    `default`, for a masked model `pll-word-l2r`; `unigrams`, for SLOR, what `read_unigrams` takes, or gives. Equal
-    sentences are computed once.
+    The columns are those of `study.TABLES["surprisal"]` and `study.TABLES["sentence_scores"]`, a row for each word or sentence
+    of each condition of each item, in their order. `model` is what `load` takes, or a loaded model; `protocol` is one of
+    `PROTOCOLS`, by default `default`, for a masked model `pll-word-l2r`; `unigrams`, for SLOR, what `read_unigrams` takes, or
+    gives. Equal sentences are computed once. See `words` for the surprisal of words, docs/scores.md for the measures of
+    sentences, with their sources. Raises `study.DataError` with every sentence that cannot be scored,
+    `ValueError` for materials without sentences, a model that cannot be loaded, or a protocol that does not fit it.
+
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> from gardenpath import lmscore
+    >>> from gardenpath.stimuli import Item, Materials, Paradigm, Sentence
+    >>> with TemporaryDirectory() as folder:
+    ...     corpus = Path(folder, "corpus.txt")
+    ...     _ = corpus.write_text("A dog barks.\\nThe dogs bark.\\nA cat sleeps.\\nThe cats sleep.\\n")
+    ...     model = lmscore.estimate_ngram(corpus, order=2)
+    >>> pair = {"grammatical": Sentence("A dog barks."), "ungrammatical": Sentence("A dog bark.")}
+    >>> materials = Materials((Paradigm("number", "agreement"),), (Item("i1", "number", pair),))
+    >>> scores = lmscore.score(materials, model)
+    >>> scores.surprisal.loc[scores.surprisal["condition"] == "ungrammatical", "text"].tolist()
+    ['A', 'dog', 'bark.']
+    >>> scores.sentence_scores.set_index("condition")["lp"].round(2).to_dict()
+    {'grammatical': -3.65, 'ungrammatical': -6.39}
     """
     import pandas as pd
 
@@ -90,9 +124,26 @@ def evaluate(
 ) -> "pd.DataFrame":
     """Return the table `pairs`: for every minimal pair and measure, both members' scores (nats) and which is higher.
 
-    Equal token sequences have one score, so a tie is exact equality; it is not correct. Paradigms that are no minimal
-    pairs are left out, and so are pairs whose critical regions are not what a measure compares (see `fits`); the log
-    counts both.
+    A row for each measure and pair, with the columns of `study.TABLES["pairs"]`; the arguments are those of `score`, and
+    `measures` some of `MEASURES`. A model is right where it gives the grammatical member the higher score (Warstadt et al. 2020,
+    doi 10.1162/tacl_a_00321). Equal token sequences have one score, so a tie is exact equality; it is not correct. Paradigms
+    that are not minimal pairs are left out, and so are pairs whose critical regions are not what a measure compares; the log
+    counts both. Raises `ValueError` where no pair is left, for a measure that is not known, and for SLOR without unigrams;
+    `study.DataError` with every sentence that cannot be scored.
+
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> from gardenpath import lmscore
+    >>> from gardenpath.stimuli import Item, Materials, Paradigm, Sentence
+    >>> with TemporaryDirectory() as folder:
+    ...     corpus = Path(folder, "corpus.txt")
+    ...     _ = corpus.write_text("A dog barks.\\nThe dogs bark.\\nA cat sleeps.\\nThe cats sleep.\\n")
+    ...     model = lmscore.estimate_ngram(corpus, order=2)
+    >>> pair = {"grammatical": Sentence("A dog barks."), "ungrammatical": Sentence("A dog bark.")}
+    >>> materials = Materials((Paradigm("number", "agreement"),), (Item("i1", "number", pair),))
+    >>> pairs = lmscore.evaluate(materials, model, ["lp", "mean_lp"])
+    >>> pairs[["item", "measure", "correct", "tie"]].values.tolist()
+    [['i1', 'lp', True, False], ['i1', 'mean_lp', True, False]]
     """
     import pandas as pd
 
@@ -134,8 +185,22 @@ def layout_noise(
 ) -> dict[str, float]:
     """Return, for each measure of `pairs`, how far (nats) a difference in score moved when pairs were scored alone.
 
-    The largest move among `SAMPLED` pairs drawn with `seed`: arithmetic depends on what else is in a batch, below
-    float32 visibly. A verdict whose scores differ by no more (see `within_noise`) is not one the model can be held to.
+    The largest move among 32 pairs drawn with `seed`: arithmetic depends on what else is in a batch, below float32 visibly.
+    A verdict whose scores differ by no more (see `within_noise`) is not one the model can be held to. `pairs` is what `evaluate`
+    returned for these materials and this model; raises what `evaluate` raises. An n-gram model has no such noise:
+
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> from gardenpath import lmscore
+    >>> from gardenpath.stimuli import Item, Materials, Paradigm, Sentence
+    >>> with TemporaryDirectory() as folder:
+    ...     corpus = Path(folder, "corpus.txt")
+    ...     _ = corpus.write_text("A dog barks.\\nThe dogs bark.\\nA cat sleeps.\\nThe cats sleep.\\n")
+    ...     model = lmscore.estimate_ngram(corpus, order=2)
+    >>> pair = {"grammatical": Sentence("A dog barks."), "ungrammatical": Sentence("A dog bark.")}
+    >>> materials = Materials((Paradigm("number", "agreement"),), (Item("i1", "number", pair),))
+    >>> lmscore.layout_noise(materials, model, lmscore.evaluate(materials, model))
+    {'lp': 0.0}
     """
     model = getattr(model, "uncached", model)  # what a cache holds does not move
     protocol = chosen(protocol, model.name, model.masked)
@@ -158,7 +223,15 @@ def layout_noise(
 
 
 def within_noise(pairs: "pd.DataFrame", noise: dict[str, float]) -> dict[str, int]:
-    """Return, for each measure, how many pairs that are no tie differ in score by no more than the noise."""
+    """Return, for each measure of `noise`, how many pairs that are not ties differ in score by no more than its noise (nats).
+
+    `pairs` needs the columns measure, grammatical, ungrammatical (nats) and tie, as `evaluate` returns them.
+
+    >>> import pandas as pd
+    >>> rows = [("lp", -9.0, -9.5, False), ("lp", -9.0, -8.0, False), ("lp", -9.0, -9.0, True)]
+    >>> within_noise(pd.DataFrame(rows, columns=["measure", "grammatical", "ungrammatical", "tie"]), {"lp": 0.6})
+    {'lp': 1}
+    """
     differ = (pairs["grammatical"] - pairs["ungrammatical"]).abs()
     within = (differ <= pairs["measure"].map(noise)) & ~pairs["tie"]
     return {measure: int(within[pairs["measure"] == measure].sum()) for measure in noise}
@@ -175,8 +248,23 @@ def token_tables(
 ) -> list[Scored]:
     """Return every sentence of the materials with its token table (nats), items and conditions in their order.
 
-    Below float32 the sentences of an item share a batch. Raises `study.DataError` with every sentence that cannot be
-    encoded.
+    Each entry has `item`, `condition`, `sentence` and `table`, a `TokenTable`, of which only `columns` are computed: some of
+    logprob, end, log_boundary, entropy, renyi, by default all. A batch has at most `batch_tokens` positions. Below float32 the
+    sentences of an item share a batch. Raises `study.DataError` with every sentence that cannot be encoded, `ValueError` for
+    materials without sentences.
+
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> from gardenpath import lmscore
+    >>> from gardenpath.stimuli import Item, Materials, Paradigm, Sentence
+    >>> with TemporaryDirectory() as folder:
+    ...     corpus = Path(folder, "corpus.txt")
+    ...     _ = corpus.write_text("A dog barks.\\nThe dogs bark.\\nA cat sleeps.\\nThe cats sleep.\\n")
+    ...     model = lmscore.estimate_ngram(corpus, order=2)
+    >>> pair = {"grammatical": Sentence("A dog barks."), "ungrammatical": Sentence("A dog bark.")}
+    >>> materials = Materials((Paradigm("number", "agreement"),), (Item("i1", "number", pair),))
+    >>> [(one.condition, one.table.logprob.shape) for one in lmscore.token_tables(materials, model)]
+    [('grammatical', (5,)), ('ungrammatical', (5,))]
     """
     places = [(item, condition, sentence) for item in materials.items for condition, sentence in item.sentences.items()]
     if not places:

@@ -41,6 +41,16 @@ def cached(model: Model, folder: str | Path | None = None) -> Model:
     What differs in weights, tokenizer, prefix, dtype, quantization, window or device, or was computed by another torch or
     transformers, is kept apart. An n-gram model is returned as it is: it computes faster than a disk is read. Raises
     `ValueError` in one line where the folder cannot be written.
+
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> from gardenpath import lmscore
+    >>> with TemporaryDirectory() as folder:
+    ...     corpus = Path(folder, "corpus.txt")
+    ...     _ = corpus.write_text("A dog barks.\\nThe dogs bark.\\nA cat sleeps.\\nThe cats sleep.\\n")
+    ...     model = lmscore.estimate_ngram(corpus, order=2)
+    >>> cached(model) is model
+    True
     """
     if isinstance(model, (NgramModel, CachedModel)):
         return model

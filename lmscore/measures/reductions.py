@@ -43,7 +43,20 @@ def words(table: TokenTable, sentence: Sentence) -> list[WordScore]:
 
     B being the mass of what begins a new word or ends the text (Pimentel & Meister 2024,
     doi 10.18653/v1/2024.emnlp-main.1020; Oh & Schuler 2024, arXiv 2406.10851, but for the end of the text). A table
-    without boundary masses, as a masked model's, has nothing to correct.
+    without boundary masses, as a masked model's, has nothing to correct. Raises `ValueError` where a region has an edge inside
+    words that a token joins, or a word has no token.
+
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> from gardenpath import lmscore
+    >>> from gardenpath.stimuli import Sentence
+    >>> with TemporaryDirectory() as folder:
+    ...     corpus = Path(folder, "corpus.txt")
+    ...     _ = corpus.write_text("A dog barks.\\nThe dogs bark.\\nA cat sleeps.\\nThe cats sleep.\\n")
+    ...     model = lmscore.estimate_ngram(corpus, order=2)
+    >>> (table,) = model.forward([model.encode("A dog bark.")])
+    >>> [(one.word.text, one.tokens, round(one.surprisal, 2)) for one in words(table, Sentence("A dog bark."))]
+    [('A', 1, 1.81), ('dog', 1, 1.81), ('bark.', 2, 5.59)]
     """
     boundary = _edge_masses(table, sentence)
     scores = []
@@ -122,7 +135,21 @@ def region_tokens(encoded: Encoded, sentence: Sentence, name: str = CRITICAL) ->
 def region_lp(table: TokenTable, sentence: Sentence, name: str = CRITICAL) -> float | None:
     """Return the log-probability of a region given all that precedes it, in nats; None where it is absent or empty.
 
-    A region edge inside a token raises `ValueError`.
+    It is the sum over the region's tokens, found by its characters; also None where one of them is not scored. Raises
+    `ValueError` where a region has an edge inside a token.
+
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> from gardenpath import lmscore
+    >>> from gardenpath.stimuli import Region, Sentence
+    >>> with TemporaryDirectory() as folder:
+    ...     corpus = Path(folder, "corpus.txt")
+    ...     _ = corpus.write_text("A dog barks.\\nThe dogs bark.\\nA cat sleeps.\\nThe cats sleep.\\n")
+    ...     model = lmscore.estimate_ngram(corpus, order=2)
+    >>> sentence = Sentence("A dog barks.", (Region("critical", 6, 11),))
+    >>> (table,) = model.forward([model.encode(sentence.text)])
+    >>> round(region_lp(table, sentence), 2), region_lp(table, sentence, "spillover")
+    (-0.63, None)
     """
     within = region_tokens(table.encoded, sentence, name)
     return None if within is None else float(table.logprob[list(within)].sum())

@@ -47,8 +47,21 @@ def read_unigrams(path: str | Path, model: Model, protocol: str | Protocol | Non
     """Return unigram counts over a model's tokens, from a CSV table (token, count) or a plain text corpus.
 
     A corpus is UTF-8, a text a line, and is counted with the model's tokenizer, each line as the protocol has it; take
-    one near the data that the model was trained on. In a table, `token` is written as in the tokenizer's vocabulary.
-    Raises `study.DataError` with every fault.
+    one near the data that the model was trained on. In a table, `token` is written as in the tokenizer's vocabulary. A token
+    counted c times among N has probability (c + 1) / (N + |V|). Raises `study.DataError` with every fault of the file, and
+    `ValueError` for a model without a tokenizer:
+
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> from gardenpath import lmscore
+    >>> with TemporaryDirectory() as folder:
+    ...     corpus = Path(folder, "corpus.txt")
+    ...     _ = corpus.write_text("A dog barks.\\nThe dogs bark.\\nA cat sleeps.\\nThe cats sleep.\\n")
+    ...     model = lmscore.estimate_ngram(corpus, order=2)
+    >>> read_unigrams("corpus.txt", model)
+    Traceback (most recent call last):
+    ...
+    ValueError: model ngram:...corpus.txt has no tokenizer that could count unigrams; expected a Hugging Face model
     """
     path = Path(path)
     encoder: Encoder | None = getattr(model, "encoder", None)

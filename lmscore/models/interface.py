@@ -13,7 +13,19 @@ Done = Callable[[Sequence[TokenTable]], None]
 
 
 class Model(Protocol):
-    """A language model ready to score; `name` is what tables call it."""
+    """A language model ready to score, as `load` and `estimate_ngram` return it; `name` is what tables call it.
+
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> from gardenpath import lmscore
+    >>> with TemporaryDirectory() as folder:
+    ...     corpus = Path(folder, "corpus.txt")
+    ...     _ = corpus.write_text("A dog barks.\\nThe dogs bark.\\nA cat sleeps.\\nThe cats sleep.\\n")
+    ...     model = lmscore.estimate_ngram(corpus, order=2)
+    >>> (table,) = model.forward([model.encode("A dog barks.")])
+    >>> table.logprob.round(2).tolist()  # nats: four tokens, then the end
+    [-1.26, -1.26, -0.63, -0.51, -0.43]
+    """
 
     @property
     def name(self) -> str:

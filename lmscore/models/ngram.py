@@ -252,7 +252,19 @@ def estimate_ngram(path: str | Path, order: int = ORDER, *, name: str | None = N
     After Chen & Goodman (1999, doi 10.1006/csla.1999.0128), with the choices of KenLM's lmplz: n-grams below the
     highest order count what they follow, unless they open a sentence; unigrams are interpolated with the uniform
     distribution over all words but `<s>`, which gives `<unk>` its probability; nothing is pruned. Where counts give
-    no discounts, those of `lmplz --discount_fallback` are taken, and the log says so. Blank lines are no sentences.
+    no discounts, those of `lmplz --discount_fallback` are taken, and the log says so. Blank lines are not sentences.
+    `name` is what tables call the model, by default ngram: and the path. Raises `study.DataError` where the file has no word
+    or is not UTF-8, `ValueError` for an order below 1, or one for which no sentence has words enough.
+
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> from gardenpath import lmscore
+    >>> with TemporaryDirectory() as folder:
+    ...     corpus = Path(folder, "corpus.txt")
+    ...     _ = corpus.write_text("A dog barks.\\nThe dogs bark.\\nA cat sleeps.\\nThe cats sleep.\\n")
+    ...     model = lmscore.estimate_ngram(corpus, order=2)
+    >>> model.order, len(model.words)
+    (2, 14)
     """
     path = Path(path)
     if order < 1:

@@ -18,7 +18,19 @@ class TokenTable:
     `logprob` is the token's log-probability; in the last row, of the end of the text. `log_boundary` is the log of the
     mass of what begins a new word or ends the text; in the first row, where nothing marks the first word, of whatever
     can open a text. `entropy` is the distribution's, `renyi` its Rényi entropy of order 1/2, 2 log sum sqrt(p). All in
-    nats; NaN where it was not asked for. `windows` counts the windows that a text longer than the model's was scored in.
+    nats; NaN where it was not asked for, each an array of length n + 1. `windows` counts the windows that a text longer than
+    the model's was scored in.
+
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> from gardenpath import lmscore
+    >>> with TemporaryDirectory() as folder:
+    ...     corpus = Path(folder, "corpus.txt")
+    ...     _ = corpus.write_text("A dog barks.\\nThe dogs bark.\\nA cat sleeps.\\nThe cats sleep.\\n")
+    ...     model = lmscore.estimate_ngram(corpus, order=2)
+    >>> (table,) = model.forward([model.encode("A dog barks.")])
+    >>> table.frame()[["start", "end", "logprob"]].round(2).values.tolist()
+    [[0, 1, -1.26], [1, 5, -1.26], [5, 11, -0.63], [11, 12, -0.51], [12, 12, -0.43]]
     """
 
     encoded: Encoded

@@ -9,7 +9,7 @@ import pytest
 NOT_SHOWN = {"Event", "HttpTransport", "export", "find_chromium", "take_in_browser"}
 
 
-@pytest.mark.parametrize("package", ["study", "stimuli", "experiment", "analysis"])
+@pytest.mark.parametrize("package", ["study", "stimuli", "experiment", "lmscore", "analysis"])
 def test_every_public_callable_has_an_example(package: str) -> None:
     """In its own docstring or in a method's; that the examples run is tested with their modules."""
     module = importlib.import_module(f"gardenpath.{package}")

@@ -23,6 +23,8 @@ from safetensors.torch import load_file, save_file  # noqa: E402
 from gardenpath import lmscore, study  # noqa: E402
 from gardenpath.lmscore import cached  # noqa: E402
 from gardenpath.lmscore.cache import cache_key  # noqa: E402
+from gardenpath.lmscore.models.causal import CausalModel  # noqa: E402
+from gardenpath.lmscore.models.interface import COLUMNS  # noqa: E402
 from gardenpath.lmscore.toy import grammar  # noqa: E402
 
 from .test_masked import bert  # noqa: E402
@@ -85,13 +87,13 @@ def test_a_second_run_calls_the_network_never_and_gives_the_same_bytes(model, ca
 
 def test_only_new_texts_and_missing_columns_are_computed(byte_model, tmp_path, monkeypatch):
     asked = []
-    plain = lmscore.CausalModel.forward
+    plain = CausalModel.forward
 
     def watched(self, texts, **options):
         asked.append((len(texts), tuple(options["columns"])))
         return plain(self, texts, **options)
 
-    monkeypatch.setattr(lmscore.CausalModel, "forward", watched)
+    monkeypatch.setattr(CausalModel, "forward", watched)
     texts = [byte_model.encode(text) for text in TEXTS]
     model = cached(byte_model, tmp_path)
     (table, *_) = model.forward(texts[:2], columns=("logprob",))
@@ -101,7 +103,7 @@ def test_only_new_texts_and_missing_columns_are_computed(byte_model, tmp_path, m
     assert asked == [(2, ("logprob",)), (2, ("entropy",)), (1, ("logprob", "entropy"))]
     asked.clear()
     whole = cached(byte_model, tmp_path).forward(texts)
-    assert sorted(asked) == [(1, lmscore.COLUMNS), (3, ("end", "log_boundary", "renyi"))]
+    assert sorted(asked) == [(1, COLUMNS), (3, ("end", "log_boundary", "renyi"))]
     for one, other in zip(whole, plain(byte_model, texts), strict=True):
         for name in ("logprob", "log_boundary", "entropy", "renyi"):
             np.testing.assert_allclose(getattr(one, name), getattr(other, name), atol=1e-10)

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 from gardenpath import lmscore
-from gardenpath.lmscore import COLUMNS, encode
 from gardenpath.lmscore.models import causal, fast_paths, output_layers
+from gardenpath.lmscore.models.interface import COLUMNS
+from gardenpath.lmscore.tokens.encoding import encode
 
 from .conftest import gpt2, whitespace_marks
 

@@ -4,8 +4,7 @@ import dataclasses
 
 import pytest
 
-from gardenpath.lmscore import Encoder, encode
-from gardenpath.lmscore.tokens.encoding import BOUNDARY, CERTAIN, TEXT, _whole_spans, units, vocabulary
+from gardenpath.lmscore.tokens.encoding import BOUNDARY, CERTAIN, TEXT, Encoder, _whole_spans, encode, units, vocabulary
 from gardenpath.stimuli import Region, Sentence
 
 from .conftest import whitespace_marks

@@ -7,6 +7,7 @@ import shutil
 import pytest
 
 from gardenpath import lmscore, study
+from gardenpath.lmscore.tokens.encoding import encode
 
 pytestmark = pytest.mark.lm
 
@@ -57,7 +58,7 @@ def refusal_device(source) -> str:
 
 def test_a_prefix_can_be_named(folders):
     model = lmscore.load(folders["llama"], device="cpu", prefix="</s>")
-    assert lmscore.encode(model.encoder, "The cat").fed == (2,)
+    assert encode(model.encoder, "The cat").fed == (2,)
 
 
 def small(kind: str):

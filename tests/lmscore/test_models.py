@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from gardenpath.lmscore import COLUMNS, TokenTable
+from gardenpath.lmscore import TokenTable
+from gardenpath.lmscore.models.interface import COLUMNS
 
 pytestmark = pytest.mark.lm
 

@@ -14,6 +14,7 @@ import pytest
 from gardenpath import lmscore, study
 from gardenpath.lmscore.measures import reductions
 from gardenpath.lmscore.models import ngram
+from gardenpath.lmscore.models.interface import COLUMNS
 from gardenpath.lmscore.toy import grammar
 from gardenpath.stimuli import Item, Materials, Paradigm, Region, Sentence
 
@@ -285,7 +286,7 @@ def test_context_is_fed_and_the_options_of_protocols_hold(small):
         model.encode("  ")
 
 
-@pytest.mark.parametrize("columns", [("logprob",), ("end",), ("entropy",), ("renyi", "log_boundary"), lmscore.COLUMNS])
+@pytest.mark.parametrize("columns", [("logprob",), ("end",), ("entropy",), ("renyi", "log_boundary"), COLUMNS])
 def test_columns_that_are_not_asked_for_are_nan(small, columns):
     model = lmscore.load(f"ngram:{small}")
     encoded = [model.encode(text) for text in TEXTS]

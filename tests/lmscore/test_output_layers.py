@@ -5,8 +5,8 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="the extra lm is not installed")
 
-from gardenpath.lmscore import COLUMNS  # noqa: E402
 from gardenpath.lmscore.models import output_layers  # noqa: E402
+from gardenpath.lmscore.models.interface import COLUMNS  # noqa: E402
 
 pytestmark = pytest.mark.lm
 

@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 
 from gardenpath import lmscore
-from gardenpath.lmscore import PROTOCOLS, encode, token_tables, words
+from gardenpath.lmscore import PROTOCOLS, token_tables, words
 from gardenpath.lmscore.measures.reductions import lp, mean_lp, pen_lp
+from gardenpath.lmscore.tokens.encoding import encode
 from gardenpath.lmscore.tokens.protocols import DEFAULT, named
 from gardenpath.stimuli import Item, Materials, Paradigm, Region, Sentence
 

@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 
 from gardenpath import lmscore, stimuli
-from gardenpath.lmscore import Unigrams, encode, region_lp, words
+from gardenpath.lmscore import region_lp, words
 from gardenpath.lmscore.measures.reductions import fits, lp, mean_lp, pen_lp, slor
-from gardenpath.lmscore.tokens.encoding import BOUNDARY, TEXT, Encoded
+from gardenpath.lmscore.measures.unigrams import Unigrams
+from gardenpath.lmscore.tokens.encoding import BOUNDARY, TEXT, Encoded, encode
 from gardenpath.stimuli import Region, Sentence
 
 from .conftest import save

@@ -6,7 +6,8 @@ from collections import Counter
 import pytest
 
 from gardenpath import lmscore, study
-from gardenpath.lmscore import Unigrams, read_unigrams
+from gardenpath.lmscore import read_unigrams
+from gardenpath.lmscore.measures.unigrams import Unigrams
 
 pytestmark = pytest.mark.lm
 
