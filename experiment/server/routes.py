@@ -427,6 +427,13 @@ def listen(host: str, port: int) -> socket.socket:
     return listener
 
 
+def key_of(url: str, path: str | Path) -> bytes:
+    """Return the key that hashes ids, made on first use; `FileNotFoundError` where it is missing and people are known by it."""
+    if not Path(path).exists() and Store(url).knows_people():
+        return known_key(path, "the study's database")
+    return participant_key(path)
+
+
 def open_store(
     plan: study.Study,
     versions: Sequence[VersionFile],
