@@ -25,6 +25,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from gardenpath import study
 
+from ..players.web.built import page_folder
 from ..pseudonyms import hash_participant
 from ..pseudonyms import known_key as known_key
 from ..pseudonyms import participant_key as participant_key
@@ -131,7 +132,7 @@ class _Study:
         self.calls = Limit(burst=site.burst, rate=site.burst / 50)
 
     def application(self) -> Starlette:
-        page = page_files()
+        page = page_folder()
         description = Path(str(files("gardenpath.experiment") / "openapi.json"))
         session = "/api/sessions/{session}"
         return Starlette(
@@ -323,14 +324,6 @@ class _Study:
 def preview_key(key: bytes) -> str:
     """Return what a preview link must hold: nobody else sees a study's materials ahead."""
     return hmac.new(key, b"preview", "sha256").hexdigest()[:32]
-
-
-def page_files() -> Path:
-    """Return the folder of the built page; raises `FileNotFoundError` saying how to build it."""
-    folder = Path(str(files("gardenpath.experiment.players.web") / "dist"))
-    if not (folder / "index.html").exists():
-        raise FileNotFoundError(f"{folder}: the page is not built; run  make web  (it needs Node.js and npm)")
-    return folder
 
 
 def _static(page: Path) -> Callable[[Request], Response]:
