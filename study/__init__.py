@@ -7,6 +7,7 @@ from .config import (
     AnalysisSection,
     AttentionSection,
     DesignSection,
+    EffectSection,
     ExcludeSection,
     FieldSection,
     ModelSection,
@@ -15,6 +16,7 @@ from .config import (
     PracticeSection,
     Study,
     load,
+    load_effects,
     structure,
 )
 from .errors import DataError, MissingExtra, require
@@ -42,6 +44,7 @@ __all__ = [
     "AttentionSection",
     "DataError",
     "DesignSection",
+    "EffectSection",
     "ExcludeSection",
     "FieldSection",
     "MissingExtra",
@@ -54,6 +57,7 @@ __all__ = [
     "check",
     "decode",
     "load",
+    "load_effects",
     "read",
     "read_csv",
     "read_json",
