@@ -35,6 +35,7 @@ def command(study_file: Path, out: Path | None, participants: int, force: bool) 
     (versions and readers of each sentence) and, where questions are asked, design_questions.
     """
     from gardenpath import experiment, stimuli, study
+    from gardenpath.experiment import line_breaks
 
     stated = study.load(study_file)
     files = experiment.version_files(stated)
@@ -61,6 +62,13 @@ def command(study_file: Path, out: Path | None, participants: int, force: bool) 
     for name, table in tables.items():
         study.write(
             table, name, folder, command=options.typed(), inputs=[study_file, *stated.paths()], seed=stated.seed
+        )
+    width = stated.procedure.line_width
+    if broken := line_breaks.unevenly_broken(files, width):
+        named = ", ".join(broken[:6]) + (f" and {len(broken) - 6} more" if len(broken) > 6 else "")
+        options.talk(
+            f"{options.count(len(broken), 'item')} of more than {width} letters a line are broken before different words in their "
+            f"conditions: {named}; expected sentences on one line (procedure.display.width, min_size, device.min_width)"
         )
     exposures = tables["exposures"]
     dealt_ones = exposures[~exposures["paradigm"].isin(["practice", "attention"])]

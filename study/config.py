@@ -196,6 +196,35 @@ class DeviceSection:
 
 
 @dataclass(frozen=True)
+class DisplaySection:
+    """How sentences are set: their font, the largest and the smallest size of letters (px), and how many letters a line holds.
+
+    >>> DisplaySection(size=28).min_size
+    16.0
+    """
+
+    __pydantic_config__ = STRICT
+    font: str | None = None
+    size: float | None = None
+    min_size: float = 16.0
+    width: int | None = None
+
+    def __post_init__(self) -> None:
+        _expect(8 <= self.min_size <= 100, f"min_size is {self.min_size:g}; expected px, from 8 to 100")
+        _expect(
+            self.size is None or self.min_size <= self.size <= 200,
+            f"size is {self.size or 0:g}; expected px, from min_size ({self.min_size:g}) to 200",
+        )
+        _expect(
+            self.width is None or self.width >= 20, f"width is {self.width}; expected letters on a line, 20 or more"
+        )
+        _expect(
+            self.font is None or re.fullmatch(r"""[^;{}<>\\]+""", self.font) is not None,
+            f"font is {self.font!r}; expected names of fonts, such as 'Courier New, monospace'",
+        )
+
+
+@dataclass(frozen=True)
 class RoleSection:
     """What is shown of the sentences of one role, and what is asked after them; what is left out is as for targets."""
 
@@ -254,6 +283,7 @@ class ProcedureSection:
     pages: list[PageSection] = field(default_factory=list)
     demographics: list[FieldSection] = field(default_factory=list)
     device: DeviceSection = field(default_factory=DeviceSection)
+    display: DisplaySection = field(default_factory=DisplaySection)
     consent: str | None = None
     instructions: list[str] | None = None
     debriefing: str | None = None
@@ -266,6 +296,12 @@ class ProcedureSection:
             _expect(
                 isinstance(table.get("kind"), str), f"tasks.{name} has no kind; expected the kind of task that it is"
             )
+
+    @property
+    def line_width(self) -> int:
+        """How many letters a line of a sentence holds: as stated, or what fits the smallest window at the smallest size."""
+        letter = 0.5 * self.display.min_size
+        return self.display.width or max(20, int(0.92 * self.device.min_width / letter))
 
     def role(self, name: str) -> RoleSection:
         """Return what is shown and asked of a role, with what it leaves out as for targets."""

@@ -60,6 +60,7 @@ export interface Script {
     enter: string;
     choose_and_enter: string;
   };
+  display: DisplaySection;
   assets: Asset[];
 }
 /**
@@ -122,7 +123,8 @@ export interface Button {
 /**
  * A sentence word by word: the space bar shows each next word, or time does where there is a `pace`.
  *
- * `gaps` stand between the words: a space each, or nothing. `reminder` is said after a key that takes nobody on.
+ * `gaps` stand between the words: a space each, or nothing. `breaks` are the words, by number, that begin a further line, where
+ * the sentence stands on lines. `reminder` is said after a key that takes nobody on.
  */
 export interface Words {
   name: string;
@@ -136,6 +138,7 @@ export interface Words {
   hint: string;
   reminder: string;
   pace: Pace | null;
+  breaks: number[];
   sentence: number;
   kind: "words";
 }
@@ -268,6 +271,9 @@ export interface Form {
 }
 /**
  * A question about the participant, asked after the last sentence: a short text, a number, or a choice.
+ *
+ * >>> FieldSection("hand", "Which hand do you write with?", "choice", ["left", "right"]).needed
+ * False
  */
 export interface FieldSection {
   name: string;
@@ -279,7 +285,7 @@ export interface FieldSection {
   needed: boolean;
 }
 /**
- * Maze: two words side by side, of which one goes on with the sentence.
+ * Maze: two words side by side, of which one goes on with the sentence. It ends right where no wrong word was chosen.
  *
  * After a wrong choice the screen ends (`redo` False), or `error` is shown and the right choice goes on, once the keys have been
  * dead for `delay` ms; then `again` is shown.
@@ -309,7 +315,7 @@ export interface Pair {
 /**
  * Run a step only where the share of judged screens that ended right over a block lies below `below`.
  *
- * A block of which nothing was judged has the share 0.
+ * A block of which nothing was judged has the share 0; one that did not run leads to no further round.
  */
 export interface Share {
   block: string;
@@ -321,6 +327,18 @@ export interface Share {
 export interface Interlude {
   before: number;
   steps: Step[];
+}
+/**
+ * How sentences are set: their font, the largest and the smallest size of letters (px), and how many letters a line holds.
+ *
+ * >>> DisplaySection(size=28).min_size
+ * 16.0
+ */
+export interface DisplaySection {
+  font: string | null;
+  size: number | null;
+  min_size: number;
+  width: number | null;
 }
 /**
  * A file that screens show, by name and hash.
