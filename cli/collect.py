@@ -51,7 +51,8 @@ def command(
 ) -> None:
     """Make tables of DATA: a study's data folder, its database (file or URL), or what another platform gave to download."""
     from gardenpath import experiment, study
-    from gardenpath.experiment.platforms import importing
+    from gardenpath.experiment import pseudonyms
+    from gardenpath.experiment.platforms import collecting, importing
 
     if platform == "table" and mapping is None:
         raise click.UsageError("--from table needs --mapping FILE.toml: the mapping names the table's columns")
@@ -61,6 +62,10 @@ def command(
         raise click.UsageError(
             "--previews applies to gardenpath's own data; those of another platform have no previews"
         )
+    hashed_with = collecting.key_file(data, platform, key, keep_ids) if platform else None
+    earlier = [study.read_sidecar(out / f"sessions.{suffix}") for suffix in ("csv", "parquet")]
+    if hashed_with is not None and any("key_sha256" in sidecar for sidecar in earlier):
+        pseudonyms.known_key(hashed_with, f"the tables of {out}")
     tables = experiment.collect(
         data,
         previews=previews,
@@ -74,7 +79,9 @@ def command(
     sources = (Path(data) if platform else None, mapping, materials, prolific)
     inputs = [path for path in sources if path is not None and path.is_file()]
     # Files of a folder are not named: their names may be participants' ids.
-    notes = {"data_sha256": importing.fingerprint(data)} if platform else None
+    notes = {"data_sha256": importing.fingerprint(data)} if platform else {}
+    if hashed_with is not None and hashed_with.exists():
+        notes["key_sha256"] = study.sha256(hashed_with)
     suffix = "parquet" if parquet else "csv"
     study.refuse_overwrite([out / f"{name}.{suffix}" for name in tables], force)
     for name, table in tables.items():

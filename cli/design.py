@@ -46,6 +46,7 @@ def command(study_file: Path, out: Path | None, participants: int, force: bool, 
     right answer depends on the condition.
     """
     from gardenpath import experiment, stimuli, study
+    from gardenpath.experiment import line_breaks
 
     plan = study.load(study_file)
     files = experiment.version_files(plan)
@@ -79,6 +80,13 @@ def command(study_file: Path, out: Path | None, participants: int, force: bool, 
         click.echo(f"right answers depend on the condition:\n{_answers(questions)}")
     if few := _too_few_questions(plan, questions):
         options.talk(few)
+    width = plan.procedure.line_width
+    if broken := line_breaks.unevenly_broken(files, width):
+        named = ", ".join(broken[:6]) + (f" and {len(broken) - 6} more" if len(broken) > 6 else "")
+        options.talk(
+            f"{options.count(len(broken), 'item')} of more than {width} letters a line are broken before different words in their "
+            f"conditions: {named}; expected sentences on one line (procedure.display.width, min_size, device.min_width)"
+        )
     exposures = tables["exposures"]
     dealt_ones = exposures[~exposures["paradigm"].isin(["practice", "attention"])]
     for condition, counts in dealt_ones.groupby("condition")["readers"]:

@@ -68,8 +68,9 @@ def command(
     versions = experiment.version_files(plan)
     folder = out or plan.folder / "data"
     listener = routes.listen(host, port)
-    opened = routes.open_store(plan, versions, database or sqlite_url(folder / "study.sqlite"))
-    key = routes.participant_key(folder / "participant.key")
+    url = database or sqlite_url(folder / "study.sqlite")
+    key = routes.key_of(url, folder / "participant.key")
+    opened = routes.open_store(plan, versions, url)
     password = routes.secret(folder / "dashboard.password", lambda: secrets.token_urlsafe(12))
     site = routes.Site(outer.path, trust_proxy is not None, password, kiosk=kiosk_seconds if kiosk else None)
     app = routes.application(opened, plan, key=key, site=site)

@@ -1,5 +1,6 @@
 """gardenpath simulate: sessions of simulated participants with known effects; power over participants and items."""
 
+import dataclasses
 import secrets
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -25,6 +26,13 @@ SIZES = (12, 24, 48, 96)  # participants, where none are named
     multiple=True,
     help="How many simulated participants; with --power, several times for several numbers.  [with --power: 12, 24, 48, 96]",
 )
+@click.option(
+    "--effects",
+    "effects_file",
+    metavar="FILE.toml",
+    type=click.Path(path_type=Path),
+    help="Effects of the study's factors, a table [simulate] as in STUDY.toml  [default: those of STUDY.toml].",
+)
 @click.option("--power", is_flag=True, help="How often analysis.smallest.log_rt would be found, as the table power.")
 @click.option(
     "--items",
@@ -42,6 +50,7 @@ SIZES = (12, 24, 48, 96)  # participants, where none are named
 def command(
     study_file: Path,
     participants: tuple[int, ...],
+    effects_file: Path | None,
     power: bool,
     items: tuple[int, ...],
     runs: int,
@@ -51,6 +60,9 @@ def command(
 ) -> None:
     """Write sessions of simulated participants with known effects to the folder given by -o.
 
+    The effects of a study's own factors are those of [simulate] in STUDY.toml; without it, ungrammatical sentences are read
+    slower and rated lower, and other conditions are alike.
+
     With --power, write instead how often the smallest effect of interest would be found at .05, for each number of
     participants and items: table power and its figure. Numbers that the table has from an earlier call are not simulated
     again, so a call that was cut short goes on, and a curve can be made longer.
@@ -58,6 +70,8 @@ def command(
     from gardenpath import experiment, study
 
     plan = study.load(study_file)
+    if power and effects_file is not None:
+        raise click.UsageError("--effects belongs to simulated sessions; --power takes analysis.smallest.log_rt")
     if power:
         _power(plan, participants or SIZES, items, runs, seed, out, force)
         return
@@ -67,14 +81,20 @@ def command(
         )
     versions = experiment.version_files(plan)
     study.refuse_overwrite([out], force)
+    effects = experiment.Effects(terms=study.load_effects(effects_file) if effects_file else plan.simulate)
+    if not effects.terms and not all(one.is_minimal_pair() for one in versions[0].paradigms):
+        options.talk("no effects of the study's factors are stated ([simulate]): robots take their conditions alike")
     if seed is None:
         seed = secrets.randbelow(2**31)
         options.talk(f"--seed {seed}")
     [number] = participants
     with options.progress("simulating", number) as progress:
-        experiment.simulate(versions, out, participants=number, seed=seed, replace=force, progress=progress)
-    notes = {"participants": number, "effects": vars(experiment.Effects()), "simulated": True}
-    study.write_sidecar(out / "sessions", command=options.typed(), inputs=[study_file], seed=seed, notes=notes)
+        experiment.simulate(
+            versions, out, participants=number, seed=seed, effects=effects, replace=force, progress=progress
+        )
+    notes = {"participants": number, "effects": dataclasses.asdict(effects), "simulated": True}
+    inputs = [path for path in (study_file, effects_file) if path is not None]
+    study.write_sidecar(out / "sessions", command=options.typed(), inputs=inputs, seed=seed, notes=notes)
     click.echo(f"{out}: {number} simulated sessions")
 
 

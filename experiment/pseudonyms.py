@@ -1,6 +1,7 @@
 """Keyed hashes in place of participants' ids: who has the key can recognise people, nobody else can."""
 
 import hmac
+import re
 import secrets
 from collections.abc import Callable
 from pathlib import Path
@@ -15,13 +16,21 @@ def hash_participant(participant: str, key: bytes) -> str:
 
 def participant_key(path: str | Path) -> bytes:
     """Return the key that hashes participant ids; it is made and kept, readable by its owner, on first use."""
-    return bytes.fromhex(secret(path, lambda: secrets.token_hex(32)))
+    text = secret(path, lambda: secrets.token_hex(32))
+    if not re.fullmatch(r"[0-9a-f]{64}", text):
+        raise study.DataError(
+            f"{path}: not a key of participants' ids; expected 64 hexadecimal digits: restore the file from a backup"
+        )
+    return bytes.fromhex(text)
 
 
-def known_key(path: str | Path) -> bytes:
-    """Return the key that a study's ids were hashed with; raises `FileNotFoundError` where there is none."""
+def known_key(path: str | Path, used_by: str = "the study's data") -> bytes:
+    """Return the key that ids were hashed with; raises `FileNotFoundError` where it is missing, with what it was used by."""
     if not Path(path).exists():
-        raise FileNotFoundError(f"{path}: there is no such file; expected the key of the study's data folder (-o)")
+        raise FileNotFoundError(
+            f"{path}: the key that hashed participants' ids in {used_by} is missing, and with a new one the same people "
+            "would be others; restore this file from a backup of its folder"
+        )
     return participant_key(path)
 
 

@@ -12,7 +12,7 @@ from random import Random
 from typing import Any, Protocol
 
 from gardenpath import study
-from gardenpath.stimuli import CRITICAL, UNGRAMMATICAL, Trial
+from gardenpath.stimuli import CRITICAL, UNGRAMMATICAL, Sentence, Trial
 from gardenpath.stimuli.item_tables import word_length, zipf
 from gardenpath.study.screens import (
     Display,
@@ -29,6 +29,7 @@ from gardenpath.study.screens import (
     Words,
 )
 
+from .factor_effects import Shift, at_words, by_condition
 from .records import judged
 from .script import Placed, Walk, sequence
 from .session_folders import write_record
@@ -48,6 +49,9 @@ class Effects:
     the one higher on the scale is chosen, each with a residual of its own. `comprehension` and `attention` are the
     probabilities of the right answer to a question and of an expected response to an attention item; `slips` is that of
     taking the wrong one of two words first.
+
+    `terms` are effects of factors and interactions, as [simulate] in study.toml states them; in paradigms that have one of
+    them they take the place of `critical`, `spillover` and `rating`.
 
     >>> Effects(scale={"npi": 0.5}).rating
     1.5
@@ -69,13 +73,15 @@ class Effects:
     attention: float = 0.95
     slips: float = 0.03
     scale: Mapping[str, float] = field(default_factory=dict)
+    terms: Mapping[str, study.EffectSection] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class Robot:
     """Runs a session from its payload with events drawn from `effects`; the same seed and name give the same events.
 
-    `files` holds the versions that it may meet, by SHA-256: what they show, which answers are right, where the critical words are.
+    `files` holds the versions that it may meet, by SHA-256: what they show, which answers are right, where the critical words are;
+    `stated` the effects of a study's own factors, by paradigm and condition.
 
     >>> from importlib.resources import files
     >>> from gardenpath import experiment
@@ -88,6 +94,7 @@ class Robot:
     effects: Effects
     seed: int
     files: Mapping[str, VersionFile]
+    stated: Mapping[tuple[str, str], Shift] = field(default_factory=dict)
 
     def events(self, session: Json, name: str) -> Iterator[Json]:
         """Yield the events of a whole session in order, as the page would send them."""
@@ -206,7 +213,11 @@ class _Reader:
 
     @property
     def knows(self) -> float:
-        return self.robot.effects.comprehension
+        p = self.robot.effects.comprehension
+        stated = self._stated(self.trial.condition)
+        if stated is None or not stated.accuracy or p in (0, 1):
+            return p
+        return 1 / (1 + math.exp(-math.log(p / (1 - p)) - stated.accuracy))
 
     @property
     def attends(self) -> float:
@@ -219,10 +230,11 @@ class _Reader:
     def reading_times(self, sentence: int) -> list[float]:
         """Draw the reading time of each word of one of the trial's sentences, ms."""
         sd = self.robot.effects.residual_sd
-        shown = self.trial.shown[sentence][1].shown()
+        condition, of = self.trial.shown[sentence]
+        added = self._at_words(condition, of)
         return [
-            math.exp(self.random.gauss(self._log_rt(sentence, word, text) + self.me[0], sd))
-            for word, text in enumerate(shown)
+            math.exp(self.random.gauss(self._log_rt(word, text, added) + self.me[0], sd))
+            for word, text in enumerate(of.shown())
         ]
 
     def at_once(self, text: str) -> float:
@@ -233,22 +245,30 @@ class _Reader:
     def latent(self, condition: str) -> float:
         """Draw where a sentence lies on the latent scale, on which the mean of grammatical ones is 0.7."""
         effects, rater = self.robot.effects, 0.0 if len(self.trial.shown) > 1 else self.me[1]
-        latent = 0.7 - effects.rating * self._violation(condition) + rater + self.random.gauss(0, 1)
+        stated = self._stated(condition)
+        mean = 0.7 + (stated.rating if stated else -effects.rating * self._violation(condition))
+        latent = mean + rater + self.random.gauss(0, 1)
         return latent + self._item("rating") * effects.rating_item_sd
 
-    def _log_rt(self, sentence: int, word: int, text: str) -> float:
+    def _log_rt(self, word: int, text: str, added: Mapping[int, float]) -> float:
         """Expected log reading time of a word for the average robot."""
         effects = self.robot.effects
-        condition, of = self.trial.shown[sentence]
-        violation = self._violation(condition)
         mean = effects.log_rt + self._item("rt") * effects.item_sd + effects.trial * math.log(self.position + 1)
         mean += effects.length * word_length(text) + effects.zipf * (zipf(text, self.file.language) or 0)
-        region = [one.index for one in of.words_of(CRITICAL)]
-        if word in region:
-            mean += effects.critical * violation
-        elif region and word == max(region) + 1:
-            mean += effects.spillover * violation
-        return mean
+        return mean + added.get(word, 0.0)
+
+    def _at_words(self, condition: str, sentence: Sentence) -> Mapping[int, float]:
+        """What the condition adds to the log reading time of words, by their index."""
+        stated = self._stated(condition)
+        if stated is None:
+            effects, violation = self.robot.effects, self._violation(condition)
+            regions = {CRITICAL: effects.critical * violation, f"{CRITICAL}+1": effects.spillover * violation}
+            stated = Shift(regions)
+        return at_words(stated, sentence)
+
+    def _stated(self, condition: str) -> Shift | None:
+        """What the study's factors do in a condition; None where nothing is stated of the paradigm."""
+        return self.robot.stated.get((self.trial.item.paradigm, condition))
 
     def _violation(self, condition: str) -> float:
         """0 for a grammatical sentence, the phenomenon's scale for an ungrammatical one."""
@@ -275,13 +295,18 @@ def _about(asked: study.FieldSection, random: Random) -> str | int:
 def robot(versions: Iterable[VersionFile], *, seed: int, effects: Effects | None = None) -> Robot:
     """Return a robot that knows what these versions show and expect, with the stated or the standard effects.
 
+    Raises `study.DataError` where `effects.terms` name a factor or a region that the versions do not have.
+
     >>> from importlib.resources import files
     >>> from gardenpath import experiment
     >>> versions = experiment.version_files(study.load(files("gardenpath.examples") / "minimal-pairs"))
     >>> robot(versions, seed=1).effects.rating
     1.5
     """
-    return Robot(effects or Effects(), seed, {file.sha256: file for file in versions})
+    effects, files = effects or Effects(), {file.sha256: file for file in versions}
+    trials = [trial for file in files.values() for trial in file.version.trials] if effects.terms else []
+    paradigms = {paradigm.id: paradigm for file in files.values() for paradigm in file.paradigms}
+    return Robot(effects, seed, files, by_condition(effects.terms, paradigms.values(), trials))
 
 
 _VISIT: Json = dataclasses.asdict(

@@ -56,7 +56,7 @@ def script(plan: study.Study, tasks: Tasks, version: Version) -> Script:
     for n, trial in enumerate(version.trials):
         try:
             seed = f"{version.seed}-{trial.item.id}-{trial.condition}"
-            trials.append(_trial(n, trial, tasks, plan.language, seed, tell=_tells(trial, plan)))
+            trials.append(_trial(n, trial, tasks, plan, seed))
         except ValueError as error:
             faults.append(f"{plan.path}: item {trial.item.id}: {error}")
     if faults:
@@ -74,6 +74,7 @@ def script(plan: study.Study, tasks: Tasks, version: Version) -> Script:
         end=tuple(_end(plan, texts)),
         texts={**{name: texts[name] for name in SAID}, "debriefing": debriefing},
         lab={name: texts[LAB][name] for name in SAID_IN_THE_LAB},
+        display=plan.procedure.display,
     )
 
 
@@ -82,17 +83,26 @@ def _tells(trial: Trial, plan: study.Study) -> bool:
     return trial.role == PRACTICE and plan.procedure.practice.criterion is not None
 
 
-def _trial(n: int, trial: Trial, tasks: Tasks, language: str, seed: str, *, tell: bool) -> Step:
+def _trial(n: int, trial: Trial, tasks: Tasks, plan: study.Study, seed: str) -> Step:
     """Return the step of a trial: its context, the sentence in its presentation, and what is asked of it."""
     if tasks.shows[trial.role] == WITH_TASK and not trial.prompts:
         raise ValueError(f"show is {WITH_TASK!r} for {trial.role}, but no task is asked of its sentence")
     shown: list[Screen] = []
     show = tasks.shows[trial.role]
     if trial.item.context:
-        hint = standard_texts("session", language)["continue"]
+        hint = standard_texts("session", plan.language)["continue"]
         shown.append(Whole(name="context", task="whole", text=trial.item.context, hint=hint))
     for name in [*([] if show == WITH_TASK else [show]), *trial.prompts]:
-        moment = Moment(trial, name, language, len(shown), with_task=show == WITH_TASK, tell=tell, seed=seed)
+        moment = Moment(
+            trial,
+            name,
+            plan.language,
+            len(shown),
+            with_task=show == WITH_TASK,
+            tell=_tells(trial, plan),
+            seed=seed,
+            width=plan.procedure.line_width,
+        )
         shown += tasks.task(name).screens(tasks.settings[name], moment)
     return Step("trial", tuple(shown), trial=n, block=_block(0) if trial.role == PRACTICE else "")
 

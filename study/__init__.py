@@ -7,6 +7,8 @@ from .config import (
     AnalysisSection,
     AttentionSection,
     DesignSection,
+    DisplaySection,
+    EffectSection,
     ExcludeSection,
     FieldSection,
     ModelSection,
@@ -15,6 +17,7 @@ from .config import (
     PracticeSection,
     Study,
     load,
+    load_effects,
     structure,
 )
 from .errors import DataError, MissingExtra, require
@@ -44,6 +47,8 @@ __all__ = [
     "AttentionSection",
     "DataError",
     "DesignSection",
+    "DisplaySection",
+    "EffectSection",
     "ExcludeSection",
     "FieldSection",
     "MissingExtra",
@@ -57,6 +62,7 @@ __all__ = [
     "check",
     "decode",
     "load",
+    "load_effects",
     "read",
     "read_csv",
     "read_json",

@@ -200,6 +200,35 @@ class DeviceSection:
 
 
 @dataclass(frozen=True)
+class DisplaySection:
+    """How sentences are set: their font, the largest and the smallest size of letters (px), and how many letters a line holds.
+
+    >>> DisplaySection(size=28).min_size
+    16.0
+    """
+
+    __pydantic_config__ = STRICT
+    font: str | None = None
+    size: float | None = None
+    min_size: float = 16.0
+    width: int | None = None
+
+    def __post_init__(self) -> None:
+        _expect(8 <= self.min_size <= 100, f"min_size is {self.min_size:g}; expected px, from 8 to 100")
+        _expect(
+            self.size is None or self.min_size <= self.size <= 200,
+            f"size is {self.size or 0:g}; expected px, from min_size ({self.min_size:g}) to 200",
+        )
+        _expect(
+            self.width is None or self.width >= 20, f"width is {self.width}; expected letters on a line, 20 or more"
+        )
+        _expect(
+            self.font is None or re.fullmatch(r"""[^;{}<>\\]+""", self.font) is not None,
+            f"font is {self.font!r}; expected names of fonts, such as 'Courier New, monospace'",
+        )
+
+
+@dataclass(frozen=True)
 class RoleSection:
     """What is shown of the sentences of one role, and what is asked after them; what is left out is as for targets."""
 
@@ -258,6 +287,7 @@ class ProcedureSection:
     pages: list[PageSection] = field(default_factory=list)
     demographics: list[FieldSection] = field(default_factory=list)
     device: DeviceSection = field(default_factory=DeviceSection)
+    display: DisplaySection = field(default_factory=DisplaySection)
     consent: str | None = None
     instructions: list[str] | None = None
     debriefing: str | None = None
@@ -270,6 +300,12 @@ class ProcedureSection:
             _expect(
                 isinstance(table.get("kind"), str), f"tasks.{name} has no kind; expected the kind of task that it is"
             )
+
+    @property
+    def line_width(self) -> int:
+        """How many letters a line of a sentence holds: as stated, or what fits the smallest window at the smallest size."""
+        letter = 0.5 * self.display.min_size
+        return self.display.width or max(20, int(0.92 * self.device.min_width / letter))
 
     def role(self, name: str) -> RoleSection:
         """Return what is shown and asked of a role, with what it leaves out as for targets."""
@@ -442,6 +478,37 @@ class AnalysisSection:
 
 
 @dataclass(frozen=True)
+class EffectSection:
+    """What a factor or an interaction does to simulated participants, `simulate.TERM`: to log reading time (ms) in regions, to
+    the latent rating (in units of its residual s.d.), and to the log-odds of the right answer to a question.
+
+    >>> EffectSection(log_rt={"critical": 0.08, "critical+1": 0.04}).rating
+    0.0
+    """
+
+    __pydantic_config__ = STRICT
+    log_rt: dict[str, float] = field(default_factory=dict)
+    rating: float = 0.0
+    accuracy: float = 0.0
+
+    def __post_init__(self) -> None:
+        for region, effect in self.log_rt.items():
+            _expect(
+                re.fullmatch(r"[^+]+(\+[1-9])?", region) is not None,
+                f"log_rt names the region {region!r}; expected one such as critical, or critical+1 for the word after it",
+            )
+            _expect(
+                abs(effect) <= 2, f"log_rt.{region} is {effect:g}; expected log ms, such as 0.05 (5 %), from -2 to 2"
+            )
+
+
+def _expect_terms(terms: Mapping[str, EffectSection]) -> None:
+    factors = [frozenset(term.split(":")) for term in terms]
+    twice = [term for term in terms if factors.count(frozenset(term.split(":"))) > 1]
+    _expect(not twice, f"simulate: {' and '.join(map(repr, twice))} are the same term; expected it once")
+
+
+@dataclass(frozen=True)
 class Study:
     """A study as study.toml states it; `path` is that file, and its paths start from its folder.
 
@@ -462,7 +529,11 @@ class Study:
     title: str = ""
     ordering: OrderingSection = field(default_factory=OrderingSection)
     analysis: AnalysisSection = field(default_factory=AnalysisSection)
+    simulate: dict[str, EffectSection] = field(default_factory=dict)
     path: Path = Path("study.toml")
+
+    def __post_init__(self) -> None:
+        _expect_terms(self.simulate)
 
     @property
     def folder(self) -> Path:
@@ -497,14 +568,41 @@ def load(path: str | Path) -> Study:
         path = path / "study.toml"
     if not path.exists():
         raise FileNotFoundError(f"{path}: there is no such file; expected a study.toml (see  gardenpath demo)")
-    try:
-        content = tomllib.loads(read_text(path))
-    except tomllib.TOMLDecodeError as error:
-        raise DataError(f"{path}: not valid TOML: {error}{_line_of(path, str(error))}") from None
+    content = _toml(path)
     content.pop("path", None)
     if renamed := list(_renamed(content)):
         raise DataError(f"{path}: {fault}" for fault in renamed)
     return structure(Study, {**content, "path": path}, where=str(path))
+
+
+@dataclass(frozen=True)
+class _EffectsFile:
+    __pydantic_config__ = STRICT
+    simulate: dict[str, EffectSection]
+
+    def __post_init__(self) -> None:
+        _expect_terms(self.simulate)
+
+
+def load_effects(path: str | Path) -> dict[str, EffectSection]:
+    """Return the effects that the table [simulate] of a file states; raises `DataError` with every fault.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = Path(folder, "effects.toml").write_text("[simulate.grammaticality]\\nrating = -1.5\\n")
+    ...     load_effects(f"{folder}/effects.toml")["grammaticality"].rating
+    -1.5
+    """
+    if not Path(path).exists():
+        raise FileNotFoundError(f"{path}: there is no such file; expected a table [simulate] as in study.toml")
+    return structure(_EffectsFile, _toml(Path(path)), where=str(path)).simulate
+
+
+def _toml(path: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(read_text(path))
+    except tomllib.TOMLDecodeError as error:
+        raise DataError(f"{path}: not valid TOML: {error}{_line_of(path, str(error))}") from None
 
 
 # Keys that were, and what says the same now.

@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Discriminator
 
-from .config import DeviceSection, FieldSection
+from .config import DeviceSection, DisplaySection, FieldSection
 
 Json = dict[str, Any]
 Value = str | int
@@ -131,7 +131,8 @@ class Pace:
 class Words(_Screen):
     """A sentence word by word: the space bar shows each next word, or time does where there is a `pace`.
 
-    `gaps` stand between the words: a space each, or nothing. `reminder` is said after a key that takes nobody on.
+    `gaps` stand between the words: a space each, or nothing. `breaks` are the words, by number, that begin a further line, where
+    the sentence stands on lines. `reminder` is said after a key that takes nobody on.
     """
 
     words: tuple[str, ...]
@@ -141,6 +142,7 @@ class Words(_Screen):
     hint: str = ""
     reminder: str = ""
     pace: Pace | None = None
+    breaks: tuple[int, ...] = ()
     sentence: int = 0
     kind: Literal["words"] = "words"
 
@@ -314,6 +316,7 @@ class Script:
     end: tuple[Step, ...]
     texts: Mapping[str, str]
     lab: Mapping[str, str]
+    display: DisplaySection = field(default_factory=DisplaySection)
     assets: tuple[Asset, ...] = ()
 
 

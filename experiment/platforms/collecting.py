@@ -69,13 +69,10 @@ def _named(record: SessionRecord, name: Callable[[str], str]) -> SessionRecord:
 
 
 def namer(data: str | Path, platform: str | None, key: str | Path | None, keep_ids: bool) -> Callable[[str], str]:
-    """Return what makes of a platform's id what is written: a keyed hash, or the id itself where it is a researcher's label.
-
-    The key is the file `key`, by default participant.key beside the data; it is made on first use.
-    """
-    if keep_ids or (platform == table.NAME and key is None):
+    """Return what makes of a platform's id what is written: a keyed hash, or the id itself where it is a researcher's label."""
+    path = key_file(data, platform, key, keep_ids)
+    if path is None:
         return str
-    path = Path(key) if key is not None else key_beside(data)
 
     @cache
     def secret() -> bytes:
@@ -91,6 +88,11 @@ def namer(data: str | Path, platform: str | None, key: str | Path | None, keep_i
     return lambda id: hash_participant(id, secret())
 
 
-def key_beside(data: str | Path) -> Path:
-    """Return where the key of participants' ids is kept: where the raw ids are too."""
+def key_file(data: str | Path, platform: str | None, key: str | Path | None, keep_ids: bool) -> Path | None:
+    """Return the file of the key that hashes ids: `key`, or participant.key beside the data; None where ids stay as they are."""
+    if keep_ids or (platform == table.NAME and key is None):
+        return None
+    if key is not None:
+        return Path(key)
+    # Where the raw ids are too.
     return (Path(data) if Path(data).is_dir() else Path(data).parent) / KEY

@@ -9,6 +9,7 @@ from typing import Any
 
 from gardenpath import study
 
+from ..players.web.built import page_folder
 from ..recruitment import PLATFORMS, ending
 from ..versions import VersionFile
 from .places import Place
@@ -47,18 +48,15 @@ def write_bytes(path: Path, content: bytes) -> None:
 
 def page_files(html: str) -> dict[str, bytes]:
     """Return the files of the page by name, with this index.html; raises `FileNotFoundError` saying how to build it."""
-    folder = Path(str(resources("gardenpath.experiment.players.web") / "dist"))
+    folder = page_folder()
     names = {"app.js": "standalone.js", "app.css": "app.css", "LICENSES.txt": "LICENSES.txt"}
-    if not (folder / "standalone.js").exists():
-        raise FileNotFoundError(f"{folder}: the page is not built; run  make web  (it needs Node.js and npm)")
     built_files = {name: (folder / built).read_bytes() for name, built in names.items()}
     return {"index.html": html.encode(), **built_files}
 
 
 def index_html(script: str = "save.js") -> str:
     """Return the page's index.html; `script` is loaded before the study."""
-    path = Path(str(resources("gardenpath.experiment.players.web") / "dist" / "standalone.html"))
-    return study.read_text(path).replace('src="save.js"', f'src="{script}"')
+    return study.read_text(page_folder() / "standalone.html").replace('src="save.js"', f'src="{script}"')
 
 
 def study_js(files: Sequence[VersionFile], places: Sequence[Place], online: study.OnlineSection) -> str:

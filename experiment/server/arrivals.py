@@ -14,7 +14,7 @@ from ..versions import VersionFile
 from . import payments, published_versions
 from .assignment import Filled, choose
 from .database import EVENTS, META, PREVIEW, REAL, SESSIONS, Row
-from .departures import has_departed
+from .departures import UNNAMED, has_departed
 from .leases import Leases
 from .payments import Ticket
 from .published_versions import VersionFiles
@@ -127,7 +127,7 @@ class Arrivals:
             file,
             slot,
             id=f"s-{secrets.token_hex(8)}",
-            participant=arrival.participant or f"p-{secrets.token_hex(8)}",
+            participant=arrival.participant or UNNAMED + secrets.token_hex(8),
             started=now,
             source=PREVIEW if arrival.preview else arrival.source,
         )

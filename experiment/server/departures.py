@@ -3,11 +3,12 @@
 import sqlalchemy as sa
 
 from . import payments, stored_sessions
-from .database import DEPARTED, DEPARTURES, PREVIEW, SESSIONS
+from .database import DEPARTED, DEPARTURES, PREVIEW, REAL, SESSIONS
 from .leases import Leases
 from .payments import Ticket
 
 LEAVE_NOTHING = ("refused", "unsuitable")
+UNNAMED = "p-"  # begins the random label of who came without an id
 
 
 def withdraw(
@@ -65,6 +66,13 @@ def has_departed(connection: sa.Connection, participant: str) -> bool:
     return connection.scalar(sa.select(DEPARTED).where(DEPARTED.c.participant == participant)) is not None
 
 
+def knows_people(connection: sa.Connection) -> bool:
+    """Whether anybody is known by the keyed hash of an id: in a session, or as one who may not come again."""
+    hashed = SESSIONS.c.participant.not_like(f"{UNNAMED}%") & REAL
+    found = sa.union_all(sa.select(SESSIONS.c.participant).where(hashed), sa.select(DEPARTED.c.participant)).limit(1)
+    return connection.scalar(found) is not None
+
+
 def numbers(connection: sa.Connection) -> dict[str, dict[str, int]]:
     """Return how many left, by version and reason."""
     left: dict[str, dict[str, int]] = {}
@@ -74,8 +82,8 @@ def numbers(connection: sa.Connection) -> dict[str, dict[str, int]]:
 
 
 def _bar(connection: sa.Connection, participant: str) -> None:
-    # Who came without an id has a random label, which can never come again.
-    if not participant.startswith("p-") and not has_departed(connection, participant):
+    # A random label can never come again.
+    if not participant.startswith(UNNAMED) and not has_departed(connection, participant):
         connection.execute(DEPARTED.insert().values(participant=participant))
 
 

@@ -25,6 +25,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from gardenpath import study
 
+from ..players.web.built import page_folder
 from ..pseudonyms import hash_participant
 from ..pseudonyms import known_key as known_key
 from ..pseudonyms import participant_key as participant_key
@@ -131,7 +132,7 @@ class _Study:
         self.calls = Limit(burst=site.burst, rate=site.burst / 50)
 
     def application(self) -> Starlette:
-        page = page_files()
+        page = page_folder()
         description = Path(str(files("gardenpath.experiment") / "openapi.json"))
         session = "/api/sessions/{session}"
         return Starlette(
@@ -325,14 +326,6 @@ def preview_key(key: bytes) -> str:
     return hmac.new(key, b"preview", "sha256").hexdigest()[:32]
 
 
-def page_files() -> Path:
-    """Return the folder of the built page; raises `FileNotFoundError` saying how to build it."""
-    folder = Path(str(files("gardenpath.experiment.players.web") / "dist"))
-    if not (folder / "index.html").exists():
-        raise FileNotFoundError(f"{folder}: the page is not built; run  make web  (it needs Node.js and npm)")
-    return folder
-
-
 def _static(page: Path) -> Callable[[Request], Response]:
     by_name = {path.name: path for path in page.iterdir() if path.is_file()}
 
@@ -425,6 +418,13 @@ def listen(host: str, port: int) -> socket.socket:
             remedy = "expected an address of this machine for --host, such as 127.0.0.1 or 0.0.0.0"
         raise ValueError(f"port {port} on {host}: {error.strerror}; {remedy}") from None
     return listener
+
+
+def key_of(url: str, path: str | Path) -> bytes:
+    """Return the key that hashes ids, made on first use; `FileNotFoundError` where it is missing and people are known by it."""
+    if not Path(path).exists() and Store(url).knows_people():
+        return known_key(path, "the study's database")
+    return participant_key(path)
 
 
 def open_store(

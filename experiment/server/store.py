@@ -119,6 +119,11 @@ class Store:
         self.database.scrub()
         return number
 
+    def knows_people(self) -> bool:
+        """Whether anybody is known by the keyed hash of an id; a new key would not recognise them."""
+        with self.database.reading() as connection:
+            return departures.knows_people(connection)
+
     def payments(self) -> list[dict[str, Any]]:
         """Return the payments: platform, id, submission, code and status, ordered by platform and id."""
         with self.database.reading() as connection:

@@ -8,6 +8,7 @@ from typing import Literal
 
 from gardenpath.study.screens import Words
 
+from ..line_breaks import breaks
 from ..standard_texts import standard_texts
 from .moment import Act, Moment, Reader, words_of
 from .recording import readings as rows
@@ -44,6 +45,7 @@ def screens(settings: Settings, moment: Moment) -> Iterator[Words]:
             arrangement=settings.kind,
             hint=texts["start_hint"],
             reminder=texts["other_key"] if moment.trial.role == "practice" else "",
+            breaks=() if settings.kind == "centred" else breaks(moment.trial.item.sentences.values(), moment.width),
             sentence=n,
         )
 

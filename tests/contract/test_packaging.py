@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from gardenpath.experiment.players.web.built import page_folder
+
 ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 TOP = ("study", "stimuli", "experiment", "lmscore", "analysis", "cli", "examples")
@@ -59,7 +61,7 @@ def test_a_wheel_by_way_of_its_sources_holds_what_stands_in_the_folders(tmp_path
     ignored = shutil.ignore_patterns("node_modules", "build", "__pycache__", ".*_cache")
     for top in TOP:
         shutil.copytree(ROOT / top, tmp_path / "from" / top, ignore=ignored)
-    for name in ("pyproject.toml", "README.md", "LICENSE"):
+    for name in ("pyproject.toml", "MANIFEST.in", "README.md", "LICENSE"):
         shutil.copy(ROOT / name, tmp_path / "from")
     wanted = {path.relative_to(tmp_path / "from").as_posix() for top in TOP for path in (tmp_path / "from" / top).rglob("*") if path.is_file()}  # fmt: skip
     sources, said = built("build_sdist", tmp_path / "from", tmp_path)
@@ -72,6 +74,63 @@ def test_a_wheel_by_way_of_its_sources_holds_what_stands_in_the_folders(tmp_path
     inside = {name.removeprefix("gardenpath/") for name in zipfile.ZipFile(wheel).namelist() if ".dist-info/" not in name}  # fmt: skip
     assert inside == {name for name in wanted if not name.startswith(STAYS)}
     assert any(name.endswith(".css") for name in inside)
+
+
+@pytest.fixture
+def unbuilt(tmp_path: Path) -> Path:
+    """The sources as they are checked out: the page is not built."""
+    ignored = shutil.ignore_patterns("node_modules", "build", "dist", "__pycache__", ".*_cache")
+    for top in TOP:
+        shutil.copytree(ROOT / top, tmp_path / "from" / top, ignore=ignored)
+    for name in ("pyproject.toml", "MANIFEST.in", "README.md", "LICENSE"):
+        shutil.copy(ROOT / name, tmp_path / "from")
+    return tmp_path / "from"
+
+
+def npm(folder: Path, text: str) -> str:
+    """A PATH on which npm is this script, or on which there is none."""
+    folder.mkdir()
+    if text:
+        (folder / "npm").write_text(f"#!/bin/sh\n{text}\n")
+        (folder / "npm").chmod(0o755)
+    return f"{folder}:/usr/bin:/bin" if text else str(folder)
+
+
+@pytest.mark.parametrize("call", ["build_wheel", "build_sdist"])
+def test_a_page_that_is_not_built_is_built_on_the_way(
+    call: str, unbuilt: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    steps = 'echo "$*" >>steps; if [ "$1" = run ]; then mkdir dist; echo page >dist/index.html; fi'
+    monkeypatch.setenv("PATH", npm(tmp_path / "bin", steps))
+    made, _ = built(call, unbuilt, tmp_path)
+    assert (unbuilt / WEB / "steps").read_text().splitlines() == ["ci --no-audit --no-fund", "run --silent build"]
+    if call == "build_wheel":
+        names = zipfile.ZipFile(made).namelist()
+    else:
+        with tarfile.open(made) as packed:
+            names = packed.getnames()
+        sources = {f"{WEB}/src/main.ts", f"{WEB}/build.mjs", f"{WEB}/package-lock.json"}
+        assert sources <= {name.partition("/")[2] for name in names}
+    assert any(name.endswith("players/web/dist/index.html") for name in names)
+
+
+@pytest.mark.parametrize(
+    ("script", "said"), [("", "npm is not installed"), ("echo no network; exit 1", "npm ci failed: no network")]
+)
+def test_without_the_page_it_is_built_and_says_so(
+    script: str, said: str, unbuilt: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", npm(tmp_path / "bin", script))
+    wheel, output = built("build_wheel", unbuilt, tmp_path)
+    assert said in output
+    assert "gardenpath is built without the page that participants see" in output
+    # What is installed then says how to get the page, in words that fit an installed package, and a checkout.
+    zipfile.ZipFile(wheel).extractall(tmp_path / "site")
+    with pytest.raises(FileNotFoundError, match="pip install --force-reinstall") as caught:
+        page_folder(tmp_path / "site" / "gardenpath" / WEB)
+    assert "make web" not in str(caught.value)
+    with pytest.raises(FileNotFoundError, match=f"run  make web  in {unbuilt} "):
+        page_folder(unbuilt / WEB)
 
 
 def test_no_python_file_lies_at_the_root() -> None:

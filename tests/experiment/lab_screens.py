@@ -86,9 +86,6 @@ class Reader:
             self.presses.append(given)
         return given
 
-    def places(self, words: Sequence[str], gaps: Sequence[str]) -> tuple[tuple[int, int], ...]:
-        return tuple((n // 3, n % 3) for n in range(len(words)))
-
     def dropped(self) -> int | None:
         return 0
 

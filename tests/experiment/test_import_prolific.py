@@ -91,3 +91,21 @@ def test_nothing_of_the_export_is_left_beside_the_tables(data: Path, tmp_path: P
     assert CliRunner().invoke(cli, [*arguments, "-o", str(tmp_path / "tables")]).exit_code == 0
     written = "".join(path.read_text() for path in (tmp_path / "tables").iterdir())
     assert not any(id in written for id in ("5f3c", "60aa", "61bb", "62cc"))
+
+
+def test_tables_are_not_made_anew_with_another_key(data: Path, tmp_path: Path) -> None:
+    call = ["collect", str(data), "--from", "jspsych", "--force", "-o"]
+    assert CliRunner().invoke(cli, [*call, str(tmp_path / "tables")]).exit_code == 0
+    before = (tmp_path / "tables" / "sessions.csv").read_text()
+    key = tmp_path / "participant.key"
+    kept = key.read_text()
+    key.unlink()
+    with pytest.raises(FileNotFoundError, match=r"participant\.key: the key .* is missing.*restore this file"):
+        CliRunner().invoke(cli, [*call, str(tmp_path / "tables")], catch_exceptions=False)
+    assert not key.exists()
+    key.write_text("damaged")
+    with pytest.raises(study.DataError, match=r"participant\.key: not a key of participants' ids"):
+        CliRunner().invoke(cli, [*call, str(tmp_path / "tables")], catch_exceptions=False)
+    key.write_text(kept)
+    assert CliRunner().invoke(cli, [*call, str(tmp_path / "tables")]).exit_code == 0
+    assert (tmp_path / "tables" / "sessions.csv").read_text() == before

@@ -378,7 +378,7 @@ def test_a_digit_is_met_by_the_top_row_and_by_the_keypad(tmp_path: Path) -> None
     [("moving_window", Lines), ("cumulative", Lines), ("whole", Whole), ("with_task", Asked), ("centred", Word)],
 )
 def test_each_presentation_shows_the_sentence(tmp_path: Path, presentation: str, kind: type[Any]) -> None:
-    text = stated(show=presentation)
+    text = stated(show=presentation) + "\n[procedure.display]\nwidth = 20\n"
     outcome = take(tmp_path / "data", made(tmp_path, text), reader := Machine())
     assert outcome.how == "finished"
     shown = reader.of(kind)
@@ -387,7 +387,10 @@ def test_each_presentation_shows_the_sentence(tmp_path: Path, presentation: str,
         assert {one.cumulative for one in shown} == {presentation == "cumulative"}
         recorded = [e.value for e in events(tmp_path / "data", outcome.session.id) if e.kind == "word"]
         words = [value for value in recorded if value["word"] >= 0]
-        assert all(value["line"] == value["word"] // 3 and value["column"] == value["word"] % 3 for value in words)
+        assert {value["line"] for value in words} > {0}
+        for before, value in pairwise(words):
+            stays = value["word"] > 0 and value["line"] == before["line"]
+            assert value["column"] == (before["column"] + 1 if stays else 0)
     if kind is Asked:
         assert all(one.screen.above.text for one in shown)
 
@@ -1213,16 +1216,33 @@ def test_no_text_reaches_beyond_the_box_or_the_screen_that_holds_it(direction: s
                     assert abs(text.y - box.y) + text.size / 2 <= box.height / 2
 
 
+def on_lines(words: tuple[str, ...], breaks: tuple[int, ...], direction: str = "ltr", **stated: Any) -> layout.Room:
+    lines = [layout.lines_of(words, (" ",) * (len(words) - 1), breaks)]
+    section = study.DisplaySection(**stated)
+    return layout.room(800, 600, direction, [], lambda text, size: 0.6 * size * len(text), [], lines, section)
+
+
 def test_a_sentence_of_many_lines_ends_above_what_is_said_below_it() -> None:
-    words, here = ("words",) * 200, room()
-    drawn = layout.marks(Lines(words, (" ",) * 199, hint="Press the space bar to start reading"), here)
+    words, breaks = ("words",) * 200, tuple(range(14, 200, 14))
+    here = on_lines(words, breaks, min_size=10)
+    drawn = layout.marks(Lines(words, (" ",) * 199, breaks, hint="Press the space bar to start reading"), here)
     hint = next(mark for mark in drawn if isinstance(mark, layout.Text))
     lowest = min(mark.y for mark in drawn if isinstance(mark, layout.Box))
     assert hint.y + hint.size / 2 < lowest
     assert max(mark.y for mark in drawn) < here.height / 2
-    assert len({line for line, _ in layout.places(words, (" ",) * 199, here)}) == len(
-        {mark.y for mark in drawn if isinstance(mark, layout.Box)}
-    )
+    assert len({mark.y for mark in drawn if isinstance(mark, layout.Box)}) == 15
+
+
+def test_the_longest_line_of_a_study_sets_the_size_and_where_all_sentences_begin() -> None:
+    words = ("words",) * 12
+    here = on_lines(words, ())
+    assert 0.9 * 800 < here.line_width <= 0.92 * 800
+    assert here.line_size == pytest.approx(0.92 * 800 / (0.6 * 71))
+    first = [layout.marks(Lines(words[:n], (" ",) * (n - 1)), here)[0] for n in (3, 12)]
+    assert first[0].x == pytest.approx(first[1].x)
+    assert on_lines(("word",), (), size=30).line_size == 30
+    with pytest.raises(ValueError, match=r"17\.3 px high; expected at least 20 \(procedure\.display\.min_size\)"):
+        on_lines(words, (), min_size=20)
 
 
 def test_a_mark_is_not_parted_from_its_letter_where_a_word_is_broken() -> None:
@@ -1231,14 +1251,13 @@ def test_a_mark_is_not_parted_from_its_letter_where_a_word_is_broken() -> None:
 
 @pytest.mark.parametrize(("direction", "sign"), [("ltr", 1), ("rtl", -1)])
 def test_a_moving_window_uncovers_one_word_in_its_place(direction: str, sign: int) -> None:
-    words = tuple(f"word{n}" for n in range(30))
-    display = Lines(words, (" ",) * 29)
-    here = room(direction)
+    words, breaks = tuple(f"word{n}" for n in range(30)), (11, 20)
+    display = Lines(words, (" ",) * 29, breaks)
+    here = on_lines(words, breaks, direction)
     covered = layout.marks(display, here)
     assert all(isinstance(mark, layout.Box) for mark in covered)
-    places_ = layout.places(words, display.gaps, here)
-    assert places_[0] == (0, 0)
-    assert max(line for line, _ in places_) > 0
+    places_ = layout.places(30, breaks)
+    assert (places_[0], places_[10], places_[11], places_[29]) == ((0, 0), (0, 10), (1, 0), (2, 9))
     for n, (line, _) in enumerate(places_):
         seen = [mark for mark in layout.marks(replace(display, shown=n), here) if isinstance(mark, layout.Text)]
         assert [mark.text for mark in seen] == [words[n]]

@@ -148,3 +148,26 @@ def test_data_of_who_withdraws_are_kept_only_where_a_consent_text_of_ones_own_ca
         script = httpx2.post(f"{address}api/sessions", json={}).json()["script"]
         [page] = script["front"][script["consent"]]["screens"]
         assert page["paragraphs"] == [consent.split('"')[1]]
+
+
+def test_a_key_that_is_missing_is_not_replaced_while_people_are_known_by_it(study_folder: Path) -> None:
+    key = study_folder / "data" / "participant.key"
+    with serving(study_folder) as (_, address):
+        assert httpx2.post(f"{address}api/sessions", json={}).status_code == 201
+    key.unlink()
+    # Nobody was known by the first key: somebody without an id has a random label.
+    with serving(study_folder) as (_, address):
+        assert httpx2.post(f"{address}api/sessions", json={"PROLIFIC_PID": "anna"}).status_code == 201
+    kept = key.read_text()
+    key.unlink()
+    call = [sys.executable, "-m", "gardenpath.cli.main", "serve", str(study_folder), "--port", "0"]
+    done = subprocess.run(call, capture_output=True, text=True)
+    assert done.returncode != 0
+    (line,) = done.stderr.strip().splitlines()
+    assert line.startswith(f"{key}: the key that hashed participants' ids in the study's database is missing")
+    assert line.endswith("restore this file from a backup of its folder")
+    assert not key.exists()
+    key.write_text(kept)
+    with serving(study_folder) as (_, address):
+        # 200: the session that this person began; a stranger would get 201.
+        assert httpx2.post(f"{address}api/sessions", json={"PROLIFIC_PID": "anna"}).status_code == 200

@@ -161,10 +161,10 @@ def test_practice_questions_have_feedback_and_ratings_none(tmp_path: Path, brows
         assert judged.to_dict() == {"question": False}
 
 
-def test_a_moving_window_shows_one_word_in_its_place(tmp_path: Path, browser: Any) -> None:  # noqa: F811
-    with served(tmp_path, stated(show="moving_window")) as site:
+@pytest.mark.parametrize("display", ["", "\n[procedure.display]\nwidth = 20\nsize = 24\nfont = 'monospace'\n"])
+def test_a_moving_window_shows_one_word_in_its_place(display: str, tmp_path: Path, browser: Any) -> None:  # noqa: F811
+    with served(tmp_path, stated(show="moving_window") + display) as site:
         with opened(browser, f"{site.address}?participant=P1", viewport={"width": 820, "height": 600}) as reader:
-            reader.page.evaluate("document.styleSheets[0].insertRule('.lines { max-width: 12rem !important }', 0)")
             reader.begin()
             for _ in range(4):
                 reader.skip_text()
@@ -172,6 +172,13 @@ def test_a_moving_window_shows_one_word_in_its_place(tmp_path: Path, browser: An
                 words = reader.page.locator(".lines span")
                 places = words.evaluate_all("spans => spans.map((s) => [s.offsetLeft, s.offsetTop])")
                 assert reader.page.locator(".covered").count() == words.count()
+                edges = words.evaluate_all("spans => spans.map((s) => s.getBoundingClientRect().right)")
+                assert max(edges) <= 820
+                if display:
+                    style = reader.page.locator(".lines").evaluate(
+                        "e => [getComputedStyle(e).fontSize, getComputedStyle(e).fontFamily]"
+                    )
+                    assert style == ["24px", "monospace"]
                 reader.go()
                 seen = []
                 while reader.screen() == "word":
@@ -189,7 +196,7 @@ def test_a_moving_window_shows_one_word_in_its_place(tmp_path: Path, browser: An
     for trial in {e["trial"] for e in events} - {0}:
         values = [e["value"] for e in events if e["trial"] == trial and e["value"]["word"] >= 0]
         lines, columns = [v["line"] for v in values], [v["column"] for v in values]
-        assert max(lines) > 0, "a narrow window breaks the sentence"
+        assert (max(lines) > 0) == bool(display), "a line as long as the study says, on every screen"
         for (line, column), (after, next_column) in pairwise(zip(lines, columns, strict=True)):
             assert (after, next_column) in ((line, column + 1), (line + 1, 0))
 

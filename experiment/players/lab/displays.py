@@ -28,10 +28,14 @@ class Word:
 
 @dataclass(frozen=True)
 class Lines:
-    """A sentence on lines whose words are covered but for word `shown` and, where it is cumulative, those before it."""
+    """A sentence on lines whose words are covered but for word `shown` and, where it is cumulative, those before it.
+
+    The words `breaks`, by number, begin a further line.
+    """
 
     words: tuple[str, ...]
     gaps: tuple[str, ...]
+    breaks: tuple[int, ...] = ()
     shown: int = -1
     cumulative: bool = False
     hint: str = ""
@@ -147,9 +151,6 @@ class Screen(Protocol):
 
         None when nothing does: what is shown next comes with the frame after these.
         """
-
-    def places(self, words: Sequence[str], gaps: Sequence[str]) -> tuple[tuple[int, int], ...]:
-        """Return the line of each word of a sentence, and its position on that line."""
 
     def dropped(self) -> int | None:
         """Return the frames that came late since this was last asked; None where that cannot be told."""

@@ -2,9 +2,11 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from math import ceil
 from typing import TYPE_CHECKING
 
+from gardenpath.study.config import DisplaySection
 from gardenpath.study.screens import Answer, Answers, Slider, Whole
 
 from .displays import Asked, Blank, Display, Lines, Page, Pair, Word
@@ -52,7 +54,8 @@ Mark = Text | Box
 class Room:
     """The screen: its size and the size of letters in px, the reading direction, and how wide a text is at a size.
 
-    The words of a pair stand `apart` from the middle, all of them.
+    The words of a pair stand `apart` from the middle, all of them. Sentences on lines have letters of `line_size`, and begin where
+    a line of `line_width` would.
     """
 
     width: float
@@ -62,6 +65,8 @@ class Room:
     direction: str
     measure: Callable[[str, float], float]
     apart: float = 0.0
+    line_size: float = 0.0
+    line_width: float = 0.0
 
     def text_width(self, size: float) -> Callable[[str], float]:
         return lambda text: self.measure(text, size)
@@ -92,13 +97,16 @@ def room(
     words: Sequence[str],
     measure: Callable[[str, float], float],
     paired: Sequence[str] = (),
+    sentences: Sequence[Sequence[str]] = (),
+    display: DisplaySection | None = None,
 ) -> Room:
-    """Return a screen on which the widest word fits, and the widest of a pair on its half: one size for the whole session.
+    """Return a screen on which the widest word fits, the widest of a pair on its half, and the widest line of a sentence: one size
+    for the whole session.
 
-    Raises `ValueError` where nobody could read words of that size.
+    Raises `ValueError` where nobody could read words of that size, or lines would be smaller than the study allows.
     """
-    size = _size(height)
-    word_size = 1.6 * size
+    size, display = _size(height), display or DisplaySection()
+    word_size = display.size or 1.6 * size
     shares = [
         (max(measure(word, word_size), 1.0), share, word)
         for of, share in ((words, 0.92), (paired, 0.42))
@@ -112,7 +120,32 @@ def room(
             f"{fitting:.1f} px high; expected at least {SMALLEST:.0f}: divide it into words, or use a wider screen"
         )
     widest = max((measure(word, fitting) for word in paired), default=0.0)
-    return Room(width, height, size, fitting, direction, measure, widest / 2 + 1.5 * size)
+    line_size, line_width = _line_size(width, height, display.size or 1.25 * size, sentences, measure, display.min_size)
+    return Room(width, height, size, fitting, direction, measure, widest / 2 + 1.5 * size, line_size, line_width)
+
+
+def _line_size(
+    width: float,
+    height: float,
+    wanted: float,
+    sentences: Sequence[Sequence[str]],
+    measure: Callable[[str, float], float],
+    smallest: float,
+) -> tuple[float, float]:
+    """Return the size of letters at which all lines of sentences fit, and how wide the widest is then."""
+    widths = {line: measure(line, wanted) for lines in sentences for line in lines}
+    widest = max(widths, key=lambda line: widths[line], default="")
+    across = wanted * min(1.0, 0.92 * width / max(widths.get(widest, 0.0), 1.0))
+    if across < smallest:
+        raise ValueError(
+            f"the line {f'{widest[:40]}...'!r} has {len(widest)} letters: for it to fit, sentences would have to be "
+            f"{across:.1f} px high; expected at least {smallest:g} (procedure.display.min_size): use a wider screen, or a smaller "
+            "procedure.display.width"
+        )
+    # What is said below is not reached.
+    down = 0.62 * height / (LINES_APART * max(map(len, sentences), default=1))
+    fitting = max(SMALLEST, min(across, down))
+    return fitting, measure(widest, fitting) if widest else 0.0
 
 
 def _size(height: float) -> float:
@@ -356,46 +389,38 @@ def _blank(blank: Blank, room: Room, column: float) -> Iterator[Row]:
 # ---------------------------------------------------------------------------------------------------------- lines
 
 
-def places(words: Sequence[str], gaps: Sequence[str], room: Room) -> tuple[tuple[int, int], ...]:
+def numbers_of(count: int, breaks: Sequence[int]) -> list[list[int]]:
+    """Return the words' numbers on each line, of so many words; `breaks` begin a further line.
+
+    >>> numbers_of(5, (2, 4))
+    [[0, 1], [2, 3], [4]]
+    """
+    starts = [0, *(n for n in breaks if 0 < n < count), count]
+    return [list(range(*ends)) for ends in pairwise(starts)]
+
+
+def places(count: int, breaks: Sequence[int]) -> tuple[tuple[int, int], ...]:
     """Return the line of each word, and its position on that line."""
+    lines = enumerate(numbers_of(count, breaks))
+    return tuple((line, column) for line, numbers in lines for column in range(len(numbers)))
+
+
+def lines_of(words: Sequence[str], gaps: Sequence[str], breaks: Sequence[int]) -> tuple[str, ...]:
+    """Return the text of each line of a sentence."""
+    joined = [word + gap for word, gap in zip(words, (*gaps, ""), strict=True)]
     return tuple(
-        (line, column) for line, numbers in enumerate(_fitted(words, gaps, room)[1]) for column in range(len(numbers))
+        "".join(joined[n] for n in line[:-1]) + words[line[-1]] for line in numbers_of(len(words), breaks) if line
     )
-
-
-def _fitted(words: Sequence[str], gaps: Sequence[str], room: Room) -> tuple[float, list[list[int]]]:
-    """Size of a sentence and the words' numbers on each line; one that would reach what is said below it is smaller."""
-    size = min(room.word_size, 1.25 * room.size)
-    while True:
-        numbers = _numbers(words, gaps, size, room)
-        if LINES_APART * size * len(numbers) <= 0.62 * room.height or size <= SMALLEST:
-            return size, numbers
-        size *= 0.92
-
-
-def _numbers(words: Sequence[str], gaps: Sequence[str], size: float, room: Room) -> list[list[int]]:
-    width = min(0.86 * room.width, 46 * room.size)
-    measure = room.text_width(size)
-    lines: list[list[int]] = [[]]
-    filled = 0.0
-    for n, word in enumerate(words):
-        gap = measure(gaps[n - 1]) if lines[-1] and gaps[n - 1] else 0.0
-        if lines[-1] and filled + gap + measure(word) > width:
-            lines.append([])
-            filled = gap = 0.0
-        lines[-1].append(n)
-        filled += gap + measure(word)
-    return lines
 
 
 def _lines(display: Lines, room: Room) -> Iterator[Mark]:
     """Yield the words that are seen, and a rule in the place of each that is not."""
-    size, lines = _fitted(display.words, display.gaps, room)
+    size, lines = room.line_size, numbers_of(len(display.words), display.breaks)
     measure = room.text_width(size)
     spans = [sum(measure(display.words[n]) for n in line) + _gaps(line[:-1], display, measure) for line in lines]
     y = LINES_APART / 2 * size * (len(lines) - 1)
     for line in lines:
-        x = room.start * max(spans) / 2
+        x = room.start * max(room.line_width, *spans) / 2
         for n in line:
             width = measure(display.words[n])
             middle = x - room.start * width / 2

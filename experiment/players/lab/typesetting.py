@@ -131,8 +131,13 @@ def visual(text: str, direction: str) -> str:
     return ordered
 
 
-def typeface(texts: Iterable[str], language: str, direction: str, wanted: str | None = None) -> Typeface:
-    """Return a font that can draw these texts; raises `ValueError` where this machine has none."""
+def typeface(
+    texts: Iterable[str], language: str, direction: str, wanted: str | None = None, stated: str | None = None
+) -> Typeface:
+    """Return a font that can draw these texts; raises `ValueError` where this machine has none.
+
+    `wanted` is one that it has to be; the first of those that the study has `stated` is taken before others.
+    """
     from PIL import features
 
     texts = [unicodedata.normalize("NFC", text) for text in texts]
@@ -143,7 +148,7 @@ def typeface(texts: Iterable[str], language: str, direction: str, wanted: str | 
             "fribidi; Windows: fribidi.dll beside python.exe)"
         )
     characters = "".join(texts if shaped else [visual(text, direction) for text in texts])
-    family = font_for([characters], language, wanted)
+    family = font_for([characters], language, wanted, stated)
     path, index, _ = _fonts()[family]
     return Typeface(family, path, index, language, direction, shaped)
 
@@ -153,13 +158,14 @@ def _needs_shaping(text: str) -> bool:
     return any(unicodedata.combining(one) or unicodedata.category(one) in ("Mn", "Mc") for one in text)
 
 
-def font_for(texts: Iterable[str], language: str, wanted: str | None = None) -> str:
+def font_for(texts: Iterable[str], language: str, wanted: str | None = None, stated: str | None = None) -> str:
     """Return the family of a font that has every character of these texts as drawn; raises `ValueError` where none does."""
     needed = {ord(one) for text in texts for one in text if unicodedata.category(one)[0] not in "ZC"}
     fonts = _fonts()
     if wanted is not None and wanted not in fonts:
         raise ValueError(f"--font {wanted}: there is no such font; expected the family of one that is installed")
-    usual = (*PREFERRED.get(language.partition("-")[0], ()), *USUAL, *sorted(fonts))
+    first = [name.strip(" \"'") for name in (stated or "").split(",")]
+    usual = (*first, *PREFERRED.get(language.partition("-")[0], ()), *USUAL, *sorted(fonts))
     missing = needed
     for family in [wanted] if wanted else [family for family in usual if family in fonts]:
         lacks = needed - fonts[family][2]

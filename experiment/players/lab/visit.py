@@ -13,6 +13,7 @@ from gardenpath.study.screens import Json
 from ...answers import KEYS, answers
 from ...records import judged
 from ...script import Placed, Walk
+from . import layout
 from .displays import Asked, Blank, Click, Display, Focus, Input, Key, Lines, Page, Painted, Pair, Screen, Typed, Word
 from .form import digits, field_fault, filled, stored
 from .keys import Keys, Press
@@ -201,10 +202,10 @@ class Visit:
             nothing: Display = Word("")
             words = [Word(word) for word in screen.words]
         else:
-            nothing = Lines(screen.words, screen.gaps, cumulative=screen.arrangement == "cumulative")
+            nothing = Lines(screen.words, screen.gaps, screen.breaks, cumulative=screen.arrangement == "cumulative")
             start = replace(nothing, hint=screen.hint)
             words = [replace(nothing, shown=n) for n in range(len(screen.words))]
-            places = self.screen.places(screen.words, screen.gaps)
+            places = layout.places(len(screen.words), screen.breaks)
         self.screen.prepare([start, *words, nothing])
         painted, press = self._present(start, SPACE, reminder=screen.reminder)
         self._word(-1, press.t, painted, press)

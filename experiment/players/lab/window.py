@@ -20,7 +20,7 @@ from gardenpath.study.screens import Json, Script, Visit, WordPairs, Words
 
 from ...versions import VersionFile
 from .displays import Asked, Click, Display, Focus, Input, Key, Painted, Typed
-from .layout import PAPER, Box, Mark, Room, marks, picture, places, room
+from .layout import PAPER, Box, Mark, Room, lines_of, marks, picture, room
 from .typesetting import typeface
 
 # So long before the next frame nothing new is looked at, s: time to draw what a key asks for.
@@ -152,7 +152,8 @@ class Window:
         from psychopy.hardware import keyboard
 
         script = file.script
-        self._face = typeface({file.title, *_strings(asdict(script))}, script.language, script.direction, font)
+        texts = {file.title, *_strings(asdict(script))}
+        self._face = typeface(texts, script.language, script.direction, font, script.display.font)
         self._visual, self._clock = visual, core
         self._win = visual.Window(
             size or (1024, 768),
@@ -315,10 +316,6 @@ class Window:
         if self._win.mouseVisible != shown:
             self._win.mouseVisible = shown
 
-    def places(self, words: Sequence[str], gaps: Sequence[str]) -> tuple[tuple[int, int], ...]:
-        """Return the line of each word of a sentence, and its position on that line."""
-        return places(words, gaps, self.room)
-
     def _width(self, text: str, size: float) -> float:
         """Return how wide a text is, px."""
         width = self._widths.get((text, size))
@@ -414,12 +411,14 @@ class Window:
 
 
 def _room(script: Script, width: float, height: float, measure: Callable[[str, float], float]) -> Room:
-    """Return a room for the words that are shown alone and in pairs; whole sentences are broken into lines instead."""
+    """Return a room for the words that are shown alone and in pairs, and for the lines of sentences; texts are broken instead."""
     screens = [screen for step in script.trials for screen in step.screens]
-    alone = {word for screen in screens if isinstance(screen, Words) for word in screen.words}
+    words = [screen for screen in screens if isinstance(screen, Words)]
+    alone = {word for screen in words if screen.arrangement == "centred" for word in screen.words}
     pairs = [pair for screen in screens if isinstance(screen, WordPairs) for pair in screen.pairs]
     paired = {word for pair in pairs for word in (pair.word, pair.alternative)}
-    return room(width, height, script.direction, sorted(alone), measure, sorted(paired))
+    sentences = [lines_of(one.words, one.gaps, one.breaks) for one in words if one.arrangement != "centred"]
+    return room(width, height, script.direction, sorted(alone), measure, sorted(paired), sentences, script.display)
 
 
 def _strings(value: object) -> Iterable[str]:

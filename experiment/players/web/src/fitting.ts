@@ -3,37 +3,82 @@
 import { machine, suits } from "./checks";
 import { button, element, fittingSize, paragraphs } from "./dom";
 import { show } from "./messages";
-import type { Script } from "./screens";
+import type { DeviceSection, DisplaySection, Screen, Script } from "./screens";
+import { linesOf } from "./sentence-window";
 
-/** One size for the whole session, such that the longest word fits; never changed from word to word. */
-export function sizeWords({ front, trials, interludes, end }: Script): void {
-  const probe = element("div", "word");
+const SHARE = 0.92; // of the window's width, for words and lines
+
+type Measure = (text: string) => number;
+
+/** How wide texts are in the letters of an element of this class, at the size that the class has. */
+function measuring<T>(name: string, { font }: DisplaySection, use: (width: Measure, size: number) => T): T {
+  if (font) document.documentElement.style.setProperty("--sentence-font", font);
+  const probe = element("div", name);
   document.body.append(probe);
-  const style = getComputedStyle(probe);
-  const context = document.createElement("canvas").getContext("2d");
-  if (context) {
-    context.font = `${style.fontWeight} ${style.fontSize} ${style.fontFamily}`;
-    const widths = new Map<string, number>();
-    const width = (word: string): number => widths.get(word) ?? (widths.set(word, context.measureText(word).width).get(word) as number);
-    let [widest, pair] = [0, 0];
-    for (const step of [...front, ...trials, ...interludes.flatMap(({ steps }) => steps), ...end]) {
-      for (const screen of step.screens) {
-        if (screen.kind === "words") for (const word of screen.words) widest = Math.max(widest, width(word));
-        // Two of them stand side by side, with room between.
-        if (screen.kind !== "word_pairs") continue;
-        for (const { word, alternative } of screen.pairs) pair = Math.max(pair, 2.4 * width(word), 2.4 * width(alternative));
+  const { fontWeight, fontSize, fontFamily } = getComputedStyle(probe);
+  probe.remove();
+  const context = document.createElement("canvas").getContext("2d") as CanvasRenderingContext2D;
+  context.font = `${fontWeight} ${fontSize} ${fontFamily}`;
+  const widths = new Map<string, number>();
+  const width = (text: string): number => widths.get(text) ?? (widths.set(text, context.measureText(text).width).get(text) as number);
+  return use(width, parseFloat(fontSize));
+}
+
+const screensOf = ({ front, trials, interludes, end }: Script): Screen[] =>
+  [...front, ...trials, ...interludes.flatMap(({ steps }) => steps), ...end].flatMap(({ screens }) => screens);
+
+/** The widest line on which a sentence stands, in sizes of its letters; 0 where none stands on lines. */
+function widestLine(script: Script): number {
+  return measuring("lines", script.display, (width, size) => {
+    let widest = 0;
+    for (const screen of screensOf(script)) {
+      if (screen.kind !== "words" || screen.arrangement === "centred") continue;
+      for (const numbers of linesOf(screen.words.length, screen.breaks)) {
+        const line = numbers.map((n, at) => width(screen.words[n] as string) + (at > 0 ? width(screen.gaps[n - 1] ?? "") : 0));
+        widest = Math.max(widest, line.reduce((a, b) => a + b, 0));
       }
     }
-    const usual = parseFloat(style.fontSize);
-    const size = fittingSize(usual, Math.max(widest, pair), window.innerWidth * 0.92);
-    document.documentElement.style.setProperty("--word-size", `${size}px`);
-    if (pair > 0) document.documentElement.style.setProperty("--pair-width", `${(pair * size) / usual}px`);
-  }
-  probe.remove();
+    return widest / size;
+  });
+}
+
+/** One size for the whole session, such that the longest word and the longest line fit; never changed from word to word. */
+export function sizeWords(script: Script): void {
+  const { display } = script;
+  const root = document.documentElement.style;
+  if (display.size !== null) root.setProperty("--word-size", `${display.size}px`);
+  const room = window.innerWidth * SHARE;
+  measuring("word", display, (width, usual) => {
+    let [widest, pair] = [0, 0];
+    for (const screen of screensOf(script)) {
+      if (screen.kind === "words" && screen.arrangement === "centred") for (const word of screen.words) widest = Math.max(widest, width(word));
+      // Two of them stand side by side, with room between.
+      if (screen.kind !== "word_pairs") continue;
+      for (const { word, alternative } of screen.pairs) pair = Math.max(pair, 2.4 * width(word), 2.4 * width(alternative));
+    }
+    const size = fittingSize(usual, Math.max(widest, pair), room);
+    root.setProperty("--word-size", `${size}px`);
+    if (pair > 0) root.setProperty("--pair-width", `${(pair * size) / usual}px`);
+  });
+  const line = widestLine(script);
+  if (line === 0) return;
+  if (display.size !== null) root.setProperty("--line-size", `${display.size}px`);
+  const usual = measuring("lines", display, (_, size) => size);
+  const size = fittingSize(usual, line * usual, room);
+  root.setProperty("--line-size", `${size}px`);
+  // Every sentence begins at the same place.
+  root.setProperty("--line-width", `${Math.ceil(line * size) + 2}px`);
+}
+
+/** What a machine must have: the longest line has to fit at the smallest size of letters. */
+export function needed(device: DeviceSection, line: number, smallest: number): DeviceSection {
+  return { ...device, min_width: Math.max(device.min_width, Math.ceil((line * smallest) / SHARE)) };
 }
 
 /** Whether the window suits the study, or is made to; false when the participant says that it cannot be. */
-export async function suitable({ device, texts }: Script): Promise<boolean> {
+export async function suitable(script: Script): Promise<boolean> {
+  const { texts, display } = script;
+  const device = needed(script.device, widestLine(script), display.min_size);
   let verdict = suits(machine(), device);
   if (verdict !== "enlarge") return verdict === "yes";
   let gaveUp = false;

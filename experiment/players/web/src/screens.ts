@@ -60,6 +60,7 @@ export interface Script {
     enter: string;
     choose_and_enter: string;
   };
+  display: DisplaySection;
   assets: Asset[];
 }
 /**
@@ -122,7 +123,8 @@ export interface Button {
 /**
  * A sentence word by word: the space bar shows each next word, or time does where there is a `pace`.
  *
- * `gaps` stand between the words: a space each, or nothing. `reminder` is said after a key that takes nobody on.
+ * `gaps` stand between the words: a space each, or nothing. `breaks` are the words, by number, that begin a further line, where
+ * the sentence stands on lines. `reminder` is said after a key that takes nobody on.
  */
 export interface Words {
   name: string;
@@ -136,6 +138,7 @@ export interface Words {
   hint: string;
   reminder: string;
   pace: Pace | null;
+  breaks: number[];
   sentence: number;
   kind: "words";
 }
@@ -324,6 +327,18 @@ export interface Share {
 export interface Interlude {
   before: number;
   steps: Step[];
+}
+/**
+ * How sentences are set: their font, the largest and the smallest size of letters (px), and how many letters a line holds.
+ *
+ * >>> DisplaySection(size=28).min_size
+ * 16.0
+ */
+export interface DisplaySection {
+  font: string | null;
+  size: number | null;
+  min_size: number;
+  width: number | null;
 }
 /**
  * A file that screens show, by name and hash.

@@ -24,11 +24,8 @@ export const Words = plugin<Screen>({
   },
 
   show({ screen, display, direction, record, hz, end }) {
-    const { words, gaps, pace, arrangement } = screen;
-    const view =
-      arrangement === "centred"
-        ? centred(words, screen.fixation, direction)
-        : onLines(words, gaps, direction, arrangement === "cumulative");
+    const { words, pace } = screen;
+    const view = screen.arrangement === "centred" ? centred(words, screen.fixation, direction) : onLines(screen, direction);
     const hint = element("p", "hint", screen.hint);
     const stage = element("section", "words");
     stage.append(view.root, hint);
@@ -37,10 +34,7 @@ export const Words = plugin<Screen>({
     const ends: number[] = [];
     const onsets: number[] = [];
     let word = -1; // -1 is what stands there at the beginning
-    let painted: Display = paint(() => {
-      display.replaceChildren(stage);
-      view.settle();
-    });
+    let painted: Display = paint(() => display.replaceChildren(stage));
 
     const change = (): void => {
       view.show(word);

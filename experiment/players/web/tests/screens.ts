@@ -8,7 +8,7 @@ const answer = (value: number) => ({ label: String(value), value, keys: [String(
 const sided = (value: string, side: "left" | "right", key: string) => ({ label: `The ${value} one.`, value, keys: [key], side });
 
 const words = { kind: "words" as const, ...shared, words: ["One", "two", "three."], gaps: [" ", " "], sentence: 0 };
-const plain = { arrangement: "centred" as const, fixation: "+", hint: "", reminder: "", pace: null };
+const plain = { arrangement: "centred" as const, fixation: "+", hint: "", reminder: "", pace: null, breaks: [] };
 const page = { kind: "text" as const, ...shared, paragraphs: ["One."], heading: "", aside: null, space: true, lab: null };
 const answers = { kind: "answers" as const, ...shared, ...asked, low: "", high: "" };
 

@@ -4,6 +4,7 @@ import { test } from "node:test";
 import { arrival } from "../src/api";
 import { type Machine, device, refreshRate, smallestStep, suits } from "../src/checks";
 import { fittingSize, paragraphs } from "../src/dom";
+import { needed } from "../src/fitting";
 import { linesOf } from "../src/sentence-window";
 
 test("who comes is what the address says, with the tab and the browser's own token", () => {
@@ -39,9 +40,16 @@ test("a study without keys takes a device without a keyboard", () => {
   assert.equal(suits({ window: small, screen: small, pointer: false }, needs), "yes");
 });
 
-test("words with one top share a line", () => {
-  assert.deepEqual(linesOf([10, 10.4, 52, 52, 94]), [[0, 1], [2, 3], [4]]);
-  assert.deepEqual(linesOf([]), []);
+test("a line begins where the study says", () => {
+  assert.deepEqual(linesOf(5, [2, 4]), [[0, 1], [2, 3], [4]]);
+  assert.deepEqual(linesOf(2, [4]), [[0, 1]]);
+  assert.deepEqual(linesOf(0, []), []);
+});
+
+test("a machine must have room for the longest line at the smallest size", () => {
+  const device = { min_width: 800, min_height: 480, keyboard: true };
+  assert.equal(needed(device, 40, 16).min_width, 800);
+  assert.equal(needed(device, 60, 16).min_width, 1044);
 });
 
 const devices: [string, string][] = [

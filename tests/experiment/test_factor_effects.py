@@ -1,0 +1,129 @@
+"""Effects of a study's own factors, stated by term and region, are what robots show."""
+
+import math
+from pathlib import Path
+from statistics import NormalDist
+
+import numpy as np
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+
+from gardenpath import analysis, experiment, study
+from gardenpath.cli.main import cli
+
+ROOT = Path(__file__).parents[2]
+EFFECTS = """
+[simulate.extraction]
+log_rt = { embedded_verb = 0.15, critical = 0.08, "critical+1" = 0.05 }
+rating = -1.0
+accuracy = -1.0
+
+[simulate.noun_phrase]
+log_rt = { critical = -0.06 }
+
+[simulate."noun_phrase:extraction"]
+log_rt = { embedded_verb = -0.12, critical = 0.10 }
+rating = 0.8
+accuracy = 0.9
+"""
+PLAN = study.load(ROOT / "examples" / "relative-clauses")
+
+
+@pytest.fixture(scope="module")
+def tables(tmp_path_factory: pytest.TempPathFactory) -> dict[str, pd.DataFrame]:
+    folder = tmp_path_factory.mktemp("factors")
+    (folder / "effects.toml").write_text(EFFECTS)
+    terms = study.load_effects(folder / "effects.toml")
+    # Without spread between people and items a condition's share of answers is the probability that was stated.
+    effects = experiment.Effects(terms=terms, rating_participant_sd=0, rating_item_sd=0, comprehension=0.8)
+    experiment.simulate(experiment.version_files(PLAN), folder / "data", participants=80, seed=3, effects=effects)
+    return experiment.collect(folder / "data")
+
+
+def test_models_of_reading_times_recover_the_effects_at_each_region(tables: dict[str, pd.DataFrame]) -> None:
+    extraction, noun_phrase = "extraction_object_subject", "noun_phrase_name_description"
+    terms = {extraction: "extraction", noun_phrase: "noun_phrase", f"{extraction}:{noun_phrase}": "both"}
+    truth = {
+        "embedded_verb": {"extraction": 0.15, "noun_phrase": 0.0, "both": -0.12},
+        "critical": {"extraction": 0.08, "noun_phrase": -0.06, "both": 0.10},
+        "critical+1": {"extraction": 0.05, "noun_phrase": 0.0, "both": 0.0},
+    }
+    models = [
+        study.ModelSection(
+            region, "log_rt ~ extraction*noun_phrase + log_trial + (1|participant) + (1|item)", region=region
+        )
+        for region in truth
+    ]
+    # Nobody goes: half of the answers are wrong in some conditions.
+    settings = study.AnalysisSection(models=tuple(models), exclude=study.ExcludeSection(accuracy=0))
+    results = analysis.analyse(tables, settings)
+    found = results["factorial_models"].set_index(["model", "term"])
+    for region, effects in truth.items():
+        for term, name in terms.items():
+            row = found.loc[(region, term)]
+            assert abs(row["estimate"] - effects[name]) < 3 * row["se"], (region, term, row["estimate"])
+    # And they are there to be found: what was stated as not 0 is far from it.
+    assert found.loc[("embedded_verb", f"{extraction}:{noun_phrase}"), "p"] < 0.001
+
+
+def contrasts(by: dict[str, tuple[float, float]]) -> dict[str, tuple[float, float]]:
+    """The main effect of extraction and the interaction, of values by condition, each with its standard error."""
+    cells = ("subject.description", "subject.name", "object.description", "object.name")
+    means, se = np.array([by[cell][0] for cell in cells]), np.array([by[cell][1] for cell in cells])
+    codes = {"extraction": np.array([-1, -1, 1, 1]) / 2, "both": np.array([1, -1, -1, 1])}
+    return {name: (float(code @ means), math.sqrt(float(code**2 @ se**2))) for name, code in codes.items()}
+
+
+def test_accuracy_and_ratings_recover_log_odds_and_latent_units(tables: dict[str, pd.DataFrame]) -> None:
+    responses = tables["responses"].query("role == 'target'")
+    questions = responses.query("task == 'question'")
+    right = questions["correct"].astype(bool).groupby(questions["condition"]).agg(["mean", "size"])
+    odds = {c: (math.log(r["mean"] / (1 - r["mean"])), 1 / math.sqrt(r["size"] * r["mean"] * (1 - r["mean"]))) for c, r in right.iterrows()}  # fmt: skip
+    rated = responses.query("task == 'rating'")
+    high = (rated["response"].astype(int) >= 5).groupby(rated["condition"]).agg(["mean", "size"])
+    normal = NormalDist()
+    latent = {}
+    for condition, row in high.iterrows():
+        p, z = row["mean"], normal.inv_cdf(row["mean"])
+        latent[condition] = (z, math.sqrt(p * (1 - p) / row["size"]) / normal.pdf(z))
+    for by, truth in ((odds, {"extraction": -1.0, "both": 0.9}), (latent, {"extraction": -1.0, "both": 0.8})):
+        for name, (estimate, se) in contrasts(by).items():
+            assert abs(estimate - truth[name]) < 3 * se, (name, estimate, se)
+            assert abs(truth[name]) > 2 * se
+
+
+@pytest.mark.parametrize(
+    ("stated", "message"),
+    [
+        ("[simulate.attractor]\nrating = 1.0", "simulate, 'attractor': no paradigm has attractor; there are factors"),
+        ("[simulate.extraction]\nlog_rt = { verb = 0.1 }", "region 'verb' is in no sentence; there are critical, emb"),
+        ("[simulate.extraction]\nlog_rt = { critical = 30 }", "log_rt.critical is 30; expected log ms, such as 0.05"),
+        ("[simulate.extraction]\nlogrt = 0.1", "key 'simulate.extraction.logrt' is not known; did you mean 'log_rt'"),
+        ("[simulate.'a:b']\n[simulate.'b:a']", "'a:b' and 'b:a' are the same term; expected it once"),
+    ],
+)
+def test_what_the_study_does_not_have_is_named(stated: str, message: str, tmp_path: Path) -> None:
+    (tmp_path / "effects.toml").write_text(stated)
+    study_file = ROOT / "examples" / "relative-clauses" / "study.toml"
+    call = ["simulate", str(study_file), "--participants", "1", "--effects", str(tmp_path / "effects.toml")]
+    with pytest.raises(study.DataError) as caught:
+        CliRunner().invoke(cli, [*call, "-o", str(tmp_path / "data")], catch_exceptions=False)
+    assert message in str(caught.value)
+
+
+def test_the_command_takes_the_effects_of_study_toml_and_writes_them_down(study_folder: Path, tmp_path: Path) -> None:
+    """Stated, they take the place of the standard ones: here sentences that break the rule are read faster."""
+    path = study_folder / "study.toml"
+    path.write_text(path.read_text() + "\n[simulate.grammaticality]\nlog_rt = { critical = -1.0 }\n")
+    call = ["simulate", str(path), "--participants", "9", "--seed", "1", "-o", str(tmp_path / "data")]
+    assert CliRunner().invoke(cli, call, catch_exceptions=False).exit_code == 0
+    found = experiment.collect(tmp_path / "data")
+    read = found["readings"].query("role == 'target' and region == 'critical'")
+    means = np.log(read["rt"]).groupby(read["condition"]).mean()
+    assert means["ungrammatical"] - means["grammatical"] == pytest.approx(-1.0, abs=0.1)
+    ratings = found["responses"].query("role == 'target'")
+    means = ratings["response"].astype(float).groupby(ratings["condition"]).mean()
+    assert abs(means["ungrammatical"] - means["grammatical"]) < 0.6
+    noted = study.read_sidecar(tmp_path / "data" / "sessions")["effects"]
+    assert noted["terms"]["grammaticality"]["log_rt"] == {"critical": -1.0}  # type: ignore[index]
