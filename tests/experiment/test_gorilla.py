@@ -216,7 +216,7 @@ def test_spreadsheets_keep_the_order_and_the_recipe_names_what_they_name(tmp_pat
 def test_what_gorilla_cannot_do_is_said(tmp_path: Path) -> None:
     lost = " ".join(gorilla.loses(files_of(odd(tmp_path / "study"))))
     assert "built by hand" in lost
-    assert "the answer to a question was right is not told" in lost
+    assert "the answer to a question was right is not shown" in lost
     assert "Deadlines are set by hand" not in lost
     assert "Deadlines are set by hand" in " ".join(
         gorilla.loses(files_of(odd(tmp_path / "late", **STUDIES["speeded"])))

@@ -468,7 +468,7 @@ def test_without_a_mapping_the_label_is_the_condition_and_ratings_have_no_time(t
 
 
 FAULTS = {
-    "empty": (lambda t: "", "no results in it"),
+    "empty": (lambda t: "", "contains no results"),
     "another platform": (lambda t: "participant,item,rt\n1,2,3\n", "a row before any comment that names its columns"),
     "a row too short": (
         lambda t: t.replace("cond_a,7,2,she,255,0,Yes%2C she 100% slept.", "cond_a,7,2,she"),
