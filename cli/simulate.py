@@ -118,7 +118,7 @@ def _power(
             f"{plan.path}: analysis.smallest has no log_rt; expected the smallest effect of interest, such as "
             "smallest = { log_rt = 0.03 }: power for the effect that was observed says nothing"
         )
-    ratio = plan.design.ratio
+    ratio = plan.design.ratio  # equal where none is stated
     shares = (ratio.get("grammatical", 1), ratio.get("ungrammatical", 1))
     spread = analysis.Spread()
     notes = {"spread": vars(spread), "ratio": list(shares), "engine": section.engine, "simulated": True}

@@ -44,8 +44,9 @@ class Design(study.DesignSection):
 
     `ratio` gives the share of each condition: {"grammatical": 2, "ungrammatical": 1} shows of nine items of a
     paradigm six in one and three in the other condition, different ones in each version (Suijkerbuijk et al. 2025,
-    doi 10.1162/COLI.a.00559). No participant sees two members of an item, unless `trial` is "pair": then each trial shows both, for
-    a forced choice, and `ratio` says how often each comes on the first side.
+    doi 10.1162/COLI.a.00559); without it shares are equal. No participant
+    sees two members of an item, unless `trial` is "pair": then each trial shows both, for a forced choice, and `ratio` says
+    how often each comes on the first side.
 
     `between_items` names factors in which items differ (a column of theirs): every level is balanced in itself.
     `between_participants` names factors of the paradigms of which a participant sees one level: each level has `versions`
@@ -78,13 +79,16 @@ class Design(study.DesignSection):
         `asks` names the tasks that follow a sentence of each role; `needing` names the fields or columns that
         a task needs: it is asked of the items that have them all.
         """
+        if not self.ratio and (targets := self._targets(materials)):
+            equal = replace(self, ratio=dict.fromkeys(targets[0].conditions(), 1))
+            return equal.deal(materials, ordering=ordering, seed=seed, asks=asks, needing=needing)
         if faults := _faults(self, materials):
             raise ValueError("\n".join(faults))
-        targets = {p.id: self._chosen(p, materials) for p in self._targets(materials)}
+        chosen = {p.id: self._chosen(p, materials) for p in self._targets(materials)}
         same = [*self._practice(materials), *self._attention(materials)]
         asks, needing = asks or {}, needing or {}
         versions = []
-        for e, dealt in enumerate(self._experiments(targets, seed), start=1):
+        for e, dealt in enumerate(self._experiments(chosen, seed), start=1):
             about = self._about(materials, dealt, f"{seed}-share-{{}}-E{e}", asks, needing)
             turns = itertools.product(self._parts(materials), range(self.versions))
             for n, ((levels, ratio), turn) in enumerate(turns, start=1):

@@ -21,6 +21,9 @@ T = TypeVar("T")
 STRICT: Any = {"extra": "forbid", "strict": True}  # a misspelt key is an error, and "3" is not 3
 
 
+NEEDED: Any = ...  # for pydantic a key without default, which dataclasses allow before one that has any only
+
+
 def _expect(holds: bool, message: str) -> None:
     if not holds:
         raise ValueError(message)
@@ -107,13 +110,15 @@ Practice = Annotated[
 class DesignSection:
     """How paradigms are dealt to experiments and conditions to versions; arguments of `stimuli.Design`.
 
+    Without a `ratio` the conditions of the paradigms have equal shares.
+
     >>> DesignSection(ratio={"grammatical": 2, "ungrammatical": 1}, versions=3).trial
     'sentence'
     """
 
     __pydantic_config__ = STRICT
-    ratio: dict[str, int]
-    versions: int
+    ratio: dict[str, int] = field(default_factory=dict)
+    versions: int = NEEDED
     items: int | None = None
     experiments: int = 1
     trial: str = "sentence"
@@ -128,9 +133,10 @@ class DesignSection:
 
     def __post_init__(self) -> None:
         _expect(
-            bool(self.ratio) and min(self.ratio.values()) > 0,
+            min(self.ratio.values(), default=1) > 0,
             f"ratio is {self.ratio}; expected a share of at least 1 each",
         )
+        _expect(self.versions is not NEEDED, "versions is missing; expected at least 1")
         _expect(self.versions > 0, f"versions is {self.versions}; expected at least 1")
         _expect(self.items is None or self.items > 0, f"items is {self.items}; expected at least 1")
         _expect(self.experiments > 0, f"experiments is {self.experiments}; expected at least 1")

@@ -24,6 +24,7 @@ from . import (
     two_columns,
 )
 from .sentence_rows import Rows, assemble
+from .workbooks import is_workbook, workbook_text
 
 log = logging.getLogger("gardenpath")
 
@@ -123,7 +124,7 @@ def examine(*paths: str | Path, format: str | None = None, language: str = "en")
     """
     together = Rows()
     for path in paths:
-        text = _text(path)
+        text = workbook_text(path) if is_workbook(path) else _text(path)
         module = named(format) if format else recognise(text, str(path))
         rows = module.read(text, str(path))
         if not rows.rows and not rows.findings:

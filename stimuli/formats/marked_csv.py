@@ -44,6 +44,7 @@ OPTIONAL = (
     "factors",
     "waive",
 )
+ONLY = "only"  # the condition of sentences that have none, as fillers
 SPECIAL = "[]{}|\\"
 NEAR = 0.75  # how much of a name may be a slip
 
@@ -107,6 +108,7 @@ def _add(rows: Rows, place: SourceLine, header: Sequence[str], cells: Sequence[s
         )
         return rows.fault(place, message)
     row = {name: cell.strip() for name, cell in zip(header, cells, strict=True)}
+    row["condition"] = row["condition"] or ONLY
     empty = [name for name in REQUIRED if not row[name]]
     if empty:
         what = "the sentence is empty" if empty == ["sentence"] else f"{', '.join(empty)} is empty"

@@ -1,5 +1,6 @@
 """What every reader makes of a file: rows, one a sentence, and from them materials with every fault named."""
 
+import difflib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
@@ -54,7 +55,7 @@ def assemble(rows: Rows, language: str = "en") -> Materials:
     """
     paradigms = dict(rows.paradigms)
     items: dict[str, dict[str, Row]] = {}
-    factors = _factors(rows)
+    factors = _factors(rows) | _single(rows)
     for row in rows.rows:
         if row.paradigm not in paradigms:
             levels = dict(factors.get(row.paradigm, MINIMAL_PAIR))
@@ -81,6 +82,20 @@ def _factors(rows: Rows) -> dict[str, Mapping[str, tuple[str, ...]]]:
             message = f"the factors of paradigm {row.paradigm} differ from those above; give them once"
             rows.fault(row.place, message, row.paradigm, row.item, row.condition)
     return factors
+
+
+def _single(rows: Rows) -> dict[str, Mapping[str, tuple[str, ...]]]:
+    """Return a factor of one level for each paradigm that has one sentence an item, as fillers have, and states no factors."""
+    conditions: dict[str, set[str]] = {}
+    for row in rows.rows:
+        conditions.setdefault(row.paradigm, set()).add("" if row.factors else row.condition)
+    single = {paradigm: names.pop() for paradigm, names in conditions.items() if len(names) == 1}
+    pair = MINIMAL_PAIR["grammaticality"]
+    return {
+        paradigm: {"condition": (name,)}
+        for paradigm, name in single.items()
+        if name and not difflib.get_close_matches(name, pair, n=1, cutoff=0.75)
+    }
 
 
 def _waive(paradigm: Paradigm, row: Row, rows: Rows) -> Paradigm:

@@ -102,3 +102,9 @@ def test_a_consent_text_that_promises_other_minutes_is_told(
     printed = design(folder).output
     assert (warning or "4 versions") in printed
     assert ("the study takes" in printed) == (warning is not None)
+
+
+def test_conditions_have_equal_shares_where_no_ratio_is_stated(folder: Path) -> None:
+    stated = design(folder)
+    (folder / "study.toml").write_text("".join(line for line in STUDY.splitlines(True) if not line.startswith("ratio")))
+    assert design(folder, "--force").output == stated.output

@@ -53,3 +53,79 @@ def test_a_table_of_another_format_with_semicolons_is_named(tmp_path: Path) -> N
     path = written(tmp_path, "Group;Item;Sentence", "a;1;No dog barks.")
     with pytest.raises(study.DataError, match="a table of the format pcibex with semicolons between its columns"):
         stimuli.read(path)
+
+
+def workbook(path: Path, *sheets: list[list[object]], decimals: str = "General") -> Path:
+    openpyxl = pytest.importorskip("openpyxl", reason="the extra import is not installed")
+    book = openpyxl.Workbook()
+    book.remove(book.active)
+    for n, rows in enumerate(sheets, start=1):
+        sheet = book.create_sheet(f"Sheet{n}")
+        for row in rows:
+            sheet.append(row)
+        for cell in sheet["F"] if rows else ():
+            cell.number_format = decimals
+    book.save(path)
+    return path
+
+
+def cells(*norms: object) -> list[list[object]]:
+    rows: list[list[object]] = [[*HEAD.split(","), "norm"]]
+    return rows + [[*row.split(","), norm] for row, norm in zip(ROWS, norms, strict=True)]
+
+
+def test_a_workbook_is_read_as_its_table(tmp_path: Path) -> None:
+    table = cells(3, 4)
+    table[1][4] = "No dog, and no cat, has [ever] barked."
+    table.insert(2, [None] * 6)
+    read = stimuli.read(workbook(tmp_path / "items.xlsx", table, []))
+    (item,) = read.items
+    assert item.sentences["grammatical"].text == "No dog, and no cat, has ever barked."
+    assert item.extra == {"norm (grammatical)": "3", "norm (ungrammatical)": "4"}
+    assert read.place("i1", "ungrammatical").line == 4, "the row of the sheet"
+
+
+def test_numbers_of_a_workbook_are_read_as_they_are_shown(tmp_path: Path) -> None:
+    (item,) = stimuli.read(workbook(tmp_path / "items.xlsx", cells(3.1, 3.1), decimals="0.00")).items
+    assert item.extra == {"norm": "3.10"}
+
+
+def test_of_several_filled_sheets_none_is_guessed(tmp_path: Path) -> None:
+    path = workbook(tmp_path / "items.xlsx", cells(1, 1), [["notes"]])
+    with pytest.raises(study.DataError, match="the sheets Sheet1, Sheet2 all hold cells; expected one"):
+        stimuli.read(path)
+
+
+def test_a_broken_workbook_is_named(tmp_path: Path) -> None:
+    pytest.importorskip("openpyxl", reason="the extra import is not installed")
+    path = tmp_path / "items.xlsx"
+    path.write_bytes(b"PK\x03\x04 and no more")
+    with pytest.raises(study.DataError, match="not a whole Excel workbook"):
+        stimuli.read(path)
+
+
+@pytest.mark.parametrize("condition", ["plain", ""])
+def test_fillers_are_one_sentence_a_row_and_state_no_factors(tmp_path: Path, condition: str) -> None:
+    fillers = [f"filler,filler,f{n},{condition},The cat sleeps {n}." for n in range(3)]
+    read = stimuli.read(written(tmp_path, HEAD, *ROWS, *fillers))
+    assert read.paradigm("filler").factors == {"condition": (condition or "only",)}
+    assert [list(item.sentences) for item in read.items if item.paradigm == "filler"] == [[condition or "only"]] * 3
+    assert stimuli.write(read, tmp_path / "again.csv") == []
+    assert stimuli.read(tmp_path / "again.csv") == read
+
+
+def test_a_condition_that_is_nearly_one_of_a_pair_is_no_filler(tmp_path: Path) -> None:
+    with pytest.raises(
+        study.DataError, match="condition 'gramatical' is not known in paradigm p; expected grammatical or"
+    ):
+        stimuli.read(written(tmp_path, HEAD, ROWS[0].replace("grammatical", "gramatical")))
+
+
+def test_factors_are_stated_once_on_any_row(tmp_path: Path) -> None:
+    rows = [
+        f"rc,f,i{n},{c},Der Mann {c} {n}.,{'kind: a, b, c' if (n, c) == (2, 'b') else ''}"
+        for n in (1, 2)
+        for c in "abc"
+    ]
+    rows = [row.replace("kind: a, b, c", '"kind: a, b, c"') for row in rows]
+    assert stimuli.read(written(tmp_path, f"{HEAD},factors", *rows)).paradigm("rc").factors == {"kind": ("a", "b", "c")}
