@@ -104,7 +104,7 @@ def test_every_key_of_study_toml_is_documented() -> None:
         found: list[str] = []
         for f in fields(kind):
             optional: list[Any] = [a for a in (hints[f.name], *get_args(hints[f.name])) if is_dataclass(a)]
-            listed = get_origin(hints[f.name]) in (list, tuple)
+            listed = get_origin(hints[f.name]) in (list, tuple, dict)
             found += keys(optional[0], f"{prefix}{f.name}.") if optional and not listed else [prefix + f.name]
         return found
 

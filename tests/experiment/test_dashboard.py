@@ -265,3 +265,21 @@ def test_the_page_fits_a_desk_and_a_phone(board: Running, clock: Clock, chromium
             assert page.evaluate("document.documentElement.scrollWidth") <= width
             assert [fault for fault in faults if fault.startswith("error") and "401" not in fault] == []
         browser.close()
+
+
+@pytest.mark.browser
+def test_with_one_session_the_page_is_a_screen_high(board: Running, chromium: str, tmp_path: Path) -> None:
+    from playwright.sync_api import sync_playwright
+
+    finish(board.store, board.store.open(Arrival()))
+    with sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
+        page = browser.new_page(viewport={"width": 1440, "height": 900})
+        page.goto(f"{board.address}dashboard")
+        page.get_by_label("Password").fill(PASSWORD)
+        with page.expect_navigation():
+            page.get_by_role("button", name="Open").click()
+        assert page.get_by_role("heading", name="Durations").is_visible()
+        page.screenshot(path=tmp_path / "one.png", full_page=True)
+        assert page.evaluate("document.documentElement.scrollHeight") <= 900
+        browser.close()
