@@ -2,8 +2,10 @@
 
 import itertools
 import re
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from html import escape
 
 CRITICAL = "critical"
 CUE = "cue"
@@ -182,13 +184,28 @@ class Materials:
     """Paradigms and items as read from files; `places` remembers file and line of each (item, condition).
 
     >>> item = Item("i1", "number", {"grammatical": Sentence("A dog barks."), "ungrammatical": Sentence("A dog bark.")})
-    >>> Materials((Paradigm("number", "agreement"),), (item,)).paradigm("number").phenomenon
+    >>> materials = Materials((Paradigm("number", "agreement"),), (item,))
+    >>> materials.paradigm("number").phenomenon
     'agreement'
+    >>> materials
+    Materials(1 paradigm, 1 item, 2 sentences)
     """
 
     paradigms: tuple[Paradigm, ...]
     items: tuple[Item, ...]
     places: Mapping[tuple[str, str], SourceLine] = field(default_factory=dict, compare=False, repr=False)
+
+    def __repr__(self) -> str:
+        counts = len(self.paradigms), len(self.items), sum(len(item.sentences) for item in self.items)
+        named = [
+            f"{n} {noun}{'s' * (n != 1)}" for n, noun in zip(counts, ("paradigm", "item", "sentence"), strict=True)
+        ]
+        return f"Materials({', '.join(named)})"
+
+    def _repr_html_(self) -> str:
+        items = Counter(item.paradigm for item in self.items)
+        rows = [(p.id, p.phenomenon, ", ".join(p.conditions()), items[p.id]) for p in self.paradigms]
+        return html_table(("paradigm", "phenomenon", "conditions", "items"), rows)
 
     def paradigm(self, name: str) -> Paradigm:
         """Return the paradigm of that id."""
@@ -197,3 +214,14 @@ class Materials:
     def place(self, item: str, condition: str) -> SourceLine:
         """Return where a sentence was read from, or an unknown place."""
         return self.places.get((item, condition), SourceLine("(no file)", 0))
+
+
+def html_table(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+    """Return a table as notebooks show it, its cells escaped.
+
+    >>> html_table(["n"], [["<1"]])
+    '<table><tr><th>n</th></tr><tr><td>&lt;1</td></tr></table>'
+    """
+    lines = [("th", header), *(("td", row) for row in rows)]
+    cells = ("".join(f"<{tag}>{escape(str(cell))}</{tag}>" for cell in row) for tag, row in lines)
+    return f"<table>{''.join(f'<tr>{row}</tr>' for row in cells)}</table>"

@@ -1,11 +1,12 @@
 """Trials and versions: what one participant is shown, and in which order."""
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Final, Literal
 
-from .items import Item, Sentence
+from .items import Item, Sentence, html_table
 from .orderings import Drawn, Ordering, Orders
 
 Role = Literal["target", "filler", "catch", "practice", "attention"]
@@ -87,6 +88,14 @@ class Version:
     ordering: Ordering
     seed: int
     levels: Mapping[str, str] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        roles = Counter(trial.role for trial in self.trials)
+        return f"Version({self.experiment}-{self.id}: {', '.join(f'{n} {role}' for role, n in roles.items())})"
+
+    def _repr_html_(self) -> str:
+        counts = Counter((trial.role, trial.item.paradigm, trial.condition) for trial in self.trials)
+        return html_table(("role", "paradigm", "condition", "trials"), [(*key, n) for key, n in counts.items()])
 
     def order(self, slot: int) -> list[int]:
         """Return positions in `trials` in the order of the slot-th session: practice as written, then the rest.

@@ -4,7 +4,7 @@ import logging
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from gardenpath import study
 
@@ -25,6 +25,9 @@ from . import (
 )
 from .sentence_rows import Rows, assemble
 from .workbooks import is_workbook, workbook_text
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 log = logging.getLogger("gardenpath")
 
@@ -95,6 +98,13 @@ def recognise(text: str, file: str) -> Format:
     raise study.DataError(f"{file}: the format is not recognised from its first line {first!r}; name it: {names}")
 
 
+def _content(source: "str | Path | pd.DataFrame") -> tuple[str, str]:
+    """Return the text of a file, or of a table in memory as a CSV file holds it, and what messages call it."""
+    if isinstance(source, str | Path):
+        return workbook_text(source) if is_workbook(source) else _text(source), str(source)
+    return source.to_csv(index=False, lineterminator="\n"), "(table)"
+
+
 def _text(path: str | Path) -> str:
     """Return the text of a file; a pickle is refused before it is loaded."""
     if Path(path).is_dir():
@@ -111,7 +121,9 @@ def _text(path: str | Path) -> str:
     return study.read_text(path)
 
 
-def examine(*paths: str | Path, format: str | None = None, language: str = "en") -> tuple[Materials, list[Finding]]:
+def examine(
+    *paths: "str | Path | pd.DataFrame", format: str | None = None, language: str = "en"
+) -> tuple[Materials, list[Finding]]:
     """Return what can be read of the files, and a finding for everything that cannot.
 
     `language` is that of items of which their file states none.
@@ -124,11 +136,11 @@ def examine(*paths: str | Path, format: str | None = None, language: str = "en")
     """
     together = Rows()
     for path in paths:
-        text = workbook_text(path) if is_workbook(path) else _text(path)
-        module = named(format) if format else recognise(text, str(path))
-        rows = module.read(text, str(path))
+        text, file = _content(path)
+        module = named(format) if format else recognise(text, file)
+        rows = module.read(text, file)
         if not rows.rows and not rows.findings:
-            rows.fault(SourceLine(str(path), 1), "no sentences; expected at least one item")
+            rows.fault(SourceLine(file, 1), "no sentences; expected at least one item")
         together.rows += rows.rows
         together.paradigms |= rows.paradigms
         together.findings += rows.findings
@@ -136,8 +148,8 @@ def examine(*paths: str | Path, format: str | None = None, language: str = "en")
     return materials, sorted(together.findings, key=lambda f: (f.file, f.line))
 
 
-def read(*paths: str | Path, format: str | None = None, language: str = "en") -> Materials:
-    """Return the materials of one or more files; the format is recognised from the content unless named.
+def read(*paths: "str | Path | pd.DataFrame", format: str | None = None, language: str = "en") -> Materials:
+    """Return the materials of one or more files, or tables in memory; the format is recognised from the content unless named.
 
     `language` is that of items of which their file states none.
 
