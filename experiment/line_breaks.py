@@ -23,7 +23,7 @@ def columns(text: str) -> int:
 def breaks(sentences: Iterable[Sentence], width: int) -> tuple[int, ...]:
     """Return the words, by number, that begin a further line, where a line holds so many letters: the same in all these sentences.
 
-    >>> breaks([Sentence("The dog barked loudly."), Sentence("The dogs that slept barked loudly.")], 15)
+    >>> breaks([Sentence("The dog barked loudly."), Sentence("The dogs that slept barked.")], 15)
     (3,)
     >>> breaks([Sentence("The dog barked loudly.")], 30)
     ()
