@@ -248,7 +248,7 @@ def test_every_kind_of_screen_is_run_in_a_window(folder: Path, screen: Screen) -
     own = [event for event in events if event.step == trial]
     ends = [event.value for event in own if event.kind == "outcome"]
     assert [(value["outcome"], value["answer"], value["side"]) for value in ends] == [
-        *[("read", None, None)] * 3, ("answered", "31", None), ("answered", 51, None), ("wrong", 1, "left"),
+        *[("read", None, None)] * 2, ("wrong", None, None), ("answered", "31", None), ("answered", 51, None), ("wrong", 1, "left"),
         ("continued", None, None), ("answered", "a", "upper"), ("timeout", None, None),
     ]  # fmt: skip
     assert ends[3]["first"] < next(event.t for event in own if event.value.get("answer") == "31")

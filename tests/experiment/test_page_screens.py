@@ -330,7 +330,7 @@ def test_a_wrong_word_is_corrected_after_the_delay(tmp_path: Path, browser: Any)
         start, *shown = _of(site, "word", 1)
         ignored = [(event["value"]["reason"], event["value"]["code"]) for event in _of(site, "press", 1)]
         ended = [event["value"]["outcome"] for n in range(4) for event in _of(site, "outcome", n)]
-    assert ended == ["read", "answered"] * 4
+    assert ended == ["right", "answered", "wrong", "answered", *["right", "answered"] * 2]
     assert [event["value"]["correct"] for event in shown] == [n != 2 for n in range(len(shown))]
     assert {event["t"] for event in shown} | {event["value"]["first"] for event in shown} <= {*pressed}
     for n, event in enumerate(shown):
@@ -365,7 +365,7 @@ def test_a_wrong_word_ends_the_sentence_where_it_is_not_to_be_corrected(tmp_path
             assert reader.code() == "GARDEN-PATH-1"
         tables = experiment.collect(site.folder)
         ended = [event["value"]["outcome"] for n in range(4) for event in _of(site, "outcome", n)]
-    assert ended == ["read", "answered", "read", "answered", "wrong", "read", "answered"], "what follows is left out"
+    assert ended == ["right", "answered", "right", "answered", "wrong", "right", "answered"], "what follows is left out"
     of = tables["readings"][tables["readings"]["trial"] == 2].sort_values("word")
     assert of["word"].tolist() == [0, 1, 2, 3]
     assert of["correct"].astype(bool).tolist() == [True, True, True, False]
