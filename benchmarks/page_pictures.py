@@ -96,7 +96,7 @@ def items(language: str, context: bool) -> str:
 @contextmanager
 def serving(text: str, materials: str, site: routes.Site | None = None) -> Iterator[str]:
     """Serve a study on a free port and give its address."""
-    uvicorn = study.require("uvicorn", "online")
+    uvicorn = study.errors.require("uvicorn", "online")
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
         (folder / "items.jsonl").write_text(materials)
@@ -242,7 +242,7 @@ def main() -> None:
     parser.add_argument("folder", type=Path)
     folder = parser.parse_args().folder
     folder.mkdir(parents=True, exist_ok=True)
-    with study.require("playwright.sync_api", "browser").sync_playwright() as driver:
+    with study.errors.require("playwright.sync_api", "browser").sync_playwright() as driver:
         arguments = ["--no-sandbox", "--disable-gpu"]
         browser = driver.chromium.launch(executable_path=experiment.find_chromium(), args=arguments)
         sessions(browser, folder)

@@ -67,7 +67,7 @@ class Result:
 @contextmanager
 def serving(sentences: int) -> Iterator[tuple[str, Path]]:
     """Serve a study of so many sentences; give its address and its folder."""
-    uvicorn = study.require("uvicorn", "online")
+    uvicorn = study.errors.require("uvicorn", "online")
     text = " ".join(f"word{n}" for n in range(WORDS))
     rows = [f"p,p,i-{n},{condition},{text}" for n in range(sentences) for condition in ("grammatical", "ungrammatical")]
     with tempfile.TemporaryDirectory() as place:
@@ -194,7 +194,7 @@ def measure(presses: int, seed: int) -> Result:
     sentences += sentences % 2  # two versions share them
     with (
         serving(sentences) as (address, folder),
-        study.require("playwright.sync_api", "browser").sync_playwright() as driver,
+        study.errors.require("playwright.sync_api", "browser").sync_playwright() as driver,
     ):
         arguments = ["--no-sandbox", "--disable-background-networking"]
         browser = driver.chromium.launch(executable_path=experiment.find_chromium(), args=arguments)

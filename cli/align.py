@@ -85,7 +85,8 @@ def command(
     """
     from gardenpath import analysis
     from gardenpath.analysis.reporting.figures import figure_style, surprisal_figures
-    from gardenpath.study import AnalysisSection, load, refuse_overwrite
+    from gardenpath.study import AnalysisSection, load
+    from gardenpath.study.files import refuse_overwrite
     from gardenpath.study.table_files import refuse_tables
 
     settings = load(study_file).analysis if study_file else AnalysisSection()

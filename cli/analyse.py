@@ -59,7 +59,8 @@ def command(
     """
     from gardenpath import analysis
     from gardenpath.analysis.reporting import manuscript
-    from gardenpath.study import AnalysisSection, load, refuse_overwrite, versions, write_sidecar, write_text
+    from gardenpath.study import AnalysisSection, load
+    from gardenpath.study.files import refuse_overwrite, versions, write_sidecar, write_text
     from gardenpath.study.table_files import refuse_tables
 
     refuse_tables(out, "analyse", force)

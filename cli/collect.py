@@ -63,7 +63,7 @@ def command(
             "--previews applies to gardenpath's own data; those of another platform have no previews"
         )
     hashed_with = collecting.key_file(data, platform, key, keep_ids) if platform else None
-    earlier = [study.read_sidecar(out / f"sessions.{suffix}") for suffix in ("csv", "parquet")]
+    earlier = [study.files.read_sidecar(out / f"sessions.{suffix}") for suffix in ("csv", "parquet")]
     if hashed_with is not None and any("key_sha256" in sidecar for sidecar in earlier):
         pseudonyms.known_key(hashed_with, f"the tables of {out}")
     tables = experiment.collect(
@@ -81,10 +81,10 @@ def command(
     # Files of a folder are not named: their names may be participants' ids.
     notes = {"data_sha256": importing.fingerprint(data)} if platform else {}
     if hashed_with is not None and hashed_with.exists():
-        notes["key_sha256"] = study.sha256(hashed_with)
+        notes["key_sha256"] = study.files.sha256(hashed_with)
     suffix = "parquet" if parquet else "csv"
-    study.refuse_overwrite([out / f"{name}.{suffix}" for name in tables], force)
+    study.files.refuse_overwrite([out / f"{name}.{suffix}" for name in tables], force)
     for name, table in tables.items():
         path = study.write(table, name, out, command=options.typed(), inputs=inputs, notes=notes, parquet=parquet)
         click.echo(f"{path}: {len(table)} rows")
-    study.write_dictionary(tables, out)
+    study.table_files.write_dictionary(tables, out)

@@ -17,10 +17,10 @@ def command(source: Path, target: Path, from_: str | None, to: str | None, force
     """Convert the materials SOURCE to TARGET and say what the target cannot hold."""
     from gardenpath import stimuli, study
 
-    study.refuse_overwrite([target], force)
+    study.files.refuse_overwrite([target], force)
     materials = stimuli.read(source, format=from_)
     lost = stimuli.write(materials, target, format=to)
-    study.write_sidecar(target, command=options.typed(), inputs=[source], notes={"not held": lost})
+    study.files.write_sidecar(target, command=options.typed(), inputs=[source], notes={"not held": lost})
     options.talk(
         f"{target}: {options.count(len(materials.items), 'item')} of {options.count(len(materials.paradigms), 'paradigm')}"
     )

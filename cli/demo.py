@@ -30,8 +30,8 @@ def command(out: Path, robots: int, seed: int, force: bool) -> None:
     from gardenpath import study
 
     for module, extra in (("starlette", "online"), ("torch", "lm")):
-        study.require(module, extra)
-    study.refuse_overwrite([out], force)
+        study.errors.require(module, extra)
+    study.files.refuse_overwrite([out], force)
     if out.exists():
         _remove_demo(out)
     with as_file(files("gardenpath.examples") / STUDY) as example:

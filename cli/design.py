@@ -67,12 +67,12 @@ def command(study_file: Path, out: Path | None, participants: int, force: bool, 
     tables = {"design_balance": stimuli.balance_of(dealt), "exposures": stimuli.exposures(dealt, participants)}
     if len(questions):
         tables["design_questions"] = questions
-    study.refuse_overwrite(
+    study.files.refuse_overwrite(
         [folder / name for name in [*(f"{f.name}.json" for f in files), *map("{}.csv".format, tables)]], force
     )
     for file in files:
         path = file.write(folder)
-        study.write_sidecar(path, command=options.typed(), inputs=[study_file, *plan.paths()], seed=plan.seed)
+        study.files.write_sidecar(path, command=options.typed(), inputs=[study_file, *plan.paths()], seed=plan.seed)
         click.echo(f"{path}: {_summary(file.version, names)}")
     for name, table in tables.items():
         study.write(table, name, folder, command=options.typed(), inputs=[study_file, *plan.paths()], seed=plan.seed)

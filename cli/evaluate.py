@@ -90,7 +90,7 @@ def command(
     if len(set(models)) < len(models):
         raise click.UsageError(f"--model {' --model '.join(models)}: a model is given twice; expected each once")
     refuse_tables(scoring.out, "evaluate", scoring.force)
-    study.refuse_overwrite([scoring.out / TABLE], scoring.force)
+    study.files.refuse_overwrite([scoring.out / TABLE], scoring.force)
     earlier = [study.read(folder, "pairs") for folder in beside]
     sentences = pd.concat([study.read(folder, "sentence_scores") for folder in scores]) if scores else None
     choices = [study.read(people, name) for name in PEOPLE] if people else []
@@ -111,8 +111,8 @@ def command(
     for table, frame in {"pairs": pairs, "accuracy": accuracy, **compared}.items():
         scoring.write(frame, table, notes, seed)
     path = scoring.out / TABLE
-    study.write_text(path, side_by_side.to_csv(index=False, lineterminator="\n"))
-    study.write_sidecar(path, command=options.typed(), inputs=scoring.inputs(), seed=seed, notes=notes)
+    study.files.write_text(path, side_by_side.to_csv(index=False, lineterminator="\n"))
+    study.files.write_sidecar(path, command=options.typed(), inputs=scoring.inputs(), seed=seed, notes=notes)
     options.talk(f"{path}: {len(side_by_side)} rows")
     if scoring.as_json:
         tables_as_json = {name: json.loads(frame.to_json(orient="records")) for name, frame in compared.items()}

@@ -32,10 +32,10 @@ def command(study_file: Path, platform: str, orders: int | None, out: Path, forc
     from gardenpath import experiment, study
 
     plan = study.load(study_file)
-    study.refuse_overwrite([out], force)
+    study.files.refuse_overwrite([out], force)
     result = experiment.export(plan, platform, out, orders)
     notes = {"platform": platform, "orders": result.orders, "places": result.places}
-    study.write_sidecar(
+    study.files.write_sidecar(
         out / "export", command=options.typed(), inputs=[study_file, *plan.paths()], seed=plan.seed, notes=notes
     )
     for sentence in result.loses:

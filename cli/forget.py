@@ -29,7 +29,7 @@ def command(ids: tuple[str, ...], study_file: Path, payments: bool, database: st
 
     if not ids and not payments:
         raise click.UsageError("nothing to forget: expected an ID before STUDY.toml, or --payments")
-    study.require("sqlalchemy", "online")
+    study.errors.require("sqlalchemy", "online")
     from gardenpath.experiment import pseudonyms
     from gardenpath.experiment.server import routes
     from gardenpath.experiment.server.store import Store

@@ -38,7 +38,7 @@ def _able(context: click.Context, parameter: click.Parameter, wanted: bool) -> b
     if wanted:
         from gardenpath import study
 
-        study.require("pyarrow", "parquet")
+        study.errors.require("pyarrow", "parquet")
     return wanted
 
 

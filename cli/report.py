@@ -30,7 +30,8 @@ def command(study_file: Path, figures: bool, out: Path, force: bool) -> None:
     """
     from gardenpath.analysis.reporting import document
     from gardenpath.analysis.reporting.figures import figure_style
-    from gardenpath.study import load, read, refuse_overwrite, write_sidecar, write_text
+    from gardenpath.study import load, read
+    from gardenpath.study.files import refuse_overwrite, write_sidecar, write_text
     from gardenpath.study.table_files import find_tables
 
     study = load(study_file)
@@ -101,7 +102,7 @@ def _facts(study: "Study") -> dict[str, str]:
 
 def _software(files: dict[str, Path]) -> dict[str, str]:
     """Return the versions that the sidecars state, and the commands they were made by."""
-    from gardenpath.study import read_sidecar
+    from gardenpath.study.files import read_sidecar
 
     software: dict[str, list[str]] = {}
     for path in files.values():
@@ -119,7 +120,7 @@ def _software(files: dict[str, Path]) -> dict[str, str]:
 
 def _models(files: dict[str, Path]) -> dict[str, str]:
     """Return what each language model is, as the sidecars of its scores state it: architecture, size, revision."""
-    from gardenpath.study import read_sidecar
+    from gardenpath.study.files import read_sidecar
 
     models: dict[str, str] = {}
     for path in files.values():

@@ -56,7 +56,7 @@ def command(
     from gardenpath import experiment, study
 
     for module in ("starlette", "uvicorn", "sqlalchemy"):
-        study.require(module, "online")
+        study.errors.require(module, "online")
     from gardenpath.experiment.server import routes
     from gardenpath.experiment.server.database import sqlite_url
 

@@ -80,7 +80,7 @@ def command(
             "name --participants once, or give --power for several numbers of participants and items"
         )
     versions = experiment.version_files(plan)
-    study.refuse_overwrite([out], force)
+    study.files.refuse_overwrite([out], force)
     effects = experiment.Effects(terms=study.load_effects(effects_file) if effects_file else plan.simulate)
     if not effects.terms and not all(one.is_minimal_pair() for one in versions[0].paradigms):
         options.talk("no effects of the study's factors are stated ([simulate]): robots take their conditions alike")
@@ -94,7 +94,7 @@ def command(
         )
     notes = {"participants": number, "effects": dataclasses.asdict(effects), "simulated": True}
     inputs = [path for path in (study_file, effects_file) if path is not None]
-    study.write_sidecar(out / "sessions", command=options.typed(), inputs=inputs, seed=seed, notes=notes)
+    study.files.write_sidecar(out / "sessions", command=options.typed(), inputs=inputs, seed=seed, notes=notes)
     click.echo(f"{out}: {number} simulated sessions")
 
 
@@ -165,7 +165,7 @@ def _earlier(out: Path, seed: int, notes: dict[str, object]) -> "pd.DataFrame | 
     if sidecar.get("seed") != seed or any(
         sidecar.get("notes", sidecar).get(name) != value for name, value in notes.items()
     ):
-        study.refuse_overwrite([path], False)
+        study.files.refuse_overwrite([path], False)
     return study.read(out, TABLE)
 
 

@@ -43,7 +43,7 @@ def take_in_browser(
 
     It reads `pace` times as fast as it would; with `pictures`, a screenshot of each kind and name of page is kept there.
     """
-    playwright = study.require("playwright.sync_api", "browser")
+    playwright = study.errors.require("playwright.sync_api", "browser")
     with playwright.sync_playwright() as driver:
         browser = driver.chromium.launch(executable_path=chromium, args=list(ARGUMENTS))
         page = browser.new_page(viewport={"width": 1280, "height": 800})

@@ -78,7 +78,7 @@ def _recorded(data: str | Path, previews: bool) -> tuple[Mapping[str, VersionFil
     if "://" in str(data) or database.is_file():
         if database.is_file():
             _check_database(database)
-        study.require("sqlalchemy", "online")
+        study.errors.require("sqlalchemy", "online")
         from .server.database import sqlite_url
         from .server.store import Store
 

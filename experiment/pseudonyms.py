@@ -38,7 +38,7 @@ def secret(path: str | Path, make: Callable[[], str]) -> str:
     """Return the text of a file that only its owner can read; it is made on first use."""
     path = Path(path)
     if not path.exists():
-        with study.atomic(path) as temporary:
+        with study.files.atomic(path) as temporary:
             temporary.write_text(make())
         path.chmod(0o600)
     return path.read_text("utf-8").strip()

@@ -74,7 +74,9 @@ class Ending:
         return {"text": list(self.text), "code": self.code, "url": self.url}
 
 
-def ending(online: study.OnlineSection, language: str, kind: str, platform: str = "link", id: str = "") -> Ending:
+def ending(
+    online: study.config.OnlineSection, language: str, kind: str, platform: str = "link", id: str = ""
+) -> Ending:
     """Return how a visit ends that does not go on: `kind` is a key of texts/endings.toml."""
     texts = {**_texts(language), **online.texts}
     codes = {
@@ -89,7 +91,7 @@ def ending(online: study.OnlineSection, language: str, kind: str, platform: str 
     return Ending(text, code, way_back(online, platform, id, code))
 
 
-def way_back(online: study.OnlineSection, platform: str, id: str, code: str | None) -> str | None:
+def way_back(online: study.config.OnlineSection, platform: str, id: str, code: str | None) -> str | None:
     """Return the address that takes somebody with this code back to the platform, or None where there is none."""
     if code is None or platform == LAB:
         return None
@@ -101,13 +103,13 @@ def way_back(online: study.OnlineSection, platform: str, id: str, code: str | No
     return online.completion_url.replace("{id}", quote(id, safe="")).replace("{code}", quote(code, safe=""))
 
 
-def kiosk_texts(online: study.OnlineSection, language: str) -> dict[str, str]:
+def kiosk_texts(online: study.config.OnlineSection, language: str) -> dict[str, str]:
     """Return what a kiosk says of its own, without the prefix of its names."""
     texts = {**_texts(language), **online.texts}
     return {name.removeprefix(KIOSK): text for name, text in texts.items() if name.startswith(KIOSK)}
 
 
-def check_texts(online: study.OnlineSection, language: str) -> None:
+def check_texts(online: study.config.OnlineSection, language: str) -> None:
     """Raise `DataError` for texts of study.toml that no page asks for."""
     known = _texts(language)
     if unknown := sorted(online.texts.keys() - known.keys()):

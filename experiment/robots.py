@@ -282,7 +282,7 @@ class _Reader:
         return Random(f"{self.robot.seed}-item-{self.trial.item.id}-{what}").gauss(0, 1)
 
 
-def _about(asked: study.FieldSection, random: Random) -> str | int:
+def _about(asked: study.config.FieldSection, random: Random) -> str | int:
     """Draw an answer to a question about the participant."""
     if asked.kind == "choice":
         return str(random.choice(asked.choices))
@@ -428,7 +428,7 @@ class HttpTransport:
     """Reaches a running server, whose address this is, by the calls of docs/api.md; its sessions are marked as a robot's."""
 
     def __init__(self, address: str) -> None:
-        self.client = study.require("httpx2", "online").Client(base_url=address, timeout=30)
+        self.client = study.errors.require("httpx2", "online").Client(base_url=address, timeout=30)
 
     def begin(self, name: str) -> Json:
         return self._answer("POST", "api/sessions", {"participant": name, "source": "robot"}, {})

@@ -155,7 +155,7 @@ def _front(plan: study.Study, tasks: Tasks, texts: Mapping[str, str]) -> Iterato
 
 def _instructions(plan: study.Study, tasks: Tasks) -> Iterator[str]:
     """Yield a page for each way of reading and each task, the targets' before those of other roles."""
-    roles = [role for role in study.ROLES if role in ("target", *_present(plan))]
+    roles = [role for role in study.config.ROLES if role in ("target", *_present(plan))]
     shows = [tasks.shows[role] for role in roles if tasks.shows[role] != WITH_TASK]
     asks = [name for role in roles for name in tasks.asks[role]]
     seen: set[str] = set()

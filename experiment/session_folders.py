@@ -16,18 +16,22 @@ log = logging.getLogger("gardenpath")
 
 def write_record(folder: Path, record: SessionRecord, file: VersionFile) -> None:
     """Write a session with its events and, once, the version it ran."""
-    study.write_text(folder / record.session.id / "events.jsonl", "".join(_line(event) for event in record.events))
+    study.files.write_text(
+        folder / record.session.id / "events.jsonl", "".join(_line(event) for event in record.events)
+    )
     write_session(folder, record.session, file)
 
 
 def write_session(folder: Path, session: Session, file: VersionFile | None = None) -> None:
     """Write a session without its events, which may come later, and the version it runs where that is not there yet."""
     if file is not None and not (version := folder / "versions" / f"{file.sha256}.json").exists():
-        study.write_text(version, file.text)
+        study.files.write_text(version, file.text)
     events = folder / session.id / "events.jsonl"
     if not events.exists():
-        study.write_text(events, "")
-    study.write_text(folder / session.id / "session.json", json.dumps(dataclasses.asdict(session), indent=1) + "\n")
+        study.files.write_text(events, "")
+    study.files.write_text(
+        folder / session.id / "session.json", json.dumps(dataclasses.asdict(session), indent=1) + "\n"
+    )
 
 
 def _line(event: Event) -> str:
@@ -40,7 +44,7 @@ def read_files(folder: Path) -> dict[str, VersionFile]:
     faults = [
         f"{path}: its content does not have the SHA-256 of its name; it was changed after sessions ran it"
         for path in paths
-        if study.sha256(path) != path.stem
+        if study.files.sha256(path) != path.stem
     ]
     if faults:
         raise study.DataError(faults)
@@ -52,7 +56,7 @@ def read_records(folder: Path) -> Iterator[SessionRecord]:
     paths = sorted(folder.glob("*/session.json"))
     for orphan in sorted({path.parent for path in folder.glob("*/events.jsonl")} - {path.parent for path in paths}):
         log.warning("%s: events without a session.json; this session is left out", orphan)
-    sessions = [study.structure(Session, study.read_json(path), where=str(path)) for path in paths]
+    sessions = [study.config.structure(Session, study.files.read_json(path), where=str(path)) for path in paths]
     for session in sorted(sessions, key=lambda s: (s.started, s.id)):
         path = folder / session.id / "events.jsonl"
         yield SessionRecord(session, tuple(_events(path)))
@@ -63,7 +67,7 @@ def _events(path: Path) -> Iterator[Event]:
     whole = whole_lines(raw)
     if len(whole) < len(raw):
         log.warning("%s: its last line was cut short by a crash and is left out", path)
-    for number, line in enumerate(study.decode(whole, path).rstrip("\n").split("\n"), start=1):
+    for number, line in enumerate(study.files.decode(whole, path).rstrip("\n").split("\n"), start=1):
         if line:  # of a session without events
             yield parse_event(line, path, number)
 

@@ -78,7 +78,7 @@ class VersionFile:
     def write(self, folder: str | Path) -> Path:
         """Write `<folder>/E1-V1.json` and return its path."""
         path = Path(folder) / f"{self.name}.json"
-        study.write_text(path, self.text)
+        study.files.write_text(path, self.text)
         return path
 
 
@@ -156,7 +156,7 @@ def parse_version(text: str, where: str) -> VersionFile:
             f"{where}: schema is {schema!r}, expected {SCHEMA}: it was written by another release of gardenpath; write it again "
             "with  gardenpath design  (sessions that ran it are read by the release that wrote it)"
         )
-    file = study.structure(VersionFile, data, where=where)
+    file = study.config.structure(VersionFile, data, where=where)
     # Sessions name the version that they ran by the hash of these bytes, whatever wrote them.
     vars(file)["text"] = text
     return file
@@ -177,4 +177,4 @@ def read_versions(folder: str | Path) -> list[VersionFile]:
     paths = [path for path in paths if not path.name.endswith(".meta.json")]
     if not paths:
         raise FileNotFoundError(f"{folder}: holds no versions; write them with  gardenpath design STUDY.toml")
-    return [parse_version(study.read_text(path), str(path)) for path in paths]
+    return [parse_version(study.files.read_text(path), str(path)) for path in paths]

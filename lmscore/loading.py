@@ -54,8 +54,8 @@ def load(
     """
     if str(name).startswith(SCHEME):
         return load_ngram(name)
-    torch = study.require("torch", "lm")
-    study.require("transformers", "lm")
+    torch = study.errors.require("torch", "lm")
+    study.errors.require("transformers", "lm")
     place = _device(device)
     if not isinstance(getattr(torch, dtype, None), torch.dtype) or not getattr(torch, dtype).is_floating_point:
         raise ValueError(f"dtype {dtype!r} is not known; expected float32, bfloat16, float16 or float64")
@@ -119,8 +119,8 @@ def _quantized(quantization: str | None, device: str) -> dict[str, Any]:
         return {}
     if quantization not in ("8bit", "4bit"):
         raise ValueError(f"quantization {quantization!r} is not known; expected 8bit or 4bit")
-    study.require("bitsandbytes", "quantized")
-    study.require("accelerate", "quantized")
+    study.errors.require("bitsandbytes", "quantized")
+    study.errors.require("accelerate", "quantized")
     from transformers import BitsAndBytesConfig
 
     logging.getLogger("bitsandbytes").setLevel(logging.ERROR)  # it remarks on every product in float32

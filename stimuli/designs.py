@@ -229,8 +229,12 @@ class Design(study.DesignSection):
                 sentence = replace(sentence, alternatives=tuple(section.alternatives.split()))
             question = None
             if section.question is not None and section.answer is not None:
-                choices = tuple(section.choices) or study.yes_no(trial.item.language)
-                answer = section.answer if section.choices else study.as_yes_no(section.answer, trial.item.language)
+                choices = tuple(section.choices) or study.polar_answers.yes_no(trial.item.language)
+                answer = (
+                    section.answer
+                    if section.choices
+                    else study.polar_answers.as_yes_no(section.answer, trial.item.language)
+                )
                 question = Question(section.question, {PRACTICE: answer}, choices)
             sentences = {PRACTICE: sentence}
             item = replace(trial.item, sentences=sentences, question=question, extra=dict(section.columns))

@@ -1,81 +1,38 @@
 """The ground every part stands on: table schemas, study.toml, sidecars, atomic writing, two exceptions."""
 
 from .config import (
-    CODINGS,
-    ROLES,
-    STRICT,
     AnalysisSection,
     AttentionSection,
     DesignSection,
-    DisplaySection,
     EffectSection,
     ExcludeSection,
-    FieldSection,
     ModelSection,
-    OnlineSection,
     OrderingSection,
     PracticeSection,
     Study,
     load,
     load_effects,
-    structure,
 )
-from .errors import DataError, MissingExtra, require
-from .files import (
-    atomic,
-    decode,
-    read_json,
-    read_sidecar,
-    read_text,
-    refuse_overwrite,
-    sha256,
-    versions,
-    write_sidecar,
-    write_text,
-)
-from .polar_answers import YES_NO, as_yes_no, yes_no
+from .errors import DataError, MissingExtra
 from .schemas import TABLES
-from .table_files import check, read, read_csv, write, write_dictionary
+from .table_files import check, read, write
 
 __all__ = [
-    "CODINGS",
-    "ROLES",
-    "STRICT",
     "TABLES",
-    "YES_NO",
     "AnalysisSection",
     "AttentionSection",
     "DataError",
     "DesignSection",
-    "DisplaySection",
     "EffectSection",
     "ExcludeSection",
-    "FieldSection",
     "MissingExtra",
     "ModelSection",
-    "OnlineSection",
     "OrderingSection",
     "PracticeSection",
     "Study",
-    "as_yes_no",
-    "atomic",
     "check",
-    "decode",
     "load",
     "load_effects",
     "read",
-    "read_csv",
-    "read_json",
-    "read_sidecar",
-    "read_text",
-    "refuse_overwrite",
-    "require",
-    "sha256",
-    "structure",
-    "versions",
     "write",
-    "write_dictionary",
-    "write_sidecar",
-    "write_text",
-    "yes_no",
 ]

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from gardenpath.study import CODINGS, DataError
+from gardenpath.study import DataError
+from gardenpath.study.config import CODINGS
 
 from ..engines.formulas import Formula, Random
 

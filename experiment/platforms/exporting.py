@@ -34,7 +34,7 @@ class Export(Protocol):
     def loses(self, files: Sequence[VersionFile]) -> list[str]: ...
 
     def write(
-        self, files: Sequence[VersionFile], places: Sequence[Place], folder: Path, online: study.OnlineSection
+        self, files: Sequence[VersionFile], places: Sequence[Place], folder: Path, online: study.config.OnlineSection
     ) -> object: ...
 
 

@@ -221,10 +221,10 @@ def plain(cell: Any) -> str:
 def read_mapping(path: str | Path) -> ColumnMapping:
     """Return the mapping that a TOML file states; raises `study.DataError` with every fault."""
     try:
-        table = tomllib.loads(study.read_text(path))
+        table = tomllib.loads(study.files.read_text(path))
     except tomllib.TOMLDecodeError as error:
         raise study.DataError(f"{path}: not valid TOML: {error}") from None
-    mapping = study.structure(ColumnMapping, table, where=str(path))
+    mapping = study.config.structure(ColumnMapping, table, where=str(path))
     faults = _unknown("columns", mapping.columns, NAMES) + _unknown("constants", mapping.constants, NAMES)
     faults += _patterns(mapping.survey) if mapping.survey else []
     faults += _unknown("units", mapping.units, TIMES)

@@ -27,7 +27,7 @@ def records(rows: Iterable[Row], where: str) -> list[SessionRecord]:
     for number, row in enumerate(rows, start=1):
         place = f"{where}, row {number}"
         try:
-            session = study.structure(Session, _cell(row, SESSION), where=place)
+            session = study.config.structure(Session, _cell(row, SESSION), where=place)
             row_events = check_events(_cell(row, EVENTS))
         except study.DataError as error:
             faults += error.faults

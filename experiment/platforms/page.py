@@ -42,7 +42,7 @@ def quoted(paragraphs: Sequence[str]) -> str:
 
 def write_bytes(path: Path, content: bytes) -> None:
     """Write a file, all of it or nothing."""
-    with study.atomic(path) as temporary:
+    with study.files.atomic(path) as temporary:
         temporary.write_bytes(content)
 
 
@@ -56,10 +56,10 @@ def page_files(html: str) -> dict[str, bytes]:
 
 def index_html(script: str = "save.js") -> str:
     """Return the page's index.html; `script` is loaded before the study."""
-    return study.read_text(page_folder() / "standalone.html").replace('src="save.js"', f'src="{script}"')
+    return study.files.read_text(page_folder() / "standalone.html").replace('src="save.js"', f'src="{script}"')
 
 
-def study_js(files: Sequence[VersionFile], places: Sequence[Place], online: study.OnlineSection) -> str:
+def study_js(files: Sequence[VersionFile], places: Sequence[Place], online: study.config.OnlineSection) -> str:
     """Return study.js: what the page shows, each version once, and the places as orders of its trials."""
     text = json.dumps(exported(files, places, online), ensure_ascii=False, separators=(",", ":"))
     # These two end a line for older readers of JavaScript, and "</script" a script that is put into a page.
@@ -68,7 +68,9 @@ def study_js(files: Sequence[VersionFile], places: Sequence[Place], online: stud
     return f"window.gardenpathStudy = {text};\n"
 
 
-def exported(files: Sequence[VersionFile], places: Sequence[Place], online: study.OnlineSection) -> Mapping[str, Any]:
+def exported(
+    files: Sequence[VersionFile], places: Sequence[Place], online: study.config.OnlineSection
+) -> Mapping[str, Any]:
     """Return what study.js holds (web/src/exported.ts)."""
     ordered = sorted(files, key=lambda file: file.name)
     numbers = {file.name: number for number, file in enumerate(ordered)}
@@ -98,6 +100,6 @@ def exported(files: Sequence[VersionFile], places: Sequence[Place], online: stud
     }
 
 
-def _endings(online: study.OnlineSection, file: VersionFile, platform: str) -> dict[str, Any]:
+def _endings(online: study.config.OnlineSection, file: VersionFile, platform: str) -> dict[str, Any]:
     language = file.language
     return {kind: ending(online, language, kind, platform, ID).json() for kind in ENDINGS}

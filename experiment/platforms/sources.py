@@ -30,7 +30,7 @@ class Source:
     @cached_property
     def text(self) -> str:
         """The whole text, with `\\n` line ends and without the byte-order mark with which many platforms begin every file."""
-        return study.decode(self.data.removeprefix(b"\xef\xbb\xbf"), self.name)
+        return study.files.decode(self.data.removeprefix(b"\xef\xbb\xbf"), self.name)
 
     @cached_property
     def head(self) -> str:

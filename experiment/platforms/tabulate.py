@@ -97,8 +97,8 @@ def _check_cells(sessions: Iterable[ImportedSession]) -> None:
     faults: Counter[str] = Counter()
     for session in sessions:
         for trial in session.trials:
-            if trial.role not in (None, *study.ROLES):
-                faults[f"{session.where}: role is {trial.role!r}, expected one of {', '.join(study.ROLES)}"] += 1
+            if trial.role not in (None, *study.config.ROLES):
+                faults[f"{session.where}: role is {trial.role!r}, expected one of {', '.join(study.config.ROLES)}"] += 1
             for record in trial.records:
                 if _is_rating(record) and not _is_number(record.answer):
                     faults[f"{session.where}: a rating is {record.answer!r}, expected a number"] += 1

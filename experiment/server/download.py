@@ -22,7 +22,7 @@ def write_tables(url: str, folder: Path) -> None:
     tables = collect(url)
     for name, table in tables.items():
         study.write(table, name, folder, command="dashboard, tables")
-    study.write_dictionary(tables, folder)
+    study.table_files.write_dictionary(tables, folder)
 
 
 def write_events(url: str, folder: Path) -> None:
@@ -32,7 +32,7 @@ def write_events(url: str, folder: Path) -> None:
     for record in store.records():
         write_record(folder, record, versions[record.session.version_sha256])
     schema = files("gardenpath.experiment") / "screens.schema.json"
-    study.write_text(folder / "screens.schema.json", schema.read_text("utf-8"))
+    study.files.write_text(folder / "screens.schema.json", schema.read_text("utf-8"))
     store.database.engine.dispose()
 
 

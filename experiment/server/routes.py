@@ -458,7 +458,7 @@ def run(app: Starlette, listener: socket.socket, *, proxy: str | None = None) ->
 
     `proxy` is the address of the proxy whose headers say who calls, and how.
     """
-    uvicorn = study.require("uvicorn", "online")
+    uvicorn = study.errors.require("uvicorn", "online")
     trusted: dict[str, Any] = {"proxy_headers": proxy is not None, "forwarded_allow_ips": proxy or ""}
     uvicorn.Server(uvicorn.Config(app, access_log=False, log_level="warning", server_header=False, **trusted)).run(
         sockets=[listener]

@@ -121,9 +121,11 @@ def tasks_of(plan: study.Study) -> Tasks:
         except KeyError as error:
             faults.append(f"{where}: procedure.tasks.{name}: {error.args[0]}")
             return
-        task.Settings.__pydantic_config__ = study.STRICT  # type: ignore[attr-defined]  # a misspelt key is an error
+        task.Settings.__pydantic_config__ = study.config.STRICT  # type: ignore[attr-defined]  # a misspelt key is an error
         try:
-            settings[name] = study.structure(task.Settings, dict(table), where=f"{where}: procedure.tasks.{name}")
+            settings[name] = study.config.structure(
+                task.Settings, dict(table), where=f"{where}: procedure.tasks.{name}"
+            )
         except study.DataError as error:
             faults.extend(error.faults)
 
@@ -131,10 +133,10 @@ def tasks_of(plan: study.Study) -> Tasks:
         add(name, table)
     usual = ("with_task", ["choice"]) if plan.design.trial == "pair" else ("centred", [])
     shows, asks = {}, {}
-    for role in study.ROLES:
+    for role in study.config.ROLES:
         section = procedure.role(role)
         shows[role], asks[role] = section.show or usual[0], list(usual[1] if section.ask is None else section.ask)
-    for role in study.ROLES:
+    for role in study.config.ROLES:
         for key, names, shown in (("show", [shows[role]], True), ("ask", asks[role], False)):
             for name in names:
                 if name == WITH_TASK and shown:

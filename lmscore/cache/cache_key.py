@@ -74,8 +74,8 @@ def _hashes(paths: Sequence[Path], folder: Path) -> dict[str, str]:
         state = path.stat()
         entry = known.get(str(path.resolve()))
         if entry is None or entry[:2] != [state.st_size, state.st_mtime_ns]:
-            entry = [state.st_size, state.st_mtime_ns, study.sha256(path)]
+            entry = [state.st_size, state.st_mtime_ns, study.files.sha256(path)]
             known[str(path.resolve())] = entry
         hashes[path.name] = str(entry[2])
-    study.write_text(memory, json.dumps(known, indent=1))
+    study.files.write_text(memory, json.dumps(known, indent=1))
     return hashes

@@ -62,7 +62,7 @@ def cached(model: Model, folder: str | Path | None = None) -> Model:
         place = base / hashlib.sha256(text.encode()).hexdigest()[:32]
         place.mkdir(exist_ok=True)
         if not (place / "model.json").exists():
-            study.write_text(place / "model.json", text + "\n")
+            study.files.write_text(place / "model.json", text + "\n")
     except OSError as error:
         raise ValueError(
             f"the cache {base} cannot be used ({error.strerror or error}); expected a folder that can be written: name another "

@@ -71,7 +71,7 @@ def read_unigrams(path: str | Path, model: Model, protocol: str | Protocol | Non
         )
     known = len(encoder.tokenizer)
     if path.suffix == ".csv":
-        counts = _table(path, study.read_csv(path), encoder.tokenizer.get_vocab())
+        counts = _table(path, study.table_files.read_csv(path), encoder.tokenizer.get_vocab())
     else:
         counts = _corpus(path, encoder, " " if chosen(protocol, model.name, model.masked).leading_space else "")
     if not counts:

@@ -62,7 +62,7 @@ def lines(path: str | Path) -> Iterator[tuple[int, str]]:
 def write_arpa(path: str | Path, words: Sequence[str], levels: Sequence[Level]) -> Path:
     """Write an n-gram model as an ARPA file, all of it or nothing, and return its path; `.gz` is compressed."""
     path = Path(path)
-    with study.atomic(path) as temporary, _writer(temporary, path.suffix == ".gz") as stream:
+    with study.files.atomic(path) as temporary, _writer(temporary, path.suffix == ".gz") as stream:
         stream.write("\\data\\\n")
         stream.writelines(f"ngram {m}={len(level.keys)}\n" for m, level in enumerate(levels, start=1))
         texts: Sequence[str] = [""]

@@ -243,7 +243,7 @@ def load_ngram(spec: str | Path, name: str | None = None) -> NgramModel:
     words, levels = read_arpa(path)
     if order not in (None, len(levels)):
         raise ValueError(f"{path}: is of order {len(levels)}, not {order}; expected ngram:{path}")
-    return NgramModel(name, words, levels, {"file": path.name, "sha256": {path.name: study.sha256(path)}})
+    return NgramModel(name, words, levels, {"file": path.name, "sha256": {path.name: study.files.sha256(path)}})
 
 
 def estimate_ngram(path: str | Path, order: int = ORDER, *, name: str | None = None) -> NgramModel:
@@ -290,7 +290,7 @@ def estimate_ngram(path: str | Path, order: int = ORDER, *, name: str | None = N
         )
     facts = {
         "file": path.name,
-        "sha256": {path.name: study.sha256(path)},
+        "sha256": {path.name: study.files.sha256(path)},
         "smoothing": "interpolated modified Kneser-Ney",
         "corpus_sentences": sentences,
         "corpus_tokens": len(stream) - 2 * sentences,

@@ -61,8 +61,8 @@ def build_pocket(
 
     On one machine the same seed gives the same bytes; between machines, weights can differ in the last digits.
     """
-    study.require("torch", "lm")
-    study.require("transformers", "lm")
+    study.errors.require("torch", "lm")
+    study.errors.require("transformers", "lm")
     import torch
 
     training = training or Training()

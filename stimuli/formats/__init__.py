@@ -118,7 +118,7 @@ def _text(path: str | Path) -> str:
             "If you trust where it is from, load it where it can do no harm (a throwaway container without network and data) and "
             "write each (good, bad) as two columns with a tab between them, under the header 'grammatical<tab>ungrammatical'"
         )
-    return study.read_text(path)
+    return study.files.read_text(path)
 
 
 def examine(
@@ -194,7 +194,7 @@ def write(materials: Materials, path: str | Path, format: str | None = None) -> 
     module = named(format) if format else next((m for m in FORMATS if path.suffix == m.SUFFIX), None)
     if module is None:
         raise ValueError(f"{path}: no format has this suffix; name one of {', '.join(m.NAME for m in FORMATS)}")
-    study.write_text(path, module.write(materials))
+    study.files.write_text(path, module.write(materials))
     return module.loses(materials)
 
 

@@ -87,12 +87,12 @@ def _add(rows: Rows, place: SourceLine, line: str) -> None:
         record = json.loads(line)
         kind = record.get("record") if isinstance(record, dict) else None
         if kind == "paradigm":
-            declared = study.structure(ParadigmRecord, record, where=str(place))
+            declared = study.config.structure(ParadigmRecord, record, where=str(place))
             rows.paradigms[declared.id] = Paradigm(
                 **{name: value for name, value in vars(declared).items() if name != "record"}
             )
         elif kind == "item":
-            _add_item(rows, place, study.structure(ItemRecord, record, where=str(place)))
+            _add_item(rows, place, study.config.structure(ItemRecord, record, where=str(place)))
         else:
             rows.fault(place, f"record is {kind!r}; expected 'paradigm' or 'item'")
     except json.JSONDecodeError as error:

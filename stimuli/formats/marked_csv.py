@@ -273,7 +273,7 @@ def _optional(item: Item, condition: str) -> dict[str, str]:
 
 def _usual(item: Item) -> bool:
     """Whether the answers to choose from are those that an item has where none are stated."""
-    return item.question is None or item.question.choices == study.yes_no(item.language)
+    return item.question is None or item.question.choices == study.polar_answers.yes_no(item.language)
 
 
 def _free(item: Item, condition: str) -> dict[str, str]:

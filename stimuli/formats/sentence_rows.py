@@ -156,9 +156,10 @@ def _question(members: Mapping[str, Row], rows: Rows, language: str) -> Question
     if first.question is None:
         return None
     stated = next((row.choices for row in members.values() if row.choices), ())
-    choices = stated or study.yes_no(language)
+    choices = stated or study.polar_answers.yes_no(language)
     answers = {
-        c: str(row.answer) if stated else study.as_yes_no(str(row.answer), language) for c, row in members.items()
+        c: str(row.answer) if stated else study.polar_answers.as_yes_no(str(row.answer), language)
+        for c, row in members.items()
     }
     for condition, row in members.items():
         if row.question != first.question or answers[condition] not in choices or row.choices not in ((), stated):

@@ -20,7 +20,7 @@ def is_workbook(path: str | Path) -> bool:
 
 def workbook_text(path: str | Path) -> str:
     """Return the sheet of a workbook as a table with commas, a line for each of its rows; several filled sheets are refused."""
-    openpyxl = study.require("openpyxl", "import")
+    openpyxl = study.errors.require("openpyxl", "import")
     try:
         book = openpyxl.load_workbook(path, data_only=True)
     except (KeyError, ValueError, OSError, zipfile.BadZipFile) as error:

@@ -8,8 +8,8 @@ import pandas as pd
 import pytest
 
 from gardenpath.analysis import analyse
-from gardenpath.study import DataError, structure, write
-from gardenpath.study.config import AnalysisSection
+from gardenpath.study import DataError, write
+from gardenpath.study.config import AnalysisSection, structure
 
 GIVEN = ("readings", "responses", "sessions", "items")
 Tables = dict[str, pd.DataFrame]

@@ -13,8 +13,8 @@ from gardenpath.analysis.modelling.factorial import regions_named
 from gardenpath.analysis.reporting.figures.effect_figures import factorial_figure
 from gardenpath.analysis.reporting.manuscript import ready_to_paste
 from gardenpath.analysis.reporting.wording.factors import factorial_effects
-from gardenpath.study import DataError, ModelSection, structure, write
-from gardenpath.study.config import AnalysisSection
+from gardenpath.study import DataError, ModelSection, write
+from gardenpath.study.config import AnalysisSection, structure
 
 LEVELS = [("subject", "description"), ("subject", "name"), ("object", "description"), ("object", "name")]
 EFFECT = {"subject": 0.0, "object": 0.2}

@@ -11,7 +11,8 @@ from gardenpath.analysis import fit
 from gardenpath.analysis.engines import glmm_engine, lme4_engine
 from gardenpath.analysis.engines.formulas import parse
 from gardenpath.analysis.modelling.mixed_models import columns_of
-from gardenpath.study import DataError, read_csv
+from gardenpath.study import DataError
+from gardenpath.study.table_files import read_csv
 
 pytestmark = [pytest.mark.r, pytest.mark.usefixtures("pymer4")]
 

@@ -10,7 +10,8 @@ from gardenpath.analysis import fit
 from gardenpath.analysis.engines import r_session
 from gardenpath.analysis.engines.estimates import Estimated, Variance, singularity
 from gardenpath.analysis.engines.formulas import parse
-from gardenpath.study import DataError, MissingExtra, read_csv
+from gardenpath.study import DataError, MissingExtra
+from gardenpath.study.table_files import read_csv
 
 FORMULA = "y ~ x + (1|participant) + (1|item)"
 

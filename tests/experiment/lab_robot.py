@@ -165,7 +165,7 @@ def plan(data: Path, typed: str = "31") -> list[Part]:
     """Return the keys that lead through what is left of the one session in a data folder, screen by screen."""
     (path,) = data.glob("*/session.json")
     record = next(iter(session_folders.read_records(data)))
-    session = study.structure(sessions.Session, study.read_json(path), where=str(path))
+    session = study.config.structure(sessions.Session, study.files.read_json(path), where=str(path))
     file = session_folders.read_files(data)[session.version_sha256]
     stand = sessions.walked(session, file, record.events)
     left = []

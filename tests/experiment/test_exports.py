@@ -193,7 +193,7 @@ def test_the_command_says_how_counters_and_dropouts_bear_on_the_versions(small: 
         cli, ["export", str(small.path), "--to", "jatos", "--orders", "2", "-o", str(tmp_path / "out")]
     )
     assert again.exit_code != 0, "nothing is overwritten without --force"
-    sidecar = study.read_json(tmp_path / "out" / "export.meta.json")
+    sidecar = study.files.read_json(tmp_path / "out" / "export.meta.json")
     assert (sidecar["seed"], sidecar["places"]) == (1, 6)
 
 

@@ -125,5 +125,5 @@ def test_the_command_takes_the_effects_of_study_toml_and_writes_them_down(study_
     ratings = found["responses"].query("role == 'target'")
     means = ratings["response"].astype(float).groupby(ratings["condition"]).mean()
     assert abs(means["ungrammatical"] - means["grammatical"]) < 0.6
-    noted = study.read_sidecar(tmp_path / "data" / "sessions")["effects"]
+    noted = study.files.read_sidecar(tmp_path / "data" / "sessions")["effects"]
     assert noted["terms"]["grammaticality"]["log_rt"] == {"critical": -1.0}  # type: ignore[index]

@@ -217,7 +217,7 @@ def renamed(screens: list[Any]) -> list[Any]:
 @ELSEWHERE
 def test_what_goes_out_says_the_kind_and_the_name_of_what_is_asked(platform: Any, tmp_path: Path) -> None:
     files = changed(files_of(odd(tmp_path / "study")), renamed)
-    platform.write(files, places(files, 1), tmp_path / "out", study.OnlineSection("CODE"))
+    platform.write(files, places(files, 1), tmp_path / "out", study.config.OnlineSection("CODE"))
     text = "".join(path.read_text("utf-8") for path in (tmp_path / "out").rglob("*") if path.is_file())
     for said in ("ask_1_task", "ask_1_name", "ask_1_kind", "toy-question", "toy-good"):
         assert said in text

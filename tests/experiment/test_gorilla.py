@@ -46,7 +46,7 @@ from .scripted import (
 )
 
 FIXTURES = Path(__file__).parent / "fixtures" / "gorilla"
-ONLINE = study.OnlineSection("CODE")
+ONLINE = study.config.OnlineSection("CODE")
 LEADING = {
     "Event Index": "", "UTC Timestamp": "", "UTC Date and Time": "01/03/2026 11:30:05", "Local Timezone": "1",
     "Experiment ID": "7001", "Experiment Version": "3", "Tree Node Key": "task-ab12", "Repeat Key": "",

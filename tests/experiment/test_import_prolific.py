@@ -81,7 +81,7 @@ def test_the_command_writes_what_the_function_returns(data: Path, tmp_path: Path
     assert ran.exit_code == 0, ran.output
     for name, table in experiment.collect(data, platform="jspsych", prolific=EXPORT).items():
         pd.testing.assert_frame_equal(study.read(tmp_path / "tables", name), table, check_dtype=False)
-    sidecar = study.read_sidecar(tmp_path / "tables" / "demographics.csv")
+    sidecar = study.files.read_sidecar(tmp_path / "tables" / "demographics.csv")
     assert set(sidecar["inputs"]) == {"data.json", "export.csv"}  # type: ignore[call-overload]
 
 

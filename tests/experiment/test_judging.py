@@ -11,7 +11,7 @@ from gardenpath.experiment.players.lab import keys
 from gardenpath.experiment.players.lab.displays import Key
 from gardenpath.experiment.players.lab.form import digits, field_fault, stored
 from gardenpath.experiment.standard_texts import direction
-from gardenpath.study import FieldSection
+from gardenpath.study.config import FieldSection
 from gardenpath.study.screens import Answer, Form
 
 CASES = json.loads((files("gardenpath.experiment.players") / "judging.json").read_text("utf-8"))

@@ -1218,7 +1218,7 @@ def test_no_text_reaches_beyond_the_box_or_the_screen_that_holds_it(direction: s
 
 def on_lines(words: tuple[str, ...], breaks: tuple[int, ...], direction: str = "ltr", **stated: Any) -> layout.Room:
     lines = [layout.lines_of(words, (" ",) * (len(words) - 1), breaks)]
-    section = study.DisplaySection(**stated)
+    section = study.config.DisplaySection(**stated)
     return layout.room(800, 600, direction, [], lambda text, size: 0.6 * size * len(text), [], lines, section)
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from gardenpath import experiment, study
 from gardenpath.experiment.recruitment import Person, check_texts, ending, person, way_back
-from gardenpath.study import OnlineSection
+from gardenpath.study.config import OnlineSection
 
 from .conftest import BOTH, Clock, Running, new_database, serve
 from .made_events import done

@@ -49,7 +49,7 @@ from .scripted import (
 FIXTURES = Path(__file__).parent / "fixtures" / "pcibex"
 NODE = shutil.which("node")
 needs_node = pytest.mark.skipif(NODE is None, reason="node is not installed")
-ONLINE = study.OnlineSection("CODE", completion_url="https://app.prolific.com/submissions/complete?cc=CODE")
+ONLINE = study.config.OnlineSection("CODE", completion_url="https://app.prolific.com/submissions/complete?cc=CODE")
 
 
 def exported(folder: Path, out: Path, orders: int = 2, change: Any = None) -> list[Place]:

@@ -48,7 +48,7 @@ from .scripted import (
 )
 
 FIXTURES = Path(__file__).parent / "fixtures" / "psychopy"
-ONLINE = study.OnlineSection("CODE")
+ONLINE = study.config.OnlineSection("CODE")
 INFO = {
     "participant": "p 1",
     "session": "001",

@@ -184,8 +184,8 @@ def test_roles_of_which_nothing_is_stated_are_shown_and_asked_as_targets_are(stu
         study_folder, {'"centred"': '"whole"', "[online]": '[procedure.practice]\nshow = "centred"\n[online]'}
     )
     tasks = tasks_of(of)
-    assert tasks.shows == dict.fromkeys(study.ROLES, "whole") | {"practice": "centred"}
-    assert tasks.asks == {role: ["acceptability"] for role in study.ROLES}
+    assert tasks.shows == dict.fromkeys(study.config.ROLES, "whole") | {"practice": "centred"}
+    assert tasks.asks == {role: ["acceptability"] for role in study.config.ROLES}
 
 
 def test_reading_with_questions_and_no_rating_is_a_study(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ def test_a_version_is_the_same_after_writing_and_reading(
         file.write(tmp_path)
     read = experiment.read_versions(tmp_path)
     assert read == versions
-    assert [file.sha256 for file in read] == [study.sha256(tmp_path / f"{file.name}.json") for file in versions]
+    assert [file.sha256 for file in read] == [study.files.sha256(tmp_path / f"{file.name}.json") for file in versions]
 
 
 def test_another_schema_is_refused(versions: list[experiment.VersionFile], tmp_path: Path) -> None:

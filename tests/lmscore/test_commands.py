@@ -67,11 +67,11 @@ def test_score_writes_both_tables_and_says_which_model_made_them(folders, pairs_
     surprisal = study.read(tmp_path / "scores", "surprisal")
     assert len(surprisal) == 5 + 5 + 7 + 7
     assert len(study.read(tmp_path / "scores", "sentence_scores")) == 4
-    side = study.read_sidecar(tmp_path / "scores" / "surprisal.csv")
+    side = study.files.read_sidecar(tmp_path / "scores" / "surprisal.csv")
     assert side["model"]["prefix_token"] == "<|endoftext|>"
     assert side["model"]["dtype"] == "float32"
     assert side["protocol"]["default"].startswith("the prefix token is fed before every text")
-    assert side["inputs"] == {"pairs.jsonl": study.sha256(pairs_file)}
+    assert side["inputs"] == {"pairs.jsonl": study.files.sha256(pairs_file)}
 
 
 def test_nothing_is_overwritten_without_force(folders, pairs_file, tmp_path):
@@ -94,7 +94,7 @@ def test_evaluate_writes_pairs_and_accuracy_and_prints_the_accuracy(folders, pai
     accuracy = study.read(tmp_path, "accuracy")
     assert {"npi", "attractor"} <= set(accuracy["paradigm"])
     assert "npi_licensing" in result.stdout
-    assert study.read_sidecar(tmp_path / "accuracy.csv")["models"][0]["architecture"] == "LlamaForCausalLM"
+    assert study.files.read_sidecar(tmp_path / "accuracy.csv")["models"][0]["architecture"] == "LlamaForCausalLM"
 
 
 def test_evaluate_sets_several_models_side_by_side(folders, pairs_file, tmp_path):
@@ -108,7 +108,7 @@ def test_evaluate_sets_several_models_side_by_side(folders, pairs_file, tmp_path
     assert pairs.groupby(["model", "measure"]).size().to_dict() == {
         (name, measure): n for name in names for measure, n in (("lp", 2), ("two_prefix", 1))
     }
-    table = study.read_csv(tmp_path / "accuracy_by_model.csv")
+    table = study.table_files.read_csv(tmp_path / "accuracy_by_model.csv")
     assert list(table.columns) == ["measure", "phenomenon", *names]
     assert table["phenomenon"].tolist() == [
         "npi_licensing",
@@ -119,7 +119,7 @@ def test_evaluate_sets_several_models_side_by_side(folders, pairs_file, tmp_path
         "mean",
         "pooled",
     ]
-    side = study.read_sidecar(tmp_path / "accuracy_by_model.csv")
+    side = study.files.read_sidecar(tmp_path / "accuracy_by_model.csv")
     assert [model["name"] for model in side["models"]] == names
     assert side["seed"] == 1
     for name in names:
@@ -144,8 +144,8 @@ def test_causal_masked_and_ngram_models_stand_side_by_side(folders, pairs_file, 
     assert dict(zip(pairs["model"], pairs["protocol"], strict=True)) == dict(
         zip(protocols, ["default", "pll-word-l2r", "default"], strict=True)
     )
-    assert len(study.read_csv(tmp_path / "accuracy_by_model.csv").columns) == 2 + 3
-    side = study.read_sidecar(tmp_path / "pairs.csv")
+    assert len(study.table_files.read_csv(tmp_path / "accuracy_by_model.csv").columns) == 2 + 3
+    side = study.files.read_sidecar(tmp_path / "pairs.csv")
     assert list(side["protocol"]) == ["default", "pll-word-l2r"]
     spaced = ("--protocol", "lm-eval", "--protocol", "pll")
     again = run(evaluate, pairs_file, *models, *spaced, "--device", "cpu", "-o", tmp_path, "--force")
@@ -185,9 +185,9 @@ def test_a_protocol_and_unigrams_stand_in_tables_and_sidecars(folders, pairs_fil
         ("results", "accuracy"),
     ):
         assert set(study.read(tmp_path / folder, name)["protocol"]) == {"lm-eval"}
-        side = study.read_sidecar(tmp_path / folder / f"{name}.csv")
+        side = study.files.read_sidecar(tmp_path / folder / f"{name}.csv")
         assert "a space stands before its first word" in side["protocol"]["lm-eval"]
-        assert side["inputs"]["corpus.txt"] == study.sha256(corpus)
+        assert side["inputs"]["corpus.txt"] == study.files.sha256(corpus)
     assert study.read(tmp_path / "scores", "sentence_scores")["slor"].notna().all()
 
 

@@ -323,7 +323,7 @@ def test_a_gzipped_text_and_the_order_in_the_name_are_understood(small, tmp_path
     facts = one.describe()
     assert facts["architecture"] == "2-gram"
     assert facts["corpus_sentences"] == 5
-    assert facts["sha256"] == {"small.txt": study.sha256(small)}
+    assert facts["sha256"] == {"small.txt": study.files.sha256(small)}
 
 
 @pytest.mark.parametrize(

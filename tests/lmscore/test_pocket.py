@@ -63,7 +63,7 @@ def test_at_all_needs_a_licensor_in_the_grammar():
 def test_the_same_seed_gives_the_same_bytes(small_pocket, tmp_path):
     again = pocket.build_pocket(tmp_path, seed=3, training=SMALL)
     for name in ("model.safetensors", "tokenizer.json", "config.json"):
-        assert study.sha256(again / name) == study.sha256(small_pocket / name)
+        assert study.files.sha256(again / name) == study.files.sha256(small_pocket / name)
 
 
 def test_training_leaves_threads_and_random_numbers_as_they_were(tmp_path):

@@ -14,7 +14,7 @@ from gardenpath import study
 def test_line_ends_and_byte_order_marks_do_not_matter(tmp_path: Path, raw: bytes) -> None:
     path = tmp_path / "x.txt"
     path.write_bytes(raw)
-    assert study.read_text(path) == "a\nb\n"
+    assert study.files.read_text(path) == "a\nb\n"
 
 
 @pytest.mark.parametrize(("raw", "said"), [(b"a\rb\r", "CR only"), (b"\xef\xbb\xbfa", "byte-order mark")])
@@ -24,7 +24,7 @@ def test_odd_files_are_read_and_reported(
     path = tmp_path / "x.txt"
     path.write_bytes(raw)
     with caplog.at_level(logging.INFO, "gardenpath"):
-        study.read_text(path)
+        study.files.read_text(path)
     assert said in caplog.text
 
 
@@ -32,14 +32,14 @@ def test_latin_1_is_refused_with_line_byte_and_remedy(tmp_path: Path) -> None:
     path = tmp_path / "x.csv"
     path.write_bytes("one\ncafé\n".encode("latin-1"))
     with pytest.raises(study.DataError, match=r"line 2: byte 0xe9 is not UTF-8 \(in Latin-1 it would be 'é'\).*iconv"):
-        study.read_text(path)
+        study.files.read_text(path)
 
 
 def test_utf_16_is_refused_with_a_remedy(tmp_path: Path) -> None:
     path = tmp_path / "x.csv"
     path.write_bytes("a,b".encode("utf-16"))
     with pytest.raises(study.DataError, match="UTF-16, expected UTF-8"):
-        study.read_text(path)
+        study.files.read_text(path)
 
 
 def test_a_failed_write_leaves_the_old_file_and_nothing_else(tmp_path: Path) -> None:
@@ -47,7 +47,7 @@ def test_a_failed_write_leaves_the_old_file_and_nothing_else(tmp_path: Path) -> 
     path.write_text("old")
 
     def fail_half_way() -> None:
-        with study.atomic(path) as temporary:
+        with study.files.atomic(path) as temporary:
             temporary.write_text("half")
             raise RuntimeError
 
@@ -61,11 +61,11 @@ def test_nothing_is_overwritten_without_force(tmp_path: Path) -> None:
     path = tmp_path / "x.txt"
     path.write_text("old")
     with pytest.raises(FileExistsError, match="give --force"):
-        study.refuse_overwrite([path], force=False)
-    study.refuse_overwrite([path], force=True)
+        study.files.refuse_overwrite([path], force=False)
+    study.files.refuse_overwrite([path], force=True)
 
 
 def test_an_absent_extra_is_one_line_that_names_it() -> None:
     with pytest.raises(study.MissingExtra, match=r"pip install 'gardenpath\[lm\]'") as caught:
-        study.require("no_such_module", "lm")
+        study.errors.require("no_such_module", "lm")
     assert "\n" not in str(caught.value)

@@ -55,10 +55,10 @@ def test_the_sidecar_names_command_versions_inputs_and_seed(tmp_path: Path) -> N
     source = tmp_path / "source.csv"
     source.write_text("x")
     path = study.write(pd.DataFrame(GOOD), "conditions", tmp_path, command="gardenpath x", inputs=[source], seed=3)
-    meta = study.read_sidecar(path)
+    meta = study.files.read_sidecar(path)
     assert meta["command"] == "gardenpath x"
     assert meta["seed"] == 3
-    assert meta["inputs"] == {"source.csv": study.sha256(source)}
+    assert meta["inputs"] == {"source.csv": study.files.sha256(source)}
     assert isinstance(meta["versions"], dict)
     assert {"python", "pandas", "numpy"} <= meta["versions"].keys()
 

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from gardenpath.study import DataError, atomic, write_text
+from gardenpath.study import DataError
+from gardenpath.study.files import atomic, write_text
 
 from ..wording.labels import label
 

@@ -83,7 +83,7 @@ def loses(files: Sequence[VersionFile]) -> list[str]:
 
 
 def write(
-    files: Sequence[VersionFile], places: Sequence[Place], folder: Path, online: study.OnlineSection
+    files: Sequence[VersionFile], places: Sequence[Place], folder: Path, online: study.config.OnlineSection
 ) -> list[Path]:
     """Write spreadsheets/E1-V1-0.csv and so on, and README.md with the recipe; return their paths."""
     outline = Outline.of(files)
@@ -97,7 +97,7 @@ def write(
     }
     written[folder / "README.md"] = filled_in("gorilla/export.md", files, places, **texts)
     for path, text in written.items():
-        study.write_text(path, text)
+        study.files.write_text(path, text)
     return list(written)
 
 

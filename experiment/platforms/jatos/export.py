@@ -30,7 +30,9 @@ def loses(files: Sequence[VersionFile]) -> list[str]:
     return losses(files, PLAYS)
 
 
-def write(files: Sequence[VersionFile], places: Sequence[Place], folder: Path, online: study.OnlineSection) -> None:
+def write(
+    files: Sequence[VersionFile], places: Sequence[Place], folder: Path, online: study.config.OnlineSection
+) -> None:
     """Write the archive and a README beside it."""
     assets = page_files(index_html("jatos.js"))
     assets["study.js"] = study_js(files, places, online).encode()
@@ -40,10 +42,10 @@ def write(files: Sequence[VersionFile], places: Sequence[Place], folder: Path, o
     entries[f"{directory}.jas"] = (json.dumps(properties, ensure_ascii=False, indent=2) + "\n").encode()
     write_bytes(folder / f"{directory}.jzip", _zipped(entries))
     said = {"directory": directory, "lease": f"{online.lease_minutes:g}", "redirect": _redirect(online) or "empty"}
-    study.write_text(folder / "README.md", filled_in("jatos/export.md", files, places, **said))
+    study.files.write_text(folder / "README.md", filled_in("jatos/export.md", files, places, **said))
 
 
-def jas(files: Sequence[VersionFile], places: Sequence[Place], online: study.OnlineSection) -> dict[str, Any]:
+def jas(files: Sequence[VersionFile], places: Sequence[Place], online: study.config.OnlineSection) -> dict[str, Any]:
     """Return the study's properties as JATOS publishes their schema; the ids follow from what the study shows."""
     first, hashes = files[0], sorted(file.sha256 for file in files)
     study_id = uuid.uuid5(SPACE, "\n".join([first.study, str(len(places)), *hashes]))
@@ -89,7 +91,7 @@ def _directory(name: str) -> str:
     return re.sub(r"[^A-Za-z0-9._-]+", "_", name).strip("._") or "study"
 
 
-def _redirect(online: study.OnlineSection) -> str:
+def _redirect(online: study.config.OnlineSection) -> str:
     """Return where JATOS itself sends who comes to its end: to SONA by JATOS's placeholder, otherwise to Prolific."""
     sona = way_back(online, "sona", ID, online.completion_code)
     if sona is not None:

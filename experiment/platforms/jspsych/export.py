@@ -19,11 +19,13 @@ def loses(files: Sequence[VersionFile]) -> list[str]:
     return losses(files, PLAYS)
 
 
-def write(files: Sequence[VersionFile], places: Sequence[Place], folder: Path, online: study.OnlineSection) -> None:
+def write(
+    files: Sequence[VersionFile], places: Sequence[Place], folder: Path, online: study.config.OnlineSection
+) -> None:
     """Write index.html with all that it needs, a README, and save.js, unless there is one: it may have been edited."""
     for name, content in page_files(index_html()).items():
         write_bytes(folder / name, content)
-    study.write_text(folder / "study.js", study_js(files, places, online))
+    study.files.write_text(folder / "study.js", study_js(files, places, online))
     if not (folder / "save.js").exists():
-        study.write_text(folder / "save.js", filled_in("jspsych/save.js"))
-    study.write_text(folder / "README.md", filled_in("jspsych/export.md", files, places))
+        study.files.write_text(folder / "save.js", filled_in("jspsych/save.js"))
+    study.files.write_text(folder / "README.md", filled_in("jspsych/export.md", files, places))

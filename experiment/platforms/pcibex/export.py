@@ -79,7 +79,7 @@ def loses(files: Sequence[VersionFile]) -> list[str]:
 
 
 def write(
-    files: Sequence[VersionFile], places: Sequence[Place], folder: Path, online: study.OnlineSection
+    files: Sequence[VersionFile], places: Sequence[Place], folder: Path, online: study.config.OnlineSection
 ) -> list[Path]:
     """Write the folders data_includes and chunk_includes and a README, and return the paths written."""
     script = files[0].script
@@ -114,7 +114,7 @@ def write(
     written[folder / "data_includes" / "main.js"] = program
     written[folder / "README.md"] = filled_in("pcibex/export.md", files, places)
     for path, text in written.items():
-        study.write_text(path, text)
+        study.files.write_text(path, text)
     return list(written)
 
 
@@ -220,7 +220,7 @@ def _about(form: Form, script: Script) -> str:
     return f'<div lang="{script.language}" dir="{script.direction}" style="max-width: 40em">\n{head}\n{body}\n</div>\n'
 
 
-def _input(field: study.FieldSection) -> str:
+def _input(field: study.config.FieldSection) -> str:
     name, needed = html.escape(field.name), ' class="obligatory"' if field.needed else ""
     if field.kind == "choice":
         return "\n".join(

@@ -202,7 +202,7 @@ def _trial(
         item=item or (group if group not in ("", "NULL") else f"{label}-{number}"),
         condition=condition,
         where=f"{source.name}, line {rows[0].number}",
-        role=role or (label if label in study.ROLES else None),
+        role=role or (label if label in study.config.ROLES else None),
         paradigm=mapping.text(cells, "paradigm"),
         records=(*readings, *_once(answers)),
     )

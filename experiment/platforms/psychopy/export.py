@@ -110,7 +110,7 @@ def _number(name: str) -> str | None:
 
 
 def write(
-    files: Sequence[VersionFile], places: Sequence[Place], folder: Path, online: study.OnlineSection
+    files: Sequence[VersionFile], places: Sequence[Place], folder: Path, online: study.config.OnlineSection
 ) -> list[Path]:
     """Write conditions/place-0.csv and so on, places.csv with the version and slot of each, and a README; return their paths."""
     outline = Outline.of(files)
@@ -127,7 +127,7 @@ def write(
     }
     written[folder / "README.md"] = filled_in("psychopy/export.md", files, places, **texts)
     for path, text in written.items():
-        study.write_text(path, text)
+        study.files.write_text(path, text)
     return list(written)
 
 

@@ -119,7 +119,7 @@ def _is_heading(cells: Sequence[Any], names: Sequence[str], mapping: ColumnMappi
 
 def _excel(source: Source, most: int | None = None) -> list[tuple[Any, ...]]:
     """Return the rows of the first sheet; dates as Qualtrics writes them."""
-    openpyxl = study.require("openpyxl", "import")
+    openpyxl = study.errors.require("openpyxl", "import")
     try:
         sheet = openpyxl.load_workbook(io.BytesIO(source.data), read_only=True, data_only=True).worksheets[0]
         rows = list(sheet.iter_rows(values_only=True, max_row=most))

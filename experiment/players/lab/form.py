@@ -69,10 +69,10 @@ def digits(text: str) -> str:
     return "".join(str(unicodedata.digit(one)) if one.isdecimal() else one for one in text)
 
 
-def stored(fields: Iterable[study.FieldSection], answers: Mapping[str, str]) -> dict[str, str | int]:
+def stored(fields: Iterable[study.config.FieldSection], answers: Mapping[str, str]) -> dict[str, str | int]:
     """Return the answers as they are stored: empty ones are left out, numbers are numbers.
 
-    >>> fields = study.FieldSection("age", "Age", "number"), study.FieldSection("job", "Job")
+    >>> fields = study.config.FieldSection("age", "Age", "number"), study.config.FieldSection("job", "Job")
     >>> stored(fields, {"age": "31", "job": ""})
     {'age': 31}
     """
@@ -80,7 +80,7 @@ def stored(fields: Iterable[study.FieldSection], answers: Mapping[str, str]) -> 
     return {field.name: int(answer) if field.kind == "number" else answer for field, answer in filled_in}
 
 
-def field_fault(field: study.FieldSection, answer: str, form: Form) -> str:
+def field_fault(field: study.config.FieldSection, answer: str, form: Form) -> str:
     """Return what is wrong with an answer about the participant, in the study's language; nothing where it is ""."""
     if not answer:
         return form.missing if field.needed else ""

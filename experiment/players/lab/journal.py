@@ -72,8 +72,8 @@ def _recovered(path: Path) -> list[Event]:
     whole = whole_lines(raw)
     if len(whole) < len(raw):
         log.warning("%s: its last line was cut short by a crash and is left out", path)
-        study.write_text(path, whole.decode("utf-8"))
+        study.files.write_text(path, whole.decode("utf-8"))
     elif raw and not raw.endswith(b"\n"):
-        study.write_text(path, whole.decode("utf-8") + "\n")
+        study.files.write_text(path, whole.decode("utf-8") + "\n")
     lines = whole.decode("utf-8").rstrip("\n").split("\n")
     return [parse_event(line, path, n) for n, line in enumerate(lines, start=1) if line]

@@ -48,7 +48,9 @@ class Outcome:
 def files_of(source: Path) -> list[VersionFile]:
     """Return the versions that a study.toml states, or the one of a version file; `study.DataError` where they cannot run here."""
     is_version = source.suffix == ".json"
-    files = [parse_version(study.read_text(source), str(source))] if is_version else version_files(study.load(source))
+    files = (
+        [parse_version(study.files.read_text(source), str(source))] if is_version else version_files(study.load(source))
+    )
     check_typing(files[0].script, str(source))
     return files
 
@@ -91,7 +93,7 @@ def resume(folder: Path, reservation: Reservation, opener: Opener) -> Outcome:
         raise FileNotFoundError(
             f"{path}: the session of {reservation.participant} is missing; begin another with --new"
         )
-    return _run(folder, study.structure(Session, study.read_json(path), where=str(path)), opener)
+    return _run(folder, study.config.structure(Session, study.files.read_json(path), where=str(path)), opener)
 
 
 def _run(folder: Path, session: Session, opener: Opener) -> Outcome:

@@ -187,7 +187,7 @@ def _read(folder: Path) -> list[Reservation]:
     """Return every reservation; a session's own file is believed before the list, which a crash may have left behind."""
     path = folder / "places.json"
     stored = (
-        study.structure(Reservations, study.read_json(path), where=str(path))
+        study.config.structure(Reservations, study.files.read_json(path), where=str(path))
         if path.exists()
         else Reservations(SCHEMA, ())
     )
@@ -203,12 +203,12 @@ def _read(folder: Path) -> list[Reservation]:
 
 def _sessions(folder: Path) -> Iterator[Session]:
     for file in sorted(folder.glob("*/session.json")):
-        yield study.structure(Session, study.read_json(file), where=str(file))
+        yield study.config.structure(Session, study.files.read_json(file), where=str(file))
 
 
 def _write(folder: Path, reservations: Sequence[Reservation]) -> None:
     text = json.dumps(dataclasses.asdict(Reservations(SCHEMA, tuple(reservations))), ensure_ascii=False, indent=1)
-    study.write_text(folder / "places.json", text + "\n")
+    study.files.write_text(folder / "places.json", text + "\n")
 
 
 @contextlib.contextmanager

@@ -124,8 +124,8 @@ def visual(text: str, direction: str) -> str:
     """
     if not _is_right_to_left(text):
         return text
-    shaper = study.require("arabic_reshaper", "lab").ArabicReshaper({"delete_harakat": False})
-    ordered: str = study.require("bidi", "lab").get_display(
+    shaper = study.errors.require("arabic_reshaper", "lab").ArabicReshaper({"delete_harakat": False})
+    ordered: str = study.errors.require("bidi", "lab").get_display(
         shaper.reshape(text), base_dir="R" if direction == "rtl" else "L"
     )
     return ordered

@@ -343,7 +343,7 @@ class Visit:
         painted, press = ends[0][0], ends[-1][1]
         return self._ended("answered", press.t, painted, press, answer=stored(screen.fields, typed))
 
-    def _field(self, screen: screens.Form, field: study.FieldSection) -> tuple[str, Painted, Press]:
+    def _field(self, screen: screens.Form, field: study.config.FieldSection) -> tuple[str, Painted, Press]:
         choices, read = tuple(field.choices), digits if field.kind == "number" else str
         hint = self.script.lab["choose_and_enter" if choices else "enter"]
         blank = Blank(screen.heading, "" if field.needed else screen.note, field.label, "", hint, choices)

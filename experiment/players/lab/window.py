@@ -97,9 +97,9 @@ def check() -> None:
             f"there is no screen: DISPLAY is not set{wayland}; run this at the lab machine in an X11 session, "
             "or for a trial without a screen as  xvfb-run gardenpath lab ..."
         )
-    study.require("psychopy", "lab")
+    study.errors.require("psychopy", "lab")
     try:
-        study.require("psychtoolbox", "lab").GetSecs()
+        study.errors.require("psychtoolbox", "lab").GetSecs()
     except study.MissingExtra as error:
         cause = str(error.__cause__)
         if "lib" not in cause:
