@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from gardenpath import experiment, study
-from gardenpath.experiment.browser import PAINTED
+from gardenpath.experiment.browser import AGAIN, PAINTED
 from gardenpath.experiment.script import sequence
 
 from .conftest import serve
@@ -182,9 +182,13 @@ class Reader:
 
     def go(self, key: str = "Space") -> None:
         """Press a key and wait until the page shows something else."""
-        before = self.state()
-        self.press(key)
-        self.until(lambda: self.state() not in (before, ("", "", "")))
+        before, end = self.state(), time.monotonic() + 30
+        while self.state() in (before, ("", "", "")):
+            assert time.monotonic() < end, (before, self.page.locator("body").inner_text())
+            self.press(key)
+            again = time.monotonic() + AGAIN  # sooner, a slow page would take both presses
+            while self.state() in (before, ("", "", "")) and time.monotonic() < again:
+                self.page.wait_for_timeout(5)
 
     def consent(self) -> None:
         if self.at("device", "consent") == "device":

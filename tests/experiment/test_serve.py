@@ -23,15 +23,15 @@ def serving(folder: Path, *options: str) -> Iterator[tuple[list[str], str]]:
         open(folder / "log", "w") as log,
         subprocess.Popen(call, stdout=subprocess.PIPE, stderr=log, text=True) as process,
     ):
-        assert process.stdout is not None
-        lines: list[str] = []
-        for line in process.stdout:
-            lines.append(line.rstrip("\n"))
-            if "dashboard" in line:
-                break
-        listening = re.search(r":(\d+)$", _listening(process.pid))
-        assert listening, (folder / "log").read_text()
         try:
+            assert process.stdout is not None
+            lines: list[str] = []
+            for line in process.stdout:
+                lines.append(line.rstrip("\n"))
+                if "dashboard" in line:
+                    break
+            listening = re.search(r":(\d+)$", _listening(process.pid))
+            assert listening, (folder / "log").read_text()
             yield lines, f"http://127.0.0.1:{listening.group(1)}/"
         finally:
             process.send_signal(signal.SIGINT)
@@ -40,11 +40,12 @@ def serving(folder: Path, *options: str) -> Iterator[tuple[list[str], str]]:
 
 def _listening(pid: int) -> str:
     """The address at which a process of ours listens (Linux)."""
-    inodes = {
-        path.readlink().name.partition("[")[2].rstrip("]")
-        for path in Path(f"/proc/{pid}/fd").iterdir()
-        if str(path.readlink()).startswith("socket:")
-    }
+    inodes = set()
+    for path in Path(f"/proc/{pid}/fd").iterdir():
+        with contextlib.suppress(FileNotFoundError):  # closed meanwhile
+            target = str(path.readlink())
+            if target.startswith("socket:["):
+                inodes.add(target.removeprefix("socket:[").rstrip("]"))
     for line in Path("/proc/net/tcp").read_text().splitlines()[1:]:
         cells = line.split()
         if cells[3] == "0A" and cells[9] in inodes:
