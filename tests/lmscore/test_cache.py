@@ -318,7 +318,7 @@ def test_two_processes_at_once_lose_nothing(folders, tmp_path):
 def test_files_are_hashed_once_until_they_change(folders, tmp_path, monkeypatch):
     hashed = []
     real = study.files.sha256
-    monkeypatch.setattr(study, "sha256", lambda path: hashed.append(Path(path).name) or real(path))
+    monkeypatch.setattr(study.files, "sha256", lambda path: hashed.append(Path(path).name) or real(path))
     model = lmscore.load(folders["gpt2"], device="cpu")
     cached(model, tmp_path)
     assert "model.safetensors" in hashed
