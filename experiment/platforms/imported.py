@@ -4,8 +4,9 @@ A platform's module makes these of its files and says no more than they say: wha
 the declared tables of them, with the words taken from the items.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from gardenpath.study.screens import Record, WordRecord
@@ -87,3 +88,14 @@ def answer_given(task: str, name: str, answer: str | float, correct: bool | None
     # That somebody has read a text does not say how its screen ended.
     plain = None if task == READING else "answered"
     return Record(task, name, {True: "right", False: "wrong", None: plain}[correct], answer, **more)
+
+
+def numbered(sessions: Iterable[ImportedSession]) -> list[ImportedSession]:
+    """Return sessions with a number after the id of each that has the id of one before it."""
+    times: Counter[str] = Counter()
+    named = []
+    for session in sessions:
+        times[session.id] += 1
+        nth = times[session.id]
+        named.append(session if nth == 1 else replace(session, id=f"{session.id}-{nth}"))
+    return named

@@ -1,7 +1,6 @@
 """Sessions become tables: words come from the items where these are known, and are held against the file's own."""
 
 import logging
-import math
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
@@ -16,6 +15,7 @@ from gardenpath.study.screens import Record
 from ..event_tables import frame
 from ..tasks import rows_of
 from .agreement import Known
+from .cell_values import as_number
 from .imported import ImportedSession, ImportedTrial
 from .materials import Shown
 
@@ -100,7 +100,7 @@ def _check_cells(sessions: Iterable[ImportedSession]) -> None:
             if trial.role not in (None, *study.config.ROLES):
                 faults[f"{session.where}: role is {trial.role!r}, expected one of {', '.join(study.config.ROLES)}"] += 1
             for record in trial.records:
-                if _is_rating(record) and not _is_number(record.answer):
+                if _is_rating(record) and as_number(record.answer) is None:
                     faults[f"{session.where}: a rating is {record.answer!r}, expected a number"] += 1
     if faults:
         raise study.DataError(f"{fault} ({n} times)" if n > 1 else fault for fault, n in faults.items())
@@ -108,13 +108,6 @@ def _check_cells(sessions: Iterable[ImportedSession]) -> None:
 
 def _is_rating(record: Record) -> bool:
     return record.task == "rating" and record.answer is not None
-
-
-def _is_number(answer: Any) -> bool:
-    try:
-        return math.isfinite(float(answer))
-    except ValueError:
-        return False
 
 
 def _rows(session: ImportedSession, known: Known, name: Callable[[str], str]) -> dict[str, list[Row]]:

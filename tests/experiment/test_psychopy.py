@@ -297,6 +297,14 @@ LISTS = '[columns]\nitem = "item_nr"\ncondition = "cond"\nrt = "spr.rt"\ntext = 
 LISTS += '[[answers]]\ntask = "rating"\nprompt = "natural"\ncolumns = { response = "rate.keys", rt = "rate.rt", correct = "rate.corr" }\n'
 
 
+@pytest.mark.parametrize(("cell", "outcome"), [("1", "right"), ("True", "right"), ("0.0", "wrong"), ("", "answered")])
+def test_whether_an_answer_was_right_is_read_as_people_write_it(tmp_path: Path, cell: str, outcome: str) -> None:
+    text = "participant,item,condition,rate.keys,rate.rt,rate.corr\n" + f"P1,i1,a,5,0.5,{cell}\n"
+    (session,) = read(text, tmp_path, '[columns]\nitem = "item"\n' + LISTS[LISTS.index("[[answers]]") :])
+    [record] = [record for trial in session.trials for record in trial.records]
+    assert (record.answer, record.outcome) == ("5", outcome)
+
+
 def test_undoubled_quotes_a_comma_after_each_line_and_lists_are_read(tmp_path: Path) -> None:
     (session,) = read(fixture("native.csv"), tmp_path, LISTS)
     first, second, third = session.trials

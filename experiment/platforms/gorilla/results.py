@@ -6,7 +6,6 @@ or `word` are words, [[answers]] says which rows are answers. Times run on the s
 """
 
 import logging
-import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -17,6 +16,7 @@ from typing import Any
 from gardenpath import study
 from gardenpath.study.screens import Record, WordRecord
 
+from ..cell_values import as_number, truth
 from ..damages import damage
 from ..imported import ImportedSession, ImportedTrial, answer_given, records_of, timed, words_read
 from ..losses import Losses
@@ -152,8 +152,8 @@ def _session(
     trials = tuple(_trials(source, rows, mapping, losses))
     public, private = first.get(PUBLIC, ""), first.get(PRIVATE, "")
     times = sorted(time for n, row in rows if (time := _when(row, losses, n)) is not None)
-    status, of = first.get("Participant Status"), _number(shown.get(f"{SHEET}of"))
-    slot = _number(shown.get(f"{SHEET}slot"))
+    status, of = first.get("Participant Status"), as_number(shown.get(f"{SHEET}of"))
+    slot = as_number(shown.get(f"{SHEET}slot"))
     has_every_trial = of is None or len({trial.position for trial in trials}) == of
     browser, system = (re.split(r"[ /][\d.]", first.get(f"Participant {what}", ""))[0] for what in ("Browser", "OS"))
     return ImportedSession(
@@ -279,7 +279,7 @@ def _words(texts: Sequence[str], done: Sequence[Row], losses: Losses) -> tuple[W
 def _theirs(source: Source, lines: Sequence[Row], position: int, mapping: ColumnMapping) -> ImportedTrial:
     """Return a trial as the mapping describes it."""
     line, row = lines[0]
-    number = _number(mapping.text(row, "trial"))
+    number = as_number(mapping.text(row, "trial"))
     return ImportedTrial(
         position=position if number is None else int(number),
         item=mapping.text(row, "item", f"{SHEET}item") or "",
@@ -294,7 +294,7 @@ def _theirs(source: Source, lines: Sequence[Row], position: int, mapping: Column
 def _their_words(lines: Iterable[Row], mapping: ColumnMapping) -> tuple[WordRecord, ...]:
     marks = [name for name in ("word", "text") if name in mapping.columns]
     read = [row for _, row in lines if marks and mapping.value(row, marks[0]) is not None]
-    times = [_number(mapping.text(row, "rt", *REACTION)) for row in read]
+    times = [as_number(mapping.text(row, "rt", *REACTION)) for row in read]
     texts = [mapping.text(row, "text") for row in read]
     return timed(texts, [None if rt is None else mapping.ms("rt", rt) for rt in times])
 
@@ -305,25 +305,16 @@ def _mapped_answers(lines: Iterable[Row], mapping: ColumnMapping) -> Iterator[Re
         answered = [row for _, row in lines if matches(row, rule.where) and rule.columns["response"] in row]
         if answered:
             row = answered[-1]
-            rt = _number(row.get(rule.columns["rt"])) if "rt" in rule.columns else None
-            correct = _number(row.get(rule.columns.get("correct", "")))
+            rt = as_number(row.get(rule.columns["rt"])) if "rt" in rule.columns else None
+            correct = truth(row.get(rule.columns.get("correct", "")))
             side = row.get(rule.columns.get("side", ""))
-            truth = None if correct is None else bool(correct)
             ms = None if rt is None else mapping.ms("rt", rt)
-            yield answer_given(rule.task, rule.asked, row[rule.columns["response"]], truth, rt=ms, side=side)
+            yield answer_given(rule.task, rule.asked, row[rule.columns["response"]], correct, rt=ms, side=side)
 
 
 def _clock(row: Cells) -> float | None:
-    return next((_number(row[name]) for name in CLOCK if name in row), None)
+    return next((as_number(row[name]) for name in CLOCK if name in row), None)
 
 
 def _reaction(row: Cells) -> float | None:
-    return next((_number(row[name]) for name in REACTION if name in row), None)
-
-
-def _number(text: str | None) -> float | None:
-    try:
-        value = float(text or "")
-    except ValueError:
-        return None
-    return value if math.isfinite(value) else None
+    return next((as_number(row[name]) for name in REACTION if name in row), None)

@@ -5,7 +5,6 @@ another with the same item and condition are one trial.
 """
 
 import json
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
@@ -13,11 +12,11 @@ from typing import Any
 from gardenpath import study
 from gardenpath.study.screens import Record, WordRecord
 
-from ..imported import ImportedSession, ImportedTrial, answer_given, records_of, timed
+from ..cell_values import as_number, truth
+from ..imported import ImportedSession, ImportedTrial, answer_given, numbered, records_of, timed
 from ..losses import Losses
 from ..mapping import AnswerRule, ColumnMapping, Row, is_empty, matches, plain
 from ..sources import Source
-from ..verdicts import truth
 from .rows import Run, runs
 from .rows import recognises as recognises
 
@@ -67,7 +66,7 @@ def sessions(file_runs: Iterable[Run], source: Source, mapping: ColumnMapping, p
             f"the rows have {', '.join(columns[:20])}"
         )
     losses.report()
-    return _numbered(made)
+    return numbered(made)
 
 
 def _people(rows: Iterable[Row], mapping: ColumnMapping, usual: str) -> list[tuple[str, list[Row]]]:
@@ -111,17 +110,6 @@ def _session(
         experiment=mapping.text(first, "experiment"),
         version=mapping.text(first, "version"),
     )
-
-
-def _numbered(made: Sequence[ImportedSession]) -> list[ImportedSession]:
-    """Number the sessions of one name."""
-    times: Counter[str] = Counter()
-    named = []
-    for session in made:
-        times[session.id] += 1
-        nth = times[session.id]
-        named.append(session if nth == 1 else replace(session, id=f"{session.id}-{nth}"))
-    return named
 
 
 def _trials(rows: Iterable[Row], where: str, mapping: ColumnMapping, losses: Losses) -> Iterator[ImportedTrial]:
@@ -182,7 +170,7 @@ def _words(row: Row, mapping: ColumnMapping, losses: Losses, n: int) -> tuple[Wo
 def _ms(value: Any, mapping: ColumnMapping) -> float | None:
     if is_empty(value):
         return None
-    if not _is_number(value):
+    if as_number(value) is None:
         raise ValueError(f"a time is {value!r}, expected a number")
     return mapping.ms("rt", float(value))
 
@@ -216,9 +204,9 @@ def _answers(row: Row, mapping: ColumnMapping) -> list[Record]:
             if not is_empty(value)
         ]
     task = known or ("question" if correct is not None else "rating")
-    if kind == "html-button-response" and _is_number(response):
+    if kind == "html-button-response" and as_number(response) is not None:
         return [answer_given(task, task, plain(int(response) + 1), correct, rt=rt)]
-    if task == "rating" and not _is_number(response):
+    if task == "rating" and as_number(response) is None:
         return []  # a key that goes on
     return [answer_given(task, task, plain(response), correct, rt=rt)]
 
@@ -230,11 +218,3 @@ def _mapped_answer(row: Row, rule: AnswerRule, mapping: ColumnMapping) -> Record
     side = None if is_empty(cells.get("side")) else plain(cells["side"])
     rt = _ms(cells.get("rt"), mapping)
     return answer_given(rule.task, rule.asked, plain(cells["response"]), truth(cells.get("correct")), rt=rt, side=side)
-
-
-def _is_number(response: Any) -> bool:
-    try:
-        float(response)
-    except (TypeError, ValueError):
-        return False
-    return True

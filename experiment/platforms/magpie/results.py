@@ -11,13 +11,13 @@ from dataclasses import replace
 from gardenpath import study
 from gardenpath.study.screens import Record, WordRecord
 
+from ..cell_values import truth
 from ..epochs import utc
 from ..imported import ImportedSession, ImportedTrial, answer_given, records_of, timed
 from ..losses import Losses
 from ..mapping import ColumnMapping, Row, matches
 from ..sources import Source
 from ..table.results import LINE, answer, cells
-from ..verdicts import truth
 
 log = logging.getLogger("gardenpath")
 

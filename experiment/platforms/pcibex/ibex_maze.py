@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator
 
 from gardenpath.study.screens import Record, WordRecord
 
+from ..cell_values import as_number
 from ..imported import words_read
 from ..losses import Losses
 from .lines import Line
@@ -50,7 +51,7 @@ def _word(n: int, row: Line, losses: Losses) -> WordRecord:
     said, correct = row.cells[FIRST], {"yes": True, "no": False}.get(row.cells.get("Correct", ""))
     if said in UNSEEN:
         return WordRecord(n, None, text=text)
-    first, total = _number(said), _number(row.cells.get(TOTAL, said))
+    first, total = as_number(said), as_number(row.cells.get(TOTAL, said))
     if first is None or total is None or correct is None:
         losses.add(
             f"a choice is {row.cells.get('Correct')!r} after {said!r} ms; expected yes or no and a time", row.number
@@ -58,10 +59,3 @@ def _word(n: int, row: Line, losses: Losses) -> WordRecord:
         return WordRecord(n, None, text=text)
     corrected = correct or total > first
     return WordRecord(n, total if corrected else None, rt_first=first, correct=correct, text=text)
-
-
-def _number(said: str) -> float | None:
-    try:
-        return float(said)
-    except ValueError:
-        return None

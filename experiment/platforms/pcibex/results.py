@@ -16,8 +16,9 @@ from itertools import groupby
 from gardenpath import study
 from gardenpath.study.screens import Record, WordRecord
 
+from ..cell_values import as_number, truth
 from ..devices import device
-from ..imported import ImportedSession, ImportedTrial, answer_given, words_read
+from ..imported import ImportedSession, ImportedTrial, answer_given, numbered, words_read
 from ..losses import Losses
 from ..mapping import AnswerRule, ColumnMapping, matches
 from ..outline import answered, asked, late, nth_value, read_at_once, timeout
@@ -64,7 +65,7 @@ def read(source: Source, mapping: ColumnMapping | None) -> list[ImportedSession]
         raise study.DataError(faults)
     losses.report()
     _say_who(source, by_session, sessions)
-    return _numbered(sessions)
+    return numbered(sessions)
 
 
 def _prepared(rows: Sequence[Line], mapping: ColumnMapping, where: str) -> list[Line]:
@@ -95,11 +96,11 @@ def _session(
         trial = _trial(source, run, len({one.position for one in trials}), mapping, losses)
         trials += [] if trial is None else [trial]
     finished = datetime.fromtimestamp(float(received), UTC) if received else file_results.received.get(submission)
-    times = [time for row in rows if (time := _number(row.cells.get("EventTime"))) is not None]
+    times = [time for row in rows if (time := as_number(row.cells.get("EventTime"))) is not None]
     first = next((row.cells for row in rows if "version" in row.cells), {})
     who = next((name for row in rows if (name := mapping.text(row.cells, "participant", *WHO))), None)
     agent = file_results.agents.get(submission)
-    slot, of = _number(first.get("slot")), _number(first.get("of"))
+    slot, of = as_number(first.get("slot")), as_number(first.get("of"))
     return ImportedSession(
         id=_id(file_results, *rows[0].session),
         participant=who or _nobody(*rows[0].session),
@@ -126,16 +127,6 @@ def _id(file_results: Results, submission: int, received: str, address: str) -> 
 
 def _iso(when: datetime) -> str:
     return when.isoformat(timespec="milliseconds")
-
-
-def _numbered(sessions: Iterable[ImportedSession]) -> list[ImportedSession]:
-    """Return the sessions, with a number after the id of one that came in the same second as another."""
-    seen: dict[str, int] = {}
-    numbered = []
-    for session in sessions:
-        seen[session.id] = nth = seen.get(session.id, 0) + 1
-        numbered.append(session if nth == 1 else replace(session, id=f"{session.id}-{nth}"))
-    return numbered
 
 
 def _say_who(source: Source, keys: Iterable[tuple[int, str, str]], sessions: Sequence[ImportedSession]) -> None:
@@ -189,7 +180,7 @@ def _trial(
         answers += _chosen(rows, losses)
     if not (readings or answers or any(SHOWN & row.cells.keys() for row in rows)):
         return None
-    number_in_file = _number(mapping.text(cells, "trial", "trial") if ours or "trial" in mapping.columns else None)
+    number_in_file = as_number(mapping.text(cells, "trial", "trial") if ours or "trial" in mapping.columns else None)
     condition = mapping.text(cells, "condition", "condition", "Condition") or label
     role = mapping.text(cells, "role", *(["role"] if ours else []))
     if len(readings) == 2 and "+" in condition:
@@ -226,7 +217,7 @@ def _readings(rows: Iterable[Line], losses: Losses) -> list[Record]:
 
 
 def _word(n: int, row: Line, losses: Losses) -> WordRecord:
-    rt = _number(row.cells["Reading time"])
+    rt = as_number(row.cells["Reading time"])
     if rt is None:
         losses.add(f"a reading time is {row.cells['Reading time']!r}; it stays empty", row.number)
     return WordRecord(n, rt, text=row.cells.get("Word", row.cells.get("Value")))
@@ -244,12 +235,12 @@ def _mapped_answers(rows: Iterable[Line], mapping: ColumnMapping) -> Iterator[Re
 
 def _by_rule(row: Line, rule: AnswerRule, mapping: ColumnMapping) -> Record:
     said = {ours: row.cells.get(theirs) for ours, theirs in rule.columns.items()}
-    rt = _number(said.get("rt"))
+    rt = as_number(said.get("rt"))
     return answer_given(
         said.get("task") or rule.task,
         said.get("prompt") or rule.asked,
         said["response"] or "",
-        _truth(said.get("correct")),
+        truth(said.get("correct")),
         rt=None if rt is None else mapping.ms("rt", rt),
         side=said.get("side"),
     )
@@ -265,10 +256,10 @@ def _judged(rows: Iterable[Line], losses: Losses) -> Iterator[Record]:
             losses.add("a question without an answer; left out", row.number)
             continue
         judgment = "Judgment" in (_first(row.cells, CONTROLLER) or "")
-        rating = judgment and _number(response) is not None
+        rating = judgment and as_number(response) is not None
         task, prompt = ("rating", "acceptability") if rating else ("question", "judgment" if judgment else "question")
-        rt = _number(row.cells.get("Time taken to answer"))
-        yield answer_given(task, prompt, response, _truth(row.cells.get(CORRECT)), rt=rt)
+        rt = as_number(row.cells.get("Time taken to answer"))
+        yield answer_given(task, prompt, response, truth(row.cells.get(CORRECT)), rt=rt)
 
 
 def _chosen(rows: Sequence[Line], losses: Losses) -> Iterator[Record]:
@@ -278,7 +269,7 @@ def _chosen(rows: Sequence[Line], losses: Losses) -> Iterator[Record]:
         if response in ("", "NA"):
             losses.add(f"{name} has no answer; left out", row.number)
         else:
-            yield answer_given("question" if _number(response) is None else "rating", name, response)
+            yield answer_given("question" if as_number(response) is None else "rating", name, response)
 
 
 def _last(rows: Sequence[Line]) -> dict[str, Line]:
@@ -326,7 +317,7 @@ def _recorded(cells: dict[str, str], name: str, row: Line) -> str | None:
     if kind == "row":
         labels = [cells[f"{name}_label_{n}"] for n in range(1, 1 + sum(c.startswith(f"{name}_label_") for c in cells))]
         return nth_value(cells, name, labels.index(said) if said in labels else None)
-    number = _number(said)
+    number = as_number(said)
     if kind == "entry":
         return said or None
     if number is None:
@@ -341,11 +332,11 @@ def _recorded(cells: dict[str, str], name: str, row: Line) -> str | None:
 
 def _since(rows: Iterable[Line], ended: Line, name: str) -> float | None:
     """Return the ms from the last event of another screen to the end of this one."""
-    now = _number(ended.cells.get("EventTime"))
+    now = as_number(ended.cells.get("EventTime"))
     before = [
         time
         for row in rows
-        if (time := _number(row.cells.get("EventTime"))) is not None and now is not None and time < now
+        if (time := as_number(row.cells.get("EventTime"))) is not None and now is not None and time < now
         if (element := OURS.fullmatch(row.cells.get("PennElementName", ""))) is None or element[2] != name
     ]
     return now - max(before) if now is not None and before else None
@@ -377,15 +368,3 @@ def _typed(cells: dict[str, str]) -> bool:
 
 def _first(cells: dict[str, str], names: Iterable[str]) -> str | None:
     return next((cells[name] for name in names if name in cells), None)
-
-
-def _number(text: str | None) -> float | None:
-    try:
-        value = float(text or "")
-    except ValueError:
-        return None
-    return value if value == value and abs(value) != float("inf") else None
-
-
-def _truth(text: str | None) -> bool | None:
-    return {"1": True, "true": True, "True": True, "0": False, "false": False, "False": False}.get(text or "")

@@ -7,7 +7,6 @@ the difference between two. Of other studies the mapping says which columns are 
 
 import ast
 import json
-import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -18,6 +17,7 @@ from typing import Any
 from gardenpath import study
 from gardenpath.study.screens import Record, WordRecord
 
+from ..cell_values import as_number, truth
 from ..imported import ImportedSession, ImportedTrial, answer_given, records_of, timed, words_read
 from ..losses import Losses
 from ..mapping import ColumnMapping, matches
@@ -94,8 +94,8 @@ def _session(
     if participant is None:
         participant = source.stem
         losses.add("no participant is named; the file's name stands for who took part", line)
-    version, of = _first(first, ["psychopyVersion"]), _number(shown.get("of"))
-    slot, refresh = _number(shown.get("slot")), _number(first.get("frameRate"))
+    version, of = _first(first, ["psychopyVersion"]), as_number(shown.get("of"))
+    slot, refresh = as_number(shown.get("slot")), as_number(first.get("frameRate"))
     begun = mapping.text(first, "started", "expStart")
     return ImportedSession(
         id=" ".join(filter(None, [participant, _first(first, SESSION), _first(first, DATE)])),
@@ -190,7 +190,7 @@ def _screen_names(cells: Cells, bases: Sequence[str]) -> list[str]:
         has_column[1]
         for base in bases
         for column in cells
-        if (has_column := re.fullmatch(rf"has_({base}_\d+)", column)) and _number(cells[column])
+        if (has_column := re.fullmatch(rf"has_({base}_\d+)", column)) and as_number(cells[column])
     ]
 
 
@@ -243,7 +243,7 @@ def _theirs(
     source: Source, line: int, cells: Cells, rows: Sequence[Cells], mapping: ColumnMapping, losses: Losses
 ) -> ImportedTrial:
     """Return a trial as the mapping describes it."""
-    position = _number(mapping.text(cells, "trial"))
+    position = as_number(mapping.text(cells, "trial"))
     return ImportedTrial(
         position=-1 if position is None else int(position),
         item=mapping.text(cells, "item", "item") or "",
@@ -262,7 +262,7 @@ def _their_words(rows: Sequence[Cells], mapping: ColumnMapping, losses: Losses, 
         return ()
     texts: list[str | None] = [mapping.text(row, "text") for row in read]
     if len(read) > 1 or _list(read[0][column]) is None:
-        times = [_number(row[column]) for row in read]
+        times = [as_number(row[column]) for row in read]
         for row, rt in zip(read, times, strict=True):
             if rt is None:
                 losses.add(f"a reading time is {row[column]!r}; it stays empty", line)
@@ -285,11 +285,10 @@ def _mapped_answers(rows: Sequence[Cells], mapping: ColumnMapping, losses: Losse
         response = row[rule.columns["response"]]
         listed = _list(response)
         rt = _times(row.get(rule.columns.get("rt", "")), losses, line, mapping)
-        correct = _number(row.get(rule.columns.get("correct", "")))
+        correct = truth(row.get(rule.columns.get("correct", "")))
         side = row.get(rule.columns.get("side", ""))
         said = str(listed[-1]) if listed else response
-        truth = None if correct is None else bool(correct)
-        yield answer_given(rule.task, rule.asked, said, truth, rt=rt[-1] if rt else None, side=side)
+        yield answer_given(rule.task, rule.asked, said, correct, rt=rt[-1] if rt else None, side=side)
 
 
 def _ms(seconds: float, mapping: ColumnMapping | None = None) -> float:
@@ -314,7 +313,7 @@ def _seconds(cell: str | None, losses: Losses, line: int) -> list[float]:
     if cell is None:
         return []
     listed = _list(cell)
-    times = [_number(str(one)) for one in (listed if listed is not None else [cell])]
+    times = [as_number(str(one)) for one in (listed if listed is not None else [cell])]
     if any(time is None for time in times):
         losses.add(f"{cell[:60]!r} is not a time; expected seconds, or a list of them; it stays empty", line)
         return []
@@ -341,11 +340,3 @@ def _id(cell: str) -> str:
 
 def _first(row: Cells, names: Iterable[str]) -> str | None:
     return next((row[name] for name in names if name in row), None)
-
-
-def _number(text: str | None) -> float | None:
-    try:
-        value = float(text or "")
-    except ValueError:
-        return None
-    return value if math.isfinite(value) else None

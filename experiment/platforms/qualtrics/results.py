@@ -18,6 +18,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from gardenpath import study
 
+from ..cell_values import as_number
 from ..imported import ImportedSession, ImportedTrial, answer_given
 from ..mapping import ColumnMapping, SurveyRule, is_empty, plain
 from ..sources import Source
@@ -114,7 +115,9 @@ def _sheet(source: Source, mapping: ColumnMapping) -> _Sheet:
 def _is_heading(cells: Sequence[Any], names: Sequence[str], mapping: ColumnMapping) -> bool:
     """Whether the second line says what is asked: it does where no column of questions holds a number."""
     rated = re.compile(mapping.survey.columns) if mapping.survey else QUESTION
-    return not any(_is_number(cell) for name, cell in zip(names, cells, strict=True) if rated.fullmatch(name))
+    return not any(
+        as_number(cell) is not None for name, cell in zip(names, cells, strict=True) if rated.fullmatch(name)
+    )
 
 
 def _excel(source: Source, most: int | None = None) -> list[tuple[Any, ...]]:
@@ -141,7 +144,7 @@ def _asked(source: Source, sheet: _Sheet, rule: SurveyRule, mapping: ColumnMappi
             rating_columns.append(_Asked(name, rule.task, {k: v for k, v in groups.items() if v is not None}))
     if mapping.survey is None:
         rating_columns = [
-            asked for asked in rating_columns if any(_is_number(row[asked.column]) for _, row in sheet.rows)
+            asked for asked in rating_columns if any(as_number(row[asked.column]) is not None for _, row in sheet.rows)
         ]
     lacking = [
         a
@@ -224,11 +227,3 @@ def _utc(cell: Any, column: str, sheet: _Sheet) -> str | None:
     except (json.JSONDecodeError, KeyError, ZoneInfoNotFoundError, ValueError):
         return None
     return time.astimezone(UTC).isoformat(timespec="milliseconds")
-
-
-def _is_number(cell: Any) -> bool:
-    try:
-        float(cell)
-    except (TypeError, ValueError):
-        return False
-    return True

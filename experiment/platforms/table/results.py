@@ -11,10 +11,10 @@ from typing import Any
 from gardenpath import study
 from gardenpath.study.screens import Record, WordRecord
 
+from ..cell_values import truth
 from ..imported import ImportedSession, ImportedTrial, answer_given, records_of
 from ..mapping import ANSWER, TIMES, AnswerRule, ColumnMapping, Row, matches
 from ..sources import Source
-from ..verdicts import truth
 
 log = logging.getLogger("gardenpath")
 
