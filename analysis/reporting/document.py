@@ -55,12 +55,14 @@ def report(
     models: Mapping[str, str] | None = None,
     absent: Sequence[str] = (),
     smallest: Mapping[str, float] | None = None,
+    ms_per_bit: surprisal.Truth | None = None,
 ) -> str:
     """Return the report of a study as one HTML document; the same input gives the same text.
 
     `tables` holds whatever declared tables there are, `files` where each lies, seen from the report; `facts` and
     `software` are printed as they are, and `absent` names what was not there to report. `models` says what each language
-    model is, and `smallest` holds the smallest effects of interest by measure (z, log_rt).
+    model is, and `smallest` holds the smallest effects of interest by measure (z, log_rt). `ms_per_bit` is what each bit of a
+    language model's surprisal was made to cost simulated readers, at lags 0, 1 and so on, by model and protocol.
 
     No table at all is a `DataError`, a table that is not declared a `ValueError`.
 
@@ -80,6 +82,7 @@ def report(
         models=models,
         absent=absent,
         smallest=smallest,
+        ms_per_bit=ms_per_bit,
     ).html
 
 
@@ -93,6 +96,7 @@ def whole(
     models: Mapping[str, str] | None = None,
     absent: Sequence[str] = (),
     smallest: Mapping[str, float] | None = None,
+    ms_per_bit: surprisal.Truth | None = None,
 ) -> Report:
     """Return the report with its figures and its R code, for those who want them as files; see `report`."""
     import jinja2
@@ -102,7 +106,7 @@ def whole(
         raise ValueError(f"table {', '.join(unknown)} is not known; expected one of {', '.join(TABLES)}")
     if not tables:
         raise DataError("there is no table to report; run  gardenpath analyse  first")
-    page = Page(tables, files or {}, smallest or {})
+    page = Page(tables, files or {}, smallest or {}, ms_per_bit or {})
     sections = [part for part in (make(page) for make in SECTIONS) if part.sentences or part.exhibits]
     loader = jinja2.PackageLoader("gardenpath.analysis.reporting", "templates")
     environment = jinja2.Environment(loader=loader, autoescape=True, trim_blocks=True, lstrip_blocks=True)
