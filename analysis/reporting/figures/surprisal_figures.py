@@ -59,9 +59,11 @@ def lag_profile_figure(lag_profile: pd.DataFrame) -> "Figure":
 def cost_figure(surprisal_effects: pd.DataFrame, truth: Truth | None = None) -> "Figure":
     """Return ms per bit of surprisal at each lag that is in the model, with 95 % intervals, a series a language model.
 
-    What was simulated is a black bar at each lag, 0 at those that nothing was stated of.
+    What was simulated is a black bar at each lag, 0 at those that nothing was stated of. The estimate that is to be held against
+    it stands beside the other: that of the times themselves, to which the ms were added.
     """
     rows = filled(surprisal_effects.dropna(subset="ms_per_bit"), "surprisal_effects")
+    rows = pd.concat([rows, *(_of_times(part) for *whose, part in by_model(rows) if tuple(whose) in (truth or {}))])
     with style():
         figure, axes = blank(2.9)
         axes.axhline(0, color=GREY, linewidth=1)
@@ -77,6 +79,12 @@ def cost_figure(surprisal_effects: pd.DataFrame, truth: Truth | None = None) -> 
         axes.set_ylabel("cost (ms per bit)")
         _series_legend(figure, axes)
     return figure
+
+
+def _of_times(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return a language model's ms per bit by the model of the times themselves, as a series of its own."""
+    raw = {"ms_per_bit": rows["raw"], "ms_low": rows["raw_low"], "ms_high": rows["raw_high"]}
+    return rows.assign(**raw, protocol=rows["protocol"] + ", times themselves").dropna(subset="ms_per_bit")
 
 
 def _lagged(axes: "Axes", rows: pd.DataFrame, names: tuple[str, str, str]) -> None:

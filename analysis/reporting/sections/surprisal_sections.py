@@ -80,7 +80,10 @@ def _scatter(page: Page, models: pd.DataFrame) -> list[Exhibit]:
         )
         stated = page.ms_per_bit.get((model, protocol), (None,))[0]
         if stated is not None:
-            caption += f" Dashed: the {stated:g} ms per bit that were simulated; the line holds whatever else makes surprising words slow, too."
+            caption += (
+                f" Dashed: the {stated:g} ms per bit that were simulated; the line holds whatever else makes surprising words "
+                "slow, too."
+            )
         draw = partial(surprisal_figures.surprisal_figure, rows, stated)
         exhibits += page.figure("aligned", f"surprisal-{number}", caption, draw, rows, aside=number > 0)
     return exhibits
@@ -92,7 +95,10 @@ def _costs(page: Page, effects: pd.DataFrame) -> list[Exhibit]:
         "and as spillover of the words before."
     )
     if page.ms_per_bit:
-        caption += " A black bar is what was simulated."
+        caption += (
+            " A black bar is what was simulated: ms that were added to the times themselves, so it is the model of these that must "
+            "find them. The slope of log times is that at the mean, and falls short where surprisals are large."
+        )
     draw = partial(surprisal_figures.cost_figure, effects, page.ms_per_bit)
     exhibits = page.figure("surprisal_effects", "costs", caption, draw)
     rows, once = constant_apart(effects[[*COSTS]], *MODEL)
