@@ -1,6 +1,6 @@
 """The gate of tables: each one is checked against its schema on its way in and out.
 
-A table on disk is a CSV file (UTF-8, header) or Parquet.
+A table on disk is a CSV file (UTF-8, header; TRUE and FALSE, which R and pandas read as such) or Parquet.
 """
 
 from collections.abc import Iterable, Mapping
@@ -263,6 +263,11 @@ def write(
         if parquet:
             checked.to_parquet(temporary, index=False)
         else:
-            checked.to_csv(temporary, index=False, lineterminator="\n", encoding="utf-8")
+            _with_truth_in_capitals(checked).to_csv(temporary, index=False, lineterminator="\n", encoding="utf-8")
     write_sidecar(path, command=command, inputs=inputs, seed=seed, notes=notes)
     return path
+
+
+def _with_truth_in_capitals(frame: pd.DataFrame) -> pd.DataFrame:
+    truth = {name: frame[name].map({True: "TRUE", False: "FALSE"}) for name in frame.select_dtypes(["bool", "boolean"])}
+    return frame.assign(**truth)
