@@ -105,7 +105,7 @@ def region_times(
     >>> rows = [(0, 300.0, None), (1, 320.0, "critical"), (2, 330.0, "critical"), (3, 310.0, None), (4, 350.0, None)]
     >>> readings = pd.DataFrame(rows, columns=["word", "rt", "region"]).assign(
     ...     participant="P1", session="S1", experiment="E1", version="V1", trial=0, role="target", paradigm="ever", item="i0",
-    ...     condition="grammatical", text="word", flags=None,
+    ...     condition="grammatical", text="word", flag=None,
     ... )
     >>> items = pd.DataFrame({"item": ["i0"], "condition": ["grammatical"], "phenomenon": ["npi"]})
     >>> region_times(readings, items)[["region", "words", "rt", "log_rt"]].round(2).to_numpy().tolist()
@@ -117,7 +117,7 @@ def region_times(
     inside = words[(words["region"] == region).fillna(False).astype(bool)]
     bounds = inside.groupby(SENTENCE)["word"].agg(first="min", last="max")
     bounds["end"] = words.groupby(SENTENCE)["word"].max()
-    trials = words.drop_duplicates(TRIAL).drop(columns=["rt", "word", "text", "flags", "region"])
+    trials = words.drop_duplicates(TRIAL).drop(columns=["rt", "word", "text", "flag", "region"])
     trials = trials.merge(bounds.reset_index(), on=SENTENCE, how="left", validate="m:1")
     times = []
     for after in range(spillover + 1):
@@ -211,7 +211,7 @@ def condition_means(scores: pd.DataFrame, times: pd.DataFrame) -> pd.DataFrame:
     ...     role="target", phenomenon="npi", condition="grammatical", prompt="rating"
     ... )
     >>> times = pd.DataFrame(columns=["participant", "phenomenon", "condition", "region", "rt"])
-    >>> condition_means(scores, times)[["measure", "participants", "n", "mean", "se"]].to_numpy().tolist()
+    >>> condition_means(scores, times)[["measure", "participants", "n", "mean_value", "se"]].to_numpy().tolist()
     [['rating', 2, 3, 4.5, 1.5], ['z', 2, 3, 0.25, 0.75]]
     """
     targets = scores[scores["role"] == "target"].assign(region=SENTENCE_WIDE)
@@ -253,7 +253,9 @@ def reading_curves(
 def _means(frame: pd.DataFrame, measure: str, cell: list[str]) -> pd.DataFrame:
     by_participant = frame.groupby([*cell, "participant"])[measure].agg(["mean", "size"]).reset_index()
     grouped = by_participant.groupby(cell)
-    table = grouped.agg(participants=("mean", "size"), n=("size", "sum"), se=("mean", "sem"), mean=("mean", "mean"))
+    table = grouped.agg(
+        participants=("mean", "size"), n=("size", "sum"), se=("mean", "sem"), mean_value=("mean", "mean")
+    )
     return table.reset_index().assign(measure=measure)
 
 

@@ -93,7 +93,7 @@ ci_low        float?   lower end of the 95 % interval
 ci_high       float?   upper end of the 95 % interval
 n             int      rows in the model
 participants  int      participants in the model
-items         int      items in the model
+n_items       int      items in the model
 converged     bool     whether the optimizer reached its criterion
 singular      bool     whether a variance was estimated as zero, or a correlation as 1
 note          string?  what a reader has to know of this fit, in a sentence

@@ -51,6 +51,40 @@ def test_a_table_is_the_same_after_writing_and_reading(tmp_path: Path, parquet: 
     pd.testing.assert_frame_equal(study.read(tmp_path, "conditions"), frame)
 
 
+SOME = {
+    "phenomenon": ["npi", "npi"], "paradigm": ["ever", "any"], "item": ["i1", "i2"], "measure": "lp", "model": "m", "protocol": "p",
+    "grammatical": 1.5, "ungrammatical": [0.5, 1.5], "correct": [True, False], "tie": [False, True],
+}  # fmt: skip
+
+
+def test_truth_is_written_as_r_reads_it_and_read_however_it_is_written(tmp_path: Path) -> None:
+    path = study.write(pd.DataFrame(SOME), "pairs", tmp_path, command="test")
+    assert [line.split(",")[-2:] for line in path.read_text().splitlines()[1:]] == [
+        ["TRUE", "FALSE"],
+        ["FALSE", "TRUE"],
+    ]
+    for cells in ("TRUE", "FALSE"), ("True", "False"), ("true", "false"), ("1", "0"):
+        path.write_text(path.read_text().replace("TRUE", cells[0]).replace("FALSE", cells[1]))
+        assert study.read(tmp_path, "pairs")["correct"].tolist() == [True, False]
+        path.write_text(path.read_text().replace(f"{cells[0]},{cells[1]}", "TRUE,FALSE"))
+        path.write_text(path.read_text().replace(f"{cells[1]},{cells[0]}", "FALSE,TRUE"))
+
+
+def test_an_empty_truth_stays_empty(tmp_path: Path) -> None:
+    rows = {"participant": ["P1", "P2"], "task": "rating", "prompt": "x", "flagged": [True, None]}
+    numbers = dict.fromkeys(("answers", "unanswered", "grammatical", "ungrammatical", "judged"), 0)
+    rest = {name: None for name in study.TABLES["participant_prompts"].names if name not in {*rows, *numbers}}
+    study.write(pd.DataFrame({**rows, **numbers, **rest}), "participant_prompts", tmp_path, command="test")
+    cells = study.table_files.read_csv(tmp_path / "participant_prompts.csv")["flagged"]
+    assert cells.tolist() == ["TRUE", ""]
+    assert study.read(tmp_path, "participant_prompts")["flagged"].isna().tolist() == [False, True]
+
+
+@pytest.mark.parametrize("name", study.TABLES)
+def test_no_column_hides_behind_a_method_of_a_data_frame(name: str) -> None:
+    assert not {*study.TABLES[name].names} & {*dir(pd.DataFrame)}
+
+
 def test_the_sidecar_names_command_versions_inputs_and_seed(tmp_path: Path) -> None:
     source = tmp_path / "source.csv"
     source.write_text("x")
