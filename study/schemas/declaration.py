@@ -38,7 +38,7 @@ class Table:
     """A table's name, what one row of it is, its columns in order, and the columns that together name a row.
 
     `made_by` is the command that writes it, None for a table that only a function returns; not `always`: the command writes it on
-    request, or where there is something to say.
+    request, or where there is something to say. With `factors`, a column for each factor of the study follows those declared.
     """
 
     name: str
@@ -47,6 +47,7 @@ class Table:
     key: tuple[str, ...]
     made_by: Maker | None
     always: bool = True
+    factors: bool = False
 
     @property
     def names(self) -> list[str]:
@@ -74,6 +75,13 @@ paradigm      string   paradigm of the item
 item          string   item, unique in a study
 condition     string   condition shown
 """
+
+# What a formula needs of a trial beside its measure; computed, so that no file has to hold it.
+COMPUTED = """
+log_trial     float    natural log of (trial + 1)
+question_accuracy float? participant's share of comprehension questions answered right, practice left out; empty: none asked
+"""
+OF_FACTOR = "level of this factor of the study in the condition shown; empty where that has none, or of a pair two"
 
 MODEL = """
 model         string   model id, path or ngram file

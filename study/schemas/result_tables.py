@@ -1,6 +1,6 @@
 """What is found of people's ratings and reading times: exclusions, measures, agreement, models."""
 
-from .declaration import ANALYSE, COEFFICIENTS, FITS, LEDGER, PLACE, SIMULATE, Table, columns
+from .declaration import ANALYSE, COEFFICIENTS, COMPUTED, FITS, LEDGER, PLACE, SIMULATE, Table, columns
 
 EFFECT = (
     """
@@ -96,9 +96,11 @@ prompt        string   name of the rating as the study names it
 rating        float    rating as given
 z             float?   standardised within participant and prompt over target and filler trials (ddof 1); empty for a constant rater
 """
+            + COMPUTED
         ),
         ("session", "trial", "prompt"),
         ANALYSE,
+        factors=True,
     ),
     Table(
         "region_times",
@@ -110,12 +112,15 @@ phenomenon    string   phenomenon of the paradigm
 region        string   critical, critical+1 (the word after it) or critical+2
 word          int      position of the region's first word in the sentence, from 0
 words         int      words of the region
+line          int?     line on which the first of them stood, from 0
 rt            float    sum of the words' reading times, ms
 log_rt        float    natural log of rt
 """
+            + COMPUTED
         ),
         ("session", "trial", "condition", "region"),
         ANALYSE,
+        factors=True,
     ),
     Table(
         "condition_means",

@@ -1,6 +1,6 @@
 """What people did: words read, answers given, sessions."""
 
-from .declaration import COLLECT, PLACE, Table, columns
+from .declaration import COLLECT, COMPUTED, PLACE, Table, columns
 
 TABLES = (
     Table(
@@ -39,9 +39,11 @@ outcome       string?  how the screen ended: right, wrong, answered, timeout ...
 rt            float?   ms from the prompt to the answer
 rt_first      float?   ms from the prompt to the first key of a typed answer
 """
+            + COMPUTED
         ),
         ("session", "trial", "task", "prompt"),
         COLLECT,
+        factors=True,
     ),
     Table(
         "sessions",

@@ -9,6 +9,7 @@ import pytest
 from gardenpath.analysis.cleaning.exclusions import left_in, participant_prompts, participants
 from gardenpath.analysis.ledger import Ledger
 from gardenpath.study import TABLES, DataError, ExcludeSection, check
+from gardenpath.study.formula_columns import with_formula_columns
 
 RScript = Callable[..., pd.DataFrame]
 CONDITIONS = ("grammatical", "ungrammatical")
@@ -45,7 +46,7 @@ def answered(rows: list[tuple[str, str, str, str, str, bool | None]]) -> pd.Data
         item=paradigm + (frame["trial"] % 6).astype(str), prompt="p", side=None, outcome=None, rt=1.0,
         rt_first=None,
     )  # fmt: skip
-    return check(frame[TABLES["responses"].names], "responses")
+    return check(with_formula_columns(frame, frame)[TABLES["responses"].names], "responses")
 
 
 def read(rows: list[tuple[str, int, float, str | None]]) -> pd.DataFrame:

@@ -8,6 +8,7 @@ from gardenpath.analysis import condition_means, rating_scores, region_times
 from gardenpath.analysis.ledger import Ledger
 from gardenpath.analysis.measuring.ratings_and_times import reading_curves
 from gardenpath.study import DataError, check
+from gardenpath.study.formula_columns import with_formula_columns
 
 PLACE = {"experiment": "E1", "version": "V1", "paradigm": "npi 1"}
 ITEMS = check(
@@ -23,12 +24,17 @@ def rated(rows: list[tuple[str, int, str, str, str]]) -> pd.DataFrame:
     """Return responses from (participant, trial, role, condition, response)."""
     frame = pd.DataFrame(rows, columns=["participant", "trial", "role", "condition", "response"])
     frame = frame.assign(**PLACE, session=frame["participant"], item=[f"i{t % 4}" for t in frame["trial"]])
-    return check(
-        frame.assign(task="rating", prompt="p", side=None, correct=None, outcome="answered", rt=1.0, rt_first=None)[
-            COLUMNS["responses"]
-        ],
-        "responses",
-    )
+    answer = {
+        "task": "rating",
+        "prompt": "p",
+        "side": None,
+        "correct": None,
+        "outcome": "answered",
+        "rt": 1.0,
+        "rt_first": None,
+    }
+    made = frame.assign(**answer)
+    return check(with_formula_columns(made, made)[COLUMNS["responses"]], "responses")
 
 
 def read(rows: list[tuple[str, int, int, str | None, float | None]], role: str = "target") -> pd.DataFrame:
