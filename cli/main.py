@@ -7,6 +7,7 @@ import sys
 import click
 
 COMMANDS = (
+    "new",
     "check",
     "convert",
     "design",

@@ -15,7 +15,11 @@ EDGES = ".,;:!?…'\"‘’“”«»()[]¿¡。！？،؟"
 
 
 def missing_regions(segmented: SegmentedMaterials) -> Iterator[Fault]:
+    """Sentences that are compared with others; fillers, which have one condition, are not."""
+    compared = {paradigm.id for paradigm in segmented.materials.paradigms if len(paradigm.conditions()) > 1}
     for member in segmented.members():
+        if member.item.paradigm not in compared:
+            continue
         if CRITICAL not in member.regions:
             yield member.item, member.condition, "no critical region is marked; expected one, as in  has [ever] seen"
         elif not member.region(CRITICAL):
