@@ -11,7 +11,7 @@ from gardenpath import analysis, experiment, stimuli, study
 from gardenpath.cli.main import cli
 from gardenpath.experiment.new_studies import PLACEHOLDER, kinds
 
-from ..conftest import ROOT
+from ..conftest import ROOT, commands, run_line
 
 MEASURED = {
     "spr": "region_times",
@@ -61,7 +61,7 @@ def test_what_is_written_is_dealt_and_taken_at_once(kind: str, language: str, tm
 
 
 @pytest.mark.parametrize("kind", kinds())
-def test_the_commands_of_its_readme_end_in_results(kind: str, tmp_path: Path) -> None:
+def test_simulated_participants_end_in_results(kind: str, tmp_path: Path) -> None:
     new(tmp_path / "study", kind)
     plan = study.load(tmp_path / "study")
     tables = dealt(tmp_path / "study", participants=6 * plan.design.versions)
@@ -76,6 +76,17 @@ def test_the_commands_of_its_readme_end_in_results(kind: str, tmp_path: Path) ->
         )
         [effect] = effects[effects["region"].isin(["critical", "sentence"])]["estimate"].dropna()
         assert (effect < 0) == (kind == "rating")  # rated lower, read slower, as [simulate] states
+
+
+@pytest.mark.slow
+def test_the_commands_of_its_readme_run_one_after_the_other(tmp_path: Path) -> None:
+    new(tmp_path / "study", "spr", "--language", "de")
+    lines = [line for line in commands(tmp_path / "study" / "README.md") if " serve " not in line]
+    assert [line.split()[1] for line in lines] == ["check", "design", "simulate", "collect", "analyse"]
+    for line in lines:
+        one = run_line(line, tmp_path / "study")
+        assert one.code == 0, f"{line}\n{one.printed}{one.said}"
+    assert "attraction" in (tmp_path / "study" / "simulated" / "results" / "results.md").read_text("utf-8")
 
 
 def test_every_language_with_texts_can_be_begun_in(tmp_path: Path) -> None:
