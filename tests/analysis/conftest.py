@@ -17,6 +17,7 @@ import pytest
 from gardenpath.analysis import align, analyse
 from gardenpath.analysis.engines import r_process
 from gardenpath.study import TABLES, AnalysisSection, check
+from gardenpath.study.formula_columns import with_formula_columns
 from gardenpath.study.measures import IN_SCORES, MEASURES
 
 CONDITIONS = ("grammatical", "ungrammatical")
@@ -165,7 +166,7 @@ def with_second_scale(tables: dict[str, pd.DataFrame], seed: int = 5) -> dict[st
     late = pd.Series(rng.random(len(responses)) < 0.05)
     for column, value in (("response", None), ("correct", None), ("outcome", "timeout"), ("rt", None)):
         responses[column] = responses[column].mask(late, value)
-    return {**tables, "responses": check(responses, "responses")}
+    return {**tables, "responses": check(with_formula_columns(responses, responses), "responses")}
 
 
 def simulated(
@@ -197,6 +198,7 @@ def simulated(
         tokens=1,
     )
     plain = words.drop(columns=["surprisal", "mean_log_rt"])
+    found["responses"] = with_formula_columns(found["responses"], found["responses"])
     found |= {"items": sentences, "words": plain, "surprisal": scores, "pairs": _pairs(sentences, rng)}
     found["surprisal"] = scores[["model", "protocol", *[c for c in scores if c not in ("model", "protocol")]]]
     return {name: check(frame, name) for name, frame in found.items()}
@@ -242,7 +244,7 @@ def _one_session(number, participants, sentences, words, quality, effects, rng, 
     read["rt"] = np.exp(log_rt).round(1)
     if number == 1:
         read.loc[read["region"].eq("critical") & read["trial"].eq(2), "rt"] = 9000.0
-    unknown = dict.fromkeys(("line", "rt_first", "rt_onset", "duration", "correct", "flags"))
+    unknown = dict.fromkeys(("line", "rt_first", "rt_onset", "duration", "correct", "flag"))
     parts["readings"].append(read.assign(**unknown)[TABLES["readings"].names])
     latent = trials["phenomenon"].map(PHENOMENA) * trials["condition"].map({"grammatical": 0.5, "ungrammatical": -0.5})
     rating = (4 + latent + trials["item"].map(quality) + strict + rng.normal(0, 0.9, len(trials))).round().clip(1, 7)

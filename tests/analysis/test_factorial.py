@@ -15,6 +15,7 @@ from gardenpath.analysis.reporting.manuscript import ready_to_paste
 from gardenpath.analysis.reporting.wording.factors import factorial_effects
 from gardenpath.study import DataError, ModelSection, write
 from gardenpath.study.config import AnalysisSection, structure
+from gardenpath.study.formula_columns import with_formula_columns
 
 LEVELS = [("subject", "description"), ("subject", "name"), ("object", "description"), ("object", "name")]
 EFFECT = {"subject": 0.0, "object": 0.2}
@@ -44,8 +45,8 @@ def measured(noise: float = 0.2, people: int = 20, items: int = 16) -> tuple[pd.
             place = {"participant": f"P{p:02}", "session": f"S{p:02}", "experiment": "E1", "version": "V1"}
             place |= {"trial": (i * 7 + p) % items, "role": "target", "paradigm": "relatives", "item": f"i{i:02}"}
             rows.append({**place, "condition": f"{extraction}.{noun}", "phenomenon": "relatives", "y": y})
-    frame = pd.DataFrame(rows)
-    times = frame.assign(region="critical", word=3, words=1, log_rt=frame["y"], rt=np.exp(frame["y"]))
+    frame = with_formula_columns(pd.DataFrame(rows), conditions=conditions())
+    times = frame.assign(region="critical", word=3, words=1, line=0, log_rt=frame["y"], rt=np.exp(frame["y"]))
     scores = frame.assign(prompt="acceptability", rating=frame["y"].round(), z=frame["y"] - 6)
     return scores.drop(columns="y"), times.drop(columns="y")
 

@@ -132,7 +132,7 @@ def test_means_are_those_of_one_scale_by_hand(two_scales: Tables, found: Tables)
     assert len(means) == len(given) == 3 * 2 * 2
     for row in means.itertuples():
         each = [statistics.mean(ratings) for ratings in given[row.phenomenon, row.condition, row.prompt].values()]
-        assert row.mean == pytest.approx(statistics.mean(each))
+        assert row.mean_value == pytest.approx(statistics.mean(each))
         assert row.se == pytest.approx(statistics.stdev(each) / math.sqrt(len(each)))
         assert row.n == sum(map(len, given[row.phenomenon, row.condition, row.prompt].values()))
     assert found["condition_means"].query("measure == 'rt'")["prompt"].isna().all()

@@ -259,9 +259,9 @@ def test_models_made_by_hand_and_written_to_the_results_stand_in_their_sections(
                                     "converged": True, "sd": "intercepts by item 0.4", "note": None},
         "gam_terms": fitted | {"term": "s(surprisal)", "smooth": True, "edf": 1.1, "statistic": 8.0, "deviance": 0.2, "rho": 0.2,
                                "autocorrelation": 0.01, "estimate": None, "se": None},
-        "marginal_contrasts": fitted | {"factor": "kind", "at": "size big", "contrast": "a - b", "df": 40.0, "t": 5.0,
+        "marginal_contrasts": fitted | {"factor": "kind", "within": "size big", "contrast": "a - b", "df": 40.0, "t": 5.0,
                                         "adjustment": "holm"},
-        "power": {"effect": 0.05, "participants": 40, "items": 24, "formula": "y ~ 1", "runs": 200, "power": 0.9,
+        "power": {"effect": 0.05, "participants": 40, "n_items": 24, "formula": "y ~ 1", "runs": 200, "power": 0.9,
                   "power_low": 0.85, "power_high": 0.94, "se": 0.01},
     }  # fmt: skip
     more = {name: check(pd.DataFrame([row]).reindex(columns=TABLES[name].names), name) for name, row in tables.items()}
