@@ -102,6 +102,17 @@ def test_every_table_from_people_is_marked_whatever_it_is_called(everything: Tab
     assert unmarked == of_sentences
 
 
+def test_what_a_bit_cost_simulated_readers_stands_beside_the_estimate(page: str, everything: Tables) -> None:
+    [whose] = (
+        everything["surprisal_effects"][["model", "protocol"]].drop_duplicates().itertuples(index=False, name=None)
+    )
+    told = report(everything, title="t", ms_per_bit={whose: (5.0,)})
+    assert "Simulated: 5 ms per bit of little-lm (toy) (causal), for the word read." in told
+    assert "Dashed: the 5 ms per bit that were simulated" in told
+    assert "A black bar is what was simulated" in told
+    assert not re.search("Simulated: |that were simulated|what was simulated", page)
+
+
 def test_real_readers_and_a_real_model_carry_no_mark(everything: Tables) -> None:
     real = {name: frame.replace({"little-lm (toy)": "gpt2"}) for name, frame in everything.items()}
     real["sessions"] = real["sessions"].assign(source="server")
