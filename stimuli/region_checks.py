@@ -15,10 +15,11 @@ EDGES = ".,;:!?…'\"‘’“”«»()[]¿¡。！？،؟"
 
 
 def missing_regions(segmented: SegmentedMaterials) -> Iterator[Fault]:
-    """Sentences that are compared with others; fillers, which have one condition, are not."""
-    compared = {paradigm.id for paradigm in segmented.materials.paradigms if len(paradigm.conditions()) > 1}
+    """Where sentences are compared, each has a critical region; fillers, one sentence an item and none marked, need none."""
+    marked = {member.item.paradigm for member in segmented.members() if CRITICAL in member.regions}
     for member in segmented.members():
-        if member.item.paradigm not in compared:
+        fillers = len(segmented.paradigms[member.item.paradigm].conditions()) == 1
+        if fillers and member.item.paradigm not in marked:
             continue
         if CRITICAL not in member.regions:
             yield member.item, member.condition, "no critical region is marked; expected one, as in  has [ever] seen"
