@@ -198,9 +198,9 @@ def _missing(content: _Content, kind: Kind, table: Path, language: str) -> Itera
         yield "comprehension questions, in columns question and answer; nothing is asked"
     alone, _ = examine(table)
     if [item.language for item in alone.items] != [item.language for item in content.materials.items]:
-        yield f"a column language, {language} in each row: check, score and evaluate read {content.file} alone, and else as English"
+        yield f"a column language, {language} in each row: score and evaluate read {content.file} alone, and else as English"
     if errors := check(content.materials, only="error"):
-        yield f"corrections of what  gardenpath check {content.file}  finds: {len(errors)} errors, which design refuses"
+        yield f"corrections of what  gardenpath check study.toml  finds: {len(errors)} errors, which design refuses"
 
 
 def _marked(item: Item) -> bool:
