@@ -7,15 +7,16 @@ import pandas as pd
 
 from gardenpath.study import TABLES, DataError, ModelSection, check
 
-from ..engines.formulas import Formula, Random, parse
+from ..engines.estimates import Estimated
+from ..engines.formulas import Formula, parse
 from ..engines.r_code import quoted
 from ..grammatical_status import CODES
 from ..ledger import ALL
 from ..measuring.ratings_and_times import SENTENCE_WIDE
 from ..prompts import prompt_suffix, prompts_of, rows_of_prompt
 from .coding import Coded, Coding, coded
-from .grammaticality import INTERCEPTS, SLOPES, detectable, exp_difference
-from .mixed_models import failed, fit, fit_stepwise
+from .grammaticality import INTERCEPTS, SLOPES, detectable
+from .mixed_models import failed, fit_stepwise
 from .policies import NotFitted, steps_table
 
 RATINGS = ("z", "rating")
@@ -239,8 +240,8 @@ def _fitted(
         lacking = failed(text, term, str(error).replace("\n", "; "), rows, engine=engine)
         tried = error.steps.of(name) if isinstance(error, NotFitted) else pd.DataFrame()
         return lacking.assign(**place, prompt=plan.prompt), tried
-    if plan.formula.response == "log_rt":
-        model = model.assign(**_in_ms(model, design, engine))
+    if plan.formula.response == "log_rt" and steps.kept:
+        model = model.assign(**_in_ms(steps.kept, design))
     compared = {term: _contrast(str(term), plan, design) for term in model["term"]}
     return model.assign(**place, prompt=plan.prompt, contrast=model["term"].map(compared)), steps.of(name)
 
@@ -271,33 +272,15 @@ def _compared(column: str, plan: _Planned, design: Coded) -> str:
     return f"{factor}: {after} minus {before}"
 
 
-def _in_ms(model: pd.DataFrame, design: Coded, engine: str) -> dict[str, list[float]]:
+def _in_ms(estimated: Estimated, design: Coded) -> dict[str, list[float]]:
     """Return the columns ms, ms_low and ms_high: of the contrasts that are differences of two levels, -1/2 and +1/2."""
-    table = model.set_index("term")
-    differences = {term: (float("nan"),) * 3 for term in table.index}
+    terms = estimated.coefficients["term"].to_list()
+    differences = {term: (float("nan"),) * 3 for term in terms}
     for column, (_, by) in design.codes.items():
-        if column in table.index and "intercept" in table.index and sorted(by.values()) == [-0.5, 0.5]:
-            differences[column] = _milliseconds(table, column, design.frame, engine)
-    return {name: [differences[term][n] for term in table.index] for n, name in enumerate(("ms", "ms_low", "ms_high"))}
-
-
-def _milliseconds(table: pd.DataFrame, column: str, frame: pd.DataFrame, engine: str) -> tuple[float, float, float]:
-    """Return a difference of predictions in ms; no interval where the random effects change with the codes' origin."""
-    formula = parse(str(table["formula"].iloc[0]))
-    (b0, se0), (b1, se1) = table.loc[["intercept", column], ["estimate", "se"]].to_numpy(dtype="float64")
-    if not all(_shifts(random, column) for random in formula.random):
-        return exp_difference(b0, b1, se0, se1, float("nan"), float("nan"))
-    # The same model with this column's origin at its lower level: its intercept is b0 - b1/2.
-    again = fit(frame.assign(**{column: frame[column] + 0.5}), formula.plain(), engine=engine).set_index("term")
-    lower = float(again["se"]["intercept"])
-    return exp_difference(b0, b1, se0, se1, lower, float(table["df"][column]))
-
-
-def _shifts(random: Random, column: str) -> bool:
-    """Whether these random effects are the same when a constant is added to a column: marginal terms in, correlated."""
-    parts = [frozenset(term.split(":")) - {"1"} for term in random.terms]
-    having = [part for part in parts if column in part]
-    return not having or (random.correlated and all(part - {column} in parts for part in having))
+        if column in terms and "intercept" in terms and sorted(by.values()) == [-0.5, 0.5]:
+            upper, lower = ({"intercept": 1.0, column: code} for code in (0.5, -0.5))
+            differences[column] = estimated.exp_difference(upper, lower)
+    return {name: [differences[term][n] for term in terms] for n, name in enumerate(("ms", "ms_low", "ms_high"))}
 
 
 def _rows_code(plan: _Planned, rows: pd.DataFrame) -> str:

@@ -1,18 +1,18 @@
 """The effect of grammaticality on ratings and reading times, phenomenon by phenomenon and paradigm by paradigm."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
 
 from gardenpath.study import TABLES, DataError, check
 
+from ..engines.estimates import Estimated
 from ..engines.formulas import parse
 from ..grammatical_status import CODES, minimal_pairs
 from ..measuring.ratings_and_times import SENTENCE_WIDE
 from ..prompts import rows_of_prompt
-from .mixed_models import engine_named, failed, fit
+from .mixed_models import engine_named, failed, fit_stepwise
 
 TERM = "grammaticality"
 INTERCEPTS, SLOPES = "intercepts", "slopes"  # in the column random
@@ -99,9 +99,9 @@ def _models(
             place: dict[str, Any] = dict(zip(unit, map(str, names), strict=True))
             place |= {"measure": measure, "region": region, "prompt": prompt}
             for form in forms[measure]:
-                model = effect(rows, measure, RANDOM[measure][form], engine)
-                if form == INTERCEPTS and "raw" in TABLES[table].names:
-                    model = _described(model, rows, measure, engine)
+                model, estimated = _effect(rows, measure, RANDOM[measure][form], engine)
+                if estimated and "raw" in TABLES[table].names:
+                    model = _described(model, estimated, rows, measure, form, engine)
                 fits.append(model.assign(**place, random=form))
     columns = TABLES[table].names
     if not fits:
@@ -110,25 +110,31 @@ def _models(
     return check(models.assign(mde=detectable(models[models["term"] == TERM])).reindex(columns=columns), table)
 
 
-def effect(
-    rows: pd.DataFrame, response: str, random: Sequence[str] = (PLAIN,), engine: str = "glmm", codes: str = TERM
-) -> pd.DataFrame:
+def effect(rows: pd.DataFrame, response: str, random: Sequence[str] = (PLAIN,), engine: str = "glmm") -> pd.DataFrame:
     """Return the fixed effects of `response ~ grammaticality + covariates`, with the first random effects the engine takes.
 
     A model that the data do not allow is a row without numbers whose note says why.
     """
+    return _effect(rows, response, random, engine)[0]
+
+
+def _effect(
+    rows: pd.DataFrame, response: str, random: Sequence[str], engine: str
+) -> tuple[pd.DataFrame, Estimated | None]:
+    """Return the fixed effects and, where the model could be fitted, the fit."""
     others = covariates(rows) if response not in ("z", "rating") else []
-    used = [response, codes, "participant", "item", *others]
+    used = [response, TERM, "participant", "item", *others]
     centred = rows[used].assign(**{name: rows[name] - rows[name].mean() for name in others})
-    fixed = " + ".join([codes, *others])
+    fixed = " + ".join([TERM, *others])
     formulas = [f"{response} ~ {fixed} + {form}" for form in random]
     lacks = engine_named(engine).lacks
     # The formula in the table says which random effects were fitted.
     formula = next((each for each in formulas if not lacks(parse(each))), formulas[-1])
     try:
-        return fit(centred, formula, engine=engine)
+        model, steps = fit_stepwise(centred, formula, engine=engine)
     except DataError as error:
-        return failed(formula, codes, str(error).replace("\n", "; "), rows, engine=engine)
+        return failed(formula, TERM, str(error).replace("\n", "; "), rows, engine=engine), None
+    return model, steps.kept
 
 
 def covariates(rows: pd.DataFrame) -> list[str]:
@@ -140,59 +146,20 @@ def covariates(rows: pd.DataFrame) -> list[str]:
     return [name for name in COVARIATES if spread[name] > 0]
 
 
-@dataclass(frozen=True)
-class Milliseconds:
-    """A difference in ms with its 95 % interval."""
-
-    ms: float
-    low: float
-    high: float
-
-
-def _described(model: pd.DataFrame, rows: pd.DataFrame, measure: str, engine: str) -> pd.DataFrame:
-    """Add to a model's grammaticality what it comes to: on the raw scale, and in ms."""
-    term = model["term"] == TERM
-    if model.loc[term, "estimate"].isna().all():
-        return model
+def _described(
+    model: pd.DataFrame, estimated: Estimated, rows: pd.DataFrame, measure: str, form: str, engine: str
+) -> pd.DataFrame:
+    """Add to a model's grammaticality what it comes to: in ms, and of the declared form on the raw scale."""
     columns: dict[str, float] = {}
-    raw = effect(rows, RAW[measure], (PLAIN,), engine)
-    for ours, theirs in (("raw", "estimate"), ("raw_low", "ci_low"), ("raw_high", "ci_high")):
-        columns[ours] = raw.loc[raw["term"] == TERM, theirs].item()
+    if form == INTERCEPTS:
+        raw = effect(rows, RAW[measure], (PLAIN,), engine)
+        for ours, theirs in (("raw", "estimate"), ("raw_low", "ci_low"), ("raw_high", "ci_high")):
+            columns[ours] = raw.loc[raw["term"] == TERM, theirs].item()
     if measure == "log_rt":
-        difference = milliseconds(model, rows, engine)
-        columns |= {"ms": difference.ms, "ms_low": difference.low, "ms_high": difference.high}
+        ends = estimated.exp_difference({"intercept": 1.0, TERM: 0.5}, {"intercept": 1.0, TERM: -0.5})
+        columns |= dict(zip(("ms", "ms_low", "ms_high"), ends, strict=True))
+    term = model["term"] == TERM
     return model.assign(**{name: term.map({True: value, False: float("nan")}) for name, value in columns.items()})
-
-
-def milliseconds(model: pd.DataFrame, rows: pd.DataFrame, engine: str = "glmm", form: str = PLAIN) -> Milliseconds:
-    """Return grammatical minus ungrammatical in ms at the mean: exp(b0 + b1/2) - exp(b0 - b1/2), delta-method interval.
-
-    The covariance of b0 and b1 is that of a model of the same data whose intercept is the ungrammatical mean:
-    var(b0 - b1/2) = var(b0) - cov(b0, b1) + var(b1)/4.
-    """
-    coefficients = model.set_index("term")
-    (b0, se0), (b1, se1) = coefficients.loc[["intercept", TERM], ["estimate", "se"]].to_numpy()
-    again = effect(rows.assign(is_grammatical=rows[TERM] + 0.5), "log_rt", (form,), engine, codes="is_grammatical")
-    se_bad = again.set_index("term")["se"].get("intercept", float("nan"))
-    return Milliseconds(*exp_difference(b0, b1, se0, se1, se_bad, float(coefficients["df"][TERM])))
-
-
-def exp_difference(
-    b0: float, b1: float, se0: float, se1: float, se_lower: float, df: float
-) -> tuple[float, float, float]:
-    """Return exp(b0 + b1/2) - exp(b0 - b1/2) and its 95 % interval by the delta method.
-
-    `se_lower` is the standard error of b0 - b1/2, from which the covariance of b0 and b1 follows; `df` is that of b1.
-    """
-    import numpy as np
-    from scipy.stats import t
-
-    covariance = se0**2 + se1**2 / 4 - se_lower**2
-    upper, lower = np.exp(b0 + b1 / 2), np.exp(b0 - b1 / 2)
-    by0, by1 = upper - lower, (upper + lower) / 2
-    variance = by0**2 * se0**2 + by1**2 * se1**2 + 2 * by0 * by1 * covariance
-    half = t.ppf(0.975, df) * np.sqrt(np.maximum(variance, 0.0))
-    return float(by0), float(by0 - half), float(by0 + half)
 
 
 def adjusted(models: pd.DataFrame) -> pd.DataFrame:

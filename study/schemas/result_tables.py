@@ -164,7 +164,7 @@ random        string   declared; of models that nobody declared: intercepts, or 
 contrast      string?  what the coefficient compares, such as extraction: object minus subject; empty where no factor is in it
 mde           float?   minimum detectable effect: (t quantile .975 + t quantile .80) * se; found in 80 % of repetitions
 ms            float?   log_rt, two levels: level minus level in ms at the mean, exp(b0 + b1 / 2) - exp(b0 - b1 / 2)
-ms_low        float?   lower end of its 95 % interval, by the delta method; empty where random effects depend on the codes' origin
+ms_low        float?   lower end of its 95 % interval, by the delta method
 ms_high       float?   upper end
 """
         ),
