@@ -28,7 +28,7 @@ def cell_means(rows: pd.DataFrame, response: str, factors: Mapping[str, Sequence
 
     kept = rows.dropna(subset=response)
     cell = kept[list(factors)].astype("string").agg(JOINED.join, axis=1)
-    by_person = kept.groupby(["participant", cell.rename("cell")])[response].mean().unstack("cell")
+    by_person = kept.assign(cell=cell).pivot_table(index="participant", columns="cell", values=response)
     # Of an incomplete design, the cells that there are.
     cells = [name for name in map(JOINED.join, itertools.product(*factors.values())) if name in by_person]
     whole = by_person[cells].dropna()

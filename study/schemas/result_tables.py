@@ -186,7 +186,7 @@ participants  int      participants with a trial in every cell
 dropped       int      participants left out, having none in some cell
 n             int      trials
 mean          float?   mean of the participants' means; empty where nobody has a trial in every cell
-ci_low        float?   lower end of its 95 % Cousineau-Morey interval, for differences within participants (doi 10.20982/tqmp.04.2.p061)
+ci_low        float?   lower end of its 95 % Cousineau-Morey interval, within participants (doi 10.20982/tqmp.04.2.p061)
 ci_high       float?   upper end
 ms            float?   log_rt: exp(mean), the geometric mean in ms
 ms_low        float?   exp(ci_low)

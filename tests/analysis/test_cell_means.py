@@ -87,7 +87,7 @@ def test_two_cells_have_the_interval_of_their_difference() -> None:
     """With two cells, an interval is that of the paired difference divided by the square root of two."""
     rows = trials()
     table = cell_means(rows, "y", {"extraction": FACTORS["extraction"]})
-    means = rows.groupby(["participant", "extraction"])["y"].mean().unstack()
+    means = rows.pivot_table(index="participant", columns="extraction", values="y")
     interval = stats.ttest_rel(means["object"], means["subject"]).confidence_interval()
     half = (interval.high - interval.low) / 2 / math.sqrt(2)
     np.testing.assert_allclose(table["ci_high"] - table["mean"], [half, half])
