@@ -13,7 +13,7 @@ from .grammatical_status import minimal_pairs
 from .ledger import Ledger, complete
 from .measuring.ratings_and_times import condition_means, marked, rating_scores, reading_curves, region_times
 from .measuring.reliability import choice_agreement, noise_ceilings, rating_counts, reliabilities
-from .modelling.factorial import factorial_models, regions_named
+from .modelling.factorial import factorial_means, factorial_models, regions_named
 from .modelling.grammaticality import Measured, entering, families, paradigm_models, phenomenon_models
 from .modelling.ordinal import ordinal_models
 from .modelling.random_effects import chosen_models
@@ -180,4 +180,5 @@ def _on_request(
         if len(factorial["factorial_models"]):
             steps = [part["model_steps"] for part in (requested, factorial) if "model_steps" in part]
             requested |= factorial | {"model_steps": pd.concat(steps, ignore_index=True)}
+            requested["factorial_means"] = factorial_means(scores, measured, conditions, models=settings.models)
     return requested

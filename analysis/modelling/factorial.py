@@ -12,6 +12,7 @@ from ..engines.formulas import Formula, parse
 from ..engines.r_code import quoted
 from ..grammatical_status import CODES
 from ..ledger import ALL
+from ..measuring.cell_means import cell_means
 from ..measuring.ratings_and_times import SENTENCE_WIDE
 from ..prompts import prompt_suffix, prompts_of, rows_of_prompt
 from .coding import Coded, Coding, coded
@@ -80,9 +81,7 @@ def factorial_models(
     ['intercepts', 'npi_ever_any', 'npi: ever minus any', 36]
     """
     levels = _levels(conditions)
-    plans = _declared(models, levels, policy) if models else _suggested(scores, times, levels)
-    targets = scores[scores["role"] == "target"]
-    planned = [each for plan in plans for each in _by_prompt(plan, targets)]
+    planned = _models(scores, times, levels, models, policy)
     several = len({plan.prompt for plan in planned} - {None}) > 1
     fits = [_fitted(plan, _rows(plan, scores, times, levels), engine, crosscheck, several) for plan in planned]
     columns = TABLES["factorial_models"].names
@@ -94,6 +93,46 @@ def factorial_models(
         "factorial_models": check(table, "factorial_models"),
         "model_steps": steps_table([steps for _, steps in fits]),
     }
+
+
+def factorial_means(
+    scores: pd.DataFrame, times: pd.DataFrame, conditions: pd.DataFrame, *, models: Sequence[ModelSection] = ()
+) -> pd.DataFrame:
+    """Return factorial_means: for each model of `factorial_models` that has factors, the means of its response in their cells.
+
+    Factors and levels stand in the order of the materials; means and intervals are those of
+    `gardenpath.analysis.measuring.cell_means`, over the trials that the model is fitted to.
+    """
+    import numpy as np
+
+    levels = _levels(conditions)
+    parts = []
+    for plan in _models(scores, times, levels, models, "declared"):
+        rows = _rows(plan, scores, times, levels)
+        if plan.random == SLOPES or not plan.contrasts or rows.empty:
+            continue
+        response = plan.formula.response
+        orders = {factor: _order(factor, plan.paradigms, levels) for factor in plan.contrasts}
+        means = cell_means(rows, response, orders)
+        exponents = np.exp(means[["mean", "ci_low", "ci_high"]]) if response == "log_rt" else np.nan
+        means[["ms", "ms_low", "ms_high"]] = exponents
+        parts.append(means.assign(model=plan.name, measure=response, region=plan.region, prompt=plan.prompt))
+    columns = TABLES["factorial_means"].names
+    table = pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=columns)
+    return check(table[columns], "factorial_means")
+
+
+def _models(
+    scores: pd.DataFrame,
+    times: pd.DataFrame,
+    levels: Mapping[str, pd.DataFrame],
+    models: Sequence[ModelSection],
+    policy: str,
+) -> list[_Planned]:
+    """Return the models that are declared, else those that the design suggests."""
+    plans = _declared(models, levels, policy) if models else _suggested(scores, times, levels)
+    targets = scores[scores["role"] == "target"]
+    return [each for plan in plans for each in _by_prompt(plan, targets)]
 
 
 def regions_named(models: Sequence[ModelSection]) -> list[str]:
@@ -169,8 +208,12 @@ def _by_prompt(plan: _Planned, targets: pd.DataFrame) -> list[_Planned]:
 def _coding(
     factor: str, contrasts: Mapping[str, str], paradigms: Sequence[str], levels: Mapping[str, pd.DataFrame]
 ) -> Coding:
-    order = dict.fromkeys(level for paradigm in paradigms for level in levels[paradigm][factor])
-    return contrasts.get(factor, "repeated"), list(order)
+    return contrasts.get(factor, "repeated"), _order(factor, paradigms, levels)
+
+
+def _order(factor: str, paradigms: Sequence[str], levels: Mapping[str, pd.DataFrame]) -> list[str]:
+    """Return the levels of a factor in the order in which the materials state them."""
+    return list(dict.fromkeys(str(level) for paradigm in paradigms for level in levels[paradigm][factor]))
 
 
 def _rows(

@@ -173,6 +173,30 @@ ms_high       float?   upper end
         always=False,
     ),
     Table(
+        "factorial_means",
+        "a cell of the study's own factors under a model",
+        columns("""
+model         string   name of the model, as in factorial_models
+measure       string   response: z, rating, log_rt or rt
+region        string   region of the reading times; sentence for ratings
+prompt        string?  prompt of the ratings; 'all' of a model that has it among its predictors; empty of reading times
+factors       string   factors of the model, such as extraction x noun_phrase
+levels        string   level of each, in this order, such as object x name; rows stand in the order of the materials
+participants  int      participants with a trial in every cell
+dropped       int      participants left out, having none in some cell
+n             int      trials
+mean          float?   mean of the participants' means; empty where nobody has a trial in every cell
+ci_low        float?   lower end of its 95 % Cousineau-Morey interval, within participants (doi 10.20982/tqmp.04.2.p061)
+ci_high       float?   upper end
+ms            float?   log_rt: exp(mean), the geometric mean in ms
+ms_low        float?   exp(ci_low)
+ms_high       float?   exp(ci_high)
+"""),
+        ("model", "measure", "region", "prompt", "levels"),
+        ANALYSE,
+        always=False,
+    ),
+    Table(
         "families",
         "a family of tests of grammaticality",
         columns("""

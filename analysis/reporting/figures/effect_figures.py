@@ -119,44 +119,6 @@ def _scale(prompt: str | None) -> str:
     return "rating" if prompt is None else label(prompt)
 
 
-def factorial_figure(factorial_models: pd.DataFrame, measure: str = "log_rt", prompt: str | None = None) -> "Figure":
-    """Return each contrast of the study's own factors with its 95 % interval, region by region; slopes left out.
-
-    Of several prompts, `prompt` names one.
-    """
-    rows = factorial_models[(factorial_models["measure"] == measure) & (factorial_models["random"] != SLOPES)]
-    rows = filled(
-        select_prompt(rows, prompt).dropna(subset=["estimate", "contrast"]), f"factorial_models, measure {measure!r}"
-    )
-    several = len(rows["model"].unique()) > 1
-    names = rows["contrast"].map(_crossed)
-    rows = rows.assign(name=rows["model"] + ": " + names if several else names)
-    contrasts, series = ordered(rows["name"]), ordered(rows["region"])
-    with style():
-        figure, axes = named_rows(contrasts, each=0.2 + 0.15 * len(series), lines=5)
-        axes.axvline(0, color=GREY, linewidth=1)
-        for k, region in enumerate(series):
-            part = rows[rows["region"] == region]
-            error = whiskers(part, "estimate", "ci_low", "ci_high")
-            dots(axes, part["estimate"], places(part["name"], contrasts, k, len(series)), error, k, label(region))
-        points = "points of the scale" if prompt is None else f"{label(prompt)}, points"
-        units = {"z": f"{_scale(prompt)}, z", "rating": points, "log_rt": "log reading time", "rt": "ms"}
-        axes.set_xlabel(f"difference ({units[measure]})")
-        if series != [SENTENCE_WIDE]:
-            legend(axes, len(series))
-    return figure
-
-
-def _crossed(contrast: str) -> str:
-    """Return an interaction by its factors alone: what is held against what stands beside the main effects.
-
-    >>> _crossed("extraction: object minus subject x noun: name minus description")
-    'extraction x noun'
-    """
-    parts = contrast.split(" x ")
-    return contrast if len(parts) == 1 else " x ".join(part.partition(":")[0] for part in parts)
-
-
 def curve_figure(reading_curves: pd.DataFrame) -> "Figure":
     """Return mean reading times word by word around the critical region (place 0), a panel for each phenomenon."""
     rows = filled(reading_curves, "reading_curves")

@@ -11,7 +11,7 @@ from ...modelling import random_effects as chosen_models
 from ...modelling.grammaticality import INTERCEPTS, SLOPES, TERM
 from ...prompts import file_suffixes, prompts_of
 from ..exhibits import Exhibit, Page, Section, leading
-from ..figures import effect_figures
+from ..figures import effect_figures, factor_figures
 from ..wording import effects, factors, fits, labels, participation
 
 MEANS = {  # of a measure: the measures whose means are shown, the caption, and what to look for in pairs
@@ -190,7 +190,7 @@ def factorial(page: Page) -> Section:
     for measure in models["measure"].unique():
         rows = models[models["measure"] == measure]
         for prompt, ending in file_suffixes(prompts_of(rows)).items():
-            draw = partial(effect_figures.factorial_figure, rows, measure, prompt)
+            draw = partial(factor_figures.factorial_figure, rows, measure, prompt)
             exhibits += page.figure(
                 "factorial_models", f"factors-{measure}{ending}", labels.under(prompt, caption), draw
             )

@@ -19,6 +19,15 @@ def label(name: object) -> str:
     return str(name).replace("_", " ")
 
 
+def region_name(region: str) -> str:
+    """Return how a region is called beside a result.
+
+    >>> region_name("critical"), region_name("critical+1"), region_name("embedded_verb")
+    ('critical region', 'critical + 1', 'embedded verb')
+    """
+    return "critical region" if region == "critical" else label(region).replace("+", " + ")
+
+
 def listed(names: Iterable[str]) -> str:
     """Return names as a sentence lists them.
 
