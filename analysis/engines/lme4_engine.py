@@ -62,10 +62,12 @@ def _once(columns: Columns, formula: Formula, optimizer: str) -> Estimated:
     known = ("singular", "rank deficient", *warned)
     notes = [text for text in answer["console"] if not any(part in text for part in known)]
     dropped = [_term(name) for name in value["dropped"]]
+    # R puts the columns of an interaction in the order in which it meets them: b:a may come back as a:b.
+    spelled = {frozenset(term.split(":")): term for random in formula.random for term in random.terms}
     return Estimated(
         _coefficients(value, dropped),
         tuple(
-            Variance(group, "1" if effect == "(Intercept)" else effect, sd)
+            Variance(group, "1" if effect == "(Intercept)" else spelled.get(frozenset(effect.split(":")), effect), sd)
             for group, effect, sd in zip(map(_group, value["group"]), value["effect"], value["sd"], strict=True)
         ),
         residual=first(value["residual"]),

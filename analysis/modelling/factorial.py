@@ -285,34 +285,8 @@ def _fitted(
         return lacking.assign(**place, prompt=plan.prompt), tried
     if plan.formula.response == "log_rt" and steps.kept:
         model = model.assign(**_in_ms(steps.kept, design))
-    compared = {term: _contrast(str(term), plan, design) for term in model["term"]}
-    return model.assign(**place, prompt=plan.prompt, contrast=model["term"].map(compared)), steps.of(name)
-
-
-def _contrast(term: str, plan: _Planned, design: Coded) -> str | None:
-    """Return what a coefficient compares, such as "extraction: object minus subject"; None where no factor is in it."""
-    parts = [_compared(name, plan, design) for name in term.split(":")]
-    return " x ".join(parts) if any(name in design.codes for name in term.split(":")) else None
-
-
-def _compared(column: str, plan: _Planned, design: Coded) -> str:
-    if column not in design.codes:
-        return column
-    factor, by = design.codes[column]
-    contrast = plan.contrasts[factor]
-    coding = contrast if isinstance(contrast, str) else contrast[0]
-    levels = list(by)
-    nth = [name for name, (of, _) in design.codes.items() if of == factor].index(column)
-    match coding:
-        case "repeated":
-            after, before = levels[nth + 1], levels[nth]
-        case "treatment":
-            after, before = levels[nth + 1], levels[0]
-        case "helmert":
-            after, before = levels[nth + 1], f"the mean of {' and '.join(levels[: nth + 1])}, divided by {nth + 2}"
-        case _:
-            after, before = levels[nth], "the mean of all"
-    return f"{factor}: {after} minus {before}"
+    contrast = model["term"].map(lambda term: design.named(str(term)))
+    return model.assign(**place, prompt=plan.prompt, contrast=contrast), steps.of(name)
 
 
 def _in_ms(estimated: Estimated, design: Coded) -> dict[str, list[float]]:
