@@ -163,6 +163,32 @@ class _Columns:
     indicators: Mapping[str, Mapping[str, float]]
 
 
+def hypotheses(design: Coded) -> pd.DataFrame:
+    """Return the contrast matrix and the hypothesis matrix of a design, a row for each coefficient and cell.
+
+    `code` is what stands for the cell in the model matrix, `weight` what its mean weighs in the coefficient: the generalised
+    inverse of the model matrix over the cells (Schad et al. 2020, doi 10.1016/j.jml.2019.104038). Cells are all combinations of
+    the factors' levels; numeric predictors are left out.
+    """
+    import numpy as np
+
+    if not design.codes:
+        return pd.DataFrame()
+    levels = {factor: list(by) for factor, by in design.codes.values()}
+    cells = [dict(zip(levels, combined, strict=True)) for combined in itertools.product(*levels.values())]
+    terms = ["intercept" if t == "1" else t for t in design.formula.fixed if set(t.split(":")) <= {"1", *design.codes}]
+    codes = np.array([[*design.cell(terms, cell).values()] for cell in cells])
+    weights = np.linalg.pinv(codes).round(12) + 0.0  # no -0.0, and no 1e-17 for 0
+    names = [", ".join(f"{factor} {level}" for factor, level in cell.items()) for cell in cells]
+    return pd.DataFrame(
+        [
+            {"term": term, "contrast": design.named(term), "cell": name, "code": codes[c, k], "weight": weights[k, c]}
+            for k, term in enumerate(terms)
+            for c, name in enumerate(names)
+        ]
+    )
+
+
 def _levels(cells: pd.Series, order: Sequence[str] | None) -> tuple[list[str], list[str]]:
     present = sorted(cells.dropna().astype("string").unique())
     empty = int(cells.isna().sum())

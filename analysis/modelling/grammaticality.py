@@ -6,12 +6,15 @@ from typing import Any
 import pandas as pd
 
 from gardenpath.study import TABLES, DataError, check
+from gardenpath.study.config import Smallest
 
 from ..engines.estimates import Estimated
 from ..engines.formulas import parse
 from ..grammatical_status import CODES, minimal_pairs
+from ..intervals import benjamini_hochberg, corrected
 from ..measuring.ratings_and_times import SENTENCE_WIDE
 from ..prompts import rows_of_prompt
+from .equivalence import equivalence
 from .mixed_models import engine_named, failed, fit_stepwise
 
 TERM = "grammaticality"
@@ -34,7 +37,12 @@ Measured = tuple[str, str, str | None]  # measure, region, and of ratings the pr
 
 
 def phenomenon_models(
-    scores: pd.DataFrame, times: pd.DataFrame, items: pd.DataFrame, *, engine: str = "glmm"
+    scores: pd.DataFrame,
+    times: pd.DataFrame,
+    items: pd.DataFrame,
+    *,
+    engine: str = "glmm",
+    smallest: Smallest | None = None,
 ) -> pd.DataFrame:
     """Return the models of grammaticality in each phenomenon: of z under each prompt, and of log reading time in each region.
 
@@ -46,20 +54,28 @@ def phenomenon_models(
 
     `p_bh` is adjusted over the phenomena of one measure, region, prompt and form of random effects, `p_bh_all` over all regions
     and all prompts too (Benjamini & Hochberg, doi 10.1111/j.2517-6161.1995.tb02031.x). `mde`: the smallest effect that this
-    standard error would find at .05 in 80 % of repetitions.
+    standard error would find at .05 in 80 % of repetitions. `p_equivalence`: two one-sided tests of the models with slopes
+    against `smallest`, the smallest effects of interest by response or term (doi 10.1007/BF01068419).
     """
     forms = dict.fromkeys(RANDOM, (INTERCEPTS, SLOPES))
-    return _models(entering(scores, times, items), ["phenomenon"], "phenomenon_models", engine, forms)
+    return _models(entering(scores, times, items), ["phenomenon"], "phenomenon_models", engine, forms, smallest)
 
 
 def paradigm_models(
-    scores: pd.DataFrame, times: pd.DataFrame, items: pd.DataFrame, *, engine: str = "glmm"
+    scores: pd.DataFrame,
+    times: pd.DataFrame,
+    items: pd.DataFrame,
+    *,
+    engine: str = "glmm",
+    smallest: Smallest | None = None,
 ) -> pd.DataFrame:
     """Return the models of each paradigm, families of their own: of ratings with intercepts and with slopes, of reading times,
     where one paradigm has little to tell slopes by, with intercepts; without the raw scale and ms of `phenomenon_models`.
     """
     forms = {"z": (INTERCEPTS, SLOPES), "log_rt": (INTERCEPTS,)}
-    return _models(entering(scores, times, items), ["phenomenon", "paradigm"], "paradigm_models", engine, forms)
+    return _models(
+        entering(scores, times, items), ["phenomenon", "paradigm"], "paradigm_models", engine, forms, smallest
+    )
 
 
 def entering(scores: pd.DataFrame, times: pd.DataFrame, items: pd.DataFrame) -> dict[Measured, pd.DataFrame]:
@@ -92,6 +108,7 @@ def _models(
     table: str,
     engine: str,
     forms: Mapping[str, Sequence[str]],
+    smallest: Smallest | None,
 ) -> pd.DataFrame:
     fits = []
     for (measure, region, prompt), frame in measured.items():
@@ -107,7 +124,10 @@ def _models(
     if not fits:
         return check(pd.DataFrame(columns=columns), table)
     models = adjusted(pd.concat(fits, ignore_index=True))
-    return check(models.assign(mde=detectable(models[models["term"] == TERM])).reindex(columns=columns), table)
+    tested = models[models["term"] == TERM]
+    varying = tested[tested["random"] == SLOPES]
+    models = models.assign(mde=detectable(tested), **equivalence(varying, smallest or {}, varying["term"]))
+    return check(models.reindex(columns=columns), table)
 
 
 def effect(rows: pd.DataFrame, response: str, random: Sequence[str] = (PLAIN,), engine: str = "glmm") -> pd.DataFrame:
@@ -164,8 +184,9 @@ def _described(
 
 def adjusted(models: pd.DataFrame) -> pd.DataFrame:
     """Return `models` with p of the grammaticality term adjusted: `p_bh` within each region and prompt, `p_bh_all` over them."""
-    within = ["measure", "region", "prompt", "random"]
-    return models.assign(p_bh=_bh(models, within), p_bh_all=_bh(models, ["measure", "random"]))
+    tests = models[models["term"] == TERM]
+    within = corrected(tests, ["measure", "region", "prompt", "random"], benjamini_hochberg)
+    return models.assign(p_bh=within, p_bh_all=corrected(tests, ["measure", "random"], benjamini_hochberg))
 
 
 def detectable(tested: pd.DataFrame) -> pd.Series:
@@ -175,16 +196,6 @@ def detectable(tested: pd.DataFrame) -> pd.Series:
     df = tested["df"].to_numpy(dtype="float64")
     smallest = (t.ppf(1 - ALPHA / 2, df) + t.ppf(POWER, df)) * tested["se"].to_numpy(dtype="float64")
     return pd.Series(smallest, index=tested.index)
-
-
-def _bh(models: pd.DataFrame, by: list[str]) -> pd.Series:
-    from scipy.stats import false_discovery_control
-
-    tested = models[(models["term"] == TERM) & models["p"].notna()]
-    corrected = pd.Series(float("nan"), index=models.index)
-    for _, p in tested.groupby(by, dropna=False)["p"]:
-        corrected[p.index] = false_discovery_control(p.to_numpy(dtype="float64"), method="bh")
-    return corrected
 
 
 def families(models: Mapping[str, pd.DataFrame], measured: Mapping[Measured, pd.DataFrame]) -> pd.DataFrame:
