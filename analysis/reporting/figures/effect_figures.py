@@ -1,5 +1,6 @@
 """Figures of ratings and reading times: means, effects, what they depend on, and power."""
 
+import itertools
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -7,10 +8,11 @@ import pandas as pd
 
 from ...ledger import ALL
 from ...measuring.ratings_and_times import SENTENCE_WIDE
-from ...modelling.grammaticality import INTERCEPTS, SLOPES, TERM
+from ...modelling.grammaticality import TERM
+from ...modelling.headline import beside, headline
 from ...modelling.sensitivity import UNFLAGGED
 from ...prompts import prompts_of, select_prompt
-from ..wording.labels import asked, label, mean_z
+from ..wording.labels import asked, label, mean_z, region_name
 from .figure_style import (
     BLUE,
     DASHED,
@@ -45,7 +47,8 @@ if TYPE_CHECKING:
 STARS = ((0.001, "***"), (0.01, "**"), (0.05, "*"))
 CRITICAL = "critical"
 CHOICES = ("cutoff", "transform", "people")
-SERIES = {INTERCEPTS: "declared model", SLOPES: "with slopes"}
+HEADLINE, BESIDE = "headline", "beside"
+FORMS = {HEADLINE: "headline: with slopes", BESIDE: "intercepts alone"}
 
 
 def condition_figure(condition_means: pd.DataFrame, measure: str = "rating", prompt: str | None = None) -> "Figure":
@@ -80,38 +83,48 @@ def condition_figure(condition_means: pd.DataFrame, measure: str = "rating", pro
 def coefficient_figure(phenomenon_models: pd.DataFrame, measure: str = "log_rt", prompt: str | None = None) -> "Figure":
     """Return the grammaticality coefficient of each phenomenon with its 95 % interval, and stars after `p_bh`.
 
-    Of ratings (z), the declared model and the one with slopes; of reading times, the declared models of the critical
-    region and the words after it. Stars stand beside declared models only. Of several prompts, `prompt` names one.
+    The headline is filled and has the stars: the model with slopes wherever the data allow it. Hollow beside it stands the
+    published form, with intercepts alone. Reading times are those of the critical region and the words after it. Of several
+    prompts, `prompt` names one.
 
     A table without estimates of this measure is a `DataError`.
 
-    >>> row = {"estimate": -0.05, "ci_low": -0.08, "ci_high": -0.02, "p_bh": 0.002, "random": "intercepts", "prompt": None}
+    >>> row = {"estimate": -0.05, "ci_low": -0.08, "ci_high": -0.02, "p": 0.001, "p_bh": 0.002, "random": "intercepts"}
     >>> models = pd.DataFrame([row]).assign(phenomenon="npi", measure="log_rt", region="critical", term="grammaticality")
-    >>> [label.get_text() for label in coefficient_figure(models).axes[0].get_yticklabels()]
+    >>> figure = coefficient_figure(models.assign(prompt=None, converged=True))
+    >>> [label.get_text() for label in figure.axes[0].get_yticklabels()]
     ['npi']
     """
     rows = phenomenon_models[(phenomenon_models["measure"] == measure) & (phenomenon_models["term"] == TERM)]
-    rows = filled(select_prompt(rows, prompt).dropna(subset=["estimate"]), f"phenomenon_models, measure {measure!r}")
-    by = "random" if measure == "z" else "region"
-    if by == "region":
-        rows = rows[rows["random"] == INTERCEPTS]
-    phenomena, series = ordered(rows["phenomenon"]), sorted(rows[by].unique())
+    rows = select_prompt(rows, prompt)
+    rows = rows.assign(headline=headline(rows), beside=beside(rows)).dropna(subset=["estimate"])
+    rows = filled(rows, f"phenomenon_models, measure {measure!r}")
+    phenomena, regions = ordered(rows["phenomenon"]), sorted(rows["region"].unique())
+    series = list(itertools.product(regions, [form for form in FORMS if rows[form].any()]))
     with style():
         figure, axes = named_rows(phenomena, each=0.2 + 0.15 * len(series))
         axes.axvline(0, color=GREY, linewidth=1)
-        for k, name in enumerate(series):
-            part = rows[rows[by] == name]
+        for k, (region, form) in enumerate(series):
+            part = rows[(rows["region"] == region) & rows[form]]
             at = places(part["phenomenon"], phenomena, k, len(series))
             error = whiskers(part, "estimate", "ci_low", "ci_high")
-            dots(axes, part["estimate"], at, error, k, SERIES.get(name, name))
-            if name == SLOPES:
+            name = form_label(region, form, len(regions))
+            dots(axes, part["estimate"], at, error, regions.index(region), name, hollow=form == BESIDE)
+            if form == BESIDE:
                 continue
             for y, end, p in zip(at, part["ci_high"].fillna(part["estimate"]), part["p_bh"], strict=True):
                 axes.annotate(_stars(p), (end, y), (4, -3), textcoords="offset points", va="center", color=INK)
         unit = {"z": f"{_scale(prompt)}, z", "log_rt": "log reading time"}[measure]
         axes.set_xlabel(f"grammatical minus ungrammatical\n({unit})")
-        legend(axes, len(series))
+        legend(axes, len(regions) if len(regions) > 1 else len(series))
     return figure
+
+
+def form_label(region: str, form: str, regions: int) -> str:
+    """Return what the legend says of a series: its region where there are several, else its random effects."""
+    if regions > 1:
+        return "" if form == BESIDE else region_name(region)
+    return FORMS[form]
 
 
 def _scale(prompt: str | None) -> str:

@@ -9,7 +9,7 @@ from ...ledger import ALL
 from ...prompts import ASKED, prompts_of, rows_of_prompt
 from ...row_dicts import records
 from .labels import asked
-from .numbers import Row, percent
+from .numbers import Row, counted, percent
 
 COUNTED = {
     "sessions": "sessions",
@@ -25,10 +25,10 @@ NOT_TOLD_APART = (
 
 def materials(items: pd.DataFrame) -> str:
     """Return how many sentences there are, of how many items, paradigms and phenomena."""
-    counts = {name: items[name].nunique() for name in ("phenomenon", "paradigm", "item")}
+    items_, paradigms, phenomena = (items[name].nunique() for name in ("item", "paradigm", "phenomenon"))
     return (
-        f"Materials: {len(items)} sentences, {counts['item']} items in {counts['paradigm']} paradigms of "
-        f"{counts['phenomenon']} phenomena."
+        f"Materials: {counted(len(items), 'sentence')}, {counted(items_, 'item')} in {counted(paradigms, 'paradigm')} of "
+        f"{counted(phenomena, 'phenomenon', 'phenomena')}."
     )
 
 
