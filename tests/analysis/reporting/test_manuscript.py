@@ -18,9 +18,9 @@ def found(analysed: Tables) -> Tables:
 
 def test_methods_state_counts_rules_models_and_versions(found: Tables) -> None:
     text = "\n".join(methods(found, {"glmm": "0.6.2", "gardenpath": "9.9"}))
-    assert "Of 24 participants who began, 23 completed a session that counts. No participant was excluded." in text
+    assert "Of 24 participants who began, 23 completed the study. No participant was excluded." in text
     assert (
-        "We excluded 1 of 529 critical regions (0.2%): a word of critical was read in less than 100 or more than 3000 ms."
+        "We excluded 1 of 529 critical regions (0.2%): a word of it was read in less than 100 or more than 3000 ms."
         in text
     )
     assert "`z ~ grammaticality + (1|participant) + (1|item)`" in text
