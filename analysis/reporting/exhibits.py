@@ -202,6 +202,11 @@ def leading(sentences: Sequence[str], head: int, most: int = 9) -> int:
     return len(sentences) if len(sentences) <= most else max(1, head)
 
 
+def few(sentences: Sequence[str], most: int = 9) -> int:
+    """Return how many sentences stand before the figures where a count of them stands elsewhere: all, or none."""
+    return len(sentences) if len(sentences) <= most else 0
+
+
 def constant_apart(rows: pd.DataFrame, *columns: str) -> tuple[pd.DataFrame, str]:
     """Return the rows without those columns that hold one value throughout, and these values for the caption."""
     single = [column for column in columns if column in rows and len(rows[column].unique()) == 1]

@@ -1,6 +1,5 @@
 """Figures of ratings and reading times: means, effects, what they depend on, and power."""
 
-import itertools
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -100,7 +99,9 @@ def coefficient_figure(phenomenon_models: pd.DataFrame, measure: str = "log_rt",
     rows = rows.assign(headline=headline(rows), beside=beside(rows)).dropna(subset=["estimate"])
     rows = filled(rows, f"phenomenon_models, measure {measure!r}")
     phenomena, regions = ordered(rows["phenomenon"]), sorted(rows["region"].unique())
-    series = list(itertools.product(regions, [form for form in FORMS if rows[form].any()]))
+    # What is published of later words would crowd the drawing; the table has it.
+    series = [(region, form) for region in regions for form in FORMS if form == HEADLINE or region == regions[0]]
+    series = [(region, form) for region, form in series if rows.loc[rows["region"] == region, form].any()]
     with style():
         figure, axes = named_rows(phenomena, each=0.2 + 0.15 * len(series))
         axes.axvline(0, color=GREY, linewidth=1)
@@ -108,7 +109,8 @@ def coefficient_figure(phenomenon_models: pd.DataFrame, measure: str = "log_rt",
             part = rows[(rows["region"] == region) & rows[form]]
             at = places(part["phenomenon"], phenomena, k, len(series))
             error = whiskers(part, "estimate", "ci_low", "ci_high")
-            name = form_label(region, form, len(regions))
+            name = FORMS[form] if len(regions) == 1 else region_name(region)
+            name = f"{name}, {FORMS[form]}" if len(regions) > 1 and form == BESIDE else name
             dots(axes, part["estimate"], at, error, regions.index(region), name, hollow=form == BESIDE)
             if form == BESIDE:
                 continue
@@ -116,15 +118,8 @@ def coefficient_figure(phenomenon_models: pd.DataFrame, measure: str = "log_rt",
                 axes.annotate(_stars(p), (end, y), (4, -3), textcoords="offset points", va="center", color=INK)
         unit = {"z": f"{_scale(prompt)}, z", "log_rt": "log reading time"}[measure]
         axes.set_xlabel(f"grammatical minus ungrammatical\n({unit})")
-        legend(axes, len(regions) if len(regions) > 1 else len(series))
+        legend(axes, len(series), columns=2)
     return figure
-
-
-def form_label(region: str, form: str, regions: int) -> str:
-    """Return what the legend says of a series: its region where there are several, else its random effects."""
-    if regions > 1:
-        return "" if form == BESIDE else region_name(region)
-    return FORMS[form]
 
 
 def _scale(prompt: str | None) -> str:

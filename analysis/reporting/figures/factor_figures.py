@@ -11,7 +11,7 @@ from ...modelling.headline import beside, headline
 from ...prompts import select_prompt
 from ..wording.labels import label, region_name
 from ..wording.terms import terms_by_model
-from .effect_figures import BESIDE, FORMS, form_label
+from .effect_figures import BESIDE, FORMS
 from .figure_style import (
     GREY,
     common_labels,
@@ -159,7 +159,7 @@ def factorial_figure(factorial_models: pd.DataFrame, measure: str = "log_rt", pr
             part = rows[(rows["region"] == region) & rows[form]]
             at = places(part["name"], contrasts, k, len(lines))
             error = whiskers(part, "estimate", "ci_low", "ci_high")
-            name = form_label(region, form, len(series))
+            name = FORMS[form] if len(series) == 1 else "" if form == BESIDE else region_name(region)
             dots(axes, part["estimate"], at, error, series.index(region), name, hollow=form == BESIDE)
         points = "points of the scale" if prompt is None else f"{label(prompt)}, points"
         rating = "rating" if prompt is None else label(prompt)

@@ -10,7 +10,7 @@ from ...modelling import factorial as factorial_models
 from ...modelling import random_effects as chosen_models
 from ...modelling.grammaticality import INTERCEPTS, SLOPES, TERM
 from ...prompts import file_suffixes, prompts_of
-from ..exhibits import Exhibit, Page, Section, leading
+from ..exhibits import Exhibit, Page, Section, few
 from ..figures import effect_figures, factor_figures
 from ..wording import effect_captions, effects, factors, fits, hypotheses, labels, participation
 
@@ -79,7 +79,9 @@ def _grammaticality(page: Page, title: str, measure: str) -> Section:
     exhibits += page.coefficients("phenomenon_models", caption, effect_captions.grammaticality(rows))
     exhibits += _declared(page, rows, measure, prompts)
     exhibits += _paradigms(page, measure, prompts)
-    sentences = [*effects.effects(models, measure, prompts), *_left_aside(page, measure)] if len(rows) else []
+    counts = effects.counts(models, measure, prompts)  # they stand above, in the answer
+    sentences = [each for each in effects.effects(models, measure, prompts) if each not in counts]
+    sentences += _left_aside(page, measure) if len(rows) else []
     policy_models = policy_models[policy_models["measure"] == measure]
     steps = page.get("model_steps")
     steps = steps[steps["model"].isin(chosen_models.steps_named(policy_models))]
@@ -92,11 +94,10 @@ def _grammaticality(page: Page, title: str, measure: str) -> Section:
     noted = pd.concat([rows, policy_models])
     if len(prompts) > 1:
         noted = noted.assign(phenomenon=noted["phenomenon"] + noted["prompt"].map(labels.asked))
-    counts = 1 if len(prompts) == 1 else len(prompts) + 1  # of each prompt, and of all together
     notes = fits.notes(noted, "phenomenon")
     if not sentences and not any(exhibit.svg for exhibit in exhibits):
         return Section(title)  # of a study with factors of its own: the means are in the interaction plot
-    return Section(title, badges, sentences, exhibits, notes, first=leading(sentences, counts))
+    return Section(title, badges, sentences, exhibits, notes, first=few(sentences))
 
 
 def _mean_figures(page: Page, measure: str, prompts: Sequence[str | None]) -> list[Exhibit]:

@@ -105,7 +105,7 @@ def test_what_is_simulated_or_a_toy_is_marked_once_over_all_numbers_of_it(page: 
 
 
 def test_the_hypothesis_comes_first_and_agreement_in_the_appendix(page: str) -> None:
-    titles = re.findall(r"<h2>([^<]*)", page)
+    titles = [title.strip() for title in re.findall(r"<h2>([^<]*)", page)]
     assert titles[:5] == [
         "What was tested, and what came out", "Participants and materials", "Exclusions", "Ratings", "Reading times",
     ]  # fmt: skip

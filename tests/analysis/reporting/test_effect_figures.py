@@ -132,7 +132,9 @@ def test_curves_are_the_tables_means_at_their_places(results: Tables) -> None:
 def test_words_after_the_region_are_series_and_only_headlines_have_stars(results: Tables) -> None:
     models = results["phenomenon_models"].assign(p_bh=1e-9)
     times, ratings = coefficient_figure(models), coefficient_figure(models, "z")
-    assert [text.get_text() for text in times.legends[0].texts] == ["critical region", "critical + 1"]
+    assert [text.get_text() for text in times.legends[0].texts] == [
+        "critical region", "critical region, intercepts alone", "critical + 1",
+    ]  # fmt: skip
     assert [text.get_text() for text in ratings.legends[0].texts] == ["headline: with slopes", "intercepts alone"]
     assert len(times.axes[0].texts) == 6
     assert len(ratings.axes[0].texts) == 3
