@@ -210,7 +210,7 @@ def _language_models(tables: Tables, software: Versions, models: Mapping[str, st
         return ""
     listed = "; ".join(f"{name} ({models[name]})" if name in models else name for name in names)
     text = f"Language models: {listed}."
-    if "transformers" in software:
+    if "transformers" in software and any(not name.startswith("ngram:") for name in names):
         text += f" They were run with transformers {software['transformers']} (Wolf et al., 2020)"
         text += f" and torch {software['torch']}." if "torch" in software else "."
     protocols = {str(name) for frame in scored for name in frame["protocol"]}

@@ -1,6 +1,7 @@
 """Figures of ratings and reading times: means, effects, what they depend on, and power."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
@@ -46,6 +47,7 @@ if TYPE_CHECKING:
 STARS = ((0.001, "***"), (0.01, "**"), (0.05, "*"))
 CRITICAL = "critical"
 CHOICES = ("cutoff", "transform", "people")
+DASHES = ("-", "--", ":", "-.")
 HEADLINE, BESIDE = "headline", "beside"
 FORMS = {HEADLINE: "headline: with slopes", BESIDE: "intercepts alone"}
 
@@ -127,17 +129,57 @@ def _scale(prompt: str | None) -> str:
     return "rating" if prompt is None else label(prompt)
 
 
-def curve_figure(reading_curves: pd.DataFrame) -> "Figure":
-    """Return mean reading times word by word around the critical region (place 0), a panel for each phenomenon."""
-    rows = filled(reading_curves, "reading_curves")
-    phenomena, conditions = ordered(rows["phenomenon"]), sorted(rows["condition"].unique())
+@dataclass(frozen=True)
+class Look:
+    """How a condition is drawn: the place of its colour and marker among the others', its dashes, and its name."""
+
+    k: int
+    dashes: str
+    name: str
+
+
+def looks(conditions: pd.DataFrame) -> dict[str, Look]:
+    """Return how conditions of several factors are drawn, in the order of the materials: as in the interaction plot.
+
+    The first factor has the dashes, the others the colour. `conditions` is the table of that name.
+
+    >>> rows = [("p", "s.a", "e", "s"), ("p", "s.a", "n", "a"), ("p", "o.b", "e", "o"), ("p", "o.b", "n", "b")]
+    >>> table = pd.DataFrame(rows, columns=["paradigm", "condition", "factor", "level"])
+    >>> [(name, look.k, look.dashes, look.name) for name, look in looks(table).items()]
+    [('s.a', 0, '-', 's, a'), ('o.b', 1, '--', 'o, b')]
+    """
+    drawn: dict[str, Look] = {}
+    for _, rows in conditions.groupby("paradigm", sort=True):
+        levels = {str(name): tuple(part["level"]) for name, part in rows.groupby("condition", sort=False)}
+        first, others = (
+            [*dict.fromkeys(part)] for part in ([c[0] for c in levels.values()], [c[1:] for c in levels.values()])
+        )
+        for name, (level, *rest) in levels.items():
+            look = Look(
+                others.index(tuple(rest)), DASHES[first.index(level) % len(DASHES)], label(", ".join([level, *rest]))
+            )
+            if rest:
+                drawn.setdefault(name, look)
+    return drawn
+
+
+def curve_figure(reading_curves: pd.DataFrame, looks: Mapping[str, Look] | None = None) -> "Figure":
+    """Return mean reading times word by word around the critical region (place 0), a panel for each phenomenon.
+
+    Conditions stand in the order of `looks`, the others after them by name.
+    """
+    rows, looks = filled(reading_curves, "reading_curves"), looks or {}
+    present = set(rows["condition"])
+    phenomena = ordered(rows["phenomenon"])
+    conditions = [*(name for name in looks if name in present), *sorted(present - set(looks))]
     with style():
         figure, panels = grid(len(phenomena), 1.55)
         for axes, phenomenon in zip(panels, phenomena, strict=False):
             axes.axvspan(-0.5, 0.5, color=GROUND, zorder=0)
             for k, condition in enumerate(conditions):
                 part = rows[(rows["phenomenon"] == phenomenon) & (rows["condition"] == condition)].sort_values("place")
-                line(axes, part["place"], part["mean"], part["se"].fillna(0), k, condition)
+                look = looks.get(condition, Look(k, "-", condition))
+                line(axes, part["place"], part["mean"], part["se"].fillna(0), look.k, look.name, linestyle=look.dashes)
             panel(axes, wrapped(phenomenon))
             axes.locator_params(axis="y", nbins=4)
             axes.set_xticks(range(int(rows["place"].min()), int(rows["place"].max()) + 1))

@@ -119,7 +119,7 @@ def _mean_figures(page: Page, measure: str, prompts: Sequence[str | None]) -> li
         exhibits += page.figure("condition_means", f"means-{measure}{ending}", text, draw)
     if measure == "log_rt":
         pairs = set(curves["condition"]) == {*CODES}
-        draw = partial(effect_figures.curve_figure, curves)
+        draw = partial(effect_figures.curve_figure, curves, effect_figures.looks(page.get("conditions")))
         exhibits += page.figure("reading_curves", "curves", CURVES + (SLOWER if pairs else ""), draw)
     return exhibits
 

@@ -62,21 +62,23 @@ def coefficients(
     adjusted = next((name for name in ADJUSTED if name in models and models[name].notna().any()), "")
     in_ms = "ms" in models and bool(first["ms"].notna().any())
     fits = [_fit(row, bool(published)) for row in records(first)]
-    of_fit = any(fits) and not headings
+    over = [headings[k] for k in first.index] if headings else [""] * len(first)
+    alike = len({*zip(over, fits, strict=True)}) == len({*over})
+    of_fit = any(fits) and not (headings and alike)  # else it stands in the headings
     places = {measure: decimals(rows["se"].min()) for measure, rows in models.groupby("measure", sort=False)}
-    z = bool(first["df"].isna().all())
+    wald = first.loc[first["t"].notna(), "df"].isna()
+    test = "z" if len(wald) and wald.all() else "t (df) or z" if wald.any() else "t (df)"
     numbers = []
     for row, fit in zip(records(first), fits, strict=True):
         other = published.get(_key(row, key))
         digits = places[row["measure"]]
-        cells = [*_estimate(row, digits), _test(row, z), _p(row, "p")]
+        cells = [*_estimate(row, digits), _test(row), _p(row, "p")]
         cells += [_p(row, adjusted)] if adjusted else []
         cells += [_milliseconds(row)] if in_ms else []
         cells += [fit] if of_fit else []
         if published:
-            cells += [ABSENT] * 3 if other is None else [_estimate(other, digits)[0], _test(other, z), _p(other, "p")]
+            cells += [ABSENT] * 3 if other is None else [_estimate(other, digits)[0], _test(other), _p(other, "p")]
         numbers.append(tuple(cells))
-    test = "z" if z else "t (df)"
     columns = ["b", "95% CI", test, "p", *([ADJUSTED[adjusted]] if adjusted else [])]
     columns += [*(["ms"] if in_ms else []), *(["fit"] if of_fit else [])]
     groups: tuple[tuple[str, int], ...] = ()
@@ -84,15 +86,12 @@ def coefficients(
         groups = (("", len(names)), (WITH_SLOPES, len(columns)), (PUBLISHED, 3))
         columns += ["b", test, "p"]
     named = [tuple(map(str, cells)) for cells in labels.loc[first.index].itertuples(index=False)]
-    over = [headings[k] for k in first.index] if headings else [""] * len(first)
     rows: list[tuple[str, ...]] = []
     for heading, part in itertools.groupby(zip(over, fits, named, numbers, strict=True), lambda row: row[0]):
         under = list(part)
         if heading:
-            particular = ", ".join(dict.fromkeys(filter(None, (fit for _, fit, *_ in under))))
-            rows.append(
-                (f"{heading} ({particular})" if particular else heading, *[""] * (len(names) + len(columns) - 1))
-            )
+            text = heading if of_fit or not under[0][1] else f"{heading} ({under[0][1]})"
+            rows.append((text, *[""] * (len(names) + len(columns) - 1)))
         cells_once = once([cells for *_, cells, _ in under])
         rows += [(*cells, *values) for cells, (*_, values) in zip(cells_once, under, strict=True)]
     return Coefficients((*(name for name, _ in names), *columns), tuple(rows), len(names), groups)
@@ -131,11 +130,11 @@ def _estimate(row: Row, digits: int) -> list[str]:
     return [signed(row["estimate"], digits), ends or ABSENT]
 
 
-def _test(row: Row, z: bool) -> str:
+def _test(row: Row) -> str:
     if pd.isna(row["t"]):
         return ABSENT
     text = signed(row["t"], 2)
-    return text if z or pd.isna(row["df"]) else f"{text} ({row['df']:.1f})"
+    return text if pd.isna(row["df"]) else f"{text} ({row['df']:.1f})"
 
 
 def _p(row: Row, name: str) -> str:

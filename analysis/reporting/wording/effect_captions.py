@@ -112,10 +112,10 @@ def contrasts_caption(models: pd.DataFrame) -> str:
 def grammaticality(models: pd.DataFrame) -> Coefficients:
     """Return the table of the effect of grammaticality in each phenomenon."""
     names = [("phenomenon", [label(name) for name in models["phenomenon"]])]
-    for column, called, shown in (("prompt", "prompt", label), ("region", "region", region_name)):
-        if len(models[column].dropna().unique()) > 1:
-            names.append((called, [shown(value) for value in models[column]]))
-    return coefficients(models, names) if len(models) else Coefficients((), (), 0)
+    if len(models["prompt"].dropna().unique()) > 1:
+        names.append(("prompt", [label(prompt) for prompt in models["prompt"]]))
+    regions = [region_name(region) for region in models["region"]] if len(models["region"].unique()) > 1 else []
+    return coefficients(models, names, regions) if len(models) else Coefficients((), (), 0)
 
 
 def grammaticality_caption(models: pd.DataFrame, adjusted: str) -> str:
