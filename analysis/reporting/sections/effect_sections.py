@@ -222,8 +222,7 @@ def _interactions(page: Page) -> list[Exhibit]:
         draw = partial(factor_figures.interaction_figure, means, str(names))
         caption = effect_captions.interaction(rows)
         exhibits += page.figure("factorial_means", f"interaction-{number}", caption, draw, rows)
-        caption = "The same in numbers: means with 95% Cousineau-Morey intervals; of log reading times the geometric mean in ms."
-        exhibits += page.coefficients("factorial_means", caption, effect_captions.cells(rows))
+        exhibits += page.coefficients("factorial_means", effect_captions.CELLS, effect_captions.cells(rows))
     return exhibits
 
 

@@ -11,9 +11,10 @@ from .labels import asked, label, listed, region_name, response
 from .numbers import Row, counted, minus
 from .terms import terms_by_model
 
+CELLS = "Means by condition with 95% Cousineau-Morey intervals: of reading times the geometric mean in ms, of ratings the mean z."
 HEADLINE = (
-    "On the left the headline: the model with as many slopes by participant and by item as the design and the data allow (Barr et "
-    "al., 2013); on the right the model with intercepts alone, the form most often published."
+    "Left: the model with as many slopes by participant and item as the design and the data support (Barr et al., 2013), on which "
+    "conclusions rest; right: the model with intercepts alone, the form most often published."
 )
 FILLED = "Filled: the headline, with slopes wherever the data allow them; hollow: intercepts alone, the form most often published."
 UNADJUSTED = "They hold for differences within participants, and are not adjusted for covariates."
@@ -101,7 +102,7 @@ def contrasts(models: pd.DataFrame) -> Coefficients:
 
 def contrasts_caption(models: pd.DataFrame) -> str:
     """Return the caption of the table of contrasts."""
-    text = "What each factor does, in units of the response."
+    text = "Effects of the study's factors, in units of the response."
     if beside(models).any():
         text += f" {HEADLINE}"
     if models.loc[headline(models), "ms"].notna().any():
