@@ -8,9 +8,10 @@ import pandas as pd
 from ...measuring.cell_means import JOINED
 from ...measuring.ratings_and_times import SENTENCE_WIDE
 from ...modelling.headline import beside, headline
-from ...prompts import prompts_of, select_prompt
-from ..wording import terms
-from ..wording.labels import asked, label, region_name
+from ...prompts import select_prompt
+from ..wording.labels import label, region_name
+from ..wording.terms import terms_by_model
+from .effect_figures import BESIDE, FORMS
 from .figure_style import (
     GREY,
     common_labels,
@@ -79,7 +80,7 @@ def interaction_figure(factorial_means: pd.DataFrame, factors: str | None = None
             axes.set_xlim(-0.35, len(axis) - 0.65)
             axes.set_xticks(range(len(axis)), [wrapped(level, 14) for level in axis])
             axes.grid(axis="x", visible=False)
-            panel(axes, _title(part, several, len(prompts_of(rows)) > 1))
+            panel(axes, _title(part, several))
             _scale(axes, part, spread)
         common_labels(figure, label(name))
         if crossed:
@@ -102,17 +103,13 @@ def _series(axes: "Axes", rows: pd.DataFrame, axis: list[str], k: int, of: int, 
     line(axes, at, rows["mean"], error, k, name, markersize=6, markeredgecolor="white", elinewidth=1.4)
 
 
-def _title(rows: pd.DataFrame, several: bool, prompts: bool) -> str:
-    """Return what a panel shows: the region, the response, and the model or prompt where there are several."""
+def _title(rows: pd.DataFrame, several: bool) -> str:
+    """Return what a panel shows: the region or the prompt, the response, and the model where there are several."""
     row = rows.iloc[0]
     response = RESPONSES.get(row["measure"], label(row["measure"]))
-    text = response + asked(row["prompt"] if prompts else None)
-    lines = [
-        wrapped(str(row["model"]), TITLE) if several else "",
-        "" if row["region"] == SENTENCE_WIDE else wrapped(region_name(row["region"]), TITLE),
-        wrapped(text, TITLE),
-    ]
-    return "\n".join(filter(None, lines))
+    place = row["prompt"] if row["region"] == SENTENCE_WIDE else region_name(row["region"])
+    lines = [str(row["model"]) if several else "", "" if pd.isna(place) else str(place), response]
+    return "\n".join(wrapped(line, TITLE) for line in lines if line)
 
 
 def _ends(rows: pd.DataFrame) -> tuple[float, float]:
@@ -149,13 +146,11 @@ def factorial_figure(factorial_models: pd.DataFrame, measure: str = "log_rt", pr
     rows = rows.assign(headline=headline(rows), beside=beside(rows)).dropna(subset=["estimate", "contrast"])
     rows = filled(rows, f"factorial_models, measure {measure!r}")
     several = len(rows["model"].unique()) > 1
-    names = pd.concat(
-        [pd.Series(terms.terms(part), index=part.index) for _, part in rows.groupby([*PANEL, "random"], dropna=False)]
-    ).reindex(rows.index)
+    names = terms_by_model(rows)
     names = names.str.replace(" − ", "\N{NO-BREAK SPACE}−\N{NO-BREAK SPACE}")  # a comparison stays on one line
     rows = rows.assign(name=rows["model"] + ": " + names if several else names)
     contrasts, series = ordered(rows["name"]), ordered(rows["region"])
-    forms = [form for form in ("headline", "beside") if rows[form].any()]
+    forms = [form for form in FORMS if rows[form].any()]
     lines = list(itertools.product(series, forms))
     with style():
         figure, axes = named_rows(contrasts, each=0.2 + 0.13 * len(lines), lines=5)
@@ -164,11 +159,11 @@ def factorial_figure(factorial_models: pd.DataFrame, measure: str = "log_rt", pr
             part = rows[(rows["region"] == region) & rows[form]]
             at = places(part["name"], contrasts, k, len(lines))
             error = whiskers(part, "estimate", "ci_low", "ci_high")
-            dots(axes, part["estimate"], at, error, series.index(region), region_name(region), hollow=form == "beside")
+            name = FORMS[form] if len(series) == 1 else "" if form == BESIDE else region_name(region)
+            dots(axes, part["estimate"], at, error, series.index(region), name, hollow=form == BESIDE)
         points = "points of the scale" if prompt is None else f"{label(prompt)}, points"
         rating = "rating" if prompt is None else label(prompt)
         units = {"z": f"{rating}, z", "rating": points, "log_rt": "log reading time", "rt": "ms"}
         axes.set_xlabel(f"difference ({units[measure]})")
-        if series != [SENTENCE_WIDE]:
-            legend(axes, len(series))
+        legend(axes, len(series) if len(series) > 1 else len(forms))
     return figure

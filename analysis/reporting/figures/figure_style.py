@@ -188,14 +188,14 @@ def whiskers(rows: pd.DataFrame, middle: str, low: str, high: str) -> list[Any]:
 def dots(
     axes: "Axes", x: pd.Series, y: Sequence[float], error: Any, k: int, label: str, *, hollow: bool = False, **more: Any
 ) -> None:
-    """Draw a series of dots with the lengths of their intervals to both sides; hollow ones stand beside others, unlabelled."""
+    """Draw a series of dots with the lengths of their intervals to both sides; hollow ones stand beside others."""
     colour = PALETTE[k % len(PALETTE)]
     look: dict[str, Any] = {"color": colour, "fmt": MARKERS[k % len(MARKERS)]}
     if hollow:
         look |= {"markersize": 4.5, "elinewidth": 0.9, "markeredgecolor": colour, "markerfacecolor": "white"}
     else:
-        look |= {"markersize": 6, "elinewidth": 1.6, "markeredgecolor": "white", "label": label}
-    axes.errorbar(x, y, xerr=error, **(look | more))
+        look |= {"markersize": 6, "elinewidth": 1.6, "markeredgecolor": "white"}
+    axes.errorbar(x, y, xerr=error, label=label, **(look | more))
 
 
 def line(axes: "Axes", x: pd.Series, y: pd.Series, error: Any, k: int, label: str, **more: Any) -> None:

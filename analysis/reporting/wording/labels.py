@@ -19,6 +19,18 @@ def label(name: object) -> str:
     return str(name).replace("_", " ")
 
 
+RESPONSES = {"z": "rating (z)", "rating": "rating", "log_rt": "log reading time", "rt": "reading time (ms)"}
+
+
+def response(measure: str) -> str:
+    """Return a response of models as people write it.
+
+    >>> response("log_rt"), response("z")
+    ('log reading time', 'rating (z)')
+    """
+    return RESPONSES.get(measure, label(measure))
+
+
 def region_name(region: str) -> str:
     """Return how a region is called beside a result.
 

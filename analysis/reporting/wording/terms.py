@@ -59,3 +59,10 @@ def terms(rows: pd.DataFrame | Sequence[Row]) -> list[str]:
     listed = records(rows) if isinstance(rows, pd.DataFrame) else list(rows)
     short = Counter(term(row) for row in listed)
     return [term(row, levels=short[term(row)] > 1) for row in listed]
+
+
+def terms_by_model(models: pd.DataFrame) -> "pd.Series[str]":
+    """Return the term of each row of factorial_models as people write it."""
+    groups = models.groupby(["model", "measure", "region", "prompt", "random"], dropna=False, sort=False)
+    parts = [pd.Series(terms(rows), index=rows.index, dtype="object") for _, rows in groups]
+    return pd.concat(parts).reindex(models.index) if parts else pd.Series(dtype="object")
