@@ -62,13 +62,12 @@ def simple_effects(table: pd.DataFrame, models: pd.DataFrame) -> list[str]:
     sentences = []
     for _, part in rows.groupby([*PLACE, "factor"], sort=False, dropna=False):
         effects = records(part)
+        how = f"{effects[0]['method']}; {effects[0]['adjustment']}"
         names = [compared(f"{row['factor']}: {row['contrast']}") for row in effects]
         listed = [
             f"{name} at {label(row['at'])}, {apa(row)}{in_ms(row)}" for name, row in zip(names, effects, strict=True)
         ]
-        sentences.append(
-            f"{place(effects[0], several)}, simple effects ({effects[0]['method']}; {effects[0]['adjustment']}): {'; '.join(listed)}."
-        )
+        sentences.append(f"{place(effects[0], several)}, simple effects ({how}): {'; '.join(listed)}.")
     return sentences
 
 

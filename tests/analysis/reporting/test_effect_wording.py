@@ -128,7 +128,9 @@ def test_simple_effects_are_those_of_the_headline_with_method_and_adjustment() -
 def test_equivalence_is_told_of_the_headline_beside_what_could_have_been_found() -> None:
     tested = {"smallest": 0.05, "low_90": -0.02, "high_90": 0.03, "p_equivalence": 0.01, "mde": 0.04, "se": 0.01}
     row = times(**tested, p=0.4)
-    said = equivalence.equivalences(pd.DataFrame([row]), pd.DataFrame([factorial(**tested, p=0.4, p_equivalence=0.3)]))
+    said = equivalence.equivalences(
+        pd.DataFrame([row]), pd.DataFrame([factorial(**tested | {"p_equivalence": 0.3}, p=0.4)])
+    )
     assert said == [
         "npi, critical region: the effect is smaller than 0.05, equivalence (90% CI [−0.020, 0.030], p = .010; 0.040 would be found "
         "in 80% of repetitions).",
