@@ -116,9 +116,10 @@ def test_the_r_code_of_a_declared_model_starts_from_the_written_tables(
     own = ModelSection(
         "m", "log_rt ~ extraction*noun + log_trial + (1|participant) + (1|item)", contrasts={"noun": "treatment"}
     )
-    ours, steps = factorial_models(scores, times, conditions(), models=(own,), engine="lme4").values()
+    found = factorial_models(scores, times, conditions(), models=(own,), engine="lme4")
+    ours = found["factorial_models"]
     write(times, "region_times", tmp_path, command="c")
-    [code] = steps["code"]
+    [code] = found["model_steps"]["code"]
     reference = rscript(code + "result <- as.data.frame(coef(summary(model)))")
     np.testing.assert_allclose(ours[["estimate", "se", "df"]].astype(float), reference.iloc[:, :3], rtol=1e-5)
 
@@ -146,7 +147,8 @@ def test_a_contrast_says_what_it_compares(coding: str, told: str) -> None:
 
 def test_slopes_come_as_far_as_the_design_allows_and_each_step_is_noted() -> None:
     scores, times = measured()
-    table, noted = factorial_models(scores, times, conditions()).values()
+    found = factorial_models(scores, times, conditions())
+    table, noted = found["factorial_models"], found["model_steps"]
     assert noted.groupby("model")["kept"].sum().eq(1).all()
     slopes = table.query("random == 'slopes' and measure == 'log_rt'")
     assert "extraction" in slopes["formula"].iloc[0].partition("(")[2]
