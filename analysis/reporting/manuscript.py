@@ -72,6 +72,8 @@ def _tables(tables: Tables) -> list[str]:
     shown = [(effect_captions.CELLS, effect_captions.cells(rows)) for _, rows in means.groupby("factors", sort=False)]
     if len(models):
         shown.append((effect_captions.contrasts_caption(models), effect_captions.contrasts(models)))
+        simple = effect_captions.simple(table_of(tables, "simple_effects"), models)
+        shown.append((effect_captions.SIMPLE, simple))
     return [f"{caption}\n\n{table.markdown()}" for caption, table in shown if table.rows]
 
 
