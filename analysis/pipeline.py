@@ -9,8 +9,9 @@ from gardenpath.study import AnalysisSection, DataError, ModelSection
 from gardenpath.study.table_files import take_tables
 
 from .cleaning.exclusions import left_in
-from .grammatical_status import minimal_pairs
+from .grammatical_status import minimal_pairs, pair_conditions
 from .ledger import Ledger, complete
+from .measuring.binary_answers import binary_answers
 from .measuring.ratings_and_times import condition_means, marked, rating_scores, reading_curves, region_times
 from .measuring.reliability import choice_agreement, noise_ceilings, rating_counts, reliabilities
 from .modelling.factorial import factorial_models, regions_named
@@ -41,7 +42,9 @@ def analyse(
     ordinal_models, ratings as ordered categories in R, is there with `ordinal`, or where that is not stated with the engine lme4.
 
     With conditions, factorial_models is there for a study with factors of its own, or with declared `models`; regions that
-    they name beside the critical one are measured too, by the spans of words.
+    they name beside the critical one are measured too, by the spans of words. Answers that are one of two (questions with a right
+    answer, ratings on a scale of two points, forced choices) are in binary_answers, their binomial models in factorial_models, also
+    those of minimal pairs, and what these come to in condition_probabilities.
 
     A table that is missing, no complete session, or rules that exclude everybody are a `DataError`.
 
@@ -52,11 +55,13 @@ def analyse(
     """
     settings = settings or AnalysisSection()
     readings, responses, sessions, items = take_tables(tables, "readings", "responses", "sessions", "items")
-    conditions, engine = tables.get("conditions"), settings.engine
+    engine = settings.engine
     min_rt, max_rt = settings.min_rt, settings.max_rt
-    _require_conditions(settings.models, conditions)
+    _require_conditions(settings.models, tables)
+    conditions = tables.get("conditions")
     if conditions is None:
         _say_without_conditions(items, [readings, responses])
+        conditions = pair_conditions(items)
     ledger = Ledger()
     _, everything = complete(sessions, Ledger(), readings=readings, responses=responses)
     readings, responses, people, prompts = left_in(
@@ -73,6 +78,7 @@ def analyse(
     scores = rating_scores(responses, items, ledger=ledger, before=everything)
     times = region_times(readings, items, min_rt=min_rt, max_rt=max_rt, ledger=ledger)
     others = _other_regions(readings, items, tables.get("words"), settings, ledger)
+    answers = binary_answers(responses, scores, items, conditions)
     entered = entering(scores, times, items)
     measured = pd.concat([times, *others], ignore_index=True)
     return {
@@ -81,6 +87,7 @@ def analyse(
         "participant_prompts": prompts,
         "rating_scores": scores,
         "region_times": measured,
+        **({"binary_answers": answers} if len(answers) else {}),
         "condition_means": condition_means(scores, measured),
         "rating_counts": rating_counts(scores),
         "reading_curves": reading_curves(readings, items, min_rt=min_rt, max_rt=max_rt),
@@ -88,15 +95,15 @@ def analyse(
         "noise_ceilings": noise_ceilings(scores, seed=seed),
         "choice_agreement": choice_agreement(responses, items),
         **_grammaticality(scores, times, items, entered, engine),
-        **_on_request(settings, entered, scores, measured, conditions),
+        **_on_request(settings, entered, scores, measured, answers, conditions),
         "sensitivity": sensitivity_grid(
             scores, readings, items, flagged=_flagged(prompts), min_rt=min_rt, max_rt=max_rt, engine=engine
         ),
     }
 
 
-def _require_conditions(models: Sequence[ModelSection], conditions: pd.DataFrame | None) -> None:
-    if models and conditions is None:
+def _require_conditions(models: Sequence[ModelSection], tables: Mapping[str, pd.DataFrame]) -> None:
+    if models and "conditions" not in tables:
         raise DataError(
             f"table conditions is missing; the declared model {models[0].name!r} needs it to know the factors' levels: give it "
             "beside the other tables, as  gardenpath collect  writes it"
@@ -162,9 +169,10 @@ def _on_request(
     entered: Mapping[Measured, pd.DataFrame],
     scores: pd.DataFrame,
     measured: pd.DataFrame,
-    conditions: pd.DataFrame | None,
+    answers: pd.DataFrame,
+    conditions: pd.DataFrame,
 ) -> dict[str, pd.DataFrame]:
-    """Return the tables of models that the settings ask for, or the conditions suggest."""
+    """Return the tables of models that the settings ask for, or conditions and answers suggest."""
     engine, policy, crosscheck = settings.engine, settings.policy, settings.crosscheck
     requested: dict[str, pd.DataFrame] = {}
     if policy != "declared" or crosscheck:
@@ -173,11 +181,18 @@ def _on_request(
     # Ordinal models are R's: where it fits the models anyway, they are there unless the study says no.
     if rated and (engine == "lme4" if settings.ordinal is None else settings.ordinal):
         requested["ordinal_models"] = ordinal_models(pd.concat(rated, ignore_index=True))
-    if conditions is not None:
-        factorial = factorial_models(
-            scores, measured, conditions, models=settings.models, engine=engine, policy=policy, crosscheck=crosscheck
-        )
-        if len(factorial["factorial_models"]):
-            steps = [part["model_steps"] for part in (requested, factorial) if "model_steps" in part]
-            requested |= factorial | {"model_steps": pd.concat(steps, ignore_index=True)}
+    factorial = factorial_models(
+        scores,
+        measured,
+        conditions,
+        answers=answers,
+        models=settings.models,
+        engine=engine,
+        policy=policy,
+        crosscheck=crosscheck,
+    )
+    if len(factorial["factorial_models"]):
+        steps = [part["model_steps"] for part in (requested, factorial) if "model_steps" in part]
+        requested |= {name: table for name, table in factorial.items() if len(table)}
+        requested["model_steps"] = pd.concat(steps, ignore_index=True)
     return requested

@@ -7,26 +7,37 @@ import pandas as pd
 
 from gardenpath.study import TABLES, DataError, ModelSection, check
 
+from ..engines.estimates import Estimated
 from ..engines.formulas import Formula, Random, parse
 from ..engines.r_code import quoted
+from ..factor_levels import levels
 from ..grammatical_status import CODES
 from ..ledger import ALL
+from ..measuring.binary_answers import BINARY, CHOSEN, CORRECT, YES, pair_levels
 from ..measuring.ratings_and_times import SENTENCE_WIDE
-from ..prompts import prompt_suffix, prompts_of, rows_of_prompt
+from ..prompts import named_prompts, prompt_suffix, rows_of_prompt
 from .coding import Coded, Coding, coded
 from .grammaticality import INTERCEPTS, SLOPES, detectable, exp_difference
 from .mixed_models import failed, fit, fit_stepwise
 from .policies import NotFitted, steps_table
+from .probabilities import probabilities
 
 RATINGS = ("z", "rating")
 TIMES = ("log_rt", "rt")
-RESPONSES = (*RATINGS, *TIMES)
+RESPONSES = (*RATINGS, *TIMES, *BINARY)
 DECLARED = "declared"  # in the column random
+TABLES_OF = dict.fromkeys(RATINGS, "rating_scores") | dict.fromkeys(TIMES, "region_times")  # else binary_answers
+ABSENT = {  # what has no rows, of a response
+    CORRECT: "no answer of these paradigms was right or wrong",
+    YES: "no sentence of these paradigms was rated on a scale of two points",
+    CHOSEN: "no sentence of these paradigms was chosen from a pair",
+}
+Levels = Mapping[str, pd.DataFrame]  # of a paradigm: the level of each factor by condition
 
 
 @dataclass(frozen=True)
 class _Planned:
-    """One model before it is fitted: its rows are those of `paradigms` that are measured at `region`, of ratings under `prompt`."""
+    """One model before it is fitted: its rows are those of `paradigms` that are measured at `region`, or answered to `prompt`."""
 
     name: str
     formula: Formula
@@ -37,31 +48,42 @@ class _Planned:
     policy: str
     prompt: str | None = None
 
+    @property
+    def family(self) -> str:
+        return "binomial" if self.formula.response in BINARY else "gaussian"
+
 
 def factorial_models(
     scores: pd.DataFrame,
     times: pd.DataFrame,
     conditions: pd.DataFrame,
     *,
+    answers: pd.DataFrame | None = None,
     models: Sequence[ModelSection] = (),
     engine: str = "glmm",
     policy: str = "declared",
     crosscheck: bool = False,
 ) -> dict[str, pd.DataFrame]:
-    """Return factorial_models and model_steps, by name: the fixed effects of the models that `models` declares; where there are
-    none, of those that a design suggests.
+    """Return factorial_models, condition_probabilities and model_steps, by name: the fixed effects of the models that `models`
+    declares; where there are none, of those that a design suggests.
 
     The suggested ones: for each paradigm whose conditions are levels of factors other than grammatical and ungrammatical, and
     each of z and log reading time in every region measured, all factors with their interactions, log trial number beside them
     for reading times, with `(1|participant) + (1|item)`; and again with the slopes of the factors that the design allows
     for participants and items, correlations and slopes without variance taken out until the fit is not singular (Barr et al.
-    2013, doi 10.1016/j.jml.2012.11.001). Of ratings, suggested or declared, there is a model for each prompt, unless the formula
-    has `prompt` itself among its predictors.
+    2013, doi 10.1016/j.jml.2012.11.001). Of ratings and answers, suggested or declared, there is a model for each prompt, unless
+    the formula has `prompt` itself among its predictors.
+
+    `answers` is the table binary_answers, of which there are binomial models, in log odds: whether answers were right (`correct`)
+    and, in place of z, whether sentences were accepted on a scale of two points (`yes`), by the same factors, minimal pairs of a
+    phenomenon together; and which of a pair was chosen (`chosen`), by the factors whose levels its members share, or an
+    intercept alone. condition_probabilities has what they come to in each condition.
 
     A factor's contrasts are `repeated` unless declared (Schad et al. 2020, doi 10.1016/j.jml.2019.104038): a coefficient is a
     level minus the level before it, in the order in which the materials state the levels; of a two-level factor the difference
     of its means over the other factors. A declared model's formula may name any column of rating_scores or region_times, the
-    factors, log_trial and position; numeric columns are centred. A model that cannot be fitted keeps a row that says why.
+    factors, log_trial and position; numeric columns are centred. A model that cannot be fitted keeps a row that says why, as where
+    answers of a condition are all the same.
 
     `ms`: for two-level factors and log reading time, the difference of exponentiated predictions at the mean of everything
     else, exp(b0 + b1/2) - exp(b0 - b1/2), with the delta-method interval.
@@ -78,21 +100,48 @@ def factorial_models(
     >>> table[["random", "term", "contrast", "n"]].to_numpy().tolist()[1]
     ['intercepts', 'npi_ever_any', 'npi: ever minus any', 36]
     """
-    levels = _levels(conditions)
-    plans = _declared(models, levels, policy) if models else _suggested(scores, times, levels)
-    targets = scores[scores["role"] == "target"]
-    planned = [each for plan in plans for each in _by_prompt(plan, targets)]
-    several = len({plan.prompt for plan in planned} - {None}) > 1
-    fits = [_fitted(plan, _rows(plan, scores, times, levels), engine, crosscheck, several) for plan in planned]
-    columns = TABLES["factorial_models"].names
-    table = pd.DataFrame(columns=columns)
+    answers = pd.DataFrame(columns=TABLES["binary_answers"].names) if answers is None else answers
+    study = _Study(scores, times, answers, levels(conditions))
+    plans = _declared(models, study, policy) if models else _suggested(study)
+    planned = [each for plan in plans for each in _by_prompt(plan, study)]
+    named = named_prompts(pd.DataFrame([_place(plan) for plan in planned], columns=["measure", "prompt"]))
+    fits = [
+        _fitted(plan, _rows(plan, study), engine, crosscheck, prompt)
+        for plan, prompt in zip(planned, named, strict=True)
+    ]
+    table, shares = (
+        pd.concat([pd.DataFrame(columns=TABLES[name].names), *(fitted[n] for fitted in fits)], ignore_index=True)
+        for n, name in enumerate(("factorial_models", "condition_probabilities"))
+    )
     if fits:
-        table = pd.concat([model for model, _ in fits], ignore_index=True)
-        table = table.assign(mde=detectable(table[table["term"] != "intercept"])).reindex(columns=columns)
+        table = table.assign(mde=detectable(table[table["term"] != "intercept"]))
     return {
-        "factorial_models": check(table, "factorial_models"),
-        "model_steps": steps_table([steps for _, steps in fits]),
+        "factorial_models": check(table[TABLES["factorial_models"].names], "factorial_models"),
+        "condition_probabilities": check(shares[TABLES["condition_probabilities"].names], "condition_probabilities"),
+        "model_steps": steps_table([steps for *_, steps in fits]),
     }
+
+
+@dataclass(frozen=True)
+class _Study:
+    """What is measured, and the level of every factor by condition in each paradigm."""
+
+    scores: pd.DataFrame
+    times: pd.DataFrame
+    answers: pd.DataFrame
+    levels: Levels
+
+    def rows(self, response: str) -> pd.DataFrame:
+        """Return the target trials of a response, under its name."""
+        if response in TIMES:
+            return self.times
+        if response in RATINGS:
+            return self.scores[self.scores["role"] == "target"].dropna(subset="z")
+        return self.answers[self.answers["measure"] == response].rename(columns={"value": response})
+
+    def levels_of(self, response: str) -> Levels:
+        """Return the levels that vary between the rows of a response: of choices, those of whole pairs."""
+        return pair_levels(self.answers, self.levels) if response == CHOSEN else self.levels
 
 
 def regions_named(models: Sequence[ModelSection]) -> list[str]:
@@ -105,83 +154,105 @@ def _response(model: ModelSection) -> str:
     return parse(model.formula).response
 
 
-def _levels(conditions: pd.DataFrame) -> dict[str, pd.DataFrame]:
-    """Return for each paradigm the level of every factor by condition, in the order in which they are stated."""
-    levels = {}
-    for paradigm, rows in conditions.groupby("paradigm", sort=True):
-        levels[str(paradigm)] = rows.pivot_table(
-            index="condition", columns="factor", values="level", aggfunc="first", sort=False
-        )
-    return levels
-
-
-def _declared(models: Sequence[ModelSection], levels: Mapping[str, pd.DataFrame], policy: str) -> Iterator[_Planned]:
+def _declared(models: Sequence[ModelSection], study: _Study, policy: str) -> Iterator[_Planned]:
     faults = []
     plans = []
     for model in models:
         formula = parse(model.formula)
+        levels = study.levels_of(formula.response)
         if formula.response not in RESPONSES:
             faults.append(
                 f"analysis.models, {model.name!r}: the response is {formula.response!r}; expected {', '.join(RESPONSES)}"
             )
-        if unknown := [name for name in model.paradigms if name not in levels]:
-            faults.append(f"analysis.models, {model.name!r}: no paradigm {unknown[0]!r}; there are {', '.join(levels)}")
+        if unknown := [name for name in model.paradigms if name not in study.levels]:
+            there = ", ".join(study.levels)
+            faults.append(f"analysis.models, {model.name!r}: no paradigm {unknown[0]!r}; there are {there}")
             continue
         factors = {str(name) for by in levels.values() for name in by} & {*formula.names}
-        having = [p for p in (model.paradigms or levels) if factors <= {*levels[p]}] if factors else list(levels)
-        wide = formula.response in RATINGS
+        known = [p for p in (model.paradigms or levels) if p in levels]
+        having = [p for p in known if factors <= {*levels[p]}] if factors else list(levels)
         contrasts = {name: _coding(name, model.contrasts, having, levels) for name in sorted(factors)}
-        region = SENTENCE_WIDE if wide else model.region
+        region = model.region if formula.response in TIMES else SENTENCE_WIDE
         plans.append(_Planned(model.name, formula, region, tuple(having), contrasts, DECLARED, policy))
     if faults:
         raise DataError(faults)
     yield from plans
 
 
-def _suggested(scores: pd.DataFrame, times: pd.DataFrame, levels: Mapping[str, pd.DataFrame]) -> Iterator[_Planned]:
-    measured = [("z", SENTENCE_WIDE), *(("log_rt", str(region)) for region in sorted(times["region"].unique()))]
-    measured_paradigms = {*scores.loc[scores["role"] == "target", "paradigm"], *times["paradigm"]}
-    for paradigm, by in levels.items():
-        if paradigm not in measured_paradigms or {*by.index} == {*CODES} or len(by) < 2:
-            continue
-        factors = [str(name) for name in by if len({*by[name]}) > 1]
-        for measure, region in measured:
-            others = ["log_trial"] if measure in TIMES else []
-            crossed = "*".join(factors)
-            fixed = " + ".join([f"{measure} ~ {crossed}", *others])
-            contrasts = {name: _coding(name, {}, [paradigm], levels) for name in factors}
-            for random, policy, group in ((INTERCEPTS, "declared", "1"), (SLOPES, "maximal", f"1 + {crossed}")):
-                formula = parse(f"{fixed} + ({group}|participant) + ({group}|item)")
-                yield _Planned(paradigm, formula, region, (paradigm,), contrasts, random, policy)
+def _suggested(study: _Study) -> Iterator[_Planned]:
+    measured = [("z", SENTENCE_WIDE), *(("log_rt", str(region)) for region in sorted(study.times["region"].unique()))]
+    measured_paradigms = {*study.rows("z")["paradigm"], *study.times["paradigm"]}
+    for paradigm, by in study.levels.items():
+        if paradigm in measured_paradigms and {*by.index} != {*CODES} and len(by) > 1:
+            for measure, region in measured:
+                yield from _two_forms(paradigm, measure, region, {paradigm: by}, ["log_trial"] * (measure in TIMES))
+    for measure in BINARY:
+        for name, having in _binary_units(study.rows(measure), study.levels_of(measure), measure):
+            yield from _two_forms(name, measure, SENTENCE_WIDE, having)
 
 
-def _by_prompt(plan: _Planned, targets: pd.DataFrame) -> list[_Planned]:
-    """Return a model of ratings once for each prompt, or once for all where the prompt is among its predictors."""
+def _binary_units(rows: pd.DataFrame, levels: Levels, measure: str) -> Iterator[tuple[str, Levels]]:
+    """Yield the name and the levels of what has a model of its own: a paradigm, or all minimal pairs of a phenomenon."""
+    pairs: dict[str, dict[str, pd.DataFrame]] = {}
+    for paradigm, part in rows.groupby("paradigm", sort=True):
+        by = levels.get(str(paradigm))
+        if by is None or not {*part["condition"]} <= {*by.index}:
+            continue  # answers about both members of a pair
+        if {*by.index} == {*CODES}:
+            # Grammatical minus ungrammatical, as in the other models of grammaticality.
+            pairs.setdefault(str(part["phenomenon"].iloc[0]), {})[str(paradigm)] = by.loc[[*reversed(CODES)]]
+        elif len(by) > 1 or measure == CHOSEN:
+            yield str(paradigm), {str(paradigm): by}
+    for phenomenon, having in pairs.items():
+        taken = phenomenon in levels and phenomenon not in having
+        yield f"{phenomenon} (minimal pairs)" if taken else phenomenon, having
+
+
+def _two_forms(name: str, measure: str, region: str, having: Levels, others: Sequence[str] = ()) -> Iterator[_Planned]:
+    """Yield a model of all factors that vary and their interactions: with intercepts, and with slopes."""
+    first = next(iter(having.values()))
+    factors = [str(factor) for factor in first if len({*first[factor]}) > 1]
+    crossed = "*".join(factors) or "1"
+    contrasts = {factor: _coding(factor, {}, list(having), having) for factor in factors}
+    fixed = " + ".join([f"{measure} ~ {crossed}", *others])
+    forms = [(INTERCEPTS, "declared", "1"), (SLOPES, "maximal", f"1 + {crossed}")]
+    for random, policy, group in forms if factors else forms[:1]:
+        formula = parse(f"{fixed} + ({group}|participant) + ({group}|item)")
+        yield _Planned(name, formula, region, tuple(having), contrasts, random, policy)
+
+
+def _by_prompt(plan: _Planned, study: _Study) -> list[_Planned]:
+    """Return a model of answers once for each prompt, or once for all where the prompt is among its predictors.
+
+    Of ratings on a scale of two points nobody is suggested a model of z.
+    """
     if plan.region != SENTENCE_WIDE:
         return [plan]
     if "prompt" in plan.formula.names:
         return [replace(plan, prompt=ALL)]
-    prompts = sorted(targets.loc[targets["paradigm"].isin(plan.paradigms), "prompt"].unique())
-    return [replace(plan, prompt=str(prompt)) for prompt in prompts] or [plan]
+    rows = study.rows(plan.formula.response)
+    prompts = {*rows.loc[rows["paradigm"].isin(plan.paradigms), "prompt"]}
+    if plan.random != DECLARED and plan.formula.response == "z":
+        prompts -= {*study.rows(YES)["prompt"]}
+    elif not prompts:
+        return [plan]
+    return [replace(plan, prompt=str(prompt)) for prompt in sorted(prompts)]
 
 
-def _coding(
-    factor: str, contrasts: Mapping[str, str], paradigms: Sequence[str], levels: Mapping[str, pd.DataFrame]
-) -> Coding:
+def _coding(factor: str, contrasts: Mapping[str, str], paradigms: Sequence[str], levels: Levels) -> Coding:
     order = dict.fromkeys(level for paradigm in paradigms for level in levels[paradigm][factor])
     return contrasts.get(factor, "repeated"), list(order)
 
 
-def _rows(
-    plan: _Planned, scores: pd.DataFrame, times: pd.DataFrame, levels: Mapping[str, pd.DataFrame]
-) -> pd.DataFrame:
+def _rows(plan: _Planned, study: _Study) -> pd.DataFrame:
     """Return the trials of a model with the factors' levels and the covariates, numeric columns centred."""
     import numpy as np
 
-    wide = plan.region == SENTENCE_WIDE
-    frame = scores[scores["role"] == "target"].dropna(subset="z") if wide else times[times["region"] == plan.region]
+    levels = study.levels_of(plan.formula.response)
+    frame = study.rows(plan.formula.response)
+    frame = frame if plan.region == SENTENCE_WIDE else frame[frame["region"] == plan.region]
     frame = rows_of_prompt(frame[frame["paradigm"].isin(plan.paradigms)], None if plan.prompt == ALL else plan.prompt)
-    factors = pd.concat([levels[p].reset_index().assign(paradigm=p) for p in plan.paradigms], ignore_index=True)
+    factors = pd.concat([levels[p].reset_index().assign(paradigm=p) for p in plan.paradigms] or [frame.head(0)])
     new = factors[["paradigm", "condition", *(n for n in factors if n not in frame)]]
     rows = frame.astype({"participant": object, "item": object}).merge(
         new, on=["paradigm", "condition"], how="left", validate="m:1"
@@ -206,28 +277,36 @@ def _numbers(plan: _Planned, rows: pd.DataFrame) -> list[str]:
 def steps_named(models: pd.DataFrame) -> list[str]:
     """Return how each row of factorial_models is named in model_steps."""
     places = models[["model", "measure", "region", "random"]].itertuples(index=False)
-    prompts = models["prompt"] if prompts_of(models) != [None] else pd.Series(None, index=models.index, dtype="object")
     return [
-        " ".join(map(str, place)) + prompt_suffix(None if pd.isna(prompt) else prompt)
-        for place, prompt in zip(places, prompts, strict=True)
+        " ".join(map(str, place)) + prompt_suffix(prompt)
+        for place, prompt in zip(places, named_prompts(models), strict=True)
     ]
 
 
+def _place(plan: _Planned) -> dict[str, str | None]:
+    """Return the columns that say which model a row is of."""
+    place = {"model": plan.name, "measure": plan.formula.response, "region": plan.region, "prompt": plan.prompt}
+    return {**place, "random": plan.random, "family": plan.family}
+
+
 def _fitted(
-    plan: _Planned, rows: pd.DataFrame, engine: str, crosscheck: bool, several: bool
-) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Return a model's fixed effects and the steps that led to it."""
-    place = {"model": plan.name, "measure": plan.formula.response, "region": plan.region, "random": plan.random}
-    name = " ".join(place.values()) + prompt_suffix(plan.prompt if several else None)
+    plan: _Planned, rows: pd.DataFrame, engine: str, crosscheck: bool, prompt: str | None
+) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
+    """Return a model's fixed effects, its probabilities by condition, and the steps that led to it, which name `prompt`."""
+    place = _place(plan)
+    name = f"{plan.name} {plan.formula.response} {plan.region} {plan.random}{prompt_suffix(prompt)}"
     text, term = str(plan.formula), next((name for name in plan.formula.fixed if name != "1"), "intercept")
     if rows.empty:
-        lacking = failed(text, term, "no trial of these paradigms was measured there", rows, engine=engine)
-        return lacking.assign(**place, prompt=plan.prompt), pd.DataFrame()
+        reason = ABSENT.get(plan.formula.response, "no trial of these paradigms was measured there")
+        lacking = failed(text, term, reason, rows, engine=engine)
+        return lacking.assign(**place), pd.DataFrame(), pd.DataFrame()
+    design = None
     try:
         design = coded(rows, plan.formula, plan.contrasts)
         model, steps = fit_stepwise(
             rows,
             text,
+            family=plan.family,
             engine=engine,
             policy=plan.policy,
             slopes=list(design.codes) or None,
@@ -238,11 +317,28 @@ def _fitted(
     except DataError as error:
         lacking = failed(text, term, str(error).replace("\n", "; "), rows, engine=engine)
         tried = error.steps.of(name) if isinstance(error, NotFitted) else pd.DataFrame()
-        return lacking.assign(**place, prompt=plan.prompt), tried
+        observed = _probabilities(plan, rows, None, design.codes if design else {})
+        return lacking.assign(**place), observed, tried
     if plan.formula.response == "log_rt":
         model = model.assign(**_in_ms(model, design, engine))
     compared = {term: _contrast(str(term), plan, design) for term in model["term"]}
-    return model.assign(**place, prompt=plan.prompt, contrast=model["term"].map(compared)), steps.of(name)
+    if plan.formula.response == CHOSEN:
+        compared["intercept"] = f"{rows['event'].iloc[0]} chosen"
+    shares = _probabilities(plan, rows, steps.fitted, design.codes)
+    return model.assign(**place, contrast=model["term"].map(compared)), shares, steps.of(name)
+
+
+def _probabilities(
+    plan: _Planned,
+    rows: pd.DataFrame,
+    estimated: Estimated | None,
+    codes: Mapping[str, tuple[str, Mapping[str, float]]],
+) -> pd.DataFrame:
+    """Return the rows of condition_probabilities of a binomial model, none of another one."""
+    if plan.family != "binomial":
+        return pd.DataFrame()
+    cells = probabilities(rows, plan.formula.response, list(plan.contrasts), codes, estimated)
+    return cells.assign(**_place(plan), event=rows["event"].iloc[0])
 
 
 def _contrast(term: str, plan: _Planned, design: Coded) -> str | None:
@@ -302,15 +398,20 @@ def _shifts(random: Random, column: str) -> bool:
 
 def _rows_code(plan: _Planned, rows: pd.DataFrame) -> str:
     """Return the R code that reads a model's rows from the table of results they stand in."""
-    wide = plan.region == SENTENCE_WIDE
-    table = "rating_scores" if wide else "region_times"
+    response = plan.formula.response
+    table = TABLES_OF.get(response, "binary_answers")
     paradigms = ", ".join(map(quoted, sorted(set(rows["paradigm"]))))
     where = [f"paradigm %in% c({paradigms})"]
-    where += ['role == "target"', "!is.na(z)"] if wide else [f"region == {quoted(plan.region)}"]
+    where += {
+        "rating_scores": ['role == "target"', "!is.na(z)"],
+        "region_times": [f"region == {quoted(plan.region)}"],
+        "binary_answers": [f"measure == {quoted(response)}"],
+    }[table]
     where += [] if plan.prompt in (None, ALL) else [f"prompt == {quoted(plan.prompt)}"]
     lines = [
         f'rows <- read.csv("{table}.csv", stringsAsFactors = FALSE, encoding = "UTF-8")',
         f"rows <- subset(rows, {' & '.join(where)})",
+        *([f"rows${response} <- rows$value"] if response in BINARY else []),
     ]
     for factor in plan.contrasts:
         levels = rows.drop_duplicates(["paradigm", "condition"])

@@ -55,7 +55,13 @@ def ready_to_paste(
         ("Exclusions", [sentence for sentence in excluded if sentence not in text]),
         ("Ratings", effects.effects(models, "z", rated_prompts(tables))),
         ("Reading times", effects.effects(models, "log_rt")),
-        ("Factors of the study", factors.factorial_effects(table_of(tables, "factorial_models"))),
+        (
+            "Factors of the study",
+            [
+                *factors.factorial_effects(table_of(tables, "factorial_models")),
+                *factors.condition_shares(table_of(tables, "condition_probabilities")),
+            ],
+        ),
         ("What could have been found", effects.power(models, smallest or {})),
         ("Other choices", effects.robustness(table_of(tables, "sensitivity"))),
         ("Agreement among people", raters.agreement(*(table_of(tables, name) for name in AGREEMENT))),
@@ -120,10 +126,10 @@ def _factors(tables: Tables, software: Versions) -> str:
         return ""
     declared = fitted[fitted["random"] != SLOPES]
     contrasts = dict.fromkeys(contrast for contrast in declared["contrast"].dropna() if " x " not in contrast)
-    text = (
-        f"Of the study's own factors we fitted {fits.formulas(declared)}, {fits.estimation(fitted, software)}, other predictors "
-        f"centred, and these contrasts (Schad et al., 2020): {'; '.join(contrasts)}."
-    )
+    families = [declared[declared["family"] == family] for family in declared["family"].unique()]
+    how = labels.listed(f"{fits.formulas(rows)}, {fits.estimation(rows, software)}" for rows in families)
+    text = f"Of the study's own factors we fitted {how}; other predictors were centred"
+    text += f", and these are the contrasts (Schad et al., 2020): {'; '.join(contrasts)}." if contrasts else "."
     if (fitted["random"] == SLOPES).any():
         text += f" Beside them stand models with {fits.POLICIES['maximal']}."
     if fitted["measure"].eq("log_rt").any() and fitted["ms"].notna().any():

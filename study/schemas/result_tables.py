@@ -118,6 +118,23 @@ log_rt        float    natural log of rt
         ANALYSE,
     ),
     Table(
+        "binary_answers",
+        "an answer to a target trial that is one of two: right or wrong, yes or no, one of a pair or the other",
+        columns(
+            PLACE
+            + """
+phenomenon    string   phenomenon of the paradigm
+measure       string   correct (questions, decisions), yes (ratings on a scale of two points) or chosen (forced choice)
+prompt        string   name of the task as the study names it
+event         string   what 1 stands for: right, yes, or the level of the member of the pair that the materials list first
+value         int      1 or 0
+"""
+        ),
+        ("session", "trial", "measure", "prompt"),
+        ANALYSE,
+        always=False,
+    ),
+    Table(
         "condition_means",
         "a phenomenon in a condition",
         columns("""
@@ -154,9 +171,10 @@ se            float?   standard error of that mean over participants
         columns(
             """
 model         string   name: as declared in study.toml; the paradigm's where none is declared
-measure       string   response: z, rating, log_rt or rt
-region        string   region of the reading times; sentence for ratings
-prompt        string?  prompt of the ratings; 'all' of a model that has it among its predictors; empty of reading times
+measure       string   response: z, rating, log_rt or rt; of binomial models correct, yes or chosen
+family        string   gaussian; or binomial: estimates are log odds, t is z, and there is no df
+region        string   region of the reading times; sentence for ratings and answers
+prompt        string?  prompt of the answers; 'all' of a model that has it among its predictors; empty of reading times
 random        string   declared; of models that nobody declared: intercepts, or slopes as far as the design and the data allow
 """
             + COEFFICIENTS
@@ -169,6 +187,29 @@ ms_high       float?   upper end
 """
         ),
         ("model", "measure", "region", "prompt", "random", "term"),
+        ANALYSE,
+        always=False,
+    ),
+    Table(
+        "condition_probabilities",
+        "a condition in a binomial model",
+        columns("""
+model         string   name, as in factorial_models
+measure       string   correct, yes or chosen
+prompt        string?  prompt of the answers; 'all' of a model that has it among its predictors
+random        string   declared, intercepts or slopes, as in factorial_models
+event         string   what the probability is of: right, yes, or the level of the member of a pair that is chosen
+condition     string   levels of the model's factors, joined by a dot; 'all' where it has none
+participants  int      participants
+n             int      answers
+share         float    share of these that are the event
+log_odds      float?   log odds by the model where random effects are zero; empty where there is no estimate
+se            float?   standard error of the log odds
+probability   float?   1 / (1 + exp(-log_odds))
+ci_low        float?   lower end of its 95 % interval (Wald, on log odds)
+ci_high       float?   upper end
+"""),
+        ("model", "measure", "prompt", "random", "condition"),
         ANALYSE,
         always=False,
     ),

@@ -10,6 +10,7 @@ from ...measuring.ratings_and_times import SENTENCE_WIDE
 from ...modelling.grammaticality import INTERCEPTS, SLOPES, TERM
 from ...modelling.sensitivity import UNFLAGGED
 from ...prompts import prompts_of, select_prompt
+from ..wording.factors import measured
 from ..wording.labels import asked, label, mean_z
 from .figure_style import (
     BLUE,
@@ -141,7 +142,7 @@ def factorial_figure(factorial_models: pd.DataFrame, measure: str = "log_rt", pr
             dots(axes, part["estimate"], places(part["name"], contrasts, k, len(series)), error, k, label(region))
         points = "points of the scale" if prompt is None else f"{label(prompt)}, points"
         units = {"z": f"{_scale(prompt)}, z", "rating": points, "log_rt": "log reading time", "rt": "ms"}
-        axes.set_xlabel(f"difference ({units[measure]})")
+        axes.set_xlabel(f"difference ({units.get(measure) or measured(measure) + asked(prompt)})")
         if series != [SENTENCE_WIDE]:
             legend(axes, len(series))
     return figure

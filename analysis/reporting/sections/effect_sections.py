@@ -49,6 +49,10 @@ COLUMNS = ("phenomenon", "region", "prompt", "estimate", "se", "df", "t", "p", "
 BESIDE = {"z": ("raw", "raw_low", "raw_high", "mde"), "log_rt": ("ms", "ms_low", "ms_high", "raw", "mde")}
 POLICY_COLUMNS = ("phenomenon", "region", "prompt", "estimate", "se", "df", "t", "p", "ci_low", "ci_high", "singular")
 STEPS = ("model", "step", "formula", "converged", "singular", "chi2", "df", "p", "kept", "decision", "sd")
+PROBABILITIES = (
+    "Answers that are one of two, by condition: the share observed, and the probability by the binomial model with its 95% "
+    "interval, for a participant and an item whose random effects are zero."
+)
 FACTORIAL = (
     "model", "measure", "region", "prompt", "random", "term", "contrast", "estimate", "se", "df", "t", "p", "p_bh", "ci_low",
     "ci_high", "ms", "ms_low", "ms_high", "mde",
@@ -181,6 +185,7 @@ def factorial(page: Page) -> Section:
     """Return the models of the study's own factors."""
     models, marginal = page.get("factorial_models"), page.get("marginal_contrasts")
     sentences = factors.factorial_effects(models) if len(models) else []
+    sentences += factors.condition_shares(page.get("condition_probabilities"))
     sentences += factors.level_differences(marginal)
     exhibits: list[Exhibit] = []
     caption = (
@@ -200,6 +205,7 @@ def factorial(page: Page) -> Section:
     )
     columns = [name for name in FACTORIAL if name in models]
     exhibits += page.table("factorial_models", caption, models[columns], limit=60, aside=True)
+    exhibits += page.table("condition_probabilities", PROBABILITIES)
     steps = page.get("model_steps")
     steps = steps[steps["model"].isin(factorial_models.steps_named(models))]
     exhibits += page.table(

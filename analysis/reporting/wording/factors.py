@@ -4,33 +4,75 @@ from collections.abc import Mapping, Sequence
 
 import pandas as pd
 
+from ...ledger import ALL
 from ...measuring.ratings_and_times import SENTENCE_WIDE
 from ...modelling.grammaticality import SLOPES
-from ...prompts import prompts_of
+from ...prompts import named_prompts
 from ...row_dicts import records
 from .effects import in_ms
 from .labels import asked, label
-from .numbers import Row, apa, significance
+from .numbers import Row, apa, percent, significance
 
 KEY = ("model", "measure", "region", "prompt", "term")
 
 
 def factorial_effects(models: pd.DataFrame) -> list[str]:
     """Return a sentence for each model: every contrast in APA style, and what the model with slopes says of it."""
+    models = models.assign(named=named_prompts(models))
     first = models[models["random"] != SLOPES]
-    several = len(prompts_of(models)) > 1
     slopes = records(models[models["random"] == SLOPES])
     beside: dict[tuple[str, ...], Row] = {tuple(str(row[key]) for key in KEY): row for row in slopes}
     return [
-        _sentence(records(rows), beside, several)
+        _sentence(records(rows), beside)
         for _, rows in first.groupby(["model", "measure", "region", "prompt"], sort=False, dropna=False)
     ]
 
 
-def _sentence(rows: Sequence[Row], beside: Mapping[tuple[str, ...], Row], several: bool) -> str:
+ANSWERS = {  # what the log odds of a binomial model are of
+    "correct": "log odds of a right answer",
+    "yes": "log odds of yes",
+    "chosen": "log odds of the choice",
+}
+
+
+def measured(measure: str) -> str:
+    """Return a response as sentences and axes name it.
+
+    >>> measured("correct"), measured("z")
+    ('log odds of a right answer', 'z')
+    """
+    return ANSWERS.get(measure, measure)
+
+
+def condition_shares(probabilities: pd.DataFrame) -> list[str]:
+    """Return, for each binomial model with intercepts or as declared, the probability in each condition with its interval; where
+    there is no estimate, the share of answers.
+    """
+    rows = probabilities.assign(named=named_prompts(probabilities))
+    rows = rows[rows["random"] != SLOPES]
+    return [
+        f"{label(cells[0]['model'])}, {EVENTS.get(measure, label(cells[0]['event']) + ' chosen')}{asked(cells[0]['named'])}: "
+        f"{'; '.join(_share(cell) for cell in cells)}."
+        for (_, measure, _, _), part in rows.groupby(["model", "measure", "prompt", "random"], sort=False, dropna=False)
+        for cells in [records(part)]
+    ]
+
+
+EVENTS = {"correct": "right answers", "yes": "yes"}
+
+
+def _share(cell: Row) -> str:
+    where = "" if cell["condition"] == ALL else f"{label(cell['condition'])} "
+    if pd.isna(cell["probability"]):
+        return f"{where}{percent(cell['share'])} of {cell['n']}"
+    ends = f"95% CI [{percent(cell['ci_low'])}, {percent(cell['ci_high'])}]"
+    return f"{where}{percent(cell['probability'])}, {ends}"
+
+
+def _sentence(rows: Sequence[Row], beside: Mapping[tuple[str, ...], Row]) -> str:
     region = rows[0]["region"]
     where = "" if region == SENTENCE_WIDE else f" of region {region}"
-    head = f"{label(rows[0]['model'])}, {rows[0]['measure']}{where}{asked(rows[0]['prompt'] if several else None)}"
+    head = f"{label(rows[0]['model'])}, {measured(rows[0]['measure'])}{where}{asked(rows[0]['named'])}"
     contrasts: list[str] = []
     for row in rows:
         if pd.isna(row["estimate"]):
