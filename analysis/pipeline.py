@@ -43,8 +43,8 @@ def analyse(
 
     With conditions, factorial_models is there for a study with factors of its own, or with declared `models`; regions that
     they name beside the critical one are measured too, by the spans of words. Answers that are one of two (questions with a right
-    answer, ratings on a scale of two points, forced choices) are in binary_answers, their binomial models in factorial_models, also
-    those of minimal pairs, and what these come to in condition_probabilities.
+    answer, ratings on a scale of two points, forced choices) are in binary_answers, and have their binomial models there too, also
+    those to minimal pairs.
 
     A table that is missing, no complete session, or rules that exclude everybody are a `DataError`.
 
@@ -55,10 +55,9 @@ def analyse(
     """
     settings = settings or AnalysisSection()
     readings, responses, sessions, items = take_tables(tables, "readings", "responses", "sessions", "items")
-    engine = settings.engine
+    conditions, engine = tables.get("conditions"), settings.engine
     min_rt, max_rt = settings.min_rt, settings.max_rt
-    _require_conditions(settings.models, tables)
-    conditions = tables.get("conditions")
+    _require_conditions(settings.models, conditions)
     if conditions is None:
         _say_without_conditions(items, [readings, responses])
         conditions = pair_conditions(items)
@@ -94,7 +93,7 @@ def analyse(
         "reliability": reliabilities(scores, seed=seed),
         "noise_ceilings": noise_ceilings(scores, seed=seed),
         "choice_agreement": choice_agreement(responses, items),
-        **_grammaticality(scores, times, items, entered, engine),
+        **_grammaticality(scores, times, items, entered, settings),
         **_on_request(settings, entered, scores, measured, answers, conditions),
         "sensitivity": sensitivity_grid(
             scores, readings, items, flagged=_flagged(prompts), min_rt=min_rt, max_rt=max_rt, engine=engine
@@ -102,8 +101,8 @@ def analyse(
     }
 
 
-def _require_conditions(models: Sequence[ModelSection], tables: Mapping[str, pd.DataFrame]) -> None:
-    if models and "conditions" not in tables:
+def _require_conditions(models: Sequence[ModelSection], conditions: pd.DataFrame | None) -> None:
+    if models and conditions is None:
         raise DataError(
             f"table conditions is missing; the declared model {models[0].name!r} needs it to know the factors' levels: give it "
             "beside the other tables, as  gardenpath collect  writes it"
@@ -146,11 +145,12 @@ def _grammaticality(
     times: pd.DataFrame,
     items: pd.DataFrame,
     entered: Mapping[Measured, pd.DataFrame],
-    engine: str,
+    settings: AnalysisSection,
 ) -> dict[str, pd.DataFrame]:
     """Return the models of grammaticality in each phenomenon and paradigm, and their families of tests."""
-    phenomena = phenomenon_models(scores, times, items, engine=engine)
-    paradigms = paradigm_models(scores, times, items, engine=engine)
+    engine, smallest = settings.engine, settings.smallest
+    phenomena = phenomenon_models(scores, times, items, engine=engine, smallest=smallest)
+    paradigms = paradigm_models(scores, times, items, engine=engine, smallest=smallest)
     return {
         "phenomenon_models": phenomena,
         "paradigm_models": paradigms,
@@ -190,6 +190,7 @@ def _on_request(
         engine=engine,
         policy=policy,
         crosscheck=crosscheck,
+        smallest=settings.smallest,
     )
     if len(factorial["factorial_models"]):
         steps = [part["model_steps"] for part in (requested, factorial) if "model_steps" in part]

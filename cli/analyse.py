@@ -107,9 +107,6 @@ def _print(results: Mapping[str, "pd.DataFrame"]) -> None:
     if "factorial_models" in results:
         for sentence in factors.factorial_effects(results["factorial_models"]):
             click.echo(sentence)
-    if "condition_probabilities" in results:
-        for sentence in factors.condition_shares(results["condition_probabilities"]):
-            click.echo(sentence)
 
 
 def draw(results: Mapping[str, "pd.DataFrame"], folder: Path) -> None:

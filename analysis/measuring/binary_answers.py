@@ -16,7 +16,7 @@ UNJUDGED = ("rating", "choice", "reading")  # tasks whose verdict is no measure 
 def binary_answers(
     responses: pd.DataFrame, scores: pd.DataFrame, items: pd.DataFrame, conditions: pd.DataFrame
 ) -> pd.DataFrame:
-    """Return the answers to target trials that are one of two, 1 or 0 in the column value, each under its measure.
+    """Return the answers to target trials that are one of two, as 1 and 0, each under its measure.
 
     `correct`: questions, decisions and completions that have a right answer. `yes`: the ratings under a prompt whose scale has two
     points, yes and no or neighbouring numbers; the higher one is 1. `chosen`: forced choices; 1 is the member of the pair whose
@@ -30,14 +30,14 @@ def binary_answers(
     >>> conditions = pd.DataFrame(levels, columns=["paradigm", "condition", "factor", "level"])
     >>> items = pd.DataFrame({"paradigm": ["p"], "phenomenon": ["n"]})
     >>> scores = pd.DataFrame(columns=["role", "prompt", "rating"])
-    >>> binary_answers(responses, scores, items, conditions)[["measure", "event", "value"]].to_numpy().tolist()
-    [['correct', 'right', 1], ['chosen', 'fine', 0]]
+    >>> binary_answers(responses, scores, items, conditions)[["measure", "event", "answer"]].to_numpy().tolist()
+    [['correct', 'right', 1], ['chosen', 'fine over odd', 0]]
     """
     targets = responses[(responses["role"] == "target") & responses["response"].notna()]
     phenomena = items.drop_duplicates("paradigm").set_index("paradigm")["phenomenon"]
     judged = targets[~targets["task"].isin(UNJUDGED) & targets["correct"].notna()]
     parts = [
-        judged.assign(measure=CORRECT, event="right", value=judged["correct"].astype("bool").astype("int64")),
+        judged.assign(measure=CORRECT, event="right", answer=judged["correct"].astype("bool").astype("int64")),
         _accepted(scores),
         _chosen(targets[targets["task"] == "choice"], conditions),
     ]
@@ -53,30 +53,34 @@ def _accepted(scores: pd.DataFrame) -> pd.DataFrame:
     by = scores.groupby("prompt")["rating"]
     two = by.nunique().eq(2) & (by.max() - by.min()).eq(1)
     rows = scores[(scores["role"] == "target") & scores["prompt"].isin(two[two].index)]
-    return rows.assign(measure=YES, event="yes", value=(rows["rating"] == rows["prompt"].map(by.max())).astype("int64"))
+    return rows.assign(
+        measure=YES, event="yes", answer=(rows["rating"] == rows["prompt"].map(by.max())).astype("int64")
+    )
 
 
 def _chosen(choices: pd.DataFrame, conditions: pd.DataFrame) -> pd.DataFrame:
-    """Return the choices between two conditions that are known; `event` is the level by which the first one differs."""
+    """Return the choices between two conditions that are known; `event` is by which level the first one differs, and from which."""
     pairs = {
         (p, pair): members for p, by in levels(conditions).items() for pair, members in _pairs(choices, p, by).items()
     }
     of = [pairs.get((p, c)) for p, c in zip(choices["paradigm"], choices["condition"], strict=True)]
     rows = choices[pd.Series([members is not None for members in of], index=choices.index, dtype="bool")]
     first, event = ([members[n] for members in of if members is not None] for n in (0, 1))
-    return rows.assign(measure=CHOSEN, event=event, value=(rows["response"].astype(object) == first).astype("int64"))
+    return rows.assign(measure=CHOSEN, event=event, answer=(rows["response"].astype(object) == first).astype("int64"))
 
 
 def _pairs(choices: pd.DataFrame, paradigm: str, by: pd.DataFrame) -> dict[str, tuple[str, str]]:
-    """Return, by the condition of a pair (its members', in any order), the member listed first and the levels it alone has."""
+    """Return, by the condition of a pair (its members', in any order), the member listed first, and its levels over the other's."""
     pairs = {}
     order = [*by.index]
     for pair in choices.loc[choices["paradigm"] == paradigm, "condition"].unique():
         members = sorted(set(pair.split("+")) & {*order}, key=order.index)
         if len(members) == 2:
             own, other = (by.loc[member] for member in members)
-            differing = [str(level) for level, against in zip(own, other, strict=True) if level != against]
-            pairs[pair] = (members[0], ".".join(differing))
+            differing = [
+                (str(level), str(against)) for level, against in zip(own, other, strict=True) if level != against
+            ]
+            pairs[pair] = (members[0], " over ".join(map(".".join, zip(*differing, strict=True))))
     return pairs
 
 

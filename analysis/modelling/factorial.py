@@ -1,24 +1,32 @@
 """Models of a study's own factors: as study.toml declares them, else all factors of each paradigm and their interactions."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 import pandas as pd
 
 from gardenpath.study import TABLES, DataError, ModelSection, check
+from gardenpath.study.config import Smallest
 
 from ..engines.estimates import Estimated
-from ..engines.formulas import Formula, Random, parse
+from ..engines.formulas import Formula, parse
 from ..engines.r_code import quoted
 from ..factor_levels import levels
 from ..grammatical_status import CODES
+from ..intervals import corrected, holm
 from ..ledger import ALL
 from ..measuring.binary_answers import BINARY, CHOSEN, CORRECT, YES, pair_levels
+from ..measuring.cell_means import cell_means
 from ..measuring.ratings_and_times import SENTENCE_WIDE
 from ..prompts import named_prompts, prompt_suffix, rows_of_prompt
-from .coding import Coded, Coding, coded
-from .grammaticality import INTERCEPTS, SLOPES, detectable, exp_difference
-from .mixed_models import failed, fit, fit_stepwise
+from ..row_dicts import records
+from .coding import Coded, Coding, coded, hypotheses
+from .equivalence import equivalence
+from .grammaticality import COVARIATES, INTERCEPTS, SLOPES, detectable
+from .headline import headline
+from .marginal_means import simple_effects
+from .mixed_models import failed, fit_stepwise
 from .policies import NotFitted, steps_table
 from .probabilities import probabilities
 
@@ -26,9 +34,9 @@ RATINGS = ("z", "rating")
 TIMES = ("log_rt", "rt")
 RESPONSES = (*RATINGS, *TIMES, *BINARY)
 DECLARED = "declared"  # in the column random
-TABLES_OF = dict.fromkeys(RATINGS, "rating_scores") | dict.fromkeys(TIMES, "region_times")  # else binary_answers
+SOURCES = dict.fromkeys(RATINGS, "rating_scores") | dict.fromkeys(TIMES, "region_times")  # else binary_answers
 ABSENT = {  # what has no rows, of a response
-    CORRECT: "no answer of these paradigms was right or wrong",
+    CORRECT: "no answer about these paradigms was right or wrong",
     YES: "no sentence of these paradigms was rated on a scale of two points",
     CHOSEN: "no sentence of these paradigms was chosen from a pair",
 }
@@ -52,6 +60,25 @@ class _Planned:
     def family(self) -> str:
         return "binomial" if self.formula.response in BINARY else "gaussian"
 
+    @property
+    def place(self) -> dict[str, str | None]:
+        """The columns that say which model a row is of."""
+        place = {"model": self.name, "measure": self.formula.response, "region": self.region, "prompt": self.prompt}
+        return {**place, "random": self.random}
+
+
+@dataclass(frozen=True)
+class _Fitted:
+    """What there is of one model: its fixed effects, the steps that led to it, its simple effects, its contrasts, and of a
+    binomial one the probabilities of its cells.
+    """
+
+    effects: pd.DataFrame
+    steps: pd.DataFrame = field(default_factory=pd.DataFrame)
+    simple: pd.DataFrame = field(default_factory=pd.DataFrame)
+    contrasts: pd.DataFrame = field(default_factory=pd.DataFrame)
+    cells: pd.DataFrame = field(default_factory=pd.DataFrame)
+
 
 def factorial_models(
     scores: pd.DataFrame,
@@ -63,9 +90,10 @@ def factorial_models(
     engine: str = "glmm",
     policy: str = "declared",
     crosscheck: bool = False,
+    smallest: Smallest | None = None,
 ) -> dict[str, pd.DataFrame]:
-    """Return factorial_models, condition_probabilities and model_steps, by name: the fixed effects of the models that `models`
-    declares; where there are none, of those that a design suggests.
+    """Return factorial_models, factorial_means, model_steps, simple_effects and contrast_matrices, by name: the fixed effects of
+    the models that `models` declares; where there are none, of those that a design suggests.
 
     The suggested ones: for each paradigm whose conditions are levels of factors other than grammatical and ungrammatical, and
     each of z and log reading time in every region measured, all factors with their interactions, log trial number beside them
@@ -75,15 +103,22 @@ def factorial_models(
     the formula has `prompt` itself among its predictors.
 
     `answers` is the table binary_answers, of which there are binomial models, in log odds: whether answers were right (`correct`)
-    and, in place of z, whether sentences were accepted on a scale of two points (`yes`), by the same factors, minimal pairs of a
-    phenomenon together; and which of a pair was chosen (`chosen`), by the factors whose levels its members share, or an
-    intercept alone. condition_probabilities has what they come to in each condition.
+    and, in place of z, whether sentences were accepted on a scale of two points (`yes`), by the same factors, the minimal pairs
+    of a phenomenon together, slopes of interactions left out; and which of a pair was chosen (`chosen`), by the factors whose
+    levels both members share, or an intercept alone, whose test is against one half.
 
     A factor's contrasts are `repeated` unless declared (Schad et al. 2020, doi 10.1016/j.jml.2019.104038): a coefficient is a
     level minus the level before it, in the order in which the materials state the levels; of a two-level factor the difference
     of its means over the other factors. A declared model's formula may name any column of rating_scores or region_times, the
     factors, log_trial and position; numeric columns are centred. A model that cannot be fitted keeps a row that says why, as where
-    answers of a condition are all the same.
+    the answers of a condition are all the same.
+
+    In a formula a/b is the effect of a, and that of b within each level of a. simple_effects has the differences between the
+    levels of each factor within those of the factors it interacts with, contrast_matrices the codes and what they test.
+
+    `p_holm`: one hypothesis, the same formula and contrasts, may be tested in several regions; each coefficient's p is adjusted
+    over them (Holm). `p_equivalence` is that of two one-sided tests against `smallest`, the smallest effects of interest by
+    response or term, of models with slopes (doi 10.1007/BF01068419).
 
     `ms`: for two-level factors and log reading time, the difference of exponentiated predictions at the mean of everything
     else, exp(b0 + b1/2) - exp(b0 - b1/2), with the delta-method interval.
@@ -100,26 +135,54 @@ def factorial_models(
     >>> table[["random", "term", "contrast", "n"]].to_numpy().tolist()[1]
     ['intercepts', 'npi_ever_any', 'npi: ever minus any', 36]
     """
-    answers = pd.DataFrame(columns=TABLES["binary_answers"].names) if answers is None else answers
-    study = _Study(scores, times, answers, levels(conditions))
-    plans = _declared(models, study, policy) if models else _suggested(study)
-    planned = [each for plan in plans for each in _by_prompt(plan, study)]
-    named = named_prompts(pd.DataFrame([_place(plan) for plan in planned], columns=["measure", "prompt"]))
+    smallest = smallest or {}
+    study = _Study.of(scores, times, conditions, answers)
+    planned = _models(study, models, policy)
+    named_by = named_prompts(pd.DataFrame([plan.place for plan in planned], columns=["measure", "prompt"]))
     fits = [
         _fitted(plan, _rows(plan, study), engine, crosscheck, prompt)
-        for plan, prompt in zip(planned, named, strict=True)
+        for plan, prompt in zip(planned, named_by, strict=True)
     ]
-    table, shares = (
-        pd.concat([pd.DataFrame(columns=TABLES[name].names), *(fitted[n] for fitted in fits)], ignore_index=True)
-        for n, name in enumerate(("factorial_models", "condition_probabilities"))
+    effects = _together("factorial_models", [fitted.effects for fitted in fits], extra=["hypothesis"])
+    tested = effects[effects["term"] != "intercept"]
+    varying = tested[[_varies(row) for row in records(tested)]]
+    effects = effects.assign(
+        reduced=effects["reduced"].eq(True),
+        p_holm=_over_regions(tested),
+        mde=detectable(tested),
+        **equivalence(varying, smallest, varying["factors"].fillna(varying["term"])),
     )
-    if fits:
-        table = table.assign(mde=detectable(table[table["term"] != "intercept"]))
+    named = {plan.name: fitted.contrasts for plan, fitted in zip(planned, fits, strict=True) if len(fitted.contrasts)}
+    matrices = [contrasts.assign(model=name) for name, contrasts in named.items()]
     return {
-        "factorial_models": check(table[TABLES["factorial_models"].names], "factorial_models"),
-        "condition_probabilities": check(shares[TABLES["condition_probabilities"].names], "condition_probabilities"),
-        "model_steps": steps_table([steps for *_, steps in fits]),
+        "factorial_models": check(effects.drop(columns="hypothesis"), "factorial_models"),
+        "factorial_means": _cells(effects, planned, study, [fitted.cells for fitted in fits]),
+        "model_steps": steps_table([fitted.steps for fitted in fits]),
+        "simple_effects": check(_together("simple_effects", [fitted.simple for fitted in fits]), "simple_effects"),
+        "contrast_matrices": check(_together("contrast_matrices", matrices), "contrast_matrices"),
     }
+
+
+def _together(name: str, parts: Sequence[pd.DataFrame], extra: Sequence[str] = ()) -> pd.DataFrame:
+    """Return the parts of a table as one, in the order of its columns."""
+    rows = [part for part in parts if len(part)]
+    table = pd.concat(rows, ignore_index=True) if rows else pd.DataFrame()
+    return table.reindex(columns=[*TABLES[name].names, *extra])
+
+
+def _varies(row: Mapping[str, Any]) -> bool:
+    """Whether a coefficient, no covariate's, is of a model with slopes; of a declared one, whether this effect has some."""
+    if row["term"] in COVARIATES:
+        return False
+    random = parse(row["formula"]).random
+    return row["random"] == SLOPES or (row["random"] == DECLARED and any(row["term"] in r.terms for r in random))
+
+
+def _over_regions(tested: pd.DataFrame) -> "pd.Series[float]":
+    """Return p adjusted over the regions of a coefficient, after Holm; empty where it is tested in one region alone."""
+    tests = tested[~tested["term"].isin(COVARIATES) & tested["p"].notna()]
+    regions = tests.groupby(["hypothesis", "term"])["region"].transform("nunique")
+    return corrected(tests[regions > 1], ["hypothesis", "term"], holm)
 
 
 @dataclass(frozen=True)
@@ -131,17 +194,74 @@ class _Study:
     answers: pd.DataFrame
     levels: Levels
 
+    @classmethod
+    def of(
+        cls, scores: pd.DataFrame, times: pd.DataFrame, conditions: pd.DataFrame, answers: pd.DataFrame | None
+    ) -> "_Study":
+        """Return what there is of these tables; without `answers`, none."""
+        none = pd.DataFrame(columns=TABLES["binary_answers"].names)
+        return cls(scores, times, none if answers is None else answers, levels(conditions))
+
     def rows(self, response: str) -> pd.DataFrame:
-        """Return the target trials of a response, under its name."""
+        """Return the target trials that have a response, under its name."""
         if response in TIMES:
             return self.times
         if response in RATINGS:
             return self.scores[self.scores["role"] == "target"].dropna(subset="z")
-        return self.answers[self.answers["measure"] == response].rename(columns={"value": response})
+        return self.answers[self.answers["measure"] == response].rename(columns={"answer": response})
 
     def levels_of(self, response: str) -> Levels:
         """Return the levels that vary between the rows of a response: of choices, those of whole pairs."""
         return pair_levels(self.answers, self.levels) if response == CHOSEN else self.levels
+
+
+def _cells(
+    effects: pd.DataFrame, planned: Sequence[_Planned], study: _Study, cells: Sequence[pd.DataFrame]
+) -> pd.DataFrame:
+    """Return factorial_means: of binomial models the probabilities by the headline."""
+    parts = _means(planned, study)
+    for of_model in (part for part in cells if len(part)):
+        place = ["model", "measure", "region", "prompt", "random"]
+        rows = effects[headline(effects)].drop_duplicates(place)[place]
+        parts.append(of_model.merge(rows, on=place))
+    return check(_together("factorial_means", parts), "factorial_means")
+
+
+def factorial_means(
+    scores: pd.DataFrame, times: pd.DataFrame, conditions: pd.DataFrame, *, models: Sequence[ModelSection] = ()
+) -> pd.DataFrame:
+    """Return factorial_means: for each linear model of `factorial_models` that has factors, the means of its response in their
+    cells.
+
+    Factors and levels stand in the order of the materials; means and intervals are those of
+    `gardenpath.analysis.measuring.cell_means`, over the trials that the model is fitted to.
+    """
+    study = _Study.of(scores, times, conditions, None)
+    return check(_together("factorial_means", _means(_models(study, models, "declared"), study)), "factorial_means")
+
+
+def _means(planned: Sequence[_Planned], study: _Study) -> list[pd.DataFrame]:
+    import numpy as np
+
+    parts = []
+    for plan in planned:
+        if plan.random == SLOPES or not plan.contrasts or plan.family == "binomial":
+            continue
+        rows, response = _rows(plan, study), plan.formula.response
+        if rows.empty:
+            continue
+        orders = {factor: _order(factor, plan.paradigms, study.levels) for factor in plan.contrasts}
+        means = cell_means(rows, response, orders)
+        exponents = np.exp(means[["mean", "ci_low", "ci_high"]]) if response == "log_rt" else np.nan
+        means[["ms", "ms_low", "ms_high"]] = exponents
+        parts.append(means.assign(**{**plan.place, "random": None}))
+    return parts
+
+
+def _models(study: _Study, models: Sequence[ModelSection], policy: str) -> list[_Planned]:
+    """Return the models that are declared, else those that the design suggests."""
+    plans = _declared(models, study, policy) if models else _suggested(study)
+    return [each for plan in plans for each in _by_prompt(plan, study)]
 
 
 def regions_named(models: Sequence[ModelSection]) -> list[str]:
@@ -169,9 +289,22 @@ def _declared(models: Sequence[ModelSection], study: _Study, policy: str) -> Ite
             faults.append(f"analysis.models, {model.name!r}: no paradigm {unknown[0]!r}; there are {there}")
             continue
         factors = {str(name) for by in levels.values() for name in by} & {*formula.names}
-        known = [p for p in (model.paradigms or levels) if p in levels]
-        having = [p for p in known if factors <= {*levels[p]}] if factors else list(levels)
+        having = [p for p in (model.paradigms or levels) if p in levels and factors <= {*levels[p]}]
+        if stated := sorted({*model.contrasts, *model.reference} - factors):
+            there = ", ".join(sorted(factors)) or "none"
+            faults.append(
+                f"analysis.models, {model.name!r}: contrasts of {stated[0]!r}, no factor of its formula; there are {there}"
+            )
+            continue
         contrasts = {name: _coding(name, model.contrasts, having, levels) for name in sorted(factors)}
+        for name, reference in model.reference.items():
+            coding, order = contrasts[name]
+            if reference in order:
+                contrasts[name] = (coding, [reference, *(level for level in order if level != reference)])
+            else:
+                faults.append(
+                    f"analysis.models, {model.name!r}: reference.{name} is {reference!r}; expected one of {', '.join(order)}"
+                )
         region = model.region if formula.response in TIMES else SENTENCE_WIDE
         plans.append(_Planned(model.name, formula, region, tuple(having), contrasts, DECLARED, policy))
     if faults:
@@ -239,9 +372,15 @@ def _by_prompt(plan: _Planned, study: _Study) -> list[_Planned]:
     return [replace(plan, prompt=str(prompt)) for prompt in sorted(prompts)]
 
 
-def _coding(factor: str, contrasts: Mapping[str, str], paradigms: Sequence[str], levels: Levels) -> Coding:
-    order = dict.fromkeys(level for paradigm in paradigms for level in levels[paradigm][factor])
-    return contrasts.get(factor, "repeated"), list(order)
+def _coding(
+    factor: str, contrasts: Mapping[str, str], paradigms: Sequence[str], levels: Levels
+) -> tuple[str, Sequence[str]]:
+    return contrasts.get(factor, "repeated"), _order(factor, paradigms, levels)
+
+
+def _order(factor: str, paradigms: Sequence[str], levels: Levels) -> list[str]:
+    """Return the levels of a factor in the order in which the materials state them."""
+    return list(dict.fromkeys(str(level) for paradigm in paradigms for level in levels[paradigm][factor]))
 
 
 def _rows(plan: _Planned, study: _Study) -> pd.DataFrame:
@@ -283,24 +422,16 @@ def steps_named(models: pd.DataFrame) -> list[str]:
     ]
 
 
-def _place(plan: _Planned) -> dict[str, str | None]:
-    """Return the columns that say which model a row is of."""
-    place = {"model": plan.name, "measure": plan.formula.response, "region": plan.region, "prompt": plan.prompt}
-    return {**place, "random": plan.random, "family": plan.family}
-
-
-def _fitted(
-    plan: _Planned, rows: pd.DataFrame, engine: str, crosscheck: bool, prompt: str | None
-) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
-    """Return a model's fixed effects, its probabilities by condition, and the steps that led to it, which name `prompt`."""
-    place = _place(plan)
-    name = f"{plan.name} {plan.formula.response} {plan.region} {plan.random}{prompt_suffix(prompt)}"
+def _fitted(plan: _Planned, rows: pd.DataFrame, engine: str, crosscheck: bool, prompt: str | None) -> "_Fitted":
+    """Return a model's fixed effects, the steps that led to it, which name `prompt`, and what follows from it."""
+    response, place = plan.formula.response, plan.place
+    name = f"{plan.name} {response} {plan.region} {plan.random}{prompt_suffix(prompt)}"
+    hypothesis = str((str(plan.formula), plan.contrasts, plan.paradigms, plan.prompt))  # one, in several regions
     text, term = str(plan.formula), next((name for name in plan.formula.fixed if name != "1"), "intercept")
     if rows.empty:
-        reason = ABSENT.get(plan.formula.response, "no trial of these paradigms was measured there")
+        reason = ABSENT.get(response, "no trial of these paradigms was measured there")
         lacking = failed(text, term, reason, rows, engine=engine)
-        return lacking.assign(**place), pd.DataFrame(), pd.DataFrame()
-    design = None
+        return _Fitted(lacking.assign(**place, family=plan.family))
     try:
         design = coded(rows, plan.formula, plan.contrasts)
         model, steps = fit_stepwise(
@@ -317,89 +448,45 @@ def _fitted(
     except DataError as error:
         lacking = failed(text, term, str(error).replace("\n", "; "), rows, engine=engine)
         tried = error.steps.of(name) if isinstance(error, NotFitted) else pd.DataFrame()
-        observed = _probabilities(plan, rows, None, design.codes if design else {})
-        return lacking.assign(**place), observed, tried
-    if plan.formula.response == "log_rt":
-        model = model.assign(**_in_ms(model, design, engine))
-    compared = {term: _contrast(str(term), plan, design) for term in model["term"]}
-    if plan.formula.response == CHOSEN:
-        compared["intercept"] = f"{rows['event'].iloc[0]} chosen"
-    shares = _probabilities(plan, rows, steps.fitted, design.codes)
-    return model.assign(**place, contrast=model["term"].map(compared)), shares, steps.of(name)
+        cells = _probabilities(plan, rows, None, None)
+        return _Fitted(lacking.assign(**place, family=plan.family), tried, cells=cells)
+    if response == "log_rt" and steps.kept:
+        model = model.assign(**_in_ms(steps.kept, design))
+    contrast, factors = (model["term"].map(name) for name in (design.named, design.factors))
+    if response == CHOSEN:
+        contrast = contrast.mask(model["term"] == "intercept", f"preference: {rows['event'].iloc[0]}")
+    model = model.assign(contrast=contrast, factors=factors, reduced=steps.reduced, hypothesis=hypothesis)
+    model = model.assign(**place, family=plan.family)
+    simple = simple_effects(steps.kept, design) if steps.kept else pd.DataFrame()
+    cells = _probabilities(plan, rows, steps.kept, design)
+    return _Fitted(model, steps.of(name), simple.assign(**place), hypotheses(design), cells)
 
 
 def _probabilities(
-    plan: _Planned,
-    rows: pd.DataFrame,
-    estimated: Estimated | None,
-    codes: Mapping[str, tuple[str, Mapping[str, float]]],
+    plan: _Planned, rows: pd.DataFrame, estimated: Estimated | None, design: Coded | None
 ) -> pd.DataFrame:
-    """Return the rows of condition_probabilities of a binomial model, none of another one."""
+    """Return the rows of factorial_means of a binomial model, none of another one."""
     if plan.family != "binomial":
         return pd.DataFrame()
-    cells = probabilities(rows, plan.formula.response, list(plan.contrasts), codes, estimated)
-    return cells.assign(**_place(plan), event=rows["event"].iloc[0])
+    orders = {factor: [str(level) for level in order] for factor, (_, order) in plan.contrasts.items()}
+    return probabilities(rows, plan.formula.response, orders, estimated, design).assign(**plan.place)
 
 
-def _contrast(term: str, plan: _Planned, design: Coded) -> str | None:
-    """Return what a coefficient compares, such as "extraction: object minus subject"; None where no factor is in it."""
-    parts = [_compared(name, plan, design) for name in term.split(":")]
-    return " x ".join(parts) if any(name in design.codes for name in term.split(":")) else None
-
-
-def _compared(column: str, plan: _Planned, design: Coded) -> str:
-    if column not in design.codes:
-        return column
-    factor, by = design.codes[column]
-    contrast = plan.contrasts[factor]
-    coding = contrast if isinstance(contrast, str) else contrast[0]
-    levels = list(by)
-    nth = [name for name, (of, _) in design.codes.items() if of == factor].index(column)
-    match coding:
-        case "repeated":
-            after, before = levels[nth + 1], levels[nth]
-        case "treatment":
-            after, before = levels[nth + 1], levels[0]
-        case "helmert":
-            after, before = levels[nth + 1], f"the mean of {' and '.join(levels[: nth + 1])}, divided by {nth + 2}"
-        case _:
-            after, before = levels[nth], "the mean of all"
-    return f"{factor}: {after} minus {before}"
-
-
-def _in_ms(model: pd.DataFrame, design: Coded, engine: str) -> dict[str, list[float]]:
+def _in_ms(estimated: Estimated, design: Coded) -> dict[str, list[float]]:
     """Return the columns ms, ms_low and ms_high: of the contrasts that are differences of two levels, -1/2 and +1/2."""
-    table = model.set_index("term")
-    differences = {term: (float("nan"),) * 3 for term in table.index}
+    terms = estimated.coefficients["term"].to_list()
+    differences = {term: (float("nan"),) * 3 for term in terms}
     for column, (_, by) in design.codes.items():
-        if column in table.index and "intercept" in table.index and sorted(by.values()) == [-0.5, 0.5]:
-            differences[column] = _milliseconds(table, column, design.frame, engine)
-    return {name: [differences[term][n] for term in table.index] for n, name in enumerate(("ms", "ms_low", "ms_high"))}
-
-
-def _milliseconds(table: pd.DataFrame, column: str, frame: pd.DataFrame, engine: str) -> tuple[float, float, float]:
-    """Return a difference of predictions in ms; no interval where the random effects change with the codes' origin."""
-    formula = parse(str(table["formula"].iloc[0]))
-    (b0, se0), (b1, se1) = table.loc[["intercept", column], ["estimate", "se"]].to_numpy(dtype="float64")
-    if not all(_shifts(random, column) for random in formula.random):
-        return exp_difference(b0, b1, se0, se1, float("nan"), float("nan"))
-    # The same model with this column's origin at its lower level: its intercept is b0 - b1/2.
-    again = fit(frame.assign(**{column: frame[column] + 0.5}), formula.plain(), engine=engine).set_index("term")
-    lower = float(again["se"]["intercept"])
-    return exp_difference(b0, b1, se0, se1, lower, float(table["df"][column]))
-
-
-def _shifts(random: Random, column: str) -> bool:
-    """Whether these random effects are the same when a constant is added to a column: marginal terms in, correlated."""
-    parts = [frozenset(term.split(":")) - {"1"} for term in random.terms]
-    having = [part for part in parts if column in part]
-    return not having or (random.correlated and all(part - {column} in parts for part in having))
+        if column in terms and "intercept" in terms and sorted(by.values()) == [-0.5, 0.5]:
+            upper, lower = ({"intercept": 1.0, column: code} for code in (0.5, -0.5))
+            differences[column] = estimated.exp_difference(upper, lower)
+    return {name: [differences[term][n] for term in terms] for n, name in enumerate(("ms", "ms_low", "ms_high"))}
 
 
 def _rows_code(plan: _Planned, rows: pd.DataFrame) -> str:
     """Return the R code that reads a model's rows from the table of results they stand in."""
     response = plan.formula.response
-    table = TABLES_OF.get(response, "binary_answers")
+    table = SOURCES.get(response, "binary_answers")
     paradigms = ", ".join(map(quoted, sorted(set(rows["paradigm"]))))
     where = [f"paradigm %in% c({paradigms})"]
     where += {
@@ -411,7 +498,7 @@ def _rows_code(plan: _Planned, rows: pd.DataFrame) -> str:
     lines = [
         f'rows <- read.csv("{table}.csv", stringsAsFactors = FALSE, encoding = "UTF-8")',
         f"rows <- subset(rows, {' & '.join(where)})",
-        *([f"rows${response} <- rows$value"] if response in BINARY else []),
+        *([f"rows${response} <- rows$answer"] if response in BINARY else []),
     ]
     for factor in plan.contrasts:
         levels = rows.drop_duplicates(["paradigm", "condition"])

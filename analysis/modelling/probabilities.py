@@ -1,5 +1,6 @@
-"""What a binomial model in log odds says of each condition, as probabilities."""
+"""What a binomial model in log odds says of each cell of a design, as probabilities."""
 
+import itertools
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -7,50 +8,50 @@ import pandas as pd
 
 from ..engines.estimates import Estimated
 from ..ledger import ALL
-
-Codes = Mapping[str, tuple[str, Mapping[str, float]]]  # of a column: its factor, and the code of each level
+from ..measuring.cell_means import JOINED
+from .coding import Coded
 
 
 def probabilities(
-    rows: pd.DataFrame, response: str, factors: Sequence[str], codes: Codes, estimated: Estimated | None
+    rows: pd.DataFrame,
+    response: str,
+    factors: Mapping[str, Sequence[str]],
+    estimated: Estimated | None = None,
+    design: Coded | None = None,
 ) -> pd.DataFrame:
-    """Return the cells of the factors in `rows`: the share of ones, and the model's log odds and probability with its interval.
+    """Return each cell of the factors in their order: the share of ones, and the model's log odds and probability of one.
 
-    The probability is that of a participant and an item whose random effects are zero, at the mean of numeric predictors; the
-    mean over participants lies nearer to one half. Without `estimated`, or where it has predictors that are neither coded nor
-    numeric, there are shares alone.
+    The log odds are those of a participant and an item whose random effects are zero, at the mean of numeric predictors, with
+    Wald's 95 % interval; the mean over participants lies nearer to one half. Without a model, or where it has predictors that are
+    neither coded nor numeric, there are shares alone.
     """
-    orders = [list(next(by for factor, by in codes.values() if factor == name)) for name in factors] if codes else []
-    cells = []
-    for levels, part in rows.groupby(list(factors), sort=False) if factors else [((), rows)]:
-        level_of = dict(zip(factors, map(str, levels), strict=True))
-        cell: dict[str, Any] = {
-            "condition": ".".join(level_of.values()) or ALL,
-            "participants": part["participant"].nunique(),
-            "n": len(part),
-            "share": float(part[response].mean()),
-            "place": [order.index(level) for order, level in zip(orders, level_of.values(), strict=False)],
-        }
-        cells.append(cell | (_predicted(estimated, level_of, codes, rows) if estimated else {}))
-    names = ["condition", "participants", "n", "share", "log_odds", "se", "probability", "ci_low", "ci_high"]
-    return pd.DataFrame(sorted(cells, key=lambda cell: cell["place"])).reindex(columns=names)
+    cells: list[dict[str, Any]] = []
+    for levels in itertools.product(*factors.values()):
+        at = dict(zip(factors, levels, strict=True))
+        inside = pd.Series(True, index=rows.index)
+        for factor, level in at.items():
+            inside &= rows[factor].astype("string") == level
+        part = rows[inside]
+        if len(part):
+            counts = {"participants": part["participant"].nunique(), "dropped": 0, "n": len(part)}
+            names = {"factors": JOINED.join(factors) or ALL, "levels": JOINED.join(levels) or ALL}
+            cells.append(
+                {**names, **counts, "share": float(part[response].mean()), **_predicted(estimated, design, at)}
+            )
+    return pd.DataFrame(cells)
 
 
-def _predicted(estimated: Estimated, level_of: Mapping[str, str], codes: Codes, rows: pd.DataFrame) -> dict[str, float]:
-    """Return the log odds of a cell with their standard error, and the probability with its interval."""
-    import numpy as np
+def _predicted(estimated: Estimated | None, design: Coded | None, at: Mapping[str, str]) -> dict[str, float]:
+    """Return the log odds of a cell and the probability, each with its interval."""
     from scipy.special import expit
-    from scipy.stats import norm
 
-    coefficients = estimated.coefficients.dropna(subset="estimate").set_index("term")["estimate"]
-    values = {"intercept": 1.0} | {column: by[level_of[factor]] for column, (factor, by) in codes.items()}
-    predictors = {name for term in coefficients.index for name in term.split(":")} - {*values}
-    if not all(name in rows and pd.api.types.is_numeric_dtype(rows[name]) for name in predictors):
+    if estimated is None or design is None:
         return {}
-    values |= dict.fromkeys(predictors, 0.0)  # centred
-    weights = np.array([np.prod([values[name] for name in term.split(":")]) for term in coefficients.index])
-    covariance = estimated.covariance.loc[coefficients.index, coefficients.index].to_numpy(dtype="float64")
-    log_odds = float(weights @ coefficients.to_numpy(dtype="float64"))
-    se = float(np.sqrt(weights @ covariance @ weights))
-    low, high = (float(expit(log_odds + end * norm.ppf(0.975) * se)) for end in (-1, 1))
-    return {"log_odds": log_odds, "se": se, "probability": float(expit(log_odds)), "ci_low": low, "ci_high": high}
+    terms = estimated.coefficients.dropna(subset="estimate")["term"].to_list()
+    predictors = {name for term in terms for name in term.split(":")} - {"intercept", *design.codes}
+    if not all(name in design.frame and pd.api.types.is_numeric_dtype(design.frame[name]) for name in predictors):
+        return {}
+    cell = estimated.combined(design.cell(terms, at))
+    log_odds = {"mean": cell["estimate"], "ci_low": cell["ci_low"], "ci_high": cell["ci_high"]}
+    names = {"mean": "probability", "ci_low": "probability_low", "ci_high": "probability_high"}
+    return log_odds | {names[end]: float(expit(value)) for end, value in log_odds.items()}
