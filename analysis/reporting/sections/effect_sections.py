@@ -222,7 +222,9 @@ def _interactions(page: Page) -> list[Exhibit]:
         draw = partial(factor_figures.interaction_figure, means, str(names))
         caption = effect_captions.interaction(rows)
         exhibits += page.figure("factorial_means", f"interaction-{number}", caption, draw, rows)
-        exhibits += page.coefficients("factorial_means", effect_captions.CELLS, effect_captions.cells(rows))
+        exhibits += page.coefficients(
+            "factorial_means", effect_captions.cells_caption(rows), effect_captions.cells(rows)
+        )
     return exhibits
 
 

@@ -19,7 +19,10 @@ def label(name: object) -> str:
     return str(name).replace("_", " ")
 
 
-RESPONSES = {"z": "rating (z)", "rating": "rating", "log_rt": "log reading time", "rt": "reading time (ms)"}
+RESPONSES = {
+    "z": "rating (z)", "rating": "rating", "log_rt": "log reading time", "rt": "reading time (ms)",
+    "correct": "right answers (log odds)", "yes": "yes (log odds)", "chosen": "choices (log odds)",
+}  # fmt: skip
 
 
 def response(measure: str) -> str:
