@@ -90,7 +90,7 @@ def test_choices_are_percentages_with_their_intervals_beside_no_preference() -> 
     np.testing.assert_allclose(ends, [[70, 90], [40, 60]])
     assert [text.get_text() for text in axes.get_yticklabels()] == ["islands", "agreement"]
     with pytest.raises(DataError, match="no rows to draw"):
-        choice_figure(means())
+        choice_figure(means(probability=None))
 
 
 def models() -> pd.DataFrame:
