@@ -10,6 +10,7 @@ from gardenpath.study.config import Smallest
 from ..aligning.held_out import CLUSTERS
 from ..aligning.predictors import AT, at
 from ..comparing.rating_correlation import RELATIVE
+from ..ledger import ALL
 from ..modelling.grammaticality import INTERCEPTS, SLOPES, TERM
 from ..modelling.headline import beside, headline
 from ..prompts import rated_prompts
@@ -95,9 +96,15 @@ def ready_to_paste(tables: Tables, software: Versions | None = None, smallest: S
 def _tables(tables: Tables) -> list[str]:
     """Return the tables of a study's own factors, each under its caption: means of cells, and every contrast."""
     models, means = table_of(tables, "factorial_models"), table_of(tables, "factorial_means")
-    shown = [(effect_captions.CELLS, effect_captions.cells(rows)) for _, rows in means.groupby("factors", sort=False)]
+    shown = [
+        (effect_captions.cells_caption(rows), effect_captions.cells(rows))
+        for _, rows in means[means["factors"] != ALL].groupby("factors", sort=False)
+    ]
+    shown.append((effect_captions.PREFERENCES, effect_captions.preferences(means[means["factors"] == ALL])))
     if len(models):
         shown.append((effect_captions.contrasts_caption(models), effect_captions.contrasts(models)))
+        simple = effect_captions.simple(table_of(tables, "simple_effects"), models)
+        shown.append((effect_captions.SIMPLE, simple))
     return [f"{caption}\n\n{table.markdown()}" for caption, table in shown if table.rows]
 
 
@@ -156,18 +163,19 @@ def _factors(tables: Tables, software: Versions) -> str:
         return ""
     first, published = fitted[headline(fitted)], fitted[beside(fitted)]
     compared = dict.fromkeys(contrast for contrast in first["contrast"].dropna() if " x " not in contrast)
-    text = (
-        f"Of the study's own factors we fitted {fits.formulas(first)}, {fits.estimation(fitted, software)}, other predictors "
-        f"centred, and these contrasts (Schad et al., 2020): {'; '.join(compared)}."
-    )
+    families = [first[first["family"] == family] for family in dict.fromkeys(first["family"])]
+    how = ", and ".join(f"{fits.formulas(rows)}, {fits.estimation(rows, software)}" for rows in families)
+    text = f"Of the study's own factors we fitted {how}, other predictors centred"
+    text += f", and these contrasts (Schad et al., 2020): {'; '.join(compared)}." if compared else "."
     if (first["random"] == SLOPES).any():
-        text += f" Models have {fits.POLICIES['maximal']}."
+        text += f" Models have {fits.POLICIES['maximal']}"
+        text += "; binomial ones without slopes of interactions." if (first["family"] == "binomial").any() else "."
         models = first.drop_duplicates(["model", "measure", "region", "prompt"])
         singular = int(models["singular"].sum())
         text += f" {singular} of {len(models)} were singular and kept." if singular else ""
     if len(published):
         text += f" Beside them stands the form most often published, with intercepts alone: {fits.formulas(published)}."
-    if len(table_of(tables, "factorial_means")):
+    if effect_captions.linear(table_of(tables, "factorial_means")).any():
         text += " Means by condition have 95% Cousineau-Morey intervals (Morey, 2008)."
     if fitted["measure"].eq("log_rt").any() and fitted["ms"].notna().any():
         text += " Differences in ms are those of exponentiated predictions at the mean, with delta-method intervals."

@@ -6,6 +6,7 @@ from functools import partial
 import pandas as pd
 
 from ...grammatical_status import CODES, minimal_pairs
+from ...ledger import ALL
 from ...modelling import factorial as factorial_models
 from ...modelling import random_effects as chosen_models
 from ...modelling.grammaticality import INTERCEPTS, SLOPES, TERM
@@ -215,14 +216,21 @@ def answer(page: Page) -> Section:
 
 
 def _interactions(page: Page) -> list[Exhibit]:
-    """Return the interaction plot of each set of factors."""
+    """Return the interaction plot of each set of factors, and the figure of choices."""
     means = page.get("factorial_means")
     exhibits: list[Exhibit] = []
-    for number, (names, rows) in enumerate(means.groupby("factors", sort=False), start=1):
+    crossed = means[means["factors"] != ALL]
+    for number, (names, rows) in enumerate(crossed.groupby("factors", sort=False), start=1):
         draw = partial(factor_figures.interaction_figure, means, str(names))
         caption = effect_captions.interaction(rows)
         exhibits += page.figure("factorial_means", f"interaction-{number}", caption, draw, rows)
-        exhibits += page.coefficients("factorial_means", effect_captions.CELLS, effect_captions.cells(rows))
+        exhibits += page.coefficients(
+            "factorial_means", effect_captions.cells_caption(rows), effect_captions.cells(rows)
+        )
+    draw = partial(factor_figures.choice_figure, means)
+    exhibits += page.figure("factorial_means", "choices", effect_captions.CHOICES, draw)
+    table = effect_captions.preferences(means[means["factors"] == ALL])
+    exhibits += page.coefficients("factorial_means", effect_captions.PREFERENCES, table)
     return exhibits
 
 
@@ -230,6 +238,10 @@ def _factorial_coefficients(page: Page, models: pd.DataFrame) -> list[Exhibit]:
     """Return the table of every contrast, and its figure for each response."""
     table = effect_captions.contrasts(models)
     exhibits = page.coefficients("factorial_models", effect_captions.contrasts_caption(models), table)
+    simple = page.get("simple_effects")
+    exhibits += page.coefficients(
+        "simple_effects", effect_captions.SIMPLE, effect_captions.simple(simple, models), True
+    )
     caption = (
         "Differences between the levels of the study's factors, with 95% intervals; an interaction is a difference of "
         f"differences. {effect_captions.FILLED}"
@@ -257,6 +269,11 @@ def models(page: Page) -> Section:
     exhibits += page.table(
         "model_steps", "Every fit on the way to these models.", steps[[*STEPS]], limit=60, aside=True
     )
+    caption = (
+        "Contrast matrices of these models: what stands for a cell of the design in the model matrix (code), and what its mean "
+        "weighs in the coefficient (weight; Schad et al., 2020)."
+    )
+    exhibits += page.table("contrast_matrices", caption, limit=60, aside=True)
     if len(models):
         caption = "Means of participants' means and their standard errors, by phenomenon and condition."
         exhibits += page.table("condition_means", caption, aside=True)

@@ -1,4 +1,4 @@
-"""What a study's own factors do to ratings and reading times."""
+"""What a study's own factors do to ratings, reading times and answers."""
 
 from collections.abc import Mapping, Sequence
 
@@ -6,7 +6,7 @@ import pandas as pd
 
 from ...measuring.ratings_and_times import SENTENCE_WIDE
 from ...modelling.headline import beside, headline
-from ...prompts import prompts_of
+from ...prompts import named_prompts
 from ...row_dicts import records
 from .effects import as_published, in_ms, milliseconds
 from .fits import form
@@ -21,26 +21,24 @@ def factorial_effects(models: pd.DataFrame) -> list[str]:
     """Return a sentence for each hypothesis and place: every contrast in APA style, by the model with slopes wherever the data
     allow it, and after it what the model with intercepts alone says.
     """
-    several = len(prompts_of(models)) > 1
+    models = models.assign(named=named_prompts(models))
     first, second = models[headline(models)], models[beside(models)]
     published = {_key(row, *PLACE, "term"): row for row in records(second)}
-    return [
-        _sentence(records(rows), published, several) for _, rows in first.groupby([*PLACE], sort=False, dropna=False)
-    ]
+    return [_sentence(records(rows), published) for _, rows in first.groupby([*PLACE], sort=False, dropna=False)]
 
 
 def _key(row: Row, *names: str) -> tuple[str, ...]:
     return tuple(str(row[name]) for name in names)
 
 
-def place(row: Row, several: bool) -> str:
-    """Return which model a row is of: its name, response and region, and the prompt where there are several."""
+def place(row: Row) -> str:
+    """Return which model a row is of: its name, response and region, and the prompt as `named` has it."""
     where = "" if row["region"] == SENTENCE_WIDE else f", {region_name(row['region'])}"
-    return f"{label(row['model'])}, {response(row['measure'])}{where}{asked(row['prompt'] if several else None)}"
+    return f"{label(row['model'])}, {response(row['measure'])}{where}{asked(row['named'])}"
 
 
-def _sentence(rows: Sequence[Row], published: Mapping[tuple[str, ...], Row], several: bool) -> str:
-    head, fit = place(rows[0], several), form(rows[0])
+def _sentence(rows: Sequence[Row], published: Mapping[tuple[str, ...], Row]) -> str:
+    head, fit = place(rows[0]), form(rows[0])
     contrasts: list[str] = []
     for row, name in zip(rows, terms(rows), strict=True):
         if pd.isna(row["estimate"]):
@@ -55,10 +53,11 @@ def _sentence(rows: Sequence[Row], published: Mapping[tuple[str, ...], Row], sev
 
 def simple_effects(table: pd.DataFrame, models: pd.DataFrame) -> list[str]:
     """Return a sentence for each factor in each place: its effects at the levels of the others, of the headline of `models`."""
-    several = len(prompts_of(models)) > 1
-    chosen = {_key(row, *PLACE, "random") for row in records(models[headline(models)])}
-    told = [_key(row, *PLACE, "random") in chosen for row in records(table)]
-    rows = table[pd.Series(told, index=table.index, dtype="bool")]
+    models = models.assign(named=named_prompts(models))
+    chosen = {_key(row, *PLACE, "random"): row["named"] for row in records(models[headline(models)])}
+    keys = [_key(row, *PLACE, "random") for row in records(table)]
+    rows = table.assign(named=pd.Series([chosen.get(key) for key in keys], index=table.index, dtype="object"))
+    rows = rows[pd.Series([key in chosen for key in keys], index=rows.index, dtype="bool")]
     sentences = []
     for _, part in rows.groupby([*PLACE, "factor"], sort=False, dropna=False):
         effects = records(part)
@@ -67,7 +66,7 @@ def simple_effects(table: pd.DataFrame, models: pd.DataFrame) -> list[str]:
         listed = [
             f"{name} at {label(row['at'])}, {apa(row)}{in_ms(row)}" for name, row in zip(names, effects, strict=True)
         ]
-        sentences.append(f"{place(effects[0], several)}, simple effects ({how}): {'; '.join(listed)}.")
+        sentences.append(f"{place(effects[0])}, simple effects ({how}): {'; '.join(listed)}.")
     return sentences
 
 
