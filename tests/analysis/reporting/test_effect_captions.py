@@ -114,3 +114,13 @@ def test_a_preference_among_pairs_is_no_effect_of_a_factor() -> None:
     cell = {"model": "npi_licensing", "measure": "chosen", "n": 40, "share": 0.8, "probability": 0.85}
     table = effect_captions.preferences(pd.DataFrame([cell | {"probability_low": 0.7, "probability_high": 0.93}]))
     assert table.rows == (("npi licensing", "40", "80.0%", "85.0% [70.0%, 93.0%]"),)
+
+
+def test_models_of_one_effect_each_have_a_row_each() -> None:
+    row = effect("declared")[1]
+    table = effect_captions.contrasts(pd.DataFrame([row | {"model": name} for name in ("one", "two")]))
+    assert [cells[:2] for cells in table.rows] == [
+        ("one: log reading time, critical region", "extraction (object − subject)"),
+        ("two: log reading time, critical region", "extraction (object − subject)"),
+    ]
+    assert "interaction" not in effect_captions.contrasts_caption(pd.DataFrame([row]))
