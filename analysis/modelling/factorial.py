@@ -21,7 +21,7 @@ from ..measuring.cell_means import cell_means
 from ..measuring.ratings_and_times import SENTENCE_WIDE
 from ..prompts import named_prompts, prompt_suffix, rows_of_prompt
 from ..row_dicts import records
-from .coding import Coded, Coding, coded, hypotheses
+from .coding import Coded, coded, hypotheses
 from .equivalence import equivalence
 from .grammaticality import COVARIATES, INTERCEPTS, SLOPES, detectable
 from .headline import headline
@@ -51,7 +51,7 @@ class _Planned:
     formula: Formula
     region: str
     paradigms: tuple[str, ...]
-    contrasts: Mapping[str, Coding]
+    contrasts: Mapping[str, tuple[str, Sequence[str]]]
     random: str
     policy: str
     prompt: str | None = None

@@ -13,7 +13,7 @@ from ...modelling.grammaticality import INTERCEPTS, SLOPES, TERM
 from ...prompts import file_suffixes, prompts_of
 from ..exhibits import Exhibit, Page, Section, few
 from ..figures import effect_figures, factor_figures
-from ..wording import effect_captions, effects, factors, fits, hypotheses, labels, participation
+from ..wording import contrasts, effect_captions, effects, equivalence, factors, fits, hypotheses, labels, participation
 
 MEANS = {  # of a measure: the measures whose means are shown, the caption, and what to look for in pairs
     "z": (
@@ -283,7 +283,11 @@ def models(page: Page) -> Section:
         exhibits += page.table("condition_means", caption, aside=True)
     caption = "Differences between levels of a factor at the means of everything else."
     exhibits += page.table("marginal_contrasts", caption, marginal.drop(columns="formula"), aside=True)
-    sentences = factors.level_differences(marginal)
+    caption = "Simple effects: the levels of a factor at those of the factors it interacts with, as contrasts of the fitted models."
+    exhibits += page.table("simple_effects", caption, aside=True)
+    for caption, table in contrasts.matrices(page.get("contrast_matrices")):
+        exhibits += page.coefficients("contrast_matrices", caption, table)
+    sentences = [*factors.simple_effects(page.get("simple_effects"), models), *factors.level_differences(marginal)]
     badges = page.badges("factorial_models") if exhibits else ()
     return Section("Models of the study's factors", badges, sentences, exhibits, fits.notes(models, "model"))
 
@@ -308,6 +312,7 @@ def trust(page: Page) -> Section:
     exhibits += page.table("power", "Power by simulation.", aside=True)
     models = page.get("phenomenon_models")
     sentences = [*effects.power(models, page.smallest), *effects.planned(page.get("power"))]
+    sentences += equivalence.equivalences(models, page.get("factorial_models"))
     first = max(1, len(sentences))
     sentences += [*effects.robustness(grid), *effects.residuals(families, page.prompts())]
     badges = page.badges("families") if exhibits else ()

@@ -26,8 +26,9 @@ def test_methods_state_counts_rules_models_and_versions(found: Tables) -> None:
     assert "`z ~ grammaticality + (1|participant) + (1|item)`" in text
     assert "the Python package glmm 0.6.2" in text
     assert text.endswith("gardenpath 9.9.")
-    singular = found["phenomenon_models"].query("term == 'grammaticality' and random == 'intercepts'")["singular"]
-    assert f"{singular.sum()} of 9 declared models were singular" in text
+    for random, named in (("intercepts", "with intercepts alone"), ("slopes", "with slopes")):
+        singular = found["phenomenon_models"].query(f"term == 'grammaticality' and random == '{random}'")["singular"]
+        assert f"{singular.sum()} of {len(singular)} models {named} were singular" in text
 
 
 def test_methods_follow_what_was_done(tables: Tables) -> None:
