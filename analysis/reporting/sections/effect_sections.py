@@ -210,12 +210,12 @@ def answer(page: Page) -> Section:
         if len(rows):
             sentences += effects.counts(rows, measure, prompts)
             exhibits += _coefficient_figures(page, measure, prompts)
-    counts = len(sentences)
+    sentences += factors.answers(factorial)
+    answered = len(sentences)
     sentences += factors.factorial_effects(factorial) if len(factorial) else []
     lead = " ".join(hypotheses.tested(factorial, phenomena))
     badges = page.badges_of_first("factorial_models", "phenomenon_models")
-    first = few(sentences) or counts
-    return Section("What was tested, and what came out", badges, sentences, exhibits, lead=lead, first=first)
+    return Section("What was tested, and what came out", badges, sentences, exhibits, lead=lead, first=answered)
 
 
 def _interactions(page: Page) -> list[Exhibit]:
@@ -273,11 +273,6 @@ def models(page: Page) -> Section:
     exhibits += page.table(
         "model_steps", "Every fit on the way to these models.", steps[[*STEPS]], limit=60, aside=True
     )
-    caption = (
-        "Contrast matrices of these models: what stands for a cell of the design in the model matrix (code), and what its mean "
-        "weighs in the coefficient (weight; Schad et al., 2020)."
-    )
-    exhibits += page.table("contrast_matrices", caption, limit=60, aside=True)
     if len(models):
         caption = "Means of participants' means and their standard errors, by phenomenon and condition."
         exhibits += page.table("condition_means", caption, aside=True)
