@@ -103,8 +103,6 @@ def _tables(tables: Tables) -> list[str]:
     shown.append((effect_captions.PREFERENCES, effect_captions.preferences(means[means["factors"] == ALL])))
     if len(models):
         shown.append((effect_captions.contrasts_caption(models), effect_captions.contrasts(models)))
-        simple = effect_captions.simple(table_of(tables, "simple_effects"), models)
-        shown.append((effect_captions.SIMPLE, simple))
     return [f"{caption}\n\n{table.markdown()}" for caption, table in shown if table.rows]
 
 

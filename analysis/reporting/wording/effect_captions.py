@@ -128,7 +128,13 @@ def _mean(row: Row) -> str:
 def contrasts(models: pd.DataFrame) -> Coefficients:
     """Return the table of every contrast: the headline of each, and beside it the published form."""
     rows = models[models["contrast"].notna() | models["estimate"].isna()]
-    return coefficients(rows, [("effect", terms_by_model(rows).to_list())], _headings(rows)) if len(rows) else NONE
+    if rows.empty:
+        return NONE
+    effects, headings = ("effect", terms_by_model(rows).to_list()), _headings(rows)
+    chosen = headline(rows)
+    if len({*headings}) > 1 and len({*headings}) == chosen.sum():  # one effect each: a row is enough
+        return coefficients(rows, [("model", headings), effects])
+    return coefficients(rows, [effects], headings)
 
 
 def _headings(rows: pd.DataFrame) -> list[str]:
@@ -166,7 +172,9 @@ def contrasts_caption(models: pd.DataFrame) -> str:
         text += " p_Holm is adjusted over the regions in which the same effect is tested (Holm, 1979)."
     if models.loc[headline(models), "ms"].notna().any():
         text += " ms: the difference at the mean, back-transformed."
-    return f"{text} An effect that is a product of factors is an interaction, a difference of differences."
+    if models["term"].str.contains(":", regex=False).any():
+        text += " An effect that is a product of factors is an interaction, a difference of differences."
+    return text
 
 
 def grammaticality(models: pd.DataFrame) -> Coefficients:

@@ -10,8 +10,8 @@ from ...prompts import named_prompts
 from ...row_dicts import records
 from .effects import as_published, in_ms, milliseconds
 from .fits import form
-from .labels import asked, label, region_name, response
-from .numbers import Row, apa
+from .labels import asked, label, listed, region_name, response
+from .numbers import ALPHA, Row, apa, decimals, p_value, signed
 from .terms import compared, terms
 
 PLACE = ("model", "measure", "region", "prompt")
@@ -25,6 +25,47 @@ def factorial_effects(models: pd.DataFrame) -> list[str]:
     first, second = models[headline(models)], models[beside(models)]
     published = {_key(row, *PLACE, "term"): row for row in records(second)}
     return [_sentence(records(rows), published) for _, rows in first.groupby([*PLACE], sort=False, dropna=False)]
+
+
+def answers(models: pd.DataFrame) -> list[str]:
+    """Return for each model in a sentence of which terms there is an effect and of which there is no evidence, by the headline.
+
+    After p adjusted over regions where there is one.
+    """
+    first = models.assign(named=named_prompts(models))[headline(models)]
+    sentences = []
+    for _, part in first.groupby([*PLACE], sort=False, dropna=False):
+        rows = [row for row in records(part) if not pd.isna(row["contrast"]) and not pd.isna(row["p"])]
+        by_term = list(zip(terms(rows), rows, strict=True))
+        verdicts = {
+            "an effect of": [f"{name} ({_briefly(row)})" for name, row in by_term if tested(row)[1] < ALPHA],
+            "no evidence for an effect of": [f"{name} ({_p(row)})" for name, row in by_term if tested(row)[1] >= ALPHA],
+        }
+        text = "; ".join(f"{verdict} {listed(names)}" for verdict, names in verdicts.items() if names)
+        sentences += [f"{place(rows[0])}: {text}."] if rows else []
+    return sentences
+
+
+def tested(row: Row) -> tuple[str, float]:
+    """Return the symbol and the value of the p by which a coefficient is judged: adjusted over regions where it is.
+
+    >>> tested({"p": 0.03, "p_holm": 0.06}), tested({"p": 0.03, "p_holm": None})
+    (('p_Holm', 0.06), ('p', 0.03))
+    """
+    adjusted = row.get("p_holm")
+    return ("p", row["p"]) if adjusted is None or pd.isna(adjusted) else ("p_Holm", adjusted)
+
+
+def _p(row: Row) -> str:
+    symbol, p = tested(row)
+    return f"{symbol} {p_value(p)}"
+
+
+def _briefly(row: Row) -> str:
+    """Return the size of an effect, in ms where it has one, and its p."""
+    size = f"b = {signed(row['estimate'], decimals(row['se']))}"
+    size = size if pd.isna(row["ms"]) else f"{signed(row['ms'], 0)} ms"
+    return f"{size}, {_p(row)}"
 
 
 def _key(row: Row, *names: str) -> tuple[str, ...]:
