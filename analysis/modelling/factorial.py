@@ -48,8 +48,8 @@ def factorial_models(
     policy: str = "declared",
     crosscheck: bool = False,
 ) -> dict[str, pd.DataFrame]:
-    """Return factorial_models and model_steps, by name: the fixed effects of the models that `models` declares; where there are
-    none, of those that a design suggests.
+    """Return factorial_models, contrast_codes and model_steps, by name: the fixed effects of the models that `models` declares;
+    where there are none, of those that a design suggests.
 
     The suggested ones: for each paradigm whose conditions are levels of factors other than grammatical and ungrammatical, and
     each of z and log reading time in every region measured, all factors with their interactions, log trial number beside them
@@ -83,7 +83,8 @@ def factorial_models(
     targets = scores[scores["role"] == "target"]
     planned = [each for plan in plans for each in _by_prompt(plan, targets)]
     several = len({plan.prompt for plan in planned} - {None}) > 1
-    fits = [_fitted(plan, _rows(plan, scores, times, levels), engine, crosscheck, several) for plan in planned]
+    entering = [_rows(plan, scores, times, levels) for plan in planned]
+    fits = [_fitted(plan, rows, engine, crosscheck, several) for plan, rows in zip(planned, entering, strict=True)]
     columns = TABLES["factorial_models"].names
     table = pd.DataFrame(columns=columns)
     if fits:
@@ -91,6 +92,7 @@ def factorial_models(
         table = table.assign(mde=detectable(table[table["term"] != "intercept"])).reindex(columns=columns)
     return {
         "factorial_models": check(table, "factorial_models"),
+        "contrast_codes": _contrast_codes(planned, entering),
         "model_steps": steps_table([steps for _, steps in fits]),
     }
 
@@ -243,6 +245,24 @@ def _fitted(
         model = model.assign(**_in_ms(model, design, engine))
     compared = {term: _contrast(str(term), plan, design) for term in model["term"]}
     return model.assign(**place, prompt=plan.prompt, contrast=model["term"].map(compared)), steps.of(name)
+
+
+def _contrast_codes(plans: Sequence[_Planned], entering: Sequence[pd.DataFrame]) -> pd.DataFrame:
+    """Return the columns of each model's contrasts, in each condition that enters it."""
+    names = TABLES["contrast_codes"].names
+    tables = [pd.DataFrame(columns=names)]
+    for plan, rows in zip(plans, entering, strict=True):
+        try:
+            design = coded(rows, plan.formula, plan.contrasts)
+        except DataError:  # which its row in factorial_models tells
+            continue
+        place = ["paradigm", "condition"]
+        cells = design.frame[[*place, *design.codes]].drop_duplicates(place).sort_values(place)
+        cells = cells if design.codes else cells.assign(**{"": float("nan")})
+        codes = cells.melt(place, var_name="column", value_name="code")
+        tables.append(codes.assign(model=plan.name, measure=plan.formula.response)[names])
+    table = pd.concat(tables, ignore_index=True).drop_duplicates(names[:-1])
+    return check(table.assign(column=table["column"].mask(table["column"] == "", None)), "contrast_codes")
 
 
 def _contrast(term: str, plan: _Planned, design: Coded) -> str | None:

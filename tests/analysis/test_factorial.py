@@ -116,9 +116,10 @@ def test_the_r_code_of_a_declared_model_starts_from_the_written_tables(
     own = ModelSection(
         "m", "log_rt ~ extraction*noun + log_trial + (1|participant) + (1|item)", contrasts={"noun": "treatment"}
     )
-    ours, steps = factorial_models(scores, times, conditions(), models=(own,), engine="lme4").values()
+    tables = factorial_models(scores, times, conditions(), models=(own,), engine="lme4")
+    ours = tables["factorial_models"]
     write(times, "region_times", tmp_path, command="c")
-    [code] = steps["code"]
+    [code] = tables["model_steps"]["code"]
     reference = rscript(code + "result <- as.data.frame(coef(summary(model)))")
     np.testing.assert_allclose(ours[["estimate", "se", "df"]].astype(float), reference.iloc[:, :3], rtol=1e-5)
 
@@ -146,12 +147,29 @@ def test_a_contrast_says_what_it_compares(coding: str, told: str) -> None:
 
 def test_slopes_come_as_far_as_the_design_allows_and_each_step_is_noted() -> None:
     scores, times = measured()
-    table, noted = factorial_models(scores, times, conditions()).values()
+    tables = factorial_models(scores, times, conditions())
+    table, noted = tables["factorial_models"], tables["model_steps"]
     assert noted.groupby("model")["kept"].sum().eq(1).all()
     slopes = table.query("random == 'slopes' and measure == 'log_rt'")
     assert "extraction" in slopes["formula"].iloc[0].partition("(")[2]
     first = noted[noted["model"] == "relatives log_rt critical slopes"]["formula"].iloc[0]
     assert first.count("extraction_object_subject") == 6  # main effect and interaction: fixed, by participant, by item
+
+
+def test_codes_of_contrasts_stand_by_condition_and_conditions_of_a_model_without_factors_too() -> None:
+    scores, times = measured()
+    own = ModelSection("noun", "log_rt ~ noun + (1|participant)", contrasts={"noun": "treatment"})
+    plain = ModelSection("trial", "log_rt ~ log_trial + (1|participant)")
+    codes = factorial_models(scores, times, conditions(), models=(own, plain))["contrast_codes"]
+    assert codes[codes["model"] == "noun"][["condition", "column", "code"]].to_numpy().tolist() == [
+        ["object.description", "noun_name", 0.0],
+        ["object.name", "noun_name", 1.0],
+        ["subject.description", "noun_name", 0.0],
+        ["subject.name", "noun_name", 1.0],
+    ]
+    without = codes[codes["model"] == "trial"]
+    assert len(without) == 4
+    assert without[["column", "code"]].isna().all(axis=None)
 
 
 def test_a_region_named_by_a_model_holds_every_word_that_overlaps_it_though_a_smaller_one_lies_within() -> None:
