@@ -13,7 +13,7 @@ from .grammatical_status import minimal_pairs
 from .ledger import Ledger, complete
 from .measuring.ratings_and_times import condition_means, marked, rating_scores, reading_curves, region_times
 from .measuring.reliability import choice_agreement, noise_ceilings, rating_counts, reliabilities
-from .modelling.factorial import factorial_models, regions_named
+from .modelling.factorial import factorial_means, factorial_models, regions_named
 from .modelling.grammaticality import Measured, entering, families, paradigm_models, phenomenon_models
 from .modelling.ordinal import ordinal_models
 from .modelling.random_effects import chosen_models
@@ -87,7 +87,7 @@ def analyse(
         "reliability": reliabilities(scores, seed=seed),
         "noise_ceilings": noise_ceilings(scores, seed=seed),
         "choice_agreement": choice_agreement(responses, items),
-        **_grammaticality(scores, times, items, entered, engine),
+        **_grammaticality(scores, times, items, entered, settings),
         **_on_request(settings, entered, scores, measured, conditions),
         "sensitivity": sensitivity_grid(
             scores, readings, items, flagged=_flagged(prompts), min_rt=min_rt, max_rt=max_rt, engine=engine
@@ -139,11 +139,12 @@ def _grammaticality(
     times: pd.DataFrame,
     items: pd.DataFrame,
     entered: Mapping[Measured, pd.DataFrame],
-    engine: str,
+    settings: AnalysisSection,
 ) -> dict[str, pd.DataFrame]:
     """Return the models of grammaticality in each phenomenon and paradigm, and their families of tests."""
-    phenomena = phenomenon_models(scores, times, items, engine=engine)
-    paradigms = paradigm_models(scores, times, items, engine=engine)
+    engine, smallest = settings.engine, settings.smallest
+    phenomena = phenomenon_models(scores, times, items, engine=engine, smallest=smallest)
+    paradigms = paradigm_models(scores, times, items, engine=engine, smallest=smallest)
     return {
         "phenomenon_models": phenomena,
         "paradigm_models": paradigms,
@@ -175,9 +176,18 @@ def _on_request(
         requested["ordinal_models"] = ordinal_models(pd.concat(rated, ignore_index=True))
     if conditions is not None:
         factorial = factorial_models(
-            scores, measured, conditions, models=settings.models, engine=engine, policy=policy, crosscheck=crosscheck
+            scores,
+            measured,
+            conditions,
+            models=settings.models,
+            engine=engine,
+            policy=policy,
+            crosscheck=crosscheck,
+            smallest=settings.smallest,
         )
         if len(factorial["factorial_models"]):
             steps = [part["model_steps"] for part in (requested, factorial) if "model_steps" in part]
-            requested |= factorial | {"model_steps": pd.concat(steps, ignore_index=True)}
+            requested |= {name: table for name, table in factorial.items() if len(table)}
+            requested["model_steps"] = pd.concat(steps, ignore_index=True)
+            requested["factorial_means"] = factorial_means(scores, measured, conditions, models=settings.models)
     return requested

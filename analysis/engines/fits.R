@@ -33,7 +33,10 @@ described <- function(model) {
     group = spread$grp[single], effect = spread$var1[single], sd = spread$sdcor[single],
     residual = stats::sigma(model), parameters = length(lme4::getME(model, "theta")),
     criterion = -2 * as.numeric(stats::logLik(model)), singular = lme4::isSingular(model),
-    code = model@optinfo$conv$opt, messages = unlist(model@optinfo$conv$lme4$messages)
+    code = model@optinfo$conv$opt, messages = unlist(model@optinfo$conv$lme4$messages),
+    # For degrees of freedom of sums of coefficients: lmerTest's, of the deviance in theta and sigma.
+    covariance = as.numeric(model@vcov_beta), parameter_covariance = as.numeric(model@vcov_varpar),
+    gradients = lapply(stats::setNames(model@Jac_list, seq_along(model@Jac_list)), as.numeric)
   )
 }
 

@@ -74,7 +74,16 @@ def estimate(columns: Columns, formula: Formula, optimizer: str = "") -> Estimat
         singular=bool(fit.singular),
         optimizer="glmm",
         notes=(*_notes(fit, [t for t, dropped in zip(terms, out, strict=True) if dropped], raised), *[PEAKS] * peaks),
+        covariance=pd.DataFrame(np.where(out | out[:, None], np.nan, fit.vcov), index=terms, columns=terms),
+        freedom=lambda weights: _freedom(fit, weights),
     )
+
+
+def _freedom(fit: Any, weights: Any) -> float:
+    """Return Satterthwaite's degrees of freedom of a sum of coefficients; NaN for models whose tests are z tests."""
+    if fit.df_method != "satterthwaite":
+        return math.nan
+    return float(fit.contrast_test(weights)["DenDF"][0])
 
 
 PEAK = 1e-3  # log likelihood by which two peaks differ; optimizers stop within a thousandth of that

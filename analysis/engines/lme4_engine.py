@@ -1,5 +1,6 @@
 """The engine `lme4`: R's lmer with lmerTest's degrees of freedom, through pymer4; every form of random effects."""
 
+import math
 from dataclasses import replace
 from typing import Any
 
@@ -61,10 +62,12 @@ def _once(columns: Columns, formula: Formula, optimizer: str) -> Estimated:
     known = ("singular", "rank deficient", *warned)
     notes = [text for text in answer["console"] if not any(part in text for part in known)]
     dropped = [_term(name) for name in value["dropped"]]
+    # R puts the columns of an interaction in the order in which it meets them: b:a may come back as a:b.
+    spelled = {frozenset(term.split(":")): term for random in formula.random for term in random.terms}
     return Estimated(
         _coefficients(value, dropped),
         tuple(
-            Variance(group, "1" if effect == "(Intercept)" else effect, sd)
+            Variance(group, "1" if effect == "(Intercept)" else spelled.get(frozenset(effect.split(":")), effect), sd)
             for group, effect, sd in zip(map(_group, value["group"]), value["effect"], value["sd"], strict=True)
         ),
         residual=first(value["residual"]),
@@ -74,7 +77,34 @@ def _once(columns: Columns, formula: Formula, optimizer: str) -> Estimated:
         singular=singular,
         optimizer=optimizer,
         notes=tuple([aliased(dropped)] * bool(dropped) + warned + notes),
+        covariance=_covariance(value, dropped),
+        freedom=lambda weights: _freedom(value, weights),
     )
+
+
+def _covariance(value: dict[str, Any], dropped: list[str]) -> pd.DataFrame:
+    """Return the covariance of the fixed effects, empty for those that were dropped."""
+    terms = [_term(name) for name in value["term"]]
+    kept = pd.DataFrame(_square(value["covariance"]), index=terms, columns=terms)
+    return kept.reindex(index=[*terms, *dropped], columns=[*terms, *dropped])
+
+
+def _freedom(value: dict[str, Any], weights: Any) -> float:
+    """Return Satterthwaite's degrees of freedom of a sum of coefficients, as lmerTest's contest1D computes them."""
+    import numpy as np
+
+    kept = np.asarray(weights)[: len(value["term"])]
+    variance = kept @ _square(value["covariance"]) @ kept
+    gradient = np.array([kept @ _square(slope) @ kept for slope in value["gradients"].values()])
+    return float(2 * variance**2 / (gradient @ _square(value["parameter_covariance"]) @ gradient))
+
+
+def _square(values: list[float]) -> Any:
+    """Return a square matrix of R's values, column by column."""
+    import numpy as np
+
+    size = math.isqrt(len(values))
+    return np.reshape(values, (size, size), order="F")
 
 
 def _coefficients(value: dict[str, Any], dropped: list[str]) -> pd.DataFrame:

@@ -1,21 +1,29 @@
 """Models of a study's own factors: as study.toml declares them, else all factors of each paradigm and their interactions."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 import pandas as pd
 
 from gardenpath.study import TABLES, DataError, ModelSection, check
+from gardenpath.study.config import Smallest
 
-from ..engines.formulas import Formula, Random, parse
+from ..engines.estimates import Estimated
+from ..engines.formulas import Formula, parse
 from ..engines.r_code import quoted
 from ..grammatical_status import CODES
+from ..intervals import corrected, holm
 from ..ledger import ALL
+from ..measuring.cell_means import cell_means
 from ..measuring.ratings_and_times import SENTENCE_WIDE
 from ..prompts import prompt_suffix, prompts_of, rows_of_prompt
-from .coding import Coded, Coding, coded
-from .grammaticality import INTERCEPTS, SLOPES, detectable, exp_difference
-from .mixed_models import failed, fit, fit_stepwise
+from ..row_dicts import records
+from .coding import Coded, Coding, coded, hypotheses
+from .equivalence import equivalence
+from .grammaticality import COVARIATES, INTERCEPTS, SLOPES, detectable
+from .marginal_means import simple_effects
+from .mixed_models import failed, fit_stepwise
 from .policies import NotFitted, steps_table
 
 RATINGS = ("z", "rating")
@@ -38,6 +46,17 @@ class _Planned:
     prompt: str | None = None
 
 
+@dataclass(frozen=True)
+class _Fitted:
+    """What there is of a model: its fixed effects, the steps that led to it, its simple effects, its contrasts and their codes."""
+
+    effects: pd.DataFrame
+    steps: pd.DataFrame = field(default_factory=pd.DataFrame)
+    simple: pd.DataFrame = field(default_factory=pd.DataFrame)
+    contrasts: pd.DataFrame = field(default_factory=pd.DataFrame)
+    codes: pd.DataFrame = field(default_factory=pd.DataFrame)
+
+
 def factorial_models(
     scores: pd.DataFrame,
     times: pd.DataFrame,
@@ -47,9 +66,10 @@ def factorial_models(
     engine: str = "glmm",
     policy: str = "declared",
     crosscheck: bool = False,
+    smallest: Smallest | None = None,
 ) -> dict[str, pd.DataFrame]:
-    """Return factorial_models, contrast_codes and model_steps, by name: the fixed effects of the models that `models` declares;
-    where there are none, of those that a design suggests.
+    """Return factorial_models, model_steps, simple_effects, contrast_matrices and contrast_codes, by name: the fixed effects of
+    the models that `models` declares; where there are none, of those that a design suggests.
 
     The suggested ones: for each paradigm whose conditions are levels of factors other than grammatical and ungrammatical, and
     each of z and log reading time in every region measured, all factors with their interactions, log trial number beside them
@@ -62,6 +82,13 @@ def factorial_models(
     level minus the level before it, in the order in which the materials state the levels; of a two-level factor the difference
     of its means over the other factors. A declared model's formula may name any column of rating_scores or region_times, the
     factors, log_trial and position; numeric columns are centred. A model that cannot be fitted keeps a row that says why.
+
+    In a formula a/b is the effect of a, and that of b within each level of a. simple_effects has the differences between the
+    levels of each factor within those of the factors it interacts with, contrast_matrices the codes and what they test.
+
+    `p_holm`: one hypothesis, the same formula and contrasts, may be tested in several regions; each coefficient's p is adjusted
+    over them (Holm). `p_equivalence` is that of two one-sided tests against `smallest`, the smallest effects of interest by
+    response or term, of models with slopes (doi 10.1007/BF01068419).
 
     `ms`: for two-level factors and log reading time, the difference of exponentiated predictions at the mean of everything
     else, exp(b0 + b1/2) - exp(b0 - b1/2), with the delta-method interval.
@@ -78,23 +105,93 @@ def factorial_models(
     >>> table[["random", "term", "contrast", "n"]].to_numpy().tolist()[1]
     ['intercepts', 'npi_ever_any', 'npi: ever minus any', 36]
     """
+    smallest = smallest or {}
     levels = _levels(conditions)
+    planned = _models(scores, times, levels, models, policy)
+    several = len({plan.prompt for plan in planned} - {None}) > 1
+    fits = [_fitted(plan, _rows(plan, scores, times, levels), engine, crosscheck, several) for plan in planned]
+    effects = _together("factorial_models", [fitted.effects for fitted in fits], extra=["family"])
+    tested = effects[effects["term"] != "intercept"]
+    varying = tested[[_varies(row) for row in records(tested)]]
+    effects = effects.assign(
+        reduced=effects["reduced"].eq(True),
+        p_holm=_over_regions(tested),
+        mde=detectable(tested),
+        **equivalence(varying, smallest, varying["factors"].fillna(varying["term"])),
+    )
+    named = {plan.name: fitted.contrasts for plan, fitted in zip(planned, fits, strict=True) if len(fitted.contrasts)}
+    matrices = [contrasts.assign(model=name) for name, contrasts in named.items()]
+    return {
+        "factorial_models": check(effects.drop(columns="family"), "factorial_models"),
+        "model_steps": steps_table([fitted.steps for fitted in fits]),
+        "simple_effects": check(_together("simple_effects", [fitted.simple for fitted in fits]), "simple_effects"),
+        "contrast_matrices": check(_together("contrast_matrices", matrices), "contrast_matrices"),
+        "contrast_codes": check(
+            _together("contrast_codes", [fitted.codes for fitted in fits]).drop_duplicates(), "contrast_codes"
+        ),
+    }
+
+
+def _together(name: str, parts: Sequence[pd.DataFrame], extra: Sequence[str] = ()) -> pd.DataFrame:
+    """Return the parts of a table as one, in the order of its columns."""
+    rows = [part for part in parts if len(part)]
+    table = pd.concat(rows, ignore_index=True) if rows else pd.DataFrame()
+    return table.reindex(columns=[*TABLES[name].names, *extra])
+
+
+def _varies(row: Mapping[str, Any]) -> bool:
+    """Whether a coefficient, no covariate's, is of a model with slopes; of a declared one, whether this effect has some."""
+    if row["term"] in COVARIATES:
+        return False
+    random = parse(row["formula"]).random
+    return row["random"] == SLOPES or (row["random"] == DECLARED and any(row["term"] in r.terms for r in random))
+
+
+def _over_regions(tested: pd.DataFrame) -> "pd.Series[float]":
+    """Return p adjusted over the regions of a coefficient, after Holm; empty where it is tested in one region alone."""
+    tests = tested[~tested["term"].isin(COVARIATES) & tested["p"].notna()]
+    regions = tests.groupby(["family", "term"])["region"].transform("nunique")
+    return corrected(tests[regions > 1], ["family", "term"], holm)
+
+
+def factorial_means(
+    scores: pd.DataFrame, times: pd.DataFrame, conditions: pd.DataFrame, *, models: Sequence[ModelSection] = ()
+) -> pd.DataFrame:
+    """Return factorial_means: for each model of `factorial_models` that has factors, the means of its response in their cells.
+
+    Factors and levels stand in the order of the materials; means and intervals are those of
+    `gardenpath.analysis.measuring.cell_means`, over the trials that the model is fitted to.
+    """
+    import numpy as np
+
+    levels = _levels(conditions)
+    parts = []
+    for plan in _models(scores, times, levels, models, "declared"):
+        rows = _rows(plan, scores, times, levels)
+        if plan.random == SLOPES or not plan.contrasts or rows.empty:
+            continue
+        response = plan.formula.response
+        orders = {factor: _order(factor, plan.paradigms, levels) for factor in plan.contrasts}
+        means = cell_means(rows, response, orders)
+        exponents = np.exp(means[["mean", "ci_low", "ci_high"]]) if response == "log_rt" else np.nan
+        means[["ms", "ms_low", "ms_high"]] = exponents
+        parts.append(means.assign(model=plan.name, measure=response, region=plan.region, prompt=plan.prompt))
+    columns = TABLES["factorial_means"].names
+    table = pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=columns)
+    return check(table[columns], "factorial_means")
+
+
+def _models(
+    scores: pd.DataFrame,
+    times: pd.DataFrame,
+    levels: Mapping[str, pd.DataFrame],
+    models: Sequence[ModelSection],
+    policy: str,
+) -> list[_Planned]:
+    """Return the models that are declared, else those that the design suggests."""
     plans = _declared(models, levels, policy) if models else _suggested(scores, times, levels)
     targets = scores[scores["role"] == "target"]
-    planned = [each for plan in plans for each in _by_prompt(plan, targets)]
-    several = len({plan.prompt for plan in planned} - {None}) > 1
-    entering = [_rows(plan, scores, times, levels) for plan in planned]
-    fits = [_fitted(plan, rows, engine, crosscheck, several) for plan, rows in zip(planned, entering, strict=True)]
-    columns = TABLES["factorial_models"].names
-    table = pd.DataFrame(columns=columns)
-    if fits:
-        table = pd.concat([model for model, _ in fits], ignore_index=True)
-        table = table.assign(mde=detectable(table[table["term"] != "intercept"])).reindex(columns=columns)
-    return {
-        "factorial_models": check(table, "factorial_models"),
-        "contrast_codes": _contrast_codes(planned, entering),
-        "model_steps": steps_table([steps for _, steps in fits]),
-    }
+    return [each for plan in plans for each in _by_prompt(plan, targets)]
 
 
 def regions_named(models: Sequence[ModelSection]) -> list[str]:
@@ -132,7 +229,21 @@ def _declared(models: Sequence[ModelSection], levels: Mapping[str, pd.DataFrame]
         factors = {str(name) for by in levels.values() for name in by} & {*formula.names}
         having = [p for p in (model.paradigms or levels) if factors <= {*levels[p]}] if factors else list(levels)
         wide = formula.response in RATINGS
+        if stated := sorted({*model.contrasts, *model.reference} - factors):
+            there = ", ".join(sorted(factors)) or "none"
+            faults.append(
+                f"analysis.models, {model.name!r}: contrasts of {stated[0]!r}, no factor of its formula; there are {there}"
+            )
+            continue
         contrasts = {name: _coding(name, model.contrasts, having, levels) for name in sorted(factors)}
+        for name, reference in model.reference.items():
+            coding, order = contrasts[name]
+            if reference in order:
+                contrasts[name] = (coding, [reference, *(level for level in order if level != reference)])
+            else:
+                faults.append(
+                    f"analysis.models, {model.name!r}: reference.{name} is {reference!r}; expected one of {', '.join(order)}"
+                )
         region = SENTENCE_WIDE if wide else model.region
         plans.append(_Planned(model.name, formula, region, tuple(having), contrasts, DECLARED, policy))
     if faults:
@@ -169,9 +280,13 @@ def _by_prompt(plan: _Planned, targets: pd.DataFrame) -> list[_Planned]:
 
 def _coding(
     factor: str, contrasts: Mapping[str, str], paradigms: Sequence[str], levels: Mapping[str, pd.DataFrame]
-) -> Coding:
-    order = dict.fromkeys(level for paradigm in paradigms for level in levels[paradigm][factor])
-    return contrasts.get(factor, "repeated"), list(order)
+) -> tuple[str, Sequence[str]]:
+    return contrasts.get(factor, "repeated"), _order(factor, paradigms, levels)
+
+
+def _order(factor: str, paradigms: Sequence[str], levels: Mapping[str, pd.DataFrame]) -> list[str]:
+    """Return the levels of a factor in the order in which the materials state them."""
+    return list(dict.fromkeys(str(level) for paradigm in paradigms for level in levels[paradigm][factor]))
 
 
 def _rows(
@@ -215,16 +330,15 @@ def steps_named(models: pd.DataFrame) -> list[str]:
     ]
 
 
-def _fitted(
-    plan: _Planned, rows: pd.DataFrame, engine: str, crosscheck: bool, several: bool
-) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Return a model's fixed effects and the steps that led to it."""
+def _fitted(plan: _Planned, rows: pd.DataFrame, engine: str, crosscheck: bool, several: bool) -> "_Fitted":
+    """Return a model's fixed effects, the steps that led to it, and what follows from it."""
     place = {"model": plan.name, "measure": plan.formula.response, "region": plan.region, "random": plan.random}
     name = " ".join(place.values()) + prompt_suffix(plan.prompt if several else None)
+    family = str((str(plan.formula), plan.contrasts, plan.paradigms, plan.prompt))  # one hypothesis, in several regions
     text, term = str(plan.formula), next((name for name in plan.formula.fixed if name != "1"), "intercept")
     if rows.empty:
         lacking = failed(text, term, "no trial of these paradigms was measured there", rows, engine=engine)
-        return lacking.assign(**place, prompt=plan.prompt), pd.DataFrame()
+        return _Fitted(lacking.assign(**place, prompt=plan.prompt))
     try:
         design = coded(rows, plan.formula, plan.contrasts)
         model, steps = fit_stepwise(
@@ -240,84 +354,36 @@ def _fitted(
     except DataError as error:
         lacking = failed(text, term, str(error).replace("\n", "; "), rows, engine=engine)
         tried = error.steps.of(name) if isinstance(error, NotFitted) else pd.DataFrame()
-        return lacking.assign(**place, prompt=plan.prompt), tried
-    if plan.formula.response == "log_rt":
-        model = model.assign(**_in_ms(model, design, engine))
-    compared = {term: _contrast(str(term), plan, design) for term in model["term"]}
-    return model.assign(**place, prompt=plan.prompt, contrast=model["term"].map(compared)), steps.of(name)
+        return _Fitted(lacking.assign(**place, prompt=plan.prompt), tried)
+    if plan.formula.response == "log_rt" and steps.kept:
+        model = model.assign(**_in_ms(steps.kept, design))
+    contrast, factors = (model["term"].map(name) for name in (design.named, design.factors))
+    model = model.assign(contrast=contrast, factors=factors, reduced=steps.reduced, family=family)
+    model = model.assign(**place, prompt=plan.prompt)
+    simple = simple_effects(steps.kept, design) if steps.kept else pd.DataFrame()
+    simple = simple.assign(**place, prompt=plan.prompt)
+    return _Fitted(model, steps.of(name), simple, hypotheses(design), _contrast_codes(plan, design))
 
 
-def _contrast_codes(plans: Sequence[_Planned], entering: Sequence[pd.DataFrame]) -> pd.DataFrame:
-    """Return the columns of each model's contrasts, in each condition that enters it."""
-    names = TABLES["contrast_codes"].names
-    tables = [pd.DataFrame(columns=names)]
-    for plan, rows in zip(plans, entering, strict=True):
-        try:
-            design = coded(rows, plan.formula, plan.contrasts)
-        except DataError:  # which its row in factorial_models tells
-            continue
-        place = ["paradigm", "condition"]
-        cells = design.frame[[*place, *design.codes]].drop_duplicates(place).sort_values(place)
-        cells = cells if design.codes else cells.assign(**{"": float("nan")})
-        codes = cells.melt(place, var_name="column", value_name="code")
-        tables.append(codes.assign(model=plan.name, measure=plan.formula.response)[names])
-    table = pd.concat(tables, ignore_index=True).drop_duplicates(names[:-1])
-    return check(table.assign(column=table["column"].mask(table["column"] == "", None)), "contrast_codes")
+def _contrast_codes(plan: _Planned, design: Coded) -> pd.DataFrame:
+    """Return the columns of a model's contrasts in each condition that enters it."""
+    place = ["paradigm", "condition"]
+    cells = design.frame[[*place, *design.codes]].drop_duplicates(place).sort_values(place)
+    if not design.codes:
+        return cells.assign(model=plan.name, measure=plan.formula.response, column=None, code=float("nan"))
+    codes = cells.melt(place, var_name="column", value_name="code")
+    return codes.assign(model=plan.name, measure=plan.formula.response)
 
 
-def _contrast(term: str, plan: _Planned, design: Coded) -> str | None:
-    """Return what a coefficient compares, such as "extraction: object minus subject"; None where no factor is in it."""
-    parts = [_compared(name, plan, design) for name in term.split(":")]
-    return " x ".join(parts) if any(name in design.codes for name in term.split(":")) else None
-
-
-def _compared(column: str, plan: _Planned, design: Coded) -> str:
-    if column not in design.codes:
-        return column
-    factor, by = design.codes[column]
-    contrast = plan.contrasts[factor]
-    coding = contrast if isinstance(contrast, str) else contrast[0]
-    levels = list(by)
-    nth = [name for name, (of, _) in design.codes.items() if of == factor].index(column)
-    match coding:
-        case "repeated":
-            after, before = levels[nth + 1], levels[nth]
-        case "treatment":
-            after, before = levels[nth + 1], levels[0]
-        case "helmert":
-            after, before = levels[nth + 1], f"the mean of {' and '.join(levels[: nth + 1])}, divided by {nth + 2}"
-        case _:
-            after, before = levels[nth], "the mean of all"
-    return f"{factor}: {after} minus {before}"
-
-
-def _in_ms(model: pd.DataFrame, design: Coded, engine: str) -> dict[str, list[float]]:
+def _in_ms(estimated: Estimated, design: Coded) -> dict[str, list[float]]:
     """Return the columns ms, ms_low and ms_high: of the contrasts that are differences of two levels, -1/2 and +1/2."""
-    table = model.set_index("term")
-    differences = {term: (float("nan"),) * 3 for term in table.index}
+    terms = estimated.coefficients["term"].to_list()
+    differences = {term: (float("nan"),) * 3 for term in terms}
     for column, (_, by) in design.codes.items():
-        if column in table.index and "intercept" in table.index and sorted(by.values()) == [-0.5, 0.5]:
-            differences[column] = _milliseconds(table, column, design.frame, engine)
-    return {name: [differences[term][n] for term in table.index] for n, name in enumerate(("ms", "ms_low", "ms_high"))}
-
-
-def _milliseconds(table: pd.DataFrame, column: str, frame: pd.DataFrame, engine: str) -> tuple[float, float, float]:
-    """Return a difference of predictions in ms; no interval where the random effects change with the codes' origin."""
-    formula = parse(str(table["formula"].iloc[0]))
-    (b0, se0), (b1, se1) = table.loc[["intercept", column], ["estimate", "se"]].to_numpy(dtype="float64")
-    if not all(_shifts(random, column) for random in formula.random):
-        return exp_difference(b0, b1, se0, se1, float("nan"), float("nan"))
-    # The same model with this column's origin at its lower level: its intercept is b0 - b1/2.
-    again = fit(frame.assign(**{column: frame[column] + 0.5}), formula.plain(), engine=engine).set_index("term")
-    lower = float(again["se"]["intercept"])
-    return exp_difference(b0, b1, se0, se1, lower, float(table["df"][column]))
-
-
-def _shifts(random: Random, column: str) -> bool:
-    """Whether these random effects are the same when a constant is added to a column: marginal terms in, correlated."""
-    parts = [frozenset(term.split(":")) - {"1"} for term in random.terms]
-    having = [part for part in parts if column in part]
-    return not having or (random.correlated and all(part - {column} in parts for part in having))
+        if column in terms and "intercept" in terms and sorted(by.values()) == [-0.5, 0.5]:
+            upper, lower = ({"intercept": 1.0, column: code} for code in (0.5, -0.5))
+            differences[column] = estimated.exp_difference(upper, lower)
+    return {name: [differences[term][n] for term in terms] for n, name in enumerate(("ms", "ms_low", "ms_high"))}
 
 
 def _rows_code(plan: _Planned, rows: pd.DataFrame) -> str:

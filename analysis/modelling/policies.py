@@ -21,6 +21,12 @@ class Steps:
     engine: str
     code: Callable[[Formula, Estimated], str] = lambda formula, estimated: ""
     rows: list[dict[str, object]] = field(default_factory=list)
+    kept: Estimated | None = None  # the fit of the results
+
+    @property
+    def reduced(self) -> bool:
+        """Whether the model that was kept has fewer random effects than the first one had."""
+        return any(row["kept"] and row["formula"] != self.rows[0]["formula"] for row in self.rows)
 
     def note(
         self,
@@ -31,6 +37,7 @@ class Steps:
         kept: bool = False,
     ) -> None:
         """Add a fit, or one that failed, and what followed from it."""
+        self.kept = estimated if kept else self.kept
         self.rows.append(
             {
                 "step": len(self.rows),

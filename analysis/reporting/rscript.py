@@ -45,6 +45,7 @@ LEFT_OUT = {
     "alignment_steps": "fits on the way to the models that are here; code of the last one stands in the report where R made it",
     "power": "simulated studies",
     "marginal_contrasts": "differences between levels, computed from a fitted model (R: emmeans)",
+    "simple_effects": "differences between levels, computed from models that are here (R: emmeans)",
     "surprisal_effects": "ms per bit, computed from alignment_models, and the same model of times that are not logarithms",
     "heldout": "log densities of readings held out of a fit",
     "delta_log_likelihood": "gains on readings held out of a fit",
@@ -52,7 +53,7 @@ LEFT_OUT = {
     "gam_terms": "curves (R: mgcv)",
     "smooths": "curves (R: mgcv)",
 }
-BESIDE = "columns computed from the estimates: p_bh, p_bh_all, mde, ms, raw and their limits"
+BESIDE = "columns computed from the estimates: adjusted and equivalence p, mde, ms, raw and their limits"
 BAYESIAN = ("phenomenon_models", "factorial_models")
 
 

@@ -1,9 +1,11 @@
 """What grammaticality does to ratings and reading times: the declared models, models beside them, and how sure it all is."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import pandas as pd
+
+from gardenpath.study.config import Smallest, smallest_effect
 
 from ...measuring.ratings_and_times import SENTENCE_WIDE
 from ...modelling.grammaticality import INTERCEPTS, SLOPES, TERM
@@ -56,25 +58,35 @@ def effects(models: pd.DataFrame, measure: str, prompts: Sequence[str | None] = 
     several: in the table, or in `prompts`.
     """
     tested = models[(models["measure"] == measure) & (models["term"] == TERM)]
-    counts, single = [], []
+    single = []
     prompts = prompts or prompts_of(tested)
     for prompt in prompts:
         part = rows_of_prompt(tested, prompt)
         declared = part[part["random"] == INTERCEPTS]
         rows = declared[declared["region"].isin(FIRST)]
-        if rows.empty:
-            continue
         slopes = records(part[(part["random"] == SLOPES) & part["region"].isin(FIRST)])
         beside = {row["phenomenon"]: row for row in slopes}
-        counts += _counted(declared, measure, prompt)
         single += [effect(row, prompt) + _with_slopes(beside.get(row["phenomenon"])) for row in records(rows)]
+    return [*counts(models, measure, prompts), *single]
+
+
+def counts(models: pd.DataFrame, measure: str, prompts: Sequence[str | None] = ()) -> list[str]:
+    """Return how many phenomena of a measure differ after correction, prompt by prompt, and over all prompts."""
+    tested = models[(models["measure"] == measure) & (models["term"] == TERM)]
+    counts = []
+    prompts = prompts or prompts_of(tested)
+    for prompt in prompts:
+        part = rows_of_prompt(tested, prompt)
+        declared = part[part["random"] == INTERCEPTS]
+        if declared["region"].isin(FIRST).any():
+            counts += _counted(declared, measure, prompt)
     if counts and len(prompts) > 1:
         declared = tested[tested["random"] == INTERCEPTS]
         counts.append(
             f"Corrected over all {int(declared['p'].notna().sum())} tests of the {len(prompts)} prompts together, "
             f"{int((declared['p_bh_all'] < ALPHA).sum())} differences remain."
         )
-    return [*counts, *single]
+    return counts
 
 
 def _with_slopes(row: Row | None) -> str:
@@ -145,7 +157,7 @@ def ordinal(models: pd.DataFrame) -> list[str]:
     return sentences
 
 
-def power(models: pd.DataFrame, smallest: Mapping[str, float]) -> list[str]:
+def power(models: pd.DataFrame, smallest: Smallest) -> list[str]:
     """Return the range of minimum detectable effects, and how many reach the smallest effect of interest, if it is declared."""
     sentences = []
     declared = models[(models["term"] == TERM) & (models["random"] == INTERCEPTS)].dropna(subset="mde")
@@ -158,8 +170,8 @@ def power(models: pd.DataFrame, smallest: Mapping[str, float]) -> list[str]:
                 f"{subject}: with these standard errors, effects from {low:.3f} (best phenomenon) to {high:.3f} (worst) "
                 f"{UNITS[str(measure)]} would be found in 80% of repetitions"
             )
-            if str(measure) in smallest:
-                least = smallest[str(measure)]
+            least = smallest_effect(smallest, str(measure), TERM)
+            if least is not None:
                 reached = int((rows["mde"] <= least).sum())
                 text += f"; the smallest effect of interest, {least:g}, is within reach in {reached} of {len(rows)}"
             sentences.append(f"{text}.")

@@ -109,6 +109,7 @@ def factorial() -> Tables:
         ModelSection("points", "rating ~ extraction + trial + (1|participant)", contrasts={"extraction": "helmert"}),
         ModelSection("without", "log_rt ~ log_trial + (1|participant)"),
         ModelSection("scales", "z ~ extraction*prompt + (1|participant) + (1|item)"),
+        ModelSection("nested", "log_rt ~ extraction/noun + (1|participant) + (1|item)"),
         ModelSection("nowhere", "log_rt ~ noun + (1|participant)", region="verb"),
     )
     kinds = [factorial_models(scores, times, conditions(), models=models) for models in ((), own)]
@@ -137,7 +138,7 @@ def test_factorial_models_come_out_in_r_whatever_their_contrasts(
     keys = list(REFITTED["factorial_models"].keys)
     sizes = factorial["factorial_models"].dropna(subset="estimate").groupby(keys, dropna=False)["n"].first()
     assert sorted(found["n"]) == sorted(sizes)
-    assert {*found["model"]} == {"relatives", "treated", "raw", "points", "without", "scales"}
+    assert {*found["model"]} == {"relatives", "treated", "raw", "points", "without", "scales", "nested"}
     assert found.loc[~found["singular"], "apart"].max() < 1e-3
     assert found["apart"].max() < 2e-2
     assert (tmp_path / "left.txt").read_text() == (
