@@ -103,12 +103,14 @@ bayes_factors <- function(model, term) {
   parameters <- model$parameters[model$parameters$class == "b" & nzchar(model$parameters$coef), ]
   coefficient <- parameters$coef[in_order(parameters$coef) == in_order(term)]
   if (length(coefficient) == 0) stop("no term ", term, " in ", model$label, "; there are ", paste(parameters$coef, collapse = ", "))
+  stated <- prior_of(model)
+  others <- stated[stated$class != "b" | nrow(parameters) > 1, ]
   found <- lapply(widths[[model$family]], function(width) {
-    prior <- c(prior_of(model), set_prior(sprintf("normal(0, %g)", width), class = "b", coef = coefficient))
+    prior <- c(others, set_prior(sprintf("normal(0, %g)", width), class = "b", coef = coefficient))
     fit <- sampled(model, prior, long_run, paste(model$label, term, width))
     savage_dickey(as.data.frame(fit)[[paste0("b_", coefficient)]], width)
   })
-  told(model, prior_of(model))
+  told(model, others)
   cat("  Bayes factors of ", term, " against 0, and 95 % of their Monte Carlo error, by the width of its prior normal(0, width):\n", sep = "")
   print(signif(do.call(rbind, found), 3), row.names = FALSE)
   cat("  Above 1 they speak for an effect, below 1 against one. What they say depends on the prior: report them all.\n",
