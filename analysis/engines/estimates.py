@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 Cells = list[float] | list[str]
 Columns = Mapping[str, Cells]
 
+# The families of responses: a number with normal noise, or 0 and 1 through the logit, whose coefficients are log odds.
+FAMILIES = ("gaussian", "binomial")
+
 # A standard deviation below this share of the residual's counts as zero: the tolerance of lme4's isSingular.
 ZERO = 1e-4
 
@@ -37,9 +40,11 @@ def without_freedom(weights: "np.ndarray") -> float:
 class Estimated:
     """A fitted model: its table of fixed effects, its random effects, and how the fit went.
 
-    `criterion` is -2 log restricted likelihood, `parameters` the number of variances and correlations without the
-    residual's. `covariance` is that of the fixed effects, rows and columns named by their terms, empty where one was not
-    estimated; `freedom` returns the degrees of freedom of a sum of them with these weights, in the order of its rows.
+    `criterion` is -2 log restricted likelihood, or of a binomial model -2 log likelihood by Laplace's approximation;
+    `parameters` the number of variances and correlations without the residual's. `residual` is 1 for a binomial model, to
+    which the spread of its random effects, in log odds, is held. `covariance` is that of the fixed effects, rows and columns
+    named by their terms, empty where one was not estimated; `freedom` returns the degrees of freedom of a sum of them with
+    these weights, in the order of its rows.
     """
 
     coefficients: pd.DataFrame
@@ -53,6 +58,7 @@ class Estimated:
     notes: tuple[str, ...] = ()
     covariance: pd.DataFrame = field(default_factory=pd.DataFrame)
     freedom: Callable[["np.ndarray"], float] = without_freedom
+    family: str = "gaussian"
 
     def combined(self, weights: Mapping[str, float]) -> dict[str, float]:
         """Return the sum of the fixed effects with these weights: estimate, se, df, t (z without df), p, and its 95 % interval.
@@ -116,7 +122,17 @@ class Estimated:
     def spread(self) -> str:
         """Return the standard deviations in words."""
         named = [f"{named_term(v.term)} by {v.group} {v.sd:.4g}" for v in self.variances]
-        return "; ".join([*named, f"residual {self.residual:.4g}"])
+        return "; ".join([*named, *([f"residual {self.residual:.4g}"] if self.family == "gaussian" else [])])
+
+
+def wald(terms: Sequence[str], estimates: Sequence[float], errors: Sequence[float]) -> pd.DataFrame:
+    """Return a table of fixed effects tested against the normal distribution: without df, `t` being z."""
+    from scipy import stats
+
+    table = pd.DataFrame({"term": list(terms), "estimate": list(estimates), "se": list(errors), "df": float("nan")})
+    z, width = table["estimate"] / table["se"], stats.norm.ppf(0.975) * table["se"]
+    p = 2 * stats.norm.sf(z.abs().to_numpy(dtype="float64"))
+    return table.assign(t=z, p=p, ci_low=table["estimate"] - width, ci_high=table["estimate"] + width)
 
 
 def named_term(term: str) -> str:

@@ -265,14 +265,16 @@ def _trouble(estimated: Estimated) -> str:
     return "it is singular" if estimated.singular else "it did not converge"
 
 
-def widest(formula: Formula, columns: Columns, slopes: Sequence[str] | None = None) -> Formula:
+def widest(formula: Formula, columns: Columns, slopes: Sequence[str] | None = None, *, crossed: bool = True) -> Formula:
     """Return the formula with a correlated slope, by each group, of every fixed effect that varies within its levels.
 
-    With `slopes`, of these columns and their interactions alone: covariates need none (Barr et al. 2013). A group whose
-    intercepts the formula leaves out stays without.
+    With `slopes`, of these columns and their interactions alone: covariates need none (Barr et al. 2013). Unless `crossed`,
+    interactions have none. A group whose intercepts the formula leaves out stays without.
     """
     effects = [
-        term for term in formula.fixed if term != "1" and (slopes is None or set(term.split(":")) <= set(slopes))
+        term
+        for term in formula.fixed
+        if term != "1" and (crossed or ":" not in term) and (slopes is None or set(term.split(":")) <= set(slopes))
     ]
     named = [name for term in effects for name in term.split(":")]
     text = [name for name in dict.fromkeys(named) if isinstance(columns[name][0], str)]

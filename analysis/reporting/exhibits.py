@@ -179,8 +179,8 @@ class Page:
         badges = self.badges(name, rows if rows is not None and {"model", "model_a", "a"} & set(rows) else None)
         return [Exhibit(caption, self.file(name), badges, header=header, rows=cells, total=len(frame), aside=aside)]
 
-    def coefficients(self, name: str, caption: str, table: Coefficients) -> list[Exhibit]:
-        """Return a table of coefficients of table `name`, nothing where there are none; it is shown however long it is."""
+    def coefficients(self, name: str, caption: str, table: Coefficients, aside: bool = False) -> list[Exhibit]:
+        """Return a table of coefficients of table `name`, nothing where there are none; shown however long, or `aside`."""
         if not table.rows:
             return []
         looks = ["text"] * table.labels + ["number"] * (len(table.columns) - table.labels)
@@ -188,7 +188,7 @@ class Page:
         return [
             Exhibit(
                 caption, self.file(name), self.badges(name), header=header, rows=table.rows, total=len(table.rows),
-                central=True, groups=table.groups,
+                aside=aside, central=True, groups=table.groups,
             )
         ]  # fmt: skip
 

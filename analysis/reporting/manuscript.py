@@ -69,9 +69,14 @@ def ready_to_paste(tables: Tables, software: Versions | None = None, smallest: S
 def _tables(tables: Tables) -> list[str]:
     """Return the tables of a study's own factors, each under its caption: means of cells, and every contrast."""
     models, means = table_of(tables, "factorial_models"), table_of(tables, "factorial_means")
-    shown = [(effect_captions.CELLS, effect_captions.cells(rows)) for _, rows in means.groupby("factors", sort=False)]
+    shown = [
+        (effect_captions.cells_caption(rows), effect_captions.cells(rows))
+        for _, rows in means.groupby("factors", sort=False)
+    ]
     if len(models):
         shown.append((effect_captions.contrasts_caption(models), effect_captions.contrasts(models)))
+        simple = effect_captions.simple(table_of(tables, "simple_effects"), models)
+        shown.append((effect_captions.SIMPLE, simple))
     return [f"{caption}\n\n{table.markdown()}" for caption, table in shown if table.rows]
 
 
@@ -130,13 +135,14 @@ def _factors(tables: Tables, software: Versions) -> str:
         return ""
     declared = fitted[fitted["random"] != SLOPES]
     contrasts = dict.fromkeys(contrast for contrast in declared["contrast"].dropna() if " x " not in contrast)
-    text = (
-        f"Of the study's own factors we fitted {fits.formulas(declared)}, {fits.estimation(fitted, software)}, other predictors "
-        f"centred, and these contrasts (Schad et al., 2020): {'; '.join(contrasts)}."
-    )
+    families = [declared[declared["family"] == family] for family in dict.fromkeys(declared["family"])]
+    how = ", and ".join(f"{fits.formulas(rows)}, {fits.estimation(rows, software)}" for rows in families)
+    text = f"Of the study's own factors we fitted {how}, other predictors centred"
+    text += f", and these contrasts (Schad et al., 2020): {'; '.join(contrasts)}." if contrasts else "."
     if (fitted["random"] == SLOPES).any():
-        text += f" Beside them stand models with {fits.POLICIES['maximal']}."
-    if len(table_of(tables, "factorial_means")):
+        text += f" Beside them stand models with {fits.POLICIES['maximal']}"
+        text += "; binomial ones without slopes of interactions." if (fitted["family"] == "binomial").any() else "."
+    if effect_captions.linear(table_of(tables, "factorial_means")).any():
         text += " Means by condition have 95% Cousineau-Morey intervals (Morey, 2008)."
     if fitted["measure"].eq("log_rt").any() and fitted["ms"].notna().any():
         text += " Differences in ms are those of exponentiated predictions at the mean, with delta-method intervals."

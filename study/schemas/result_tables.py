@@ -126,6 +126,23 @@ log_rt        float    natural log of rt
         ANALYSE,
     ),
     Table(
+        "binary_answers",
+        "an answer to a target trial that is one of two: right or wrong, yes or no, one of a pair or the other",
+        columns(
+            PLACE
+            + """
+phenomenon    string   phenomenon of the paradigm
+measure       string   correct (questions, decisions), yes (ratings on a scale of two points) or chosen (forced choice)
+prompt        string   name of the task as the study names it
+event         string   what 1 stands for: right, yes, or which member of the pair over which
+answer        int      1 or 0
+"""
+        ),
+        ("session", "trial", "measure", "prompt"),
+        ANALYSE,
+        always=False,
+    ),
+    Table(
         "condition_means",
         "a phenomenon in a condition",
         columns("""
@@ -162,9 +179,10 @@ se            float?   standard error of that mean over participants
         columns(
             """
 model         string   name: as declared in study.toml; the paradigm's where none is declared
-measure       string   response: z, rating, log_rt or rt
-region        string   region of the reading times; sentence for ratings
-prompt        string?  prompt of the ratings; 'all' of a model that has it among its predictors; empty of reading times
+measure       string   response: z, rating, log_rt or rt; of binomial models correct, yes or chosen
+family        string   gaussian; binomial: estimates are log odds, t is z, without df
+region        string   region of the reading times; sentence for ratings and answers
+prompt        string?  prompt of the answers; 'all' of a model that has it among its predictors; empty of reading times
 random        string   declared; of models that nobody declared: intercepts, or slopes as far as the design and the data allow
 """
             + COEFFICIENTS
@@ -206,17 +224,22 @@ code          float?   its value in the condition; empty of a model without fact
         "a cell of the study's own factors under a model",
         columns("""
 model         string   name of the model, as in factorial_models
-measure       string   response: z, rating, log_rt or rt
-region        string   region of the reading times; sentence for ratings
-prompt        string?  prompt of the ratings; 'all' of a model that has it among its predictors; empty of reading times
-factors       string   factors of the model, such as extraction x noun_phrase
+measure       string   response: z, rating, log_rt or rt; of binomial models correct, yes or chosen
+region        string   region of the reading times; sentence for ratings and answers
+prompt        string?  prompt of the answers; 'all' of a model that has it among its predictors; empty of reading times
+random        string?  binomial: random effects of the model, the headline's, whose log odds these are
+factors       string   factors of the model, such as extraction x noun_phrase; 'all' of a binomial one that has none
 levels        string   level of each, in this order, such as object x name; rows stand in the order of the materials
-participants  int      participants with a trial in every cell
-dropped       int      participants left out, having none in some cell
+participants  int      participants with a trial in every cell; binomial: in this one
+dropped       int      participants left out, having none in some cell; binomial: none
 n             int      trials
-mean          float?   mean of the participants' means; empty where nobody has a trial in every cell
-ci_low        float?   lower end of its 95 % Cousineau-Morey interval, within participants (doi 10.20982/tqmp.04.2.p061)
+mean          float?   mean of the participants' means; binomial: log odds where random effects are 0; empty where there is none
+ci_low        float?   lower end of its 95 % interval: Cousineau-Morey (doi 10.20982/tqmp.04.2.p061); binomial: Wald
 ci_high       float?   upper end
+share         float?   binomial: share of trials answered right, with yes, or by this member of the pair
+probability   float?   binomial: 1 / (1 + exp(-mean))
+probability_low float? lower end of its interval
+probability_high float? upper end
 ms            float?   log_rt: exp(mean), the geometric mean in ms
 ms_low        float?   exp(ci_low)
 ms_high       float?   exp(ci_high)

@@ -5,11 +5,12 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
+from ...measuring.binary_answers import BINARY
 from ...measuring.cell_means import JOINED
 from ...measuring.ratings_and_times import SENTENCE_WIDE
 from ...modelling.headline import beside, headline
 from ...prompts import select_prompt
-from ..wording.labels import label, region_name
+from ..wording.labels import label, region_name, response
 from ..wording.terms import terms_by_model
 from .effect_figures import BESIDE, FORMS
 from .figure_style import (
@@ -25,6 +26,7 @@ from .figure_style import (
     named_rows,
     ordered,
     panel,
+    percentages,
     places,
     style,
     whiskers,
@@ -35,7 +37,10 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-RESPONSES = {"log_rt": "reading time (ms)", "rt": "reading time (ms)", "z": "rating (z)", "rating": "rating"}
+RESPONSES = {
+    "log_rt": "reading time (ms)", "rt": "reading time (ms)", "z": "rating (z)", "rating": "rating",
+    "correct": "right answers (%)", "yes": "yes (%)", "chosen": "choices (%)",
+}  # fmt: skip
 ASIDE = 0.05  # between the series at a level, of the distance to the next level
 TITLE = 26  # characters of a line above a panel
 PANEL = ["model", "measure", "region", "prompt"]
@@ -45,8 +50,8 @@ def interaction_figure(factorial_means: pd.DataFrame, factors: str | None = None
     r"""Return the means of a design's cells with their intervals, a panel for each response and region.
 
     The first factor is on the axis, the others are the lines, in the order of the materials. Log reading times are labelled in
-    ms, and their panels span the same ratio, so that lines of the same slope are effects of the same size. Of models with
-    different factors, `factors` names those of one, as the column does.
+    ms, and their panels span the same ratio, so that lines of the same slope are effects of the same size. Log odds are labelled
+    in percent. Of models with different factors, `factors` names those of one, as the column does.
 
     A table without means is a `DataError`; several sets of factors of which none is named are a `ValueError`.
 
@@ -130,6 +135,8 @@ def _scale(axes: "Axes", rows: pd.DataFrame, spread: float) -> None:
     middle = (low + high) / 2
     if rows["measure"].iloc[0] == "log_rt":
         milliseconds(axes, middle - half, middle + half, 5)
+    elif rows["measure"].iloc[0] in BINARY:
+        percentages(axes, middle - half, middle + half)
     else:
         axes.set_ylim(middle - half, middle + half)
         axes.locator_params(axis="y", nbins=5)
@@ -164,6 +171,6 @@ def factorial_figure(factorial_models: pd.DataFrame, measure: str = "log_rt", pr
         points = "points of the scale" if prompt is None else f"{label(prompt)}, points"
         rating = "rating" if prompt is None else label(prompt)
         units = {"z": f"{rating}, z", "rating": points, "log_rt": "log reading time", "rt": "ms"}
-        axes.set_xlabel(f"difference ({units[measure]})")
+        axes.set_xlabel(f"difference ({units.get(measure) or response(measure)})")
         legend(axes, len(series) if len(series) > 1 else len(forms))
     return figure

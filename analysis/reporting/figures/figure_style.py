@@ -223,6 +223,19 @@ def milliseconds(axes: "Axes", low: float, high: float, most: int = 7) -> None:
     axes.set_yticks(np.log(list(ticks)), [str(tick) for tick in ticks])
 
 
+PERCENT = (0.1, 0.5, 1, 2, 5, 10, 20, 30, 50, 70, 80, 90, 95, 98, 99, 99.5, 99.9)  # labels of an axis in log odds
+
+
+def percentages(axes: "Axes", low: float, high: float) -> None:
+    """Label an axis in log odds from `low` to `high` with percentages."""
+    import numpy as np
+
+    axes.set_ylim(low, high)
+    odds = {f"{share:g}": float(np.log(share / (100 - share))) for share in PERCENT}
+    inside = {text: place for text, place in odds.items() if low <= place <= high}
+    axes.set_yticks([*inside.values()], [*inside])
+
+
 def least_squares(x: Any, y: Any, grid: Any, t: float) -> tuple[Any, Any]:
     """Return the least-squares line over `grid` and half the width of its pointwise band."""
     import numpy as np

@@ -222,7 +222,9 @@ def _interactions(page: Page) -> list[Exhibit]:
         draw = partial(factor_figures.interaction_figure, means, str(names))
         caption = effect_captions.interaction(rows)
         exhibits += page.figure("factorial_means", f"interaction-{number}", caption, draw, rows)
-        exhibits += page.coefficients("factorial_means", effect_captions.CELLS, effect_captions.cells(rows))
+        exhibits += page.coefficients(
+            "factorial_means", effect_captions.cells_caption(rows), effect_captions.cells(rows)
+        )
     return exhibits
 
 
@@ -230,6 +232,10 @@ def _factorial_coefficients(page: Page, models: pd.DataFrame) -> list[Exhibit]:
     """Return the table of every contrast, and its figure for each response."""
     table = effect_captions.contrasts(models)
     exhibits = page.coefficients("factorial_models", effect_captions.contrasts_caption(models), table)
+    simple = page.get("simple_effects")
+    exhibits += page.coefficients(
+        "simple_effects", effect_captions.SIMPLE, effect_captions.simple(simple, models), True
+    )
     caption = (
         "Differences between the levels of the study's factors, with 95% intervals; an interaction is a difference of "
         f"differences. {effect_captions.FILLED}"
@@ -257,6 +263,11 @@ def models(page: Page) -> Section:
     exhibits += page.table(
         "model_steps", "Every fit on the way to these models.", steps[[*STEPS]], limit=60, aside=True
     )
+    caption = (
+        "Contrast matrices of these models: what stands for a cell of the design in the model matrix (code), and what its mean "
+        "weighs in the coefficient (weight; Schad et al., 2020)."
+    )
+    exhibits += page.table("contrast_matrices", caption, limit=60, aside=True)
     if len(models):
         caption = "Means of participants' means and their standard errors, by phenomenon and condition."
         exhibits += page.table("condition_means", caption, aside=True)

@@ -2,16 +2,25 @@
 
 import pandas as pd
 
+from ...measuring.binary_answers import BINARY
 from ...measuring.cell_means import JOINED
 from ...measuring.ratings_and_times import SENTENCE_WIDE
 from ...modelling.headline import beside, headline
+from ...prompts import named_prompts
 from ...row_dicts import records
 from .coefficients import ABSENT, Coefficients, coefficients, once
 from .labels import asked, label, listed, region_name, response
-from .numbers import Row, counted, minus
-from .terms import terms_by_model
+from .numbers import Row, counted, minus, percent
+from .terms import compared, terms_by_model
 
+NONE = Coefficients((), (), 0)
+SIMPLE = (
+    "Simple effects: differences between the levels of a factor at each level of those it interacts with. They are contrasts of "
+    "the model in the table above, with degrees of freedom after Satterthwaite; p_Holm is adjusted over the simple effects of a "
+    "factor in one model (Holm, 1979)."
+)
 CELLS = "Means by condition with 95% Cousineau-Morey intervals: of reading times the geometric mean in ms, of ratings the mean z."
+ANSWERS = "Of answers, the probability by the binomial model where random effects are zero, with Wald's 95% interval."
 HEADLINE = (
     "Left: the model with as many slopes by participant and item as the design and the data support (Barr et al., 2013), on which "
     "conclusions rest; right: the model with intercepts alone, the form most often published."
@@ -33,7 +42,20 @@ def interaction(means: pd.DataFrame) -> str:
     )
     if (means["measure"] == "log_rt").any():
         text += " Reading times are averaged as logarithms and labelled in ms; their panels span the same ratio."
-    return " ".join([text, UNADJUSTED, *_left_out(means)])
+    if not linear(means).all():
+        text = " ".join([text, ANSWERS, "Its axis is in log odds."]) if linear(means).any() else ANSWERS
+    return " ".join([text, *([UNADJUSTED] if linear(means).any() else []), *_left_out(means)])
+
+
+def linear(means: pd.DataFrame) -> "pd.Series[bool]":
+    """Return for each row of factorial_means whether it is of a linear model."""
+    return ~means["measure"].isin(BINARY)
+
+
+def cells_caption(means: pd.DataFrame) -> str:
+    """Return the caption of the table of a design's cells."""
+    of = linear(means)
+    return " ".join(text for text, there in ((CELLS, of.any()), (ANSWERS, not of.all())) if there)
 
 
 def _left_out(means: pd.DataFrame) -> list[str]:
@@ -51,7 +73,10 @@ def _left_out(means: pd.DataFrame) -> list[str]:
 def _places(rows: pd.DataFrame) -> list[str]:
     """Return the response of each row, or of reading times the region."""
     places = zip(rows["measure"], rows["region"], strict=True)
-    return [response(measure) if region == SENTENCE_WIDE else region_name(region) for measure, region in places]
+    return [
+        response(measure).removesuffix(" (log odds)") if region == SENTENCE_WIDE else region_name(region)
+        for measure, region in places
+    ]
 
 
 def cells(means: pd.DataFrame) -> Coefficients:
@@ -75,7 +100,14 @@ def cells(means: pd.DataFrame) -> Coefficients:
 
 
 def _mean(row: Row) -> str:
-    """Return a cell's mean with its interval: in ms of log reading times."""
+    """Return a cell's mean with its interval: in ms of log reading times, of answers the probability."""
+    if row["measure"] in BINARY:
+        mean, low, high = (row[name] for name in ("probability", "probability_low", "probability_high"))
+        return (
+            f"{percent(row['share'])} observed"
+            if pd.isna(mean)
+            else f"{percent(mean)} [{percent(low)}, {percent(high)}]"
+        )
     in_ms = not pd.isna(row["ms"])
     mean, low, high = (row[name] for name in (("ms", "ms_low", "ms_high") if in_ms else ("mean", "ci_low", "ci_high")))
     form = ".0f" if in_ms or row["measure"] == "rt" else ".2f"
@@ -85,26 +117,42 @@ def _mean(row: Row) -> str:
 def contrasts(models: pd.DataFrame) -> Coefficients:
     """Return the table of every contrast: the headline of each, and beside it the published form."""
     rows = models[models["contrast"].notna() | models["estimate"].isna()]
-    if rows.empty:
-        return Coefficients((), (), 0)
-    several = len(rows["prompt"].dropna().unique()) > 1
-    named = terms_by_model(rows)
-    headings = [
-        response(measure)
-        + asked(prompt if several else None)
-        + ("" if region == SENTENCE_WIDE else f", {region_name(region)}")
-        for measure, prompt, region in zip(rows["measure"], rows["prompt"], rows["region"], strict=True)
+    return coefficients(rows, [("effect", terms_by_model(rows).to_list())], _headings(rows)) if len(rows) else NONE
+
+
+def _headings(rows: pd.DataFrame) -> list[str]:
+    """Return of what model each row is: response and region, with the prompt and the model where there are several."""
+    several = len(rows["model"].unique()) > 1
+    return [
+        (f"{label(row['model'])}: " if several else "")
+        + response(row["measure"])
+        + asked(prompt)
+        + ("" if row["region"] == SENTENCE_WIDE else f", {region_name(row['region'])}")
+        for row, prompt in zip(records(rows), named_prompts(rows), strict=True)
     ]
-    if len(rows["model"].unique()) > 1:
-        headings = [f"{label(name)}: {heading}" for name, heading in zip(rows["model"], headings, strict=True)]
-    return coefficients(rows, [("effect", named.to_list())], headings)
+
+
+def simple(effects: pd.DataFrame, models: pd.DataFrame) -> Coefficients:
+    """Return the table of simple effects under the headline of each model in the table factorial_models."""
+    place = ["model", "measure", "region", "prompt", "random"]
+    fits = models[headline(models)].drop_duplicates(place)[[*place, "converged", "singular", "reduced"]]
+    rows = effects.merge(fits, on=place)
+    names = [
+        f"{compared(f'{factor}: {levels}')} at {label(at)}"
+        for factor, levels, at in zip(rows["factor"], rows["contrast"], rows["at"], strict=True)
+    ]
+    return coefficients(rows, [("simple effect", names)], _headings(rows)) if len(rows) else NONE
 
 
 def contrasts_caption(models: pd.DataFrame) -> str:
     """Return the caption of the table of contrasts."""
     text = "Effects of the study's factors, in units of the response."
+    if "family" in models and (models["family"] == "binomial").any():
+        text += " Answers that are one of two are modelled in log odds."
     if beside(models).any():
         text += f" {HEADLINE}"
+    if "p_holm" in models and models["p_holm"].notna().any():
+        text += " p_Holm is adjusted over the regions in which the same effect is tested (Holm, 1979)."
     if models.loc[headline(models), "ms"].notna().any():
         text += " ms: the difference at the mean, back-transformed."
     return f"{text} An effect that is a product of factors is an interaction, a difference of differences."
@@ -116,7 +164,7 @@ def grammaticality(models: pd.DataFrame) -> Coefficients:
     if len(models["prompt"].dropna().unique()) > 1:
         names.append(("prompt", [label(prompt) for prompt in models["prompt"]]))
     regions = [region_name(region) for region in models["region"]] if len(models["region"].unique()) > 1 else []
-    return coefficients(models, names, regions) if len(models) else Coefficients((), (), 0)
+    return coefficients(models, names, regions) if len(models) else NONE
 
 
 def grammaticality_caption(models: pd.DataFrame, adjusted: str) -> str:

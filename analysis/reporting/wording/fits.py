@@ -63,6 +63,8 @@ def estimation(models: pd.DataFrame, software: Versions | None = None) -> str:
     'by REML with the Python package glmm 0.6.2 and degrees of freedom after Satterthwaite (Kuznetsova et al., 2017)'
     """
     used = program(str(models["engine"].iloc[0]), software)
+    if "family" in models and (models["family"] == "binomial").all():
+        return f"binomial with a logit link, by maximum likelihood (Laplace's approximation) with {used} and Wald's z tests"
     return f"by REML with {used} and degrees of freedom after Satterthwaite (Kuznetsova et al., 2017)"
 
 

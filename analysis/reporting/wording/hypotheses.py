@@ -13,6 +13,7 @@ from .terms import terms
 
 RESPONSES = {
     "z": "ratings", "rating": "ratings", "log_rt": "reading times", "rt": "reading times",
+    "correct": "right answers", "yes": "judgments of yes or no", "chosen": "choices between two sentences",
 }  # fmt: skip
 CRITICAL = "critical"
 

@@ -19,7 +19,10 @@ def label(name: object) -> str:
     return str(name).replace("_", " ")
 
 
-RESPONSES = {"z": "rating (z)", "rating": "rating", "log_rt": "log reading time", "rt": "reading time (ms)"}
+RESPONSES = {
+    "z": "rating (z)", "rating": "rating", "log_rt": "log reading time", "rt": "reading time (ms)",
+    "correct": "right answers (log odds)", "yes": "yes (log odds)", "chosen": "choices (log odds)",
+}  # fmt: skip
 
 
 def response(measure: str) -> str:
@@ -97,6 +100,15 @@ def measures(names: Iterable[str]) -> str:
     """
     known = [_measure(name) for name in names]
     return ", ".join(f"{measure.label} ({measure.source})" if measure.source else measure.label for measure in known)
+
+
+def measure_name(name: str) -> str:
+    """Return a measure in words.
+
+    >>> measure_name("lp")
+    'log probability'
+    """
+    return _measure(name).label
 
 
 def measure_axis(name: str) -> str:
