@@ -33,7 +33,7 @@ trials_of <- function(one) {
   if (one$measure %in% c("log_rt", "rt")) return(region_times[region_times$region == one$region, ])
   if (is_binary(one)) {
     rows <- binary_answers[binary_answers$measure == one$measure, ]
-    rows[[one$measure]] <- rows$value
+    rows[[one$measure]] <- rows$answer
   } else {
     rows <- rating_scores[rating_scores$role == "target" & !is.na(rating_scores$z), ]
   }

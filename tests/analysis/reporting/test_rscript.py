@@ -11,7 +11,7 @@ from scipy.stats import norm
 
 from gardenpath.analysis import AlignOptions, align, analyse, factorial_models
 from gardenpath.analysis.reporting.rscript import BESIDE, LEFT_OUT, REFITTED, script
-from gardenpath.study import TABLES, AnalysisSection, ModelSection, write
+from gardenpath.study import TABLES, AnalysisSection, ModelSection, check, write
 
 from ..conftest import absent_from_r
 from ..test_factorial import conditions, measured
@@ -110,14 +110,33 @@ def factorial() -> Tables:
         ModelSection("without", "log_rt ~ log_trial + (1|participant)"),
         ModelSection("scales", "z ~ extraction*prompt + (1|participant) + (1|item)"),
         ModelSection("nested", "log_rt ~ extraction/noun + (1|participant) + (1|item)"),
+        ModelSection("right", "correct ~ noun + (1|participant) + (1|item)", contrasts={"noun": "treatment"}),
         ModelSection("nowhere", "log_rt ~ noun + (1|participant)", region="verb"),
     )
-    kinds = [factorial_models(scores, times, conditions(), models=models) for models in ((), own)]
+    answers = answered(times)
+    kinds = [factorial_models(scores, times, conditions(), answers=answers, models=models) for models in ((), own)]
     tables = {
         name: pd.concat([kind[name] for kind in kinds], ignore_index=True)
         for name in ("factorial_models", "contrast_codes")
     }
-    return tables | {"rating_scores": scores, "region_times": times}
+    return tables | {"rating_scores": scores, "region_times": times, "binary_answers": answers}
+
+
+def answered(times: pd.DataFrame) -> pd.DataFrame:
+    """Return a right or wrong answer to each trial of a Latin square, and a choice between its extraction and the other one."""
+    rng = np.random.default_rng(3)
+    trials = times.drop(columns=["region", "word", "words", "rt", "log_rt"])
+    people, sentences = (
+        rows.map(dict(zip(rows.unique(), rng.normal(0, 0.9, rows.nunique()), strict=True)))
+        for rows in (trials["participant"], trials["item"])
+    )
+    noun = trials["condition"].str.endswith("name") - 0.5
+    log_odds = 0.8 + 0.7 * noun + people + sentences
+    answer = (rng.random(len(trials)) < 1 / (1 + np.exp(-log_odds))).astype("int64")
+    pair = trials["condition"].str.replace(r".*\.(.*)", r"subject.\1+object.\1", regex=True)
+    kinds = [("correct", "right", trials["condition"]), ("chosen", "subject over object", pair)]
+    rows = [trials.assign(measure=m, event=e, condition=c, prompt=m, answer=answer) for m, e, c in kinds]
+    return check(pd.concat(rows)[TABLES["binary_answers"].names], "binary_answers")
 
 
 def written(tables: Tables, folder: Path, before: str = "", after: str = "") -> Path:
@@ -138,7 +157,7 @@ def test_factorial_models_come_out_in_r_whatever_their_contrasts(
     keys = list(REFITTED["factorial_models"].keys)
     sizes = factorial["factorial_models"].dropna(subset="estimate").groupby(keys, dropna=False)["n"].first()
     assert sorted(found["n"]) == sorted(sizes)
-    assert {*found["model"]} == {"relatives", "treated", "raw", "points", "without", "scales", "nested"}
+    assert {*found["model"]} == {"relatives", "treated", "raw", "points", "without", "scales", "nested", "right"}
     assert found.loc[~found["singular"], "apart"].max() < 1e-3
     assert found["apart"].max() < 2e-2
     assert (tmp_path / "left.txt").read_text() == (
@@ -156,7 +175,7 @@ def test_brms_takes_every_model_with_its_priors_and_all_slopes_of_the_design(
     run_r(code)
     plan = (tmp_path / "plan.txt").read_text()
     keys = ["model", "measure", "region", "prompt"]
-    fitted = factorial["factorial_models"].query("model != 'nowhere'")
+    fitted = factorial["factorial_models"].dropna(subset="estimate")
     models = {" ".join(part for part in row if part) for row in fitted[keys].fillna("").itertuples(index=False)}
     assert {part.partition("\n")[0] for part in plan.split("\n\n")[1:]} == models
     times = plan.partition("relatives log_rt critical\n")[2].partition("\n\n")[0].splitlines()
@@ -171,6 +190,7 @@ def test_brms_takes_every_model_with_its_priors_and_all_slopes_of_the_design(
         "prior sigma ~ normal(0, 0.5)",
         "prior cor ~ lkj(2)",
     ]
+    assert "family bernoulli" in plan.partition("relatives chosen sentence chosen\n")[2].partition("\n\n")[0]
     assert "family cumulative" in plan.partition("relatives z sentence ease\n")[2].partition("\n\n")[0]
 
 
