@@ -10,6 +10,7 @@ from gardenpath.study.config import Smallest
 from ..aligning.held_out import CLUSTERS
 from ..aligning.predictors import AT, at
 from ..comparing.rating_correlation import RELATIVE
+from ..ledger import ALL
 from ..modelling.grammaticality import INTERCEPTS, SLOPES, TERM
 from ..prompts import rated_prompts
 from .references import cited
@@ -71,8 +72,9 @@ def _tables(tables: Tables) -> list[str]:
     models, means = table_of(tables, "factorial_models"), table_of(tables, "factorial_means")
     shown = [
         (effect_captions.cells_caption(rows), effect_captions.cells(rows))
-        for _, rows in means.groupby("factors", sort=False)
+        for _, rows in means[means["factors"] != ALL].groupby("factors", sort=False)
     ]
+    shown.append((effect_captions.PREFERENCES, effect_captions.preferences(means[means["factors"] == ALL])))
     if len(models):
         shown.append((effect_captions.contrasts_caption(models), effect_captions.contrasts(models)))
         simple = effect_captions.simple(table_of(tables, "simple_effects"), models)

@@ -6,6 +6,7 @@ from functools import partial
 import pandas as pd
 
 from ...grammatical_status import CODES, minimal_pairs
+from ...ledger import ALL
 from ...modelling import factorial as factorial_models
 from ...modelling import random_effects as chosen_models
 from ...modelling.grammaticality import INTERCEPTS, SLOPES, TERM
@@ -215,16 +216,21 @@ def answer(page: Page) -> Section:
 
 
 def _interactions(page: Page) -> list[Exhibit]:
-    """Return the interaction plot of each set of factors."""
+    """Return the interaction plot of each set of factors, and the figure of choices."""
     means = page.get("factorial_means")
     exhibits: list[Exhibit] = []
-    for number, (names, rows) in enumerate(means.groupby("factors", sort=False), start=1):
+    crossed = means[means["factors"] != ALL]
+    for number, (names, rows) in enumerate(crossed.groupby("factors", sort=False), start=1):
         draw = partial(factor_figures.interaction_figure, means, str(names))
         caption = effect_captions.interaction(rows)
         exhibits += page.figure("factorial_means", f"interaction-{number}", caption, draw, rows)
         exhibits += page.coefficients(
             "factorial_means", effect_captions.cells_caption(rows), effect_captions.cells(rows)
         )
+    draw = partial(factor_figures.choice_figure, means)
+    exhibits += page.figure("factorial_means", "choices", effect_captions.CHOICES, draw)
+    table = effect_captions.preferences(means[means["factors"] == ALL])
+    exhibits += page.coefficients("factorial_means", effect_captions.PREFERENCES, table)
     return exhibits
 
 

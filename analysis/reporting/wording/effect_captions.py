@@ -21,6 +21,11 @@ SIMPLE = (
 )
 CELLS = "Means by condition with 95% Cousineau-Morey intervals: of reading times the geometric mean in ms, of ratings the mean z."
 ANSWERS = "Of answers, the probability by the binomial model where random effects are zero, with Wald's 95% interval."
+CHOICES = (
+    "Forced choices: how often the member of a pair that the materials list first was chosen, by the binomial model where random "
+    "effects are zero, with Wald's 95% interval. An interval that leaves out the dashed line shows a preference."
+)
+PREFERENCES = "Forced choices: the share observed, and the probability by the binomial model with Wald's 95% interval."
 HEADLINE = (
     "Left: the model with as many slopes by participant and item as the design and the data support (Barr et al., 2013), on which "
     "conclusions rest; right: the model with intercepts alone, the form most often published."
@@ -97,6 +102,12 @@ def cells(means: pd.DataFrame) -> Coefficients:
         (*cell, *(of.get(text, ABSENT) for of in shown)) for cell, text in zip(names, first["levels"], strict=True)
     ]
     return Coefficients(tuple(columns), tuple(rows_), len(factors))
+
+
+def preferences(means: pd.DataFrame) -> Coefficients:
+    """Return the table of choices without factors: a row a model."""
+    rows = [(label(row["model"]), str(row["n"]), percent(row["share"]), _mean(row)) for row in records(means)]
+    return Coefficients(("pairs of", "choices", "observed", "by the model"), tuple(rows), 1)
 
 
 def _mean(row: Row) -> str:

@@ -97,7 +97,14 @@ def test_every_part_may_be_missing(found: Tables) -> None:
 
 
 def test_a_factorial_study_states_its_hypothesis_first_and_ends_in_tables_of_cells_and_contrasts() -> None:
-    place = {"model": "relatives", "measure": "z", "region": "sentence", "prompt": "ease", "engine": "glmm"}
+    place = {
+        "model": "relatives",
+        "measure": "z",
+        "region": "sentence",
+        "prompt": "ease",
+        "engine": "glmm",
+        "family": "gaussian",
+    }
     effect = {"estimate": 0.31, "se": 0.1, "df": 20.0, "t": 3.1, "p": 0.006, "ci_low": 0.1, "ci_high": 0.52, "n": 90}
     fit = {"participants": 9, "items": 10, "converged": True, "singular": False}
     formula = {
