@@ -210,6 +210,21 @@ ms_high       float?   upper end
         always=False,
     ),
     Table(
+        "contrast_codes",
+        "a column of a model's contrasts in a condition",
+        columns("""
+model         string   name of the model in factorial_models
+measure       string   its response
+paradigm      string   paradigm of the condition
+condition     string   condition whose trials enter the model
+column        string?  column as the model's terms name it; empty of a model without factors
+code          float?   its value in the condition; empty of a model without factors
+"""),
+        ("model", "measure", "paradigm", "condition", "column"),
+        ANALYSE,
+        always=False,
+    ),
+    Table(
         "factorial_means",
         "a cell of the study's own factors under a model",
         columns("""

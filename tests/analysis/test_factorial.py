@@ -157,6 +157,22 @@ def test_slopes_come_as_far_as_the_design_allows_and_each_step_is_noted() -> Non
     assert first.count("extraction_object_subject") == 6  # main effect and interaction: fixed, by participant, by item
 
 
+def test_codes_of_contrasts_stand_by_condition_and_conditions_of_a_model_without_factors_too() -> None:
+    scores, times = measured()
+    own = ModelSection("noun", "log_rt ~ noun + (1|participant)", contrasts={"noun": "treatment"})
+    plain = ModelSection("trial", "log_rt ~ log_trial + (1|participant)")
+    codes = factorial_models(scores, times, conditions(), models=(own, plain))["contrast_codes"]
+    assert codes[codes["model"] == "noun"][["condition", "column", "code"]].to_numpy().tolist() == [
+        ["object.description", "noun_name", 0.0],
+        ["object.name", "noun_name", 1.0],
+        ["subject.description", "noun_name", 0.0],
+        ["subject.name", "noun_name", 1.0],
+    ]
+    without = codes[codes["model"] == "trial"]
+    assert len(without) == 4
+    assert without[["column", "code"]].isna().all(axis=None)
+
+
 def test_a_region_named_by_a_model_holds_every_word_that_overlaps_it_though_a_smaller_one_lies_within() -> None:
     sentence = "The pilot that thanked Helen missed the train"
     regions = '[["embedded", 10, 28], ["verb", 15, 22], ["critical", 29, 35]]'

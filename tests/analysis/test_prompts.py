@@ -315,7 +315,8 @@ def test_declared_models_run_for_each_scale_unless_the_scale_is_in_them(
         ModelSection("times", "log_rt ~ status + (1|participant) + (1|item)"),
     ]
     times = region_times(two_scales["readings"], two_scales["items"])
-    table, steps = factorial_models(scores, times, CONDITIONS, models=own).values()
+    tables = factorial_models(scores, times, CONDITIONS, models=own)
+    table, steps = tables["factorial_models"], tables["model_steps"]
     rated = scores[(scores["role"] == "target") & scores["paradigm"].isin(CONDITIONS["paradigm"])]
     effects = table.dropna(subset="contrast")
     sizes = effects.groupby(["model", "prompt"], dropna=False)["n"].first()
