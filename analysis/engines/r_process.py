@@ -52,8 +52,8 @@ class Session:
 
     def __init__(self) -> None:
         import rpy2.robjects as ro
-        from rpy2.robjects import packages
         from rpy2.rinterface_lib import callbacks
+        from rpy2.robjects import packages
 
         self.console: list[str] = []
         callbacks.consolewrite_warnerror = self.console.append
