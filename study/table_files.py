@@ -84,16 +84,20 @@ def _column_faults(frame: pd.DataFrame, table: Table, where: str) -> list[str]:
 
 
 def _typed(cells: pd.Series, column: Column) -> tuple[pd.Series, list[str]]:
-    empty = cells.isna() | (cells.astype("string") == "").fillna(True)
+    # Numbers as text are slow to make, and no number is an empty text.
+    numeric = pd.api.types.is_numeric_dtype(cells)
+    texts = None if numeric else cells.astype("string")
+    empty = cells.isna() if texts is None else (texts == "").fillna(True)
     values: Any
     if column.type == "string":
-        values = cells.astype("string").mask(empty)
+        values = (cells.astype("string") if texts is None else texts).mask(empty)
         wrong = pd.Series(False, index=cells.index)
     elif column.type == "bool":
-        values = cells.astype("string").str.lower().map(_TRUTH).astype("boolean")
+        known = cells if pd.api.types.is_bool_dtype(cells) else cells.astype("string").str.lower().map(_TRUTH)
+        values = known.astype("boolean")
         wrong = values.isna() & ~empty
     else:
-        numbers = pd.to_numeric(cells.mask(empty), errors="coerce").astype("float64")
+        numbers = (cells if numeric else pd.to_numeric(cells.mask(empty), errors="coerce")).astype("float64")
         wrong = numbers.isna() & ~empty
         if column.type == "int":
             fractional = numbers.notna() & (numbers % 1 != 0)

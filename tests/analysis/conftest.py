@@ -6,7 +6,7 @@ import os
 import re
 import shutil
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -36,6 +36,11 @@ def sentence_scores(sentences: pd.DataFrame) -> pd.DataFrame:
     return check(filled[TABLES["sentence_scores"].names], "sentence_scores")
 
 
+# One thread, as in the process that the engine keeps: R's numbers depend on how many there are. In English: its words say which
+# package it has not.
+R_ENVIRONMENT = {**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "LANGUAGE": "en"}
+
+
 @dataclass(frozen=True)
 class Effects:
     """What the simulated readers do; log ms, and log ms per bit."""
@@ -53,20 +58,42 @@ def run_r() -> Callable[[Path], None]:
         pytest.skip("R is not installed (Rscript); it is the independent source of this test")
 
     def run(code: Path) -> None:
-        # One thread, as in the process that the engine keeps: R's numbers depend on how many there are. In English: its words
-        # say which package it has not.
-        alone = {**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "LANGUAGE": "en"}
         call = [program, "--vanilla", code.name]
-        done = subprocess.run(call, cwd=code.parent, capture_output=True, text=True, env=alone)
-        if lacking := re.search(r"there is no package called .([\w.]+)", done.stderr):
-            pytest.skip(f"R lacks {lacking.group(1)}")
-        assert done.returncode == 0, done.stderr
+        done = subprocess.run(call, cwd=code.parent, capture_output=True, text=True, env=R_ENVIRONMENT)
+        told("done" if done.returncode == 0 else done.stderr)
 
     return run
 
 
+@pytest.fixture(scope="session")
+def r_server() -> Iterator[Callable[[Path], str]]:
+    """Run a file of R code in a fork of an R that is started once; `done` comes back, or what R said instead."""
+    program = shutil.which("Rscript")
+    if program is None:
+        pytest.skip("R is not installed (Rscript); it is the independent source of this test")
+    process = subprocess.Popen(
+        [program, "--vanilla", str(Path(__file__).with_name("r_server.R"))],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+        encoding="utf-8",
+        env=R_ENVIRONMENT,
+    )
+
+    def run(code: Path) -> str:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdin.write(f"{code}\n")
+        process.stdin.flush()
+        return process.stdout.readline().rstrip("\n") or "R stopped without an answer"
+
+    yield run
+    process.communicate()
+
+
 @pytest.fixture
-def rscript(tmp_path: Path, run_r: Callable[[Path], None]) -> Callable[..., pd.DataFrame]:
+def rscript(tmp_path: Path, r_server: Callable[[Path], str]) -> Callable[..., pd.DataFrame]:
     """Run R code with data frames of the given names in it, and return what its data frame `result` becomes."""
 
     def run(code: str, **frames: pd.DataFrame) -> pd.DataFrame:
@@ -76,10 +103,18 @@ def rscript(tmp_path: Path, run_r: Callable[[Path], None]) -> Callable[..., pd.D
             lines.append(f'{name} <- read.csv("{name}.csv", stringsAsFactors = FALSE)')
         lines += [code, "options(digits = 17)", 'write.csv(result, "result.csv", row.names = FALSE)']
         (tmp_path / "run.R").write_text("\n".join(lines), encoding="utf-8")
-        run_r(tmp_path / "run.R")
+        (tmp_path / "result.csv").unlink(missing_ok=True)
+        told(r_server(tmp_path / "run.R"))
         return pd.read_csv(tmp_path / "result.csv")
 
     return run
+
+
+def told(said: str) -> None:
+    """Take what R said where it did not do what it was asked: a package that it has not skips the test."""
+    if lacking := re.search(r"there is no package called .([\w.]+)", said):
+        pytest.skip(f"R lacks {lacking.group(1)}")
+    assert said == "done", said
 
 
 @functools.cache
