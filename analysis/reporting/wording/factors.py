@@ -105,7 +105,8 @@ def simple_effects(table: pd.DataFrame, models: pd.DataFrame) -> list[str]:
         how = f"{effects[0]['method']}; {effects[0]['adjustment']}"
         names = [compared(f"{row['factor']}: {row['contrast']}") for row in effects]
         listed = [
-            f"{name} at {label(row['at'])}, {apa(row)}{in_ms(row)}" for name, row in zip(names, effects, strict=True)
+            f"{name} at {label(row['within'])}, {apa(row)}{in_ms(row)}"
+            for name, row in zip(names, effects, strict=True)
         ]
         sentences.append(f"{place(effects[0])}, simple effects ({how}): {'; '.join(listed)}.")
     return sentences
