@@ -145,7 +145,7 @@ def factorial_models(
     ]
     effects = _together("factorial_models", [fitted.effects for fitted in fits], extra=["hypothesis"])
     tested = effects[effects["term"] != "intercept"]
-    varying = tested[[_varies(row) for row in records(tested)]]
+    varying = tested[pd.Series([_varies(row) for row in records(tested)], index=tested.index, dtype="bool")]
     effects = effects.assign(
         reduced=effects["reduced"].eq(True),
         p_holm=_over_regions(tested),
