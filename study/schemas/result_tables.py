@@ -142,10 +142,12 @@ prompt        string   name of the task as the study names it
 event         string   what 1 stands for: right, yes, or which member of the pair over which
 answer        int      1 or 0
 """
+            + COMPUTED
         ),
         ("session", "trial", "measure", "prompt"),
         ANALYSE,
         always=False,
+        factors=True,
     ),
     Table(
         "condition_means",
