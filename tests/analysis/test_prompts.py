@@ -132,7 +132,7 @@ def test_means_are_those_of_one_scale_by_hand(two_scales: Tables, found: Tables)
     assert len(means) == len(given) == 3 * 2 * 2
     for row in means.itertuples():
         each = [statistics.mean(ratings) for ratings in given[row.phenomenon, row.condition, row.prompt].values()]
-        assert row.mean == pytest.approx(statistics.mean(each))
+        assert row.mean_value == pytest.approx(statistics.mean(each))
         assert row.se == pytest.approx(statistics.stdev(each) / math.sqrt(len(each)))
         assert row.n == sum(map(len, given[row.phenomenon, row.condition, row.prompt].values()))
     assert found["condition_means"].query("measure == 'rt'")["prompt"].isna().all()
@@ -315,7 +315,8 @@ def test_declared_models_run_for_each_scale_unless_the_scale_is_in_them(
         ModelSection("times", "log_rt ~ status + (1|participant) + (1|item)"),
     ]
     times = region_times(two_scales["readings"], two_scales["items"])
-    table, steps = factorial_models(scores, times, CONDITIONS, models=own).values()
+    tables = factorial_models(scores, times, CONDITIONS, models=own)
+    table, steps = tables["factorial_models"], tables["model_steps"]
     rated = scores[(scores["role"] == "target") & scores["paradigm"].isin(CONDITIONS["paradigm"])]
     effects = table.dropna(subset="contrast")
     sizes = effects.groupby(["model", "prompt"], dropna=False)["n"].first()

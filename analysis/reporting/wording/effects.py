@@ -189,7 +189,7 @@ def power(models: pd.DataFrame, smallest: Smallest) -> list[str]:
 def planned(power: pd.DataFrame) -> list[str]:
     """Return, for each number of items, how many participants find the smallest effect in four of five studies."""
     sentences = []
-    for (size, items), rows in power.groupby(["effect", "items"], sort=True):
+    for (size, items), rows in power.groupby(["effect", "n_items"], sort=True):
         reached = rows[rows["power"] >= ENOUGH]
         row = records(reached.nsmallest(1, "participants") if len(reached) else rows.nlargest(1, "participants"))[0]
         sentences.append(
@@ -207,7 +207,7 @@ def refits(grid: pd.DataFrame) -> str:
         return ""
     text = (
         f"Reading-time models of the critical region were refitted under {times['cutoff'].nunique()} cutoffs and "
-        f"{times['transform'].nunique()} transforms"
+        f"{times['scale'].nunique()} transforms"
     )
     if len(times["people"].unique()) > 1:
         text += f", and without participants whose ratings {NOT_TOLD_APART} (Mann & Whitney, 1947)"

@@ -129,6 +129,6 @@ def level_differences(table: pd.DataFrame) -> list[str]:
     """Return each difference between levels of a factor."""
     return [
         f"{label(row['factor'])}, {label(row['contrast']).replace(' - ', ' − ')}"
-        f"{'' if row['at'] == 'all' else ' at ' + str(row['at'])}: {apa(row)} (p adjusted: {row['adjustment']})."
+        f"{'' if row['within'] == 'all' else ' at ' + str(row['within'])}: {apa(row)} (p adjusted: {row['adjustment']})."
         for row in records(table)
     ]

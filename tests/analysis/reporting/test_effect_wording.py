@@ -228,7 +228,7 @@ def test_other_models_are_told_on_their_own_scale() -> None:
         "by .03)."
     ]
     assert surprisal.smooth_terms(pd.DataFrame([curve | {"edf": 3.2}]))[0].startswith("s(surprisal): bent")
-    power = pd.DataFrame({"effect": 0.05, "items": 24, "participants": [20, 40, 60], "power": [0.5, 0.82, 0.95], "runs": 200,
+    power = pd.DataFrame({"effect": 0.05, "n_items": 24, "participants": [20, 40, 60], "power": [0.5, 0.82, 0.95], "runs": 200,
                           "power_low": 0.7, "power_high": 0.9})  # fmt: skip
     assert "is found by 40 participants with 24 items in 82.0% of 200" in effects.planned(power)[0]
     assert "more than these would be needed" in effects.planned(power.head(1))[0]
