@@ -47,9 +47,9 @@ def interaction(means: pd.DataFrame) -> str:
     )
     if (means["measure"] == "log_rt").any():
         text += " Reading times are averaged as logarithms and labelled in ms; their panels span the same ratio."
-    if not linear(means).all():
-        text = " ".join([text, ANSWERS, "Its axis is in log odds."]) if linear(means).any() else ANSWERS
-    return " ".join([text, *([UNADJUSTED] if linear(means).any() else []), *_left_out(means)])
+    text = f"{text} {UNADJUSTED}" if linear(means).any() else ""
+    answers = [] if linear(means).all() else [ANSWERS, "Their axis is in log odds."]
+    return " ".join(filter(None, [text, *answers, *_left_out(means)]))
 
 
 def linear(means: pd.DataFrame) -> "pd.Series[bool]":

@@ -133,8 +133,8 @@ def test_an_answer_goes_by_the_headline_and_the_adjusted_p() -> None:
     rows[5]["p_holm"] = 0.2
     (said,) = factors.answers(pd.DataFrame(rows))
     assert said == (
-        "relatives, log reading time, critical region: an effect of noun phrase (name − description) (34 ms, p_Holm = .001); no evidence "
-        "for an effect of extraction (object − subject) (p_Holm = .200) and extraction × noun phrase (p_Holm = .900)."
+        "Log reading time, critical region: an effect of noun phrase (34 ms, p_Holm = .001); no evidence for an effect of extraction "
+        "(p_Holm = .200) and extraction × noun phrase (p_Holm = .900)."
     )
     (all_of_them,) = factors.answers(pd.DataFrame(effect("declared")))
     assert "no evidence" not in all_of_them
