@@ -25,6 +25,7 @@ from .modelling.power import Spread, power_curve
 from .pipeline import analyse
 from .reporting.document import report
 from .reporting.figures.effect_figures import coefficient_figure, condition_figure
+from .reporting.figures.factor_figures import interaction_figure
 from .reporting.figures.figure_style import svg
 from .reporting.figures.pair_figures import accuracy_figure
 from .reporting.figures.score_figures import score_figure
@@ -54,6 +55,7 @@ __all__ = [
     "gain_figure",
     "heldout",
     "icc",
+    "interaction_figure",
     "length_bias",
     "marginal_contrasts",
     "model_comparisons",

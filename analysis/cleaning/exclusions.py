@@ -69,7 +69,7 @@ def left_in(
         )
     for flag in rules.flags:
         trial = [readings["session"], readings["trial"]]
-        marked = _flagged(readings["flags"], flag).groupby(trial).transform("any").astype(bool)
+        marked = _flagged(readings["flag"], flag).groupby(trial).transform("any").astype(bool)
         [readings] = ledger.step(f"a word of the sentence is flagged {flag}", readings=(readings, ~marked))
     if rules.after_error is not None:
         rule = f"a wrong first choice, or one of the {rules.after_error} words after it"
@@ -113,7 +113,7 @@ def _people_left(
             low = part.loc[part["catch"] < rules.catch, "participant"]
             left[rule + prompt_suffix(prompt)] = ~people["participant"].isin(low)
     if rules.accuracy:
-        rule = f"less than {100 * rules.accuracy:g}% of questions answered right, of {rules.questions} or more"
+        rule = f"less than {100 * rules.accuracy:g}% of at least {rules.questions} questions answered correctly"
         most = int(people["questions"].max()) if len(people) else 0
         if 0 < most < rules.questions:
             rule += UNABLE

@@ -1,4 +1,4 @@
-# What gardenpath asks of R beside pymer4's lmer and emmeans. Every function takes and returns plain values.
+# What gardenpath asks of R beside pymer4's lmer and emmeans: of plain values, or a model.
 
 rows_from <- function(path, numeric) {
   rows <- utils::read.csv(path, colClasses = "character", na.strings = character(), check.names = FALSE, encoding = "UTF-8")
@@ -11,29 +11,50 @@ rows_from <- function(path, numeric) {
 
 installed <- function(packages) vapply(packages, function(name) nzchar(system.file(package = name)), logical(1))
 
+# A function of a package, attached, or whatever else it has under this name; in the name a _ may stand for a dot.
+part_of <- function(package, name) {
+  suppressPackageStartupMessages(library(package, character.only = TRUE))
+  space <- asNamespace(package)
+  known <- if (exists(name, space, inherits = FALSE)) name
+           else Find(function(one) chartr(".", "_", one) == name, ls(space, all.names = TRUE))
+  get(known, space)
+}
+
 versions_of <- function(packages) {
   c(R = paste(R.version$major, R.version$minor, sep = "."),
     vapply(packages, function(name) as.character(utils::packageVersion(name)), character(1)))
 }
 
-optimized_by <- function(optimizer) {
+optimized_by <- function(optimizer, control = lme4::lmerControl, ...) {
   parts <- strsplit(optimizer, ":", fixed = TRUE)[[1]]
-  if (length(parts) == 1) lme4::lmerControl(optimizer = parts)
-  else lme4::lmerControl(optimizer = parts[1], optCtrl = list(algorithm = parts[2]))
+  if (length(parts) == 1) control(optimizer = parts, ...)
+  else control(optimizer = parts[1], optCtrl = list(algorithm = parts[2]), ...)
+}
+
+# By its default tolerance glmer stops some thousandths of an estimate and some hundredths of a standard error too early.
+binomial_model <- function(formula, rows, optimizer) {
+  lme4::glmer(formula, data = rows, family = stats::binomial,
+              control = optimized_by(optimizer, lme4::glmerControl, tolPwrss = 1e-10))
 }
 
 described <- function(model) {
   fixed <- coef(summary(model))
   spread <- as.data.frame(lme4::VarCorr(model))
   single <- is.na(spread$var2) & spread$grp != "Residual"
+  tested <- methods::is(model, "lmerModLmerTest")  # glmer has no degrees of freedom
   list(
-    term = rownames(fixed), estimate = fixed[, "Estimate"], se = fixed[, "Std. Error"], df = fixed[, "df"],
-    t = fixed[, "t value"], p = fixed[, "Pr(>|t|)"],
+    term = rownames(fixed), estimate = fixed[, "Estimate"], se = fixed[, "Std. Error"],
+    df = if (tested) fixed[, "df"],
+    t = fixed[, ncol(fixed) - 1], p = fixed[, ncol(fixed)],
     dropped = names(attr(lme4::getME(model, "X"), "col.dropped")),
     group = spread$grp[single], effect = spread$var1[single], sd = spread$sdcor[single],
     residual = stats::sigma(model), parameters = length(lme4::getME(model, "theta")),
     criterion = -2 * as.numeric(stats::logLik(model)), singular = lme4::isSingular(model),
-    code = model@optinfo$conv$opt, messages = unlist(model@optinfo$conv$lme4$messages)
+    code = model@optinfo$conv$opt, messages = unlist(model@optinfo$conv$lme4$messages),
+    covariance = as.numeric(as.matrix(stats::vcov(model))),
+    # For degrees of freedom of sums of coefficients: lmerTest's, of the deviance in theta and sigma.
+    parameter_covariance = if (tested) as.numeric(model@vcov_varpar),
+    gradients = if (tested) lapply(stats::setNames(model@Jac_list, seq_along(model@Jac_list)), as.numeric)
   )
 }
 

@@ -87,6 +87,11 @@ REFERENCES = {
         "Psychometrika, 12(2), 153–157.",
         "10.1007/BF02295996",
     ),
+    "Morey, 2008": _doi(
+        "Morey, R. D. (2008). Confidence intervals from normalized data: A correction to Cousineau (2005). Tutorials in "
+        "Quantitative Methods for Psychology, 4(2), 61–64.",
+        "10.20982/tqmp.04.2.p061",
+    ),
     "Phipson & Smyth, 2010": _doi(
         "Phipson, B., & Smyth, G. K. (2010). Permutation P-values should never be zero: Calculating exact P-values when "
         "permutations are randomly drawn. Statistical Applications in Genetics and Molecular Biology, 9(1), Article 39.",
@@ -101,6 +106,11 @@ REFERENCES = {
         "Schad, D. J., Vasishth, S., Hohenstein, S., & Kliegl, R. (2020). How to capitalize on a priori contrasts in linear "
         "(mixed) models: A tutorial. Journal of Memory and Language, 110, 104038.",
         "10.1016/j.jml.2019.104038",
+    ),
+    "Schuirmann, 1987": _doi(
+        "Schuirmann, D. J. (1987). A comparison of the two one-sided tests procedure and the power approach for assessing the "
+        "equivalence of average bioavailability. Journal of Pharmacokinetics and Biopharmaceutics, 15(6), 657–680.",
+        "10.1007/BF01068419",
     ),
     "Shrout & Fleiss, 1979": _doi(
         "Shrout, P. E., & Fleiss, J. L. (1979). Intraclass correlations: Uses in assessing rater reliability. Psychological "

@@ -38,7 +38,7 @@ class Table:
     """A table's name, what one row of it is, its columns in order, and the columns that together name a row.
 
     `made_by` is the command that writes it, None for a table that only a function returns; not `always`: the command writes it on
-    request, or where there is something to say.
+    request, or where there is something to say. With `factors`, a column for each factor of the study follows those declared.
     """
 
     name: str
@@ -47,6 +47,7 @@ class Table:
     key: tuple[str, ...]
     made_by: Maker | None
     always: bool = True
+    factors: bool = False
 
     @property
     def names(self) -> list[str]:
@@ -75,6 +76,13 @@ item          string   item, unique in a study
 condition     string   condition shown
 """
 
+# What a formula needs of a trial beside its measure; computed, so that no file has to hold it.
+COMPUTED = """
+log_trial     float    natural log of (trial + 1)
+question_accuracy float? participant's share of comprehension questions answered right, practice left out; empty: none asked
+"""
+OF_FACTOR = "level of this factor of the study in the condition shown; empty where that has none, or of a pair two"
+
 MODEL = """
 model         string   model id, path or ngram file
 protocol      string   how text becomes tokens and which are scored
@@ -84,16 +92,16 @@ COEFFICIENTS = """
 engine        string   program that fitted the model
 formula       string   model as fitted
 term          string   fixed effect
-estimate      float?   coefficient, in units of the response; empty where it could not be estimated, and note says why
+estimate      float?   coefficient, in units of the response (binomial: log odds); empty where there is none, and note says why
 se            float?   standard error
-df            float?   Satterthwaite degrees of freedom
-t             float?   estimate / se
+df            float?   Satterthwaite degrees of freedom; empty of binomial models
+t             float?   estimate / se; z where there is no df
 p             float?   two-sided p-value
 ci_low        float?   lower end of the 95 % interval
 ci_high       float?   upper end of the 95 % interval
 n             int      rows in the model
 participants  int      participants in the model
-items         int      items in the model
+n_items       int      items in the model
 converged     bool     whether the optimizer reached its criterion
 singular      bool     whether a variance was estimated as zero, or a correlation as 1
 note          string?  what a reader has to know of this fit, in a sentence
@@ -106,7 +114,7 @@ engine        string   program that fitted it
 optimizer     string?  optimizer; empty where there was no fit
 formula       string   model as fitted
 parameters    int?     variances and correlations of random effects, without the residual
-criterion     float?   -2 log restricted likelihood (REML)
+criterion     float?   -2 log restricted likelihood (REML); of binomial models -2 log likelihood (Laplace)
 converged     bool     whether the optimizer reached its criterion
 singular      bool     whether a variance was estimated as zero, or a correlation as 1
 chi2          float?   likelihood-ratio statistic against the model it would replace

@@ -1,6 +1,13 @@
 """What is found of people's ratings and reading times: exclusions, measures, agreement, models."""
 
-from .declaration import ANALYSE, COEFFICIENTS, FITS, LEDGER, PLACE, SIMULATE, Table, columns
+from .declaration import ANALYSE, COEFFICIENTS, COMPUTED, FITS, LEDGER, PLACE, SIMULATE, Table, columns
+
+EQUIVALENCE = """
+smallest      float?   smallest effect of interest as analysis.smallest states it; empty where nothing is stated, or without slopes
+low_90        float?   lower end of the 90 % interval, where smallest is there
+high_90       float?   upper end
+p_equivalence float?   larger p of two one-sided tests, above -smallest and below smallest (doi 10.1007/BF01068419)
+"""
 
 EFFECT = (
     """
@@ -15,6 +22,7 @@ p_bh          float?   p adjusted over the models of one measure, region, prompt
 p_bh_all      float?   p adjusted over all regions, or all prompts, of one measure and random together
 mde           float?   minimum detectable effect: (t quantile .975 + t quantile .80) * se; found in 80 % of repetitions
 """
+    + EQUIVALENCE
 )
 
 BESIDE = """
@@ -96,9 +104,11 @@ prompt        string   name of the rating as the study names it
 rating        float    rating as given
 z             float?   standardised within participant and prompt over target and filler trials (ddof 1); empty for a constant rater
 """
+            + COMPUTED
         ),
         ("session", "trial", "prompt"),
         ANALYSE,
+        factors=True,
     ),
     Table(
         "region_times",
@@ -110,12 +120,32 @@ phenomenon    string   phenomenon of the paradigm
 region        string   critical, critical+1 (the word after it) or critical+2
 word          int      position of the region's first word in the sentence, from 0
 words         int      words of the region
+line          int?     line on which the first of them stood, from 0
 rt            float    sum of the words' reading times, ms
 log_rt        float    natural log of rt
 """
+            + COMPUTED
         ),
         ("session", "trial", "condition", "region"),
         ANALYSE,
+        factors=True,
+    ),
+    Table(
+        "binary_answers",
+        "an answer to a target trial that is one of two: right or wrong, yes or no, one of a pair or the other",
+        columns(
+            PLACE
+            + """
+phenomenon    string   phenomenon of the paradigm
+measure       string   correct (questions, decisions), yes (ratings on a scale of two points) or chosen (forced choice)
+prompt        string   name of the task as the study names it
+event         string   what 1 stands for: right, yes, or which member of the pair over which
+answer        int      1 or 0
+"""
+        ),
+        ("session", "trial", "measure", "prompt"),
+        ANALYSE,
+        always=False,
     ),
     Table(
         "condition_means",
@@ -128,7 +158,7 @@ measure       string   rating, z, or rt (ms)
 prompt        string?  prompt of the ratings; empty of reading times
 participants  int      participants
 n             int      observations
-mean          float    mean of the participants' means
+mean_value    float    mean of the participants' means
 se            float?   standard error of that mean over participants
 """),
         ("phenomenon", "condition", "region", "measure", "prompt"),
@@ -154,21 +184,117 @@ se            float?   standard error of that mean over participants
         columns(
             """
 model         string   name: as declared in study.toml; the paradigm's where none is declared
-measure       string   response: z, rating, log_rt or rt
-region        string   region of the reading times; sentence for ratings
-prompt        string?  prompt of the ratings; 'all' of a model that has it among its predictors; empty of reading times
+measure       string   response: z, rating, log_rt or rt; of binomial models correct, yes or chosen
+family        string   gaussian; binomial: estimates are log odds, t is z, without df
+region        string   region of the reading times; sentence for ratings and answers
+prompt        string?  prompt of the answers; 'all' of a model that has it among its predictors; empty of reading times
 random        string   declared; of models that nobody declared: intercepts, or slopes as far as the design and the data allow
 """
             + COEFFICIENTS
             + """
+reduced       bool     whether correlations or slopes were left out of the model as it was begun
+factors       string?  factors whose effect it is: a, a:b of an interaction, a/b of b within a level of a; empty where none is in it
 contrast      string?  what the coefficient compares, such as extraction: object minus subject; empty where no factor is in it
+p_holm        float?   p adjusted over the regions in which the same coefficient is tested (Holm); empty where there is one region
 mde           float?   minimum detectable effect: (t quantile .975 + t quantile .80) * se; found in 80 % of repetitions
+"""
+            + EQUIVALENCE
+            + """
 ms            float?   log_rt, two levels: level minus level in ms at the mean, exp(b0 + b1 / 2) - exp(b0 - b1 / 2)
-ms_low        float?   lower end of its 95 % interval, by the delta method; empty where random effects depend on the codes' origin
+ms_low        float?   lower end of its 95 % interval, by the delta method
 ms_high       float?   upper end
 """
         ),
         ("model", "measure", "region", "prompt", "random", "term"),
+        ANALYSE,
+        always=False,
+    ),
+    Table(
+        "contrast_codes",
+        "a column of a model's contrasts in a condition",
+        columns("""
+model         string   name of the model in factorial_models
+measure       string   its response
+paradigm      string   paradigm of the condition
+condition     string   condition whose trials enter the model
+column        string?  column as the model's terms name it; empty of a model without factors
+code          float?   its value in the condition; empty of a model without factors
+"""),
+        ("model", "measure", "paradigm", "condition", "column"),
+        ANALYSE,
+        always=False,
+    ),
+    Table(
+        "factorial_means",
+        "a cell of the study's own factors under a model",
+        columns("""
+model         string   name of the model, as in factorial_models
+measure       string   response: z, rating, log_rt or rt; of binomial models correct, yes or chosen
+region        string   region of the reading times; sentence for ratings and answers
+prompt        string?  prompt of the answers; 'all' of a model that has it among its predictors; empty of reading times
+random        string?  binomial: random effects of the model, the headline's, whose log odds these are
+factors       string   factors of the model, such as extraction x noun_phrase; 'all' of a binomial one that has none
+levels        string   level of each, in this order, such as object x name; rows stand in the order of the materials
+participants  int      participants with a trial in every cell; binomial: in this one
+dropped       int      participants left out, having none in some cell; binomial: none
+n             int      trials
+mean          float?   mean of the participants' means; binomial: log odds where random effects are 0; empty where there is none
+ci_low        float?   lower end of its 95 % interval: Cousineau-Morey (doi 10.20982/tqmp.04.2.p061); binomial: Wald
+ci_high       float?   upper end
+share         float?   binomial: share of trials answered right, with yes, or by this member of the pair
+probability   float?   binomial: 1 / (1 + exp(-mean))
+probability_low float? lower end of its interval
+probability_high float? upper end
+ms            float?   log_rt: exp(mean), the geometric mean in ms
+ms_low        float?   exp(ci_low)
+ms_high       float?   exp(ci_high)
+"""),
+        ("model", "measure", "region", "prompt", "levels"),
+        ANALYSE,
+        always=False,
+    ),
+    Table(
+        "simple_effects",
+        "a difference between two levels of a factor at levels of those it interacts with",
+        columns("""
+model         string   name of the model, as in factorial_models
+measure       string   response: z, rating, log_rt or rt
+region        string   region of the reading times; sentence for ratings
+prompt        string?  prompt of the ratings; 'all' of a model that has it among its predictors; empty of reading times
+random        string   random effects of the model, as in factorial_models
+factor        string   factor whose levels are compared
+at            string   levels of the factors it interacts with, such as noun name
+contrast      string   levels compared, such as object minus subject
+estimate      float?   difference, in units of the response
+se            float?   standard error
+df            float?   Satterthwaite degrees of freedom
+t             float?   estimate / se
+p             float?   two-sided p-value
+p_holm        float?   p adjusted as adjustment says
+ci_low        float?   lower end of the 95 % interval, not adjusted
+ci_high       float?   upper end
+ms            float?   log_rt: difference of exponentiated predictions, ms
+ms_low        float?   lower end of its 95 % interval, by the delta method
+ms_high       float?   upper end
+method        string   where it comes from, and its test
+adjustment    string   how p_holm was adjusted
+"""),
+        ("model", "measure", "region", "prompt", "random", "factor", "at", "contrast"),
+        ANALYSE,
+        always=False,
+    ),
+    Table(
+        "contrast_matrices",
+        "a coefficient of a model of the study's own factors, and a cell of the design",
+        columns("""
+model         string   name of the model, as in factorial_models
+term          string   fixed effect
+contrast      string?  what the coefficient compares; empty of the intercept
+cell          string   levels of the factors, such as extraction object, noun name
+code          float    contrast matrix: what stands for the cell in the model matrix
+weight        float    hypothesis matrix: what the cell's mean weighs in the coefficient (doi 10.1016/j.jml.2019.104038)
+"""),
+        ("model", "term", "cell"),
         ANALYSE,
         always=False,
     ),
@@ -194,17 +320,17 @@ autocorrelation float? lag-1 correlation of least-squares residuals over the tri
     ),
     Table(
         "sensitivity",
-        "the effect of grammaticality in a phenomenon under one choice of cutoff, transform and participants",
+        "the effect of grammaticality in a phenomenon under one choice of cutoff, scale and participants",
         columns("""
 phenomenon    string   phenomenon
 measure       string   z (rating) or log_rt
 region        string   sentence (z) or critical (log_rt)
 cutoff        string   which reading times of words count
-transform     string   z or rating; log, ms, log per word (of their mean), -1000/ms
+scale         string   z or rating; log, ms, log per word (of their mean), -1000/ms
 people        string   all, or not flagged (see participant_prompts)
 prompt        string?  prompt of the ratings; of reading times, that by whose ratings people are flagged, empty where all are in
 declared      bool     whether this is the declared choice
-estimate      float?   grammatical minus ungrammatical, in units of the transform; empty where note says why
+estimate      float?   grammatical minus ungrammatical, in units of the scale; empty where note says why
 se            float?   standard error
 df            float?   Satterthwaite degrees of freedom
 t             float?   estimate / se
@@ -220,7 +346,7 @@ singular      bool     whether a variance was estimated as zero
 formula       string   model as fitted; y is the transformed time of the region
 note          string?  what a reader has to know of this fit, in a sentence
 """),
-        ("phenomenon", "measure", "cutoff", "transform", "people", "prompt"),
+        ("phenomenon", "measure", "cutoff", "scale", "people", "prompt"),
         ANALYSE,
     ),
     Table(
@@ -229,7 +355,7 @@ note          string?  what a reader has to know of this fit, in a sentence
         columns("""
 effect        float    grammatical minus ungrammatical, in units of the response: the smallest one of interest
 participants  int      participants
-items         int      items that each of them sees
+n_items       int      items that each of them sees
 formula       string   model that is fitted
 runs          int      simulated studies
 power         float    share of these in which p < .05
@@ -237,7 +363,7 @@ power_low     float    lower end of its 95 % Wilson interval
 power_high    float    upper end
 se            float    mean standard error of the effect
 """),
-        ("effect", "participants", "items"),
+        ("effect", "participants", "n_items"),
         SIMULATE,
     ),
     Table(
@@ -249,7 +375,7 @@ condition     string   condition
 place         int      words before (-1, -2 ...) or after (1, 2 ...) the critical region, which is 0
 participants  int      participants
 n             int      trials
-mean          float    mean of the participants' mean reading times, ms a word
+mean_value    float    mean of the participants' mean reading times, ms a word
 se            float?   standard error of that mean over participants
 """),
         ("phenomenon", "condition", "place"),
@@ -387,7 +513,7 @@ note          string?  what R warned of
         columns("""
 formula       string   model as fitted
 factor        string   factor whose levels are compared
-at            string   levels of other factors at which they are compared; all: averaged over them
+within        string   levels of other factors at which they are compared; all: averaged over them
 contrast      string   levels compared, first minus second
 estimate      float    difference, in units of the response
 se            float    standard error
@@ -398,7 +524,7 @@ ci_low        float    lower end of the 95 % interval, not adjusted
 ci_high       float    upper end of the 95 % interval, not adjusted
 adjustment    string   how p was adjusted
 """),
-        ("formula", "factor", "at", "contrast"),
+        ("formula", "factor", "within", "contrast"),
         made_by=None,
     ),
 )

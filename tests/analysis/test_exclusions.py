@@ -9,6 +9,7 @@ import pytest
 from gardenpath.analysis.cleaning.exclusions import left_in, participant_prompts, participants
 from gardenpath.analysis.ledger import Ledger
 from gardenpath.study import TABLES, DataError, ExcludeSection, check
+from gardenpath.study.formula_columns import with_formula_columns
 
 RScript = Callable[..., pd.DataFrame]
 CONDITIONS = ("grammatical", "ungrammatical")
@@ -45,12 +46,12 @@ def answered(rows: list[tuple[str, str, str, str, str, bool | None]]) -> pd.Data
         item=paradigm + (frame["trial"] % 6).astype(str), prompt="p", side=None, outcome=None, rt=1.0,
         rt_first=None,
     )  # fmt: skip
-    return check(frame[TABLES["responses"].names], "responses")
+    return check(with_formula_columns(frame, frame)[TABLES["responses"].names], "responses")
 
 
 def read(rows: list[tuple[str, int, float, str | None]]) -> pd.DataFrame:
     """Return one critical word a trial from (participant, trial, rt, flags)."""
-    frame = pd.DataFrame(rows, columns=["participant", "trial", "rt", "flags"])
+    frame = pd.DataFrame(rows, columns=["participant", "trial", "rt", "flag"])
     frame = frame.assign(
         session="s-" + frame["participant"], experiment="E1", version="V1", role="target", paradigm="npi",
         item=[f"npi{t % 6}" for t in frame["trial"]], condition="grammatical", word=0, text="w", region="critical", line=None,
@@ -85,7 +86,7 @@ def test_comprehension_under_four_in_five_of_twenty_questions_is_out_and_of_fewe
         return [(person, "filler", "grammatical", "question", "yes", n < right) for n in range(of)]
 
     rows = asked("ok", 16, 20) + asked("bad", 15, 20) + asked("few", 0, 19)
-    rule = "less than 80% of questions answered right, of 20 or more"
+    rule = "less than 80% of at least 20 questions answered correctly"
     assert out(ExcludeSection(), answered(rows)) == {"bad": rule}
     assert out(ExcludeSection(accuracy=0), answered(rows)) == {}
 

@@ -9,12 +9,13 @@ import pytest
 
 from gardenpath.analysis import analyse, factorial_models
 from gardenpath.analysis.measuring.ratings_and_times import marked
-from gardenpath.analysis.modelling.factorial import regions_named
-from gardenpath.analysis.reporting.figures.effect_figures import factorial_figure
+from gardenpath.analysis.modelling.factorial import factorial_means, regions_named
+from gardenpath.analysis.reporting.figures.factor_figures import factorial_figure
 from gardenpath.analysis.reporting.manuscript import ready_to_paste
 from gardenpath.analysis.reporting.wording.factors import factorial_effects
 from gardenpath.study import DataError, ModelSection, write
 from gardenpath.study.config import AnalysisSection, structure
+from gardenpath.study.formula_columns import with_formula_columns
 
 LEVELS = [("subject", "description"), ("subject", "name"), ("object", "description"), ("object", "name")]
 EFFECT = {"subject": 0.0, "object": 0.2}
@@ -44,8 +45,8 @@ def measured(noise: float = 0.2, people: int = 20, items: int = 16) -> tuple[pd.
             place = {"participant": f"P{p:02}", "session": f"S{p:02}", "experiment": "E1", "version": "V1"}
             place |= {"trial": (i * 7 + p) % items, "role": "target", "paradigm": "relatives", "item": f"i{i:02}"}
             rows.append({**place, "condition": f"{extraction}.{noun}", "phenomenon": "relatives", "y": y})
-    frame = pd.DataFrame(rows)
-    times = frame.assign(region="critical", word=3, words=1, log_rt=frame["y"], rt=np.exp(frame["y"]))
+    frame = with_formula_columns(pd.DataFrame(rows), conditions=conditions())
+    times = frame.assign(region="critical", word=3, words=1, line=0, log_rt=frame["y"], rt=np.exp(frame["y"]))
     scores = frame.assign(prompt="acceptability", rating=frame["y"].round(), z=frame["y"] - 6)
     return scores.drop(columns="y"), times.drop(columns="y")
 
@@ -116,9 +117,10 @@ def test_the_r_code_of_a_declared_model_starts_from_the_written_tables(
     own = ModelSection(
         "m", "log_rt ~ extraction*noun + log_trial + (1|participant) + (1|item)", contrasts={"noun": "treatment"}
     )
-    ours, steps = factorial_models(scores, times, conditions(), models=(own,), engine="lme4").values()
+    found = factorial_models(scores, times, conditions(), models=(own,), engine="lme4")
+    ours = found["factorial_models"]
     write(times, "region_times", tmp_path, command="c")
-    [code] = steps["code"]
+    [code] = found["model_steps"]["code"]
     reference = rscript(code + "result <- as.data.frame(coef(summary(model)))")
     np.testing.assert_allclose(ours[["estimate", "se", "df"]].astype(float), reference.iloc[:, :3], rtol=1e-5)
 
@@ -146,12 +148,29 @@ def test_a_contrast_says_what_it_compares(coding: str, told: str) -> None:
 
 def test_slopes_come_as_far_as_the_design_allows_and_each_step_is_noted() -> None:
     scores, times = measured()
-    table, noted = factorial_models(scores, times, conditions()).values()
+    found = factorial_models(scores, times, conditions())
+    table, noted = found["factorial_models"], found["model_steps"]
     assert noted.groupby("model")["kept"].sum().eq(1).all()
     slopes = table.query("random == 'slopes' and measure == 'log_rt'")
     assert "extraction" in slopes["formula"].iloc[0].partition("(")[2]
     first = noted[noted["model"] == "relatives log_rt critical slopes"]["formula"].iloc[0]
     assert first.count("extraction_object_subject") == 6  # main effect and interaction: fixed, by participant, by item
+
+
+def test_codes_of_contrasts_stand_by_condition_and_conditions_of_a_model_without_factors_too() -> None:
+    scores, times = measured()
+    own = ModelSection("noun", "log_rt ~ noun + (1|participant)", contrasts={"noun": "treatment"})
+    plain = ModelSection("trial", "log_rt ~ log_trial + (1|participant)")
+    codes = factorial_models(scores, times, conditions(), models=(own, plain))["contrast_codes"]
+    assert codes[codes["model"] == "noun"][["condition", "column", "code"]].to_numpy().tolist() == [
+        ["object.description", "noun_name", 0.0],
+        ["object.name", "noun_name", 1.0],
+        ["subject.description", "noun_name", 0.0],
+        ["subject.name", "noun_name", 1.0],
+    ]
+    without = codes[codes["model"] == "trial"]
+    assert len(without) == 4
+    assert without[["column", "code"]].isna().all(axis=None)
 
 
 def test_a_region_named_by_a_model_holds_every_word_that_overlaps_it_though_a_smaller_one_lies_within() -> None:
@@ -218,9 +237,11 @@ def test_sentences_tell_every_contrast_in_apa_style() -> None:
     scores, times = measured()
     told = factorial_effects(factorial_models(scores, times, conditions())["factorial_models"])
     assert len(told) == 2
-    assert told[1].startswith("relatives, log_rt of region critical: extraction: object minus subject, b = ")
+    assert told[1].startswith(
+        "relatives, log reading time, critical region (with slopes, singular fit): extraction (object"
+    )
     assert " ms, 95% CI [" in told[1]
-    assert "; with slopes: t(" in told[1]
+    assert "; with intercepts alone: t(" in told[1]
 
 
 def test_the_methods_name_formulas_contrasts_and_whom_to_cite() -> None:
@@ -236,8 +257,33 @@ def test_the_methods_name_formulas_contrasts_and_whom_to_cite() -> None:
 def test_the_figure_has_a_row_for_each_contrast() -> None:
     scores, times = measured()
     drawn = factorial_figure(factorial_models(scores, times, conditions())["factorial_models"], "z")
-    labels = [text.get_text().replace("\n", " ") for text in drawn.axes[0].get_yticklabels()]
-    assert labels == ["extraction: object minus subject", "noun: name minus description", "extraction x noun"]
+    labels = [text.get_text().replace("\n", " ").replace("\xa0", " ") for text in drawn.axes[0].get_yticklabels()]
+    assert labels == ["extraction (object − subject)", "noun (name − description)", "extraction × noun"]
+
+
+def test_means_of_cells_stand_in_the_order_of_the_materials_on_the_models_scale() -> None:
+    scores, times = measured()
+    table = factorial_means(scores, times, conditions())
+    times_of_cells = table.query("measure == 'log_rt'")
+    assert times_of_cells["levels"].to_list() == [" x ".join(levels) for levels in LEVELS]
+    assert set(times_of_cells["factors"]) == {"extraction x noun"}
+    by_person = times.groupby(["condition", "participant"])["log_rt"].mean().groupby("condition").mean()
+    np.testing.assert_allclose(times_of_cells["mean"], [by_person[".".join(levels)] for levels in LEVELS])
+    np.testing.assert_allclose(times_of_cells["ms"], np.exp(times_of_cells["mean"]))
+    assert table.query("measure == 'z'")["ms"].isna().all()
+    assert not table.duplicated(["measure", "levels"]).any(), "once, whatever random effects models have"
+
+
+def test_a_declared_model_has_the_means_of_its_own_factors_and_response() -> None:
+    scores, times = measured()
+    own = ModelSection("noun alone", "rt ~ noun + log_trial + (1|participant)")
+    table = factorial_means(scores, times, conditions(), models=(own,))
+    assert table[["model", "measure", "factors", "levels"]].to_numpy().tolist() == [
+        ["noun alone", "rt", "noun", "description"],
+        ["noun alone", "rt", "noun", "name"],
+    ]
+    covariate = ModelSection("trials alone", "rt ~ log_trial + (1|participant)")
+    assert factorial_means(scores, times, conditions(), models=(covariate,)).empty
 
 
 def test_a_minimal_pair_is_left_to_the_models_of_grammaticality() -> None:

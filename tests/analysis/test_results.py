@@ -76,7 +76,7 @@ def test_the_tables_given_are_not_changed(tables: Tables) -> None:
 def test_row_order_changes_no_result(tables: Tables, found: Tables) -> None:
     shuffled = [tables[name].sample(frac=1, random_state=1).reset_index(drop=True) for name in GIVEN]
     again = analyse(dict(zip(GIVEN, shuffled, strict=True)))
-    numbers = ["phenomenon", "condition", "region", "measure", "participants", "n", "mean", "se"]
+    numbers = ["phenomenon", "condition", "region", "measure", "participants", "n", "mean_value", "se"]
     pd.testing.assert_frame_equal(again["condition_means"][numbers], found["condition_means"][numbers])
     pd.testing.assert_frame_equal(again["phenomenon_models"], found["phenomenon_models"], rtol=1e-4)
 
@@ -190,7 +190,7 @@ def test_a_rule_that_could_exclude_nobody_is_named(tables: Tables, caplog: pytes
     both = pd.concat([tables["responses"], asked], ignore_index=True)
     results = analyse(changed(tables, responses=check(both, "responses")))
     assert "analysis.exclude.questions is 20, and nobody answered more than 3" in caplog.text
-    rule = "less than 80% of questions answered right, of 20 or more; nobody answered so many"
+    rule = "less than 80% of at least 20 questions answered correctly; nobody answered so many"
     assert rule in set(results["exclusions"]["rule"])
     assert f"Nobody could be excluded by this rule: {rule}." in ready_to_paste(results)
     assert results["participants"]["excluded"].isna().all()

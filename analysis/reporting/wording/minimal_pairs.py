@@ -7,18 +7,18 @@ import pandas as pd
 from ...comparing.pair_accuracy import MEAN, MODEL, OVERALL, POOLED
 from ...prompts import prompts_of
 from ...row_dicts import records
-from .labels import asked, label, language_model
-from .numbers import ALPHA, Row, correlated, correlation, interval, minus, p_value, percent, signed
+from .labels import asked, label, language_model, measure_name
+from .numbers import ALPHA, Row, correlated, correlation, counted, interval, minus, p_value, percent, signed
 
 FEW = 4  # models that are compared one by one in a sentence each before a count comes first
-LEVELS = (
-    "sentences",
-    "grammatical",
-    "ungrammatical",
-    "pairs",
-    "phenomena",
-    "items",
-)  # of correlations that have a sentence
+LEVELS = {  # of correlations that have a sentence, and over what they are
+    "sentences": "over all sentences",
+    "grammatical": "over grammatical sentences",
+    "ungrammatical": "over ungrammatical sentences",
+    "pairs": "over differences within pairs",
+    "phenomena": "over phenomena",
+    "items": "within items",
+}
 
 TIES = "a tie is half a success"
 INDEPENDENT = "take pairs as independent"
@@ -34,12 +34,15 @@ def rating_correlations(table: pd.DataFrame) -> list[str]:
     for (model, protocol, measure, prompt), rows in pearson.groupby([*MODEL, "measure", "prompt"], sort=False):
         by_level = {row["level"]: row for row in records(rows.dropna(subset="r"))}
         texts = [
-            f"{level} {under_ceiling(correlated(row['r'], row['low'], row['high']), row)}"
+            f"{LEVELS[level]}, {under_ceiling(correlated(row['r'], row['low'], row['high']), row)}"
             for level, row in ((level, by_level[level]) for level in LEVELS if level in by_level)
         ]
         if texts:
             whose = asked(str(prompt) if several else None)
-            sentences.append(f"{model} ({protocol}), {measure} and mean ratings{whose}: {'; '.join(texts)}.")
+            name = measure_name(str(measure))
+            sentences.append(
+                f"{model} ({protocol}): correlation of {name} with mean ratings{whose} {'; '.join(texts)}."
+            )
     return sentences
 
 
@@ -63,8 +66,8 @@ def accuracies(table: pd.DataFrame) -> list[str]:
         low, high = percent(pooled["wilson_low"]), percent(pooled["wilson_high"])
         sentences.append(
             f"{model} ({protocol}, {measure}) gives the grammatical sentence the higher score in "
-            f"{percent(pooled['accuracy'])} of {pooled['n']} pairs (95% Wilson interval {low} to {high}); the mean "
-            f"over {len(paradigms)} paradigms is {percent(mean['accuracy'])}, the lowest "
+            f"{percent(pooled['accuracy'])} of {counted(pooled['n'], 'pair')} (95% Wilson interval {low} to {high}); the mean "
+            f"over {counted(len(paradigms), 'paradigm')} is {percent(mean['accuracy'])}, the lowest "
             f"{percent(weakest['accuracy'])} ({label(weakest['paradigm'])})."
         )
     return sentences
@@ -79,8 +82,8 @@ def model_comparisons(table: pd.DataFrame) -> list[str]:
             sentences.append(f"{pair}: {row['note']}")
             continue
         fixed = (
-            f"{percent(row['accuracy_a'])} and {percent(row['accuracy_b'])} of {row['n']} pairs ({row['ties']} tied); only "
-            f"the first wins {row['a_only']}, only the second {row['b_only']} (McNemar, {FIXED} only: p_Holm "
+            f"{percent(row['accuracy_a'])} and {percent(row['accuracy_b'])} of {counted(row['n'], 'pair')} ({row['ties']} tied); "
+            f"only the first wins {row['a_only']}, only the second {row['b_only']} (McNemar, {FIXED} only: p_Holm "
             f"{p_value(row['mcnemar_holm'])})"
         )
         drawn = f" {row['note']}" if pd.isna(row["flip_p"]) else f" Over {row['paradigms']} {DRAWN}: {_points(row)}."
@@ -100,7 +103,7 @@ def rankings(table: pd.DataFrame) -> list[str]:
     """Return, for each measure, the language models in the order of their accuracy."""
     return [
         f"By {measure}: "
-        + ", ".join(f"{row['rank']:g} {language_model(row)} {percent(row['accuracy'])}" for row in records(rows))
+        + ", ".join(f"{row['place']:g} {language_model(row)} {percent(row['accuracy'])}" for row in records(rows))
         + "."
         for measure, rows in table.groupby("measure", sort=False)
     ]
@@ -133,7 +136,7 @@ def length_bias(table: pd.DataFrame) -> list[str]:
         )
         sentences.append(
             f"{name}: winning a pair and the difference in tokens correlate by r_pb = {correlation(row['r'])}, "
-            f"p {p_value(row['p'])} ({row['n']} pairs, {row['unequal']} of unequal length): {leaning}."
+            f"p {p_value(row['p'])} ({counted(row['n'], 'pair')}, {row['unequal']} of unequal length): {leaning}."
         )
     return sentences
 
@@ -148,7 +151,7 @@ def accuracy_correlations(table: pd.DataFrame) -> list[str]:
         else:
             pearson = correlated(row["pearson"], row["low"], row["high"])
             sentences.append(
-                f"{pair}: accuracies correlate by {pearson} over {row['paradigms']} paradigms "
+                f"{pair}: accuracies correlate by {pearson} over {counted(row['paradigms'], 'paradigm')} "
                 f"(Spearman {correlation(row['spearman'])})."
             )
     return sentences
@@ -175,8 +178,8 @@ def proportion_tests(table: pd.DataFrame) -> list[str]:
     for row in records(table.dropna(subset=["accuracy_a", "accuracy_b"])):
         test = "" if pd.isna(row["z"]) else f", z = {signed(row['z'], 2)}, p {p_value(row['p'])}"
         sentences.append(
-            f"{language_model(row)}, {row['measure']}: {percent(row['accuracy_a'])} of {row['n_a']} pairs ({row['group_a']}) and "
-            f"{percent(row['accuracy_b'])} of {row['n_b']} ({row['group_b']}){test}."
+            f"{language_model(row)}, {row['measure']}: {percent(row['accuracy_a'])} of {counted(row['n_a'], 'pair')} "
+            f"({row['group_a']}) and {percent(row['accuracy_b'])} of {row['n_b']} ({row['group_b']}){test}."
         )
     return sentences
 
