@@ -7,7 +7,7 @@ import pytest
 
 from gardenpath import study
 
-from ..conftest import ROOT, Ran, run_line
+from ..conftest import ROOT, Ran, run_here
 
 SEQUENCE = (
     "check items.jsonl",
@@ -26,7 +26,7 @@ def ran(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, Ran]]
     folder = Path(shutil.copytree(ROOT / "examples" / "relative-clauses", tmp_path_factory.mktemp("rc") / "study"))
     texts = [line for line in (folder / "items.jsonl").read_text().splitlines() if '"record": "item"' in line]
     (folder / "corpus.txt").write_text("\n".join(text for line in texts for text in _sentences(line)))
-    done = [run_line(f"gardenpath {line}", folder) for line in SEQUENCE]
+    done = [run_here(f"gardenpath {line}", folder) for line in SEQUENCE]
     return folder, {one.line.split()[1]: one for one in done}
 
 
@@ -57,7 +57,7 @@ def test_scores_and_ratings_are_correlated_over_the_conditions_of_the_study(ran:
 def test_design_says_where_nobody_is_asked_as_many_questions_as_a_rule_needs(tmp_path: Path) -> None:
     folder = Path(shutil.copytree(ROOT / "examples" / "relative-clauses", tmp_path / "study"))
     text = (folder / "study.toml").read_text()
-    assert "can be excluded" not in run_line("gardenpath design study.toml", folder).said
+    assert "can be excluded" not in run_here("gardenpath design study.toml", folder).said
     (folder / "study.toml").write_text(text + "\n[analysis.exclude]\nquestions = 30\n")
-    said = run_line("gardenpath design study.toml --force", folder).said
+    said = run_here("gardenpath design study.toml --force", folder).said
     assert "analysis.exclude.questions is 30, but a version asks 24: nobody can be excluded by accuracy" in said
