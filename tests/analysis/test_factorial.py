@@ -237,9 +237,7 @@ def test_sentences_tell_every_contrast_in_apa_style() -> None:
     scores, times = measured()
     told = factorial_effects(factorial_models(scores, times, conditions())["factorial_models"])
     assert len(told) == 2
-    assert told[1].startswith(
-        "relatives, log reading time, critical region (with slopes, singular fit): extraction (object"
-    )
+    assert told[1].startswith("Log reading time, critical region (with slopes, singular fit): extraction (object")
     assert " ms, 95% CI [" in told[1]
     assert "; with intercepts alone: t(" in told[1]
 
@@ -268,8 +266,8 @@ def test_means_of_cells_stand_in_the_order_of_the_materials_on_the_models_scale(
     assert times_of_cells["levels"].to_list() == [" x ".join(levels) for levels in LEVELS]
     assert set(times_of_cells["factors"]) == {"extraction x noun"}
     by_person = times.groupby(["condition", "participant"])["log_rt"].mean().groupby("condition").mean()
-    np.testing.assert_allclose(times_of_cells["mean"], [by_person[".".join(levels)] for levels in LEVELS])
-    np.testing.assert_allclose(times_of_cells["ms"], np.exp(times_of_cells["mean"]))
+    np.testing.assert_allclose(times_of_cells["mean_value"], [by_person[".".join(levels)] for levels in LEVELS])
+    np.testing.assert_allclose(times_of_cells["ms"], np.exp(times_of_cells["mean_value"]))
     assert table.query("measure == 'z'")["ms"].isna().all()
     assert not table.duplicated(["measure", "levels"]).any(), "once, whatever random effects models have"
 

@@ -68,7 +68,7 @@ def means(**more: object) -> pd.DataFrame:
     cells = [(a, b) for a in ("subject", "object") for b in ("name", "group")]
     rows = [
         {"model": "m", "measure": measure, "region": region, "prompt": None, "factors": "extraction x noun_phrase",
-         "levels": f"{a} x {b}", "participants": 38, "dropped": 0, "mean": mean + k, "ci_low": mean + k - 1, "ci_high": mean + k + 1,
+         "levels": f"{a} x {b}", "participants": 38, "dropped": 0, "mean_value": mean + k, "ci_low": mean + k - 1, "ci_high": mean + k + 1,
          "ms": mean if measure == "log_rt" else NAN, "ms_low": 1.4, "ms_high": 9.6, **more}
         for measure, region, mean in (("z", "sentence", -0.5), ("log_rt", "critical", 300.0))
         for k, (a, b) in enumerate(cells)
