@@ -242,10 +242,10 @@ mean_value    float?   mean of the participants' means; binomial: log odds where
 ci_low        float?   lower end of its 95 % interval: Cousineau-Morey (doi 10.20982/tqmp.04.2.p061); binomial: Wald
 ci_high       float?   upper end
 share         float?   binomial: share of trials answered right, with yes, or by this member of the pair
-probability   float?   binomial: 1 / (1 + exp(-mean))
+probability   float?   binomial: 1 / (1 + exp(-mean_value))
 probability_low float? lower end of its interval
 probability_high float? upper end
-ms            float?   log_rt: exp(mean), the geometric mean in ms
+ms            float?   log_rt: exp(mean_value), the geometric mean in ms
 ms_low        float?   exp(ci_low)
 ms_high       float?   exp(ci_high)
 """),
