@@ -57,7 +57,7 @@ def power_curve(
     not simulated again. `each` gets the table after each cell, `progress` the studies done and all.
 
     >>> table = power_curve(0.2, participants=[12], items=[9], runs=5)
-    >>> table[["participants", "items", "runs"]].to_numpy().tolist()
+    >>> table[["participants", "n_items", "runs"]].to_numpy().tolist()
     [[12, 9, 5]]
     """
     import numpy as np
@@ -72,7 +72,7 @@ def power_curve(
     table = check(pd.DataFrame(columns=TABLES["power"].names), "power")
     cells = list(itertools.product(participants, items))
     for place, (people, sentences) in enumerate(cells):
-        key = {"effect": effect, "participants": people, "items": sentences, "formula": formula, "runs": runs}
+        key = {"effect": effect, "participants": people, "n_items": sentences, "formula": formula, "runs": runs}
         cell = pd.DataFrame() if known is None else known[(known[list(key)] == pd.Series(key)).all(axis=1)]
         if cell.empty:
             generator = np.random.default_rng([seed, people, sentences])

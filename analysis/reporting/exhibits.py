@@ -14,6 +14,7 @@ from ..prompts import prompts_of, rated_prompts
 from .figures import figure_style
 from .wording.coefficients import Coefficients
 from .wording.numbers import cell
+from .wording.surprisal import Truth
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -99,6 +100,7 @@ class Page:
     tables: Tables
     files: Mapping[str, str] = field(default_factory=dict)
     smallest: Smallest = field(default_factory=dict)
+    ms_per_bit: Truth = field(default_factory=dict)  # simulated
     drawn: dict[str, "Figure"] = field(default_factory=dict)  # every figure of the page, by name
 
     def get(self, name: str) -> pd.DataFrame:

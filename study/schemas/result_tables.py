@@ -1,6 +1,6 @@
 """What is found of people's ratings and reading times: exclusions, measures, agreement, models."""
 
-from .declaration import ANALYSE, COEFFICIENTS, FITS, LEDGER, PLACE, SIMULATE, Table, columns
+from .declaration import ANALYSE, COEFFICIENTS, COMPUTED, FITS, LEDGER, PLACE, SIMULATE, Table, columns
 
 EQUIVALENCE = """
 smallest      float?   smallest effect of interest as analysis.smallest states it; empty where nothing is stated, or without slopes
@@ -104,9 +104,11 @@ prompt        string   name of the rating as the study names it
 rating        float    rating as given
 z             float?   standardised within participant and prompt over target and filler trials (ddof 1); empty for a constant rater
 """
+            + COMPUTED
         ),
         ("session", "trial", "prompt"),
         ANALYSE,
+        factors=True,
     ),
     Table(
         "region_times",
@@ -118,12 +120,15 @@ phenomenon    string   phenomenon of the paradigm
 region        string   critical, critical+1 (the word after it) or critical+2
 word          int      position of the region's first word in the sentence, from 0
 words         int      words of the region
+line          int?     line on which the first of them stood, from 0
 rt            float    sum of the words' reading times, ms
 log_rt        float    natural log of rt
 """
+            + COMPUTED
         ),
         ("session", "trial", "condition", "region"),
         ANALYSE,
+        factors=True,
     ),
     Table(
         "binary_answers",
@@ -137,10 +142,12 @@ prompt        string   name of the task as the study names it
 event         string   what 1 stands for: right, yes, or which member of the pair over which
 answer        int      1 or 0
 """
+            + COMPUTED
         ),
         ("session", "trial", "measure", "prompt"),
         ANALYSE,
         always=False,
+        factors=True,
     ),
     Table(
         "condition_means",
@@ -153,7 +160,7 @@ measure       string   rating, z, or rt (ms)
 prompt        string?  prompt of the ratings; empty of reading times
 participants  int      participants
 n             int      observations
-mean          float    mean of the participants' means
+mean_value    float    mean of the participants' means
 se            float?   standard error of that mean over participants
 """),
         ("phenomenon", "condition", "region", "measure", "prompt"),
@@ -233,14 +240,14 @@ levels        string   level of each, in this order, such as object x name; rows
 participants  int      participants with a trial in every cell; binomial: in this one
 dropped       int      participants left out, having none in some cell; binomial: none
 n             int      trials
-mean          float?   mean of the participants' means; binomial: log odds where random effects are 0; empty where there is none
+mean_value    float?   mean of the participants' means; binomial: log odds where random effects are 0; empty where there is none
 ci_low        float?   lower end of its 95 % interval: Cousineau-Morey (doi 10.20982/tqmp.04.2.p061); binomial: Wald
 ci_high       float?   upper end
 share         float?   binomial: share of trials answered right, with yes, or by this member of the pair
-probability   float?   binomial: 1 / (1 + exp(-mean))
+probability   float?   binomial: 1 / (1 + exp(-mean_value))
 probability_low float? lower end of its interval
 probability_high float? upper end
-ms            float?   log_rt: exp(mean), the geometric mean in ms
+ms            float?   log_rt: exp(mean_value), the geometric mean in ms
 ms_low        float?   exp(ci_low)
 ms_high       float?   exp(ci_high)
 """),
@@ -258,7 +265,7 @@ region        string   region of the reading times; sentence for ratings
 prompt        string?  prompt of the ratings; 'all' of a model that has it among its predictors; empty of reading times
 random        string   random effects of the model, as in factorial_models
 factor        string   factor whose levels are compared
-at            string   levels of the factors it interacts with, such as noun name
+within        string   levels of the factors it interacts with, such as noun name
 contrast      string   levels compared, such as object minus subject
 estimate      float?   difference, in units of the response
 se            float?   standard error
@@ -274,7 +281,7 @@ ms_high       float?   upper end
 method        string   where it comes from, and its test
 adjustment    string   how p_holm was adjusted
 """),
-        ("model", "measure", "region", "prompt", "random", "factor", "at", "contrast"),
+        ("model", "measure", "region", "prompt", "random", "factor", "within", "contrast"),
         ANALYSE,
         always=False,
     ),
@@ -315,17 +322,17 @@ autocorrelation float? lag-1 correlation of least-squares residuals over the tri
     ),
     Table(
         "sensitivity",
-        "the effect of grammaticality in a phenomenon under one choice of cutoff, transform and participants",
+        "the effect of grammaticality in a phenomenon under one choice of cutoff, scale and participants",
         columns("""
 phenomenon    string   phenomenon
 measure       string   z (rating) or log_rt
 region        string   sentence (z) or critical (log_rt)
 cutoff        string   which reading times of words count
-transform     string   z or rating; log, ms, log per word (of their mean), -1000/ms
+scale         string   z or rating; log, ms, log per word (of their mean), -1000/ms
 people        string   all, or not flagged (see participant_prompts)
 prompt        string?  prompt of the ratings; of reading times, that by whose ratings people are flagged, empty where all are in
 declared      bool     whether this is the declared choice
-estimate      float?   grammatical minus ungrammatical, in units of the transform; empty where note says why
+estimate      float?   grammatical minus ungrammatical, in units of the scale; empty where note says why
 se            float?   standard error
 df            float?   Satterthwaite degrees of freedom
 t             float?   estimate / se
@@ -341,7 +348,7 @@ singular      bool     whether a variance was estimated as zero
 formula       string   model as fitted; y is the transformed time of the region
 note          string?  what a reader has to know of this fit, in a sentence
 """),
-        ("phenomenon", "measure", "cutoff", "transform", "people", "prompt"),
+        ("phenomenon", "measure", "cutoff", "scale", "people", "prompt"),
         ANALYSE,
     ),
     Table(
@@ -350,7 +357,7 @@ note          string?  what a reader has to know of this fit, in a sentence
         columns("""
 effect        float    grammatical minus ungrammatical, in units of the response: the smallest one of interest
 participants  int      participants
-items         int      items that each of them sees
+n_items       int      items that each of them sees
 formula       string   model that is fitted
 runs          int      simulated studies
 power         float    share of these in which p < .05
@@ -358,7 +365,7 @@ power_low     float    lower end of its 95 % Wilson interval
 power_high    float    upper end
 se            float    mean standard error of the effect
 """),
-        ("effect", "participants", "items"),
+        ("effect", "participants", "n_items"),
         SIMULATE,
     ),
     Table(
@@ -370,7 +377,7 @@ condition     string   condition
 place         int      words before (-1, -2 ...) or after (1, 2 ...) the critical region, which is 0
 participants  int      participants
 n             int      trials
-mean          float    mean of the participants' mean reading times, ms a word
+mean_value    float    mean of the participants' mean reading times, ms a word
 se            float?   standard error of that mean over participants
 """),
         ("phenomenon", "condition", "place"),
@@ -508,7 +515,7 @@ note          string?  what R warned of
         columns("""
 formula       string   model as fitted
 factor        string   factor whose levels are compared
-at            string   levels of other factors at which they are compared; all: averaged over them
+within        string   levels of other factors at which they are compared; all: averaged over them
 contrast      string   levels compared, first minus second
 estimate      float    difference, in units of the response
 se            float    standard error
@@ -519,7 +526,7 @@ ci_low        float    lower end of the 95 % interval, not adjusted
 ci_high       float    upper end of the 95 % interval, not adjusted
 adjustment    string   how p was adjusted
 """),
-        ("formula", "factor", "at", "contrast"),
+        ("formula", "factor", "within", "contrast"),
         made_by=None,
     ),
 )

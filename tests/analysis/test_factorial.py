@@ -15,6 +15,7 @@ from gardenpath.analysis.reporting.manuscript import ready_to_paste
 from gardenpath.analysis.reporting.wording.factors import factorial_effects
 from gardenpath.study import DataError, ModelSection, write
 from gardenpath.study.config import AnalysisSection, structure
+from gardenpath.study.formula_columns import with_formula_columns
 
 LEVELS = [("subject", "description"), ("subject", "name"), ("object", "description"), ("object", "name")]
 EFFECT = {"subject": 0.0, "object": 0.2}
@@ -44,8 +45,8 @@ def measured(noise: float = 0.2, people: int = 20, items: int = 16) -> tuple[pd.
             place = {"participant": f"P{p:02}", "session": f"S{p:02}", "experiment": "E1", "version": "V1"}
             place |= {"trial": (i * 7 + p) % items, "role": "target", "paradigm": "relatives", "item": f"i{i:02}"}
             rows.append({**place, "condition": f"{extraction}.{noun}", "phenomenon": "relatives", "y": y})
-    frame = pd.DataFrame(rows)
-    times = frame.assign(region="critical", word=3, words=1, log_rt=frame["y"], rt=np.exp(frame["y"]))
+    frame = with_formula_columns(pd.DataFrame(rows), conditions=conditions())
+    times = frame.assign(region="critical", word=3, words=1, line=0, log_rt=frame["y"], rt=np.exp(frame["y"]))
     scores = frame.assign(prompt="acceptability", rating=frame["y"].round(), z=frame["y"] - 6)
     return scores.drop(columns="y"), times.drop(columns="y")
 
@@ -236,9 +237,11 @@ def test_sentences_tell_every_contrast_in_apa_style() -> None:
     scores, times = measured()
     told = factorial_effects(factorial_models(scores, times, conditions())["factorial_models"])
     assert len(told) == 2
-    assert told[1].startswith("relatives, log_rt of region critical: extraction: object minus subject, b = ")
+    assert told[1].startswith(
+        "relatives, log reading time, critical region (with slopes, singular fit): extraction (object"
+    )
     assert " ms, 95% CI [" in told[1]
-    assert "; with slopes: t(" in told[1]
+    assert "; with intercepts alone: t(" in told[1]
 
 
 def test_the_methods_name_formulas_contrasts_and_whom_to_cite() -> None:
@@ -265,8 +268,8 @@ def test_means_of_cells_stand_in_the_order_of_the_materials_on_the_models_scale(
     assert times_of_cells["levels"].to_list() == [" x ".join(levels) for levels in LEVELS]
     assert set(times_of_cells["factors"]) == {"extraction x noun"}
     by_person = times.groupby(["condition", "participant"])["log_rt"].mean().groupby("condition").mean()
-    np.testing.assert_allclose(times_of_cells["mean"], [by_person[".".join(levels)] for levels in LEVELS])
-    np.testing.assert_allclose(times_of_cells["ms"], np.exp(times_of_cells["mean"]))
+    np.testing.assert_allclose(times_of_cells["mean_value"], [by_person[".".join(levels)] for levels in LEVELS])
+    np.testing.assert_allclose(times_of_cells["ms"], np.exp(times_of_cells["mean_value"]))
     assert table.query("measure == 'z'")["ms"].isna().all()
     assert not table.duplicated(["measure", "levels"]).any(), "once, whatever random effects models have"
 

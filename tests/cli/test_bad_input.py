@@ -1,6 +1,7 @@
 """Bad input ends with one or two lines and exit code 1 (the data) or 2 (the call), and leaves nothing half-written."""
 
 import os
+import shlex
 import socket
 import subprocess
 import sys
@@ -8,6 +9,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+
+from ..conftest import run_here
 
 
 def run(folder: Path, *words: str) -> tuple[int, str]:
@@ -48,6 +51,9 @@ CASES: dict[str, tuple[Callable[[Path], object], list[str], int, str]] = {
     "no data": (lambda f: None, ["collect", "nothing", "-o", "tables"], 2, "nothing: there is no such file or folder"),
     "a mapping without a table": (lambda f: None, ["collect", "x", "--from", "table", "-o", "t"], 2, "--from table needs --mapping FILE.toml"),
     "no participants": (lambda f: None, ["simulate", "study.toml", "--participants", "0", "--seed", "1", "-o", "sim"], 2, "0 is not in the range x>=1"),
+    "a slip in a command": (lambda f: None, ["analyze", "tables"], 2, "no command 'analyze'; did you mean 'analyse'?"),
+    "an unknown command": (lambda f: None, ["xyz"], 2, "no command 'xyz'; expected one of new, check, "),
+    "a slip in an option": (lambda f: None, ["design", "study.toml", "--particpants", "3"], 2, "Did you mean '--participants'?"),
     "no tables": (lambda f: None, ["analyse", "nothing", "-o", "results"], 2, "nothing"),
 }  # fmt: skip
 
@@ -58,10 +64,10 @@ def test_bad_input_is_explained(
 ) -> None:
     change(study_folder)
     before = sorted(study_folder.rglob("*"))
-    got, said = run(study_folder, *words)
-    assert got == code, said
-    assert message in said
-    assert "Traceback" not in said
+    done = run_here(shlex.join(["gardenpath", *words]), study_folder)
+    assert done.code == code, done.said
+    assert message in done.said
+    assert "Traceback" not in done.said
     assert sorted(study_folder.rglob("*")) == before, "nothing half-written is left behind"
 
 

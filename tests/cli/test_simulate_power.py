@@ -32,14 +32,14 @@ def test_power_is_near_that_of_the_non_central_t(declared: Path, tmp_path: Path)
     told = run("simulate", declared, "--power", *NUMBERS, "--runs", 150, "-o", tmp_path / "out")
     assert told.exit_code == 0, told.output
     table = read(tmp_path / "out", "power")
-    assert table[["participants", "items", "runs"]].to_numpy().tolist() == [[8, 6, 150], [24, 6, 150]]
+    assert table[["participants", "n_items", "runs"]].to_numpy().tolist() == [[8, 6, 150], [24, 6, 150]]
     spread = Spread()
     for row in table.itertuples():
-        n = row.participants * row.items
+        n = row.participants * row.n_items
         own = np.sqrt(spread.residual**2 / (n * 2 / 9))
-        real = np.sqrt(own**2 + spread.participant_slope**2 / row.participants + spread.item_slope**2 / row.items)
+        real = np.sqrt(own**2 + spread.participant_slope**2 / row.participants + spread.item_slope**2 / row.n_items)
         # found when |estimate| > t * own: normal around the effect with the real standard error
-        exact = stats.norm.sf((stats.t.ppf(0.975, n - row.participants - row.items) * own - 0.15) / real)
+        exact = stats.norm.sf((stats.t.ppf(0.975, n - row.participants - row.n_items) * own - 0.15) / real)
         low, high = stats.binom.ppf([0.0005, 0.9995], 150, exact) / 150
         assert low - 0.02 <= row.power <= high + 0.02  # the model's own standard error varies from study to study
     assert (tmp_path / "out" / "figures" / "power.svg").exists()

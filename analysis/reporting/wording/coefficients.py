@@ -9,10 +9,9 @@ import pandas as pd
 from ...modelling.grammaticality import SLOPES
 from ...modelling.headline import beside, headline
 from ...row_dicts import records
-from .numbers import Row, decimals, minus, p_value, signed
+from .numbers import ADJUSTED, Row, decimals, minus, p_value, signed
 
 ABSENT = "–"
-ADJUSTED = {"p_bh": "p_BH", "p_holm": "p_Holm"}  # columns of adjusted p, and how they are called
 WITH_SLOPES, PUBLISHED = "with slopes", "intercepts alone"
 OF_MODEL = ("phenomenon", "paradigm", "model", "measure", "region", "prompt", "term")
 

@@ -36,7 +36,7 @@ def tested(factorial: pd.DataFrame, phenomena: pd.DataFrame) -> list[str]:
         of_models.setdefault(f"the preference for {label(preferred)} in {responses(rows)}", []).append(label(name))
     several = len({name for names in of_models.values() for name in names}) > 1
     for text, names in of_models.items():
-        where = (f"{listed(names)}: " if len(names) <= FEW else f"in {len(names)} models: ") if several else ""
+        where = (f"{listed(names)}: " if len(names) <= FEW else f"in {len(names)} models, ") if several else ""
         sentences.append(f"{where}we tested {text}.")
     grammatical = phenomena[phenomena["term"] == TERM]
     if len(grammatical):

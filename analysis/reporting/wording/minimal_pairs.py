@@ -103,7 +103,7 @@ def rankings(table: pd.DataFrame) -> list[str]:
     """Return, for each measure, the language models in the order of their accuracy."""
     return [
         f"By {measure}: "
-        + ", ".join(f"{row['rank']:g} {language_model(row)} {percent(row['accuracy'])}" for row in records(rows))
+        + ", ".join(f"{row['place']:g} {language_model(row)} {percent(row['accuracy'])}" for row in records(rows))
         + "."
         for measure, rows in table.groupby("measure", sort=False)
     ]

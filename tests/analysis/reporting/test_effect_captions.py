@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from gardenpath.analysis.reporting.wording import effect_captions, hypotheses
+from gardenpath.analysis.reporting.wording import effect_captions, factors, hypotheses
 from gardenpath.analysis.reporting.wording.coefficients import is_heading
 
 NAN = float("nan")
@@ -68,7 +68,7 @@ def means(**more: object) -> pd.DataFrame:
     cells = [(a, b) for a in ("subject", "object") for b in ("name", "group")]
     rows = [
         {"model": "m", "measure": measure, "region": region, "prompt": None, "factors": "extraction x noun_phrase",
-         "levels": f"{a} x {b}", "participants": 38, "dropped": 0, "mean": mean + k, "ci_low": mean + k - 1, "ci_high": mean + k + 1,
+         "levels": f"{a} x {b}", "participants": 38, "dropped": 0, "mean_value": mean + k, "ci_low": mean + k - 1, "ci_high": mean + k + 1,
          "ms": mean if measure == "log_rt" else NAN, "ms_low": 1.4, "ms_high": 9.6, **more}
         for measure, region, mean in (("z", "sentence", -0.5), ("log_rt", "critical", 300.0))
         for k, (a, b) in enumerate(cells)
@@ -114,3 +114,28 @@ def test_a_preference_among_pairs_is_no_effect_of_a_factor() -> None:
     cell = {"model": "npi_licensing", "measure": "chosen", "n": 40, "share": 0.8, "probability": 0.85}
     table = effect_captions.preferences(pd.DataFrame([cell | {"probability_low": 0.7, "probability_high": 0.93}]))
     assert table.rows == (("npi licensing", "40", "80.0%", "85.0% [70.0%, 93.0%]"),)
+
+
+def test_models_of_one_effect_each_have_a_row_each() -> None:
+    row = effect("declared")[1]
+    table = effect_captions.contrasts(pd.DataFrame([row | {"model": name} for name in ("one", "two")]))
+    assert [cells[:2] for cells in table.rows] == [
+        ("one: log reading time, critical region", "extraction (object − subject)"),
+        ("two: log reading time, critical region", "extraction (object − subject)"),
+    ]
+    assert "interaction" not in effect_captions.contrasts_caption(pd.DataFrame([row]))
+
+
+def test_an_answer_goes_by_the_headline_and_the_adjusted_p() -> None:
+    rows = effect("intercepts") + effect("slopes", 0.12, ms=34.2)
+    for row, p in zip(rows, [None, 0.04, 0.001, 0.9] * 2, strict=True):
+        row["p_holm"] = p
+    rows[5]["p_holm"] = 0.2
+    (said,) = factors.answers(pd.DataFrame(rows))
+    assert said == (
+        "Log reading time, critical region: an effect of noun phrase (34 ms, p_Holm = .001); no evidence for an effect of extraction "
+        "(p_Holm = .200) and extraction × noun phrase (p_Holm = .900)."
+    )
+    (all_of_them,) = factors.answers(pd.DataFrame(effect("declared")))
+    assert "no evidence" not in all_of_them
+    assert factors.answers(pd.DataFrame(rows).head(0)) == []

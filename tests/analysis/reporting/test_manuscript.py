@@ -26,8 +26,9 @@ def test_methods_state_counts_rules_models_and_versions(found: Tables) -> None:
     assert "`z ~ grammaticality + (1|participant) + (1|item)`" in text
     assert "the Python package glmm 0.6.2" in text
     assert text.endswith("gardenpath 9.9.")
-    singular = found["phenomenon_models"].query("term == 'grammaticality' and random == 'intercepts'")["singular"]
-    assert f"{singular.sum()} of 9 declared models were singular" in text
+    for random, named in (("intercepts", "with intercepts alone"), ("slopes", "with slopes")):
+        singular = found["phenomenon_models"].query(f"term == 'grammaticality' and random == '{random}'")["singular"]
+        assert f"{singular.sum()} of {len(singular)} models {named} were singular" in text
 
 
 def test_methods_follow_what_was_done(tables: Tables) -> None:
@@ -115,10 +116,10 @@ def test_a_factorial_study_states_its_hypothesis_first_and_ends_in_tables_of_cel
     }
     models = pd.DataFrame([place | effect | fit | formula]).reindex(columns=TABLES["factorial_models"].names)
     cells = [("a", -0.2), ("b", 0.1)]
-    means = pd.DataFrame(cells, columns=["levels", "mean"]).assign(
+    means = pd.DataFrame(cells, columns=["levels", "mean_value"]).assign(
         **place, factors="noun", participants=9, dropped=0, n=45
     )
-    means = means.assign(ci_low=means["mean"] - 0.1, ci_high=means["mean"] + 0.1)
+    means = means.assign(ci_low=means["mean_value"] - 0.1, ci_high=means["mean_value"] + 0.1)
     means = means.reindex(columns=TABLES["factorial_means"].names)
     text = ready_to_paste({"factorial_models": models, "factorial_means": means})
     assert text.startswith("## What was tested\n\nWe tested the effect of noun (b − a) on ratings.\n\n## Methods")
