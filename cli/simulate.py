@@ -108,12 +108,14 @@ def _power(
     force: bool,
 ) -> None:
     from gardenpath import analysis, study
-    from gardenpath.analysis.modelling.grammaticality import CORRELATED, PLAIN
+    from gardenpath.analysis.modelling.grammaticality import CORRELATED, PLAIN, TERM
     from gardenpath.analysis.reporting.figures import effect_figures, figure_style
     from gardenpath.analysis.reporting.wording import effects
+    from gardenpath.study.config import smallest_effect
 
     section = plan.analysis
-    if "log_rt" not in section.smallest:
+    effect = smallest_effect(section.smallest, "log_rt", TERM)
+    if effect is None:
         raise study.DataError(
             f"{plan.path}: analysis.smallest has no log_rt; expected the smallest effect of interest, such as "
             "smallest = { log_rt = 0.03 }: power for the effect that was observed says nothing"
@@ -132,7 +134,7 @@ def _power(
     sizes = sorted(set(participants)), sorted(set(items or _shown(plan)))
     with options.progress("simulating", len(sizes[0]) * len(sizes[1]) * runs) as progress:
         table = analysis.power_curve(
-            section.smallest["log_rt"],
+            effect,
             participants=sizes[0],
             items=sizes[1],
             ratio=shares,

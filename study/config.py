@@ -5,7 +5,7 @@ import functools
 import json
 import re
 import tomllib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, is_dataclass
 from pathlib import Path
 from typing import Annotated, Any, TypeVar, get_args, get_type_hints
@@ -97,7 +97,7 @@ class PracticeSection:
 
 
 # Of an entry that may be of several kinds only the faults of the kind that it has are told.
-KINDS = {str: "a sentence", list: "a pair", dict: "a table"}
+KINDS = {str: "a sentence", list: "a pair", dict: "a table", float: "a number"}
 Practice = Annotated[
     Annotated[str, Tag("a sentence")]
     | Annotated[list[str], Tag("a pair")]
@@ -427,6 +427,8 @@ CODINGS = ("sum", "treatment", "helmert", "repeated")
 class ModelSection:
     """A mixed model of one's own; `region` is of reading times, `contrasts` names a factor's, `repeated` where not stated.
 
+    `reference` is the level of a factor that treatment contrasts hold the others against, the first where not stated.
+
     >>> ModelSection("ease", "z ~ extraction + (1|participant) + (1|item)").region
     'critical'
     """
@@ -437,6 +439,7 @@ class ModelSection:
     region: str = "critical"
     paradigms: tuple[str, ...] = ()
     contrasts: dict[str, str] = field(default_factory=dict)
+    reference: dict[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         _expect(bool(self.name.strip()), "name is empty; expected a name for the model's rows in the tables")
@@ -446,6 +449,59 @@ class ModelSection:
         )
         for factor, coding in self.contrasts.items():
             _expect(coding in CODINGS, f"contrasts.{factor} is {coding!r}; expected one of {', '.join(CODINGS)}")
+        for factor in self.reference:
+            coding = self.contrasts.get(factor, "repeated")
+            _expect(
+                coding == "treatment",
+                f'reference.{factor} is stated, but its contrasts are {coding}; expected contrasts.{factor} = "treatment"',
+            )
+
+
+# Responses of which a smallest effect of interest may be stated, in their units.
+RESPONSES_OF_SMALLEST = ("z", "rating", "log_rt", "rt")
+Smallest = Mapping[str, float | Mapping[str, float]]
+SmallestEntry = Annotated[
+    Annotated[float, Tag("a number")] | Annotated[dict[str, float], Tag("a table")],
+    Discriminator(lambda entry: KINDS[dict] if isinstance(entry, dict) else KINDS[float]),
+]
+
+
+def smallest_effect(smallest: Smallest, response: str, term: str = "") -> float | None:
+    """Return the smallest effect of interest of a term, as `analysis.smallest` states it: the term's own, else the response's.
+
+    A term is named by its factors, in any order; None where nothing is stated.
+
+    >>> stated = {"log_rt": 0.03, "number:attractor": {"log_rt": 0.02}}
+    >>> smallest_effect(stated, "log_rt", "attractor:number"), smallest_effect(stated, "log_rt", "number")
+    (0.02, 0.03)
+    """
+    factors = sorted(term.split(":"))
+    for name, effects in smallest.items():
+        if isinstance(effects, Mapping) and sorted(name.split(":")) == factors and response in effects:
+            return effects[response]
+    effect = smallest.get(response)
+    return None if isinstance(effect, Mapping) else effect
+
+
+def _expect_smallest(smallest: Smallest) -> None:
+    terms = {name: effects for name, effects in smallest.items() if isinstance(effects, Mapping)}
+    whole = {name: effect for name, effect in smallest.items() if not isinstance(effect, Mapping)}
+    expected = f"expected one of {', '.join(RESPONSES_OF_SMALLEST)}"
+    for name in whole:
+        _expect(
+            name in RESPONSES_OF_SMALLEST,
+            f'smallest names {name!r}; {expected}, or a term with its own, "{name}" = {{ log_rt = 0.03 }}',
+        )
+    for term, effects in terms.items():
+        _expect(
+            term not in RESPONSES_OF_SMALLEST, f"smallest.{term} is a table; expected a number, as {term} is a response"
+        )
+        wrong = [name for name in effects if name not in RESPONSES_OF_SMALLEST]
+        _expect(not wrong, f"smallest.{term} names {', '.join(map(repr, wrong))}; {expected}")
+    _expect_each_once(terms, "smallest")
+    stated = {**whole, **{f"{term}.{name}": effect for term, by in terms.items() for name, effect in by.items()}}
+    for name, effect in stated.items():
+        _expect(effect > 0, f"smallest.{name} is {effect:g}; expected more than 0")
 
 
 @dataclass(frozen=True)
@@ -465,7 +521,7 @@ class AnalysisSection:
     min_rt: float = 100.0
     max_rt: float = 3000.0
     exclude: ExcludeSection = field(default_factory=ExcludeSection)
-    smallest: dict[str, float] = field(default_factory=dict)
+    smallest: dict[str, SmallestEntry] = field(default_factory=dict)
     models: tuple[ModelSection, ...] = ()
 
     def __post_init__(self) -> None:
@@ -475,9 +531,7 @@ class AnalysisSection:
         )
         policies = ("declared", "maximal", "parsimonious")
         _expect(self.policy in policies, f"policy is {self.policy!r}; expected one of {', '.join(policies)}")
-        for name, effect in self.smallest.items():
-            _expect(name in ("z", "log_rt"), f"smallest names {name!r}; expected z or log_rt")
-            _expect(effect > 0, f"smallest.{name} is {effect:g}; expected more than 0")
+        _expect_smallest(self.smallest)
         names = [model.name for model in self.models]
         twice = sorted({name for name in names if names.count(name) > 1})
         _expect(not twice, f"models: {', '.join(map(repr, twice))} occurs twice; expected a different name for each")
@@ -508,10 +562,10 @@ class EffectSection:
             )
 
 
-def _expect_terms(terms: Mapping[str, EffectSection]) -> None:
-    factors = [frozenset(term.split(":")) for term in terms]
-    twice = [term for term in terms if factors.count(frozenset(term.split(":"))) > 1]
-    _expect(not twice, f"simulate: {' and '.join(map(repr, twice))} are the same term; expected it once")
+def _expect_each_once(terms: Iterable[str], where: str) -> None:
+    factors = {term: frozenset(term.split(":")) for term in terms}
+    twice = [term for term, named in factors.items() if [*factors.values()].count(named) > 1]
+    _expect(not twice, f"{where}: {' and '.join(map(repr, twice))} are the same term; expected it once")
 
 
 @dataclass(frozen=True)
@@ -539,7 +593,7 @@ class Study:
     path: Path = Path("study.toml")
 
     def __post_init__(self) -> None:
-        _expect_terms(self.simulate)
+        _expect_each_once(self.simulate, "simulate")
 
     @property
     def folder(self) -> Path:
@@ -587,7 +641,7 @@ class _EffectsFile:
     simulate: dict[str, EffectSection]
 
     def __post_init__(self) -> None:
-        _expect_terms(self.simulate)
+        _expect_each_once(self.simulate, "simulate")
 
 
 def load_effects(path: str | Path) -> dict[str, EffectSection]:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from gardenpath.study import TABLES, DataError
+from gardenpath.study.config import Smallest
 
 from ..row_dicts import records
 from . import manuscript, references, rscript
@@ -54,13 +55,13 @@ def report(
     software: Mapping[str, str] | None = None,
     models: Mapping[str, str] | None = None,
     absent: Sequence[str] = (),
-    smallest: Mapping[str, float] | None = None,
+    smallest: Smallest | None = None,
 ) -> str:
     """Return the report of a study as one HTML document; the same input gives the same text.
 
     `tables` holds whatever declared tables there are, `files` where each lies, seen from the report; `facts` and
     `software` are printed as they are, and `absent` names what was not there to report. `models` says what each language
-    model is, and `smallest` holds the smallest effects of interest by measure (z, log_rt).
+    model is, and `smallest` holds the smallest effects of interest as `analysis.smallest` states them.
 
     No table at all is a `DataError`, a table that is not declared a `ValueError`.
 
@@ -92,7 +93,7 @@ def whole(
     software: Mapping[str, str] | None = None,
     models: Mapping[str, str] | None = None,
     absent: Sequence[str] = (),
-    smallest: Mapping[str, float] | None = None,
+    smallest: Smallest | None = None,
 ) -> Report:
     """Return the report with its figures and its R code, for those who want them as files; see `report`."""
     import jinja2

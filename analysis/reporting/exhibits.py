@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from gardenpath.study import TABLES, DataError
+from gardenpath.study.config import Smallest
 
 from ..aligning.alignment_test import FAILED
 from ..prompts import prompts_of, rated_prompts
@@ -94,7 +95,7 @@ class Page:
 
     tables: Tables
     files: Mapping[str, str] = field(default_factory=dict)
-    smallest: Mapping[str, float] = field(default_factory=dict)
+    smallest: Smallest = field(default_factory=dict)
     drawn: dict[str, "Figure"] = field(default_factory=dict)  # every figure of the page, by name
 
     def get(self, name: str) -> pd.DataFrame:

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 import pandas as pd
 
 from gardenpath.study import TABLES
+from gardenpath.study.config import Smallest
 
 from ..aligning.held_out import CLUSTERS
 from ..aligning.predictors import AT, at
@@ -42,9 +43,7 @@ def methods(tables: Tables, software: Versions | None = None, models: Mapping[st
     return [*texts[:-1], f"{texts[-1]} Analyses were run with gardenpath{f' {version}' if version else ''}."]
 
 
-def ready_to_paste(
-    tables: Tables, software: Versions | None = None, smallest: Mapping[str, float] | None = None
-) -> str:
+def ready_to_paste(tables: Tables, software: Versions | None = None, smallest: Smallest | None = None) -> str:
     """Return methods and results of a study as plain Markdown, each sentence read off the tables, and each there once."""
     paragraphs = methods(tables, software)
     text = " ".join(paragraphs)

@@ -5,6 +5,8 @@ from pathlib import Path
 import pytest
 
 from gardenpath import study
+from gardenpath.study import AnalysisSection, DataError, ModelSection
+from gardenpath.study.config import smallest_effect, structure
 
 
 def edit(folder: Path, *changes: tuple[str, str]) -> Path:
@@ -62,3 +64,37 @@ def test_broken_toml_is_one_line_with_its_place(study_folder: Path) -> None:
 def test_a_missing_study_is_named(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError, match=r"study.toml: there is no such file"):
         study.load(tmp_path)
+
+
+def test_a_smallest_effect_is_stated_of_a_response_or_of_a_term() -> None:
+    stated = {"z": 0.3, "log_rt": 0.05, "noun:extraction": {"log_rt": 0.02}}
+    section = structure(AnalysisSection, {"smallest": stated}, where="study.toml")
+    assert smallest_effect(section.smallest, "log_rt", "extraction:noun") == 0.02
+    assert smallest_effect(section.smallest, "z", "extraction:noun") == 0.3
+    assert smallest_effect(section.smallest, "log_rt", "noun") == 0.05
+    assert smallest_effect(section.smallest, "rt") is None
+
+
+@pytest.mark.parametrize(
+    ("stated", "said"),
+    [
+        ({"speed": 0.1}, "smallest names 'speed'; expected one of z, rating, log_rt, rt, or a term with its own"),
+        ({"a:b": {"speed": 0.1}}, "smallest.a:b names 'speed'; expected one of z, rating, log_rt, rt"),
+        ({"z": {"z": 0.1}}, "smallest.z is a table; expected a number, as z is a response"),
+        ({"a:b": {"z": 0.1}, "b:a": {"z": 0.2}}, "smallest: 'a:b' and 'b:a' are the same term; expected it once"),
+        ({"a:b": {"z": -0.1}}, "smallest.a:b.z is -0.1; expected more than 0"),
+        ({"z": 0.0}, "smallest.z is 0; expected more than 0"),
+        ({"z": "a"}, "key 'smallest.z' is 'a': input should be a valid number"),
+    ],
+)
+def test_a_smallest_effect_that_nothing_can_be_held_against_is_refused(stated: dict, said: str) -> None:
+    with pytest.raises(DataError) as found:
+        structure(AnalysisSection, {"smallest": stated}, where="study.toml")
+    assert said in str(found.value)
+
+
+def test_a_reference_level_needs_treatment_contrasts() -> None:
+    model = {"name": "m", "formula": "z ~ noun + (1|item)", "reference": {"noun": "name"}}
+    assert structure(ModelSection, model | {"contrasts": {"noun": "treatment"}}, where="study.toml").reference
+    with pytest.raises(DataError, match=r'contrasts are repeated; expected contrasts\.noun = "treatment"'):
+        structure(ModelSection, model, where="study.toml")

@@ -1,9 +1,11 @@
 """What grammaticality does to ratings and reading times: the declared models, models beside them, and how sure it all is."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import pandas as pd
+
+from gardenpath.study.config import Smallest, smallest_effect
 
 from ...measuring.ratings_and_times import SENTENCE_WIDE
 from ...modelling.grammaticality import INTERCEPTS, SLOPES, TERM
@@ -145,7 +147,7 @@ def ordinal(models: pd.DataFrame) -> list[str]:
     return sentences
 
 
-def power(models: pd.DataFrame, smallest: Mapping[str, float]) -> list[str]:
+def power(models: pd.DataFrame, smallest: Smallest) -> list[str]:
     """Return the range of minimum detectable effects, and how many reach the smallest effect of interest, if it is declared."""
     sentences = []
     declared = models[(models["term"] == TERM) & (models["random"] == INTERCEPTS)].dropna(subset="mde")
@@ -158,8 +160,8 @@ def power(models: pd.DataFrame, smallest: Mapping[str, float]) -> list[str]:
                 f"{subject}: with these standard errors, effects from {low:.3f} (best phenomenon) to {high:.3f} (worst) "
                 f"{UNITS[str(measure)]} would be found in 80% of repetitions"
             )
-            if str(measure) in smallest:
-                least = smallest[str(measure)]
+            least = smallest_effect(smallest, str(measure), TERM)
+            if least is not None:
                 reached = int((rows["mde"] <= least).sum())
                 text += f"; the smallest effect of interest, {least:g}, is within reach in {reached} of {len(rows)}"
             sentences.append(f"{text}.")

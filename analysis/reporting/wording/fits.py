@@ -4,7 +4,9 @@ from collections.abc import Mapping
 
 import pandas as pd
 
+from ...modelling.grammaticality import INTERCEPTS, SLOPES
 from .labels import label, listed
+from .numbers import Row
 
 Versions = Mapping[str, str]
 
@@ -70,6 +72,21 @@ def adjusted(several_prompts: bool) -> str:
     """
     kinds = listed(["measure", "region", *(["prompt"] if several_prompts else []), "form of random effects"])
     return f"adjusted over the phenomena of one {kinds} (Benjamini & Hochberg, 1995)"
+
+
+FORMS = {SLOPES: "with slopes", INTERCEPTS: "with intercepts alone"}
+
+
+def form(row: Row) -> str:
+    """Return the random effects of a model in words, and whether it was reduced or its fit is singular.
+
+    >>> form({"random": "slopes", "singular": True, "reduced": True})
+    'with slopes, reduced, singular fit'
+    >>> form({"random": "declared", "singular": False})
+    ''
+    """
+    parts = [FORMS.get(row["random"], ""), "reduced" if row.get("reduced", False) else ""]
+    return ", ".join(filter(None, [*parts, "singular fit" if row["singular"] else ""]))
 
 
 def crosschecked(models: pd.DataFrame) -> int:
