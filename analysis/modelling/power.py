@@ -3,7 +3,7 @@
 import itertools
 import math
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -345,10 +345,10 @@ def looked_up(known: pd.DataFrame | None, place: Mapping[str, object]) -> pd.Dat
     return pd.DataFrame() if known is None else known[(known[list(place)] == pd.Series(place)).all(axis=1)]
 
 
-def seconds(plan: Plan, participants: Sequence[int], items: Sequence[int], runs: int, seed: int) -> float:
-    """Return how long so many studies of each size will take here, by the clock, from one study of each."""
+def seconds(plan: Plan, cells: Iterable[tuple[int, int]], runs: int, seed: int) -> float:
+    """Return how long so many studies of each size, participants and items, will take here, from one study of each."""
     needed = 0.0
-    for people, sentences in itertools.product(participants, items):
+    for people, sentences in cells:
         started = time.perf_counter()
         plan.studies(people, sentences, 1, seed)
         needed += runs * (time.perf_counter() - started)
