@@ -3,19 +3,10 @@
 import dataclasses
 import secrets
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
 from . import options
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from gardenpath.study import Study
-
-TABLE = "power"
-SIZES = (12, 24, 48, 96)  # participants, where none are named
 
 
 @click.command("simulate")
@@ -33,17 +24,49 @@ SIZES = (12, 24, 48, 96)  # participants, where none are named
     type=click.Path(path_type=Path),
     help="Effects of the study's factors, a table [simulate] as in STUDY.toml  [default: those of STUDY.toml].",
 )
-@click.option("--power", is_flag=True, help="How often analysis.smallest.log_rt would be found, as the table power.")
+@click.option(
+    "--power", is_flag=True, help="How often the smallest effects of interest would be found, as the table power."
+)
+@click.option(
+    "--response",
+    "responses",
+    type=click.Choice(["log_rt", "rating", "correct", "chosen"]),
+    multiple=True,
+    help="With --power: reading times, ratings, answers to questions, choices.  [default: the first with an effect]",
+)
+@click.option(
+    "--term",
+    "terms",
+    metavar="TERM",
+    multiple=True,
+    help="With --power: a coefficient, a or a:b, or the simple effect a@level.  [default: all with an effect]",
+)
 @click.option(
     "--items",
     type=click.IntRange(min=2),
     multiple=True,
     help="With --power: items that a participant sees in one model; several times for several numbers.  "
-    "[default: those of the study's smallest and largest phenomenon]",
+    "[default: the fewest and the most that the study shows]",
 )
 @click.option(
-    "--runs", type=click.IntRange(min=1), default=200, show_default=True, help="With --power: studies a number."
+    "--slopes",
+    type=click.Choice(["tested", "maximal", "none"]),
+    help="With --power: random slopes that are fitted.  [default: of the tested term; of ordinal models none]",
 )
+@click.option(
+    "--runs",
+    type=click.IntRange(min=1),
+    help="With --power: studies a number.  [default: 1000; of ordinal models 200]",
+)
+@click.option(
+    "--from",
+    "pilot",
+    metavar="TABLES",
+    type=click.Path(path_type=Path, exists=True, file_okay=False),
+    help="With --power: tables of a pilot, from which the spreads are estimated.  [default: published ones]",
+)
+@click.option("--region", default="critical", show_default=True, help="With --power: region of reading times.")
+@click.option("--paradigm", help="With --power: a paradigm, where several have different factors.")
 @options.seed
 @options.out
 @options.force
@@ -52,8 +75,14 @@ def command(
     participants: tuple[int, ...],
     effects_file: Path | None,
     power: bool,
+    responses: tuple[str, ...],
+    terms: tuple[str, ...],
     items: tuple[int, ...],
-    runs: int,
+    slopes: str | None,
+    runs: int | None,
+    pilot: Path | None,
+    region: str,
+    paradigm: str | None,
     seed: int | None,
     out: Path,
     force: bool,
@@ -63,17 +92,24 @@ def command(
     The effects of a study's own factors are those of [simulate] in STUDY.toml; without it, ungrammatical sentences are read
     slower and rated lower, and other conditions are alike.
 
-    With --power, write instead how often the smallest effect of interest would be found at .05, for each number of
-    participants and items: table power and its figure. Numbers that the table has from an earlier call are not simulated
-    again, so a call that was cut short goes on, and a curve can be made longer.
+    With --power, write instead how often coefficients of the study's own models would be found at .05, for each number of
+    participants and items: table power and its figure. Their sizes are those of analysis.smallest, or of [simulate]. Numbers
+    that the table has from an earlier call are not simulated again, so a call that was cut short goes on, and a curve can be
+    made longer.
     """
     from gardenpath import experiment, study
 
     plan = study.load(study_file)
-    if power and effects_file is not None:
-        raise click.UsageError("--effects belongs to simulated sessions; --power takes analysis.smallest.log_rt")
+    stated = study.load_effects(effects_file) if effects_file else None
+    inputs = [path for path in (study_file, effects_file) if path is not None]
     if power:
-        _power(plan, participants or SIZES, items, runs, seed, out, force)
+        from . import power as powers
+
+        seed = plan.seed if seed is None else seed
+        options.talk(f"--seed {seed}")
+        sizes = participants or powers.SIZES
+        asked = powers.Asked(sizes, items, responses, terms, paradigm, region, slopes, runs, stated, pilot, seed)
+        powers.run(plan, asked, out, force, inputs)
         return
     if len(participants) != 1 or items:
         raise click.UsageError(
@@ -81,7 +117,7 @@ def command(
         )
     versions = experiment.version_files(plan)
     study.files.refuse_overwrite([out], force)
-    effects = experiment.Effects(terms=study.load_effects(effects_file) if effects_file else plan.simulate)
+    effects = experiment.Effects(terms=plan.simulate if stated is None else stated)
     if not effects.terms and not all(one.is_minimal_pair() for one in versions[0].paradigms):
         options.talk("no effects of the study's factors are stated ([simulate]): robots take their conditions alike")
     if seed is None:
@@ -93,93 +129,5 @@ def command(
             versions, out, participants=number, seed=seed, effects=effects, replace=force, progress=progress
         )
     notes = {"participants": number, "effects": dataclasses.asdict(effects), "simulated": True}
-    inputs = [path for path in (study_file, effects_file) if path is not None]
     study.files.write_sidecar(out / "sessions", command=options.typed(), inputs=inputs, seed=seed, notes=notes)
     click.echo(f"{out}: {number} simulated sessions")
-
-
-def _power(
-    plan: "Study",
-    participants: tuple[int, ...],
-    items: tuple[int, ...],
-    runs: int,
-    seed: int | None,
-    out: Path,
-    force: bool,
-) -> None:
-    from gardenpath import analysis, study
-    from gardenpath.analysis.modelling.grammaticality import CORRELATED, PLAIN, TERM
-    from gardenpath.analysis.reporting.figures import effect_figures, figure_style
-    from gardenpath.analysis.reporting.wording import effects
-    from gardenpath.study.config import smallest_effect
-
-    section = plan.analysis
-    effect = smallest_effect(section.smallest, "log_rt", TERM)
-    if effect is None:
-        raise study.DataError(
-            f"{plan.path}: analysis.smallest has no log_rt; expected the smallest effect of interest, such as "
-            "smallest = { log_rt = 0.03 }: power for the effect that was observed says nothing"
-        )
-    ratio = plan.design.ratio  # equal where none is stated
-    shares = (ratio.get("grammatical", 1), ratio.get("ungrammatical", 1))
-    spread = analysis.Spread()
-    notes = {"spread": vars(spread), "ratio": list(shares), "engine": section.engine, "simulated": True}
-    seed = plan.seed if seed is None else seed
-    options.talk(f"--seed {seed}")
-    known = None if force else _earlier(out, seed, notes)
-
-    def write(table: "pd.DataFrame") -> None:
-        study.write(table, TABLE, out, command=options.typed(), inputs=[plan.path], seed=seed, notes=notes)
-
-    sizes = sorted(set(participants)), sorted(set(items or _shown(plan)))
-    with options.progress("simulating", len(sizes[0]) * len(sizes[1]) * runs) as progress:
-        table = analysis.power_curve(
-            effect,
-            participants=sizes[0],
-            items=sizes[1],
-            ratio=shares,
-            spread=spread,
-            random=PLAIN if section.policy == "declared" else CORRELATED,
-            runs=runs,
-            seed=seed,
-            engine=section.engine,
-            known=known,
-            progress=progress,
-            each=write,
-        )
-    figure_style.save(effect_figures.power_figure(table), TABLE, out / "figures")
-    options.talk(f"{out / TABLE}.csv: {len(table)} rows, with its figure in {out / 'figures'}")
-    for sentence in effects.planned(table):
-        click.echo(sentence)
-
-
-def _earlier(out: Path, seed: int, notes: dict[str, object]) -> "pd.DataFrame | None":
-    """Return the table of an earlier call with the same seed and assumptions; with others it is not overwritten."""
-    import json
-
-    from gardenpath import study
-
-    path = out / f"{TABLE}.csv"
-    if not path.exists():
-        return None
-    beside = path.with_name(f"{path.name}.meta.json")
-    sidecar = json.loads(beside.read_text("utf-8")) if beside.exists() else {}
-    if sidecar.get("seed") != seed or any(
-        sidecar.get("notes", sidecar).get(name) != value for name, value in notes.items()
-    ):
-        study.files.refuse_overwrite([path], False)
-    return study.read(out, TABLE)
-
-
-def _shown(plan: "Study") -> set[int]:
-    """Return the smallest and the largest number of target items that a participant sees of a phenomenon."""
-    from collections import Counter
-
-    from gardenpath import experiment
-
-    numbers = set()
-    for file in experiment.version_files(plan):
-        of = {paradigm.id: paradigm.phenomenon for paradigm in file.paradigms}
-        seen = Counter(of[trial.item.paradigm] for trial in file.version.trials if trial.role == "target")
-        numbers |= set(seen.values())
-    return {min(numbers), max(numbers)}

@@ -1,6 +1,7 @@
 """Trials of a study that nobody has taken yet: who sees which condition, and what is drawn for it under stated assumptions."""
 
 import itertools
+import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -55,6 +56,14 @@ class Assumptions:
         """Return the s.d. of a term's slopes over participants or items."""
         general = (self.participant_slope, self.item_slope)
         return self.slopes.get(term, general)[GROUPS.index(group)]
+
+    def unit(self, scale: str) -> float:
+        """Return how much of the response's scale a unit of another is: of a latent rating a point of the scale (`rating`), and an
+        s.d. of one participant's ratings (`z`); 1 for any other.
+        """
+        if scale == "rating" and len(self.thresholds) > 1:
+            return (self.thresholds[-1] - self.thresholds[0]) / (len(self.thresholds) - 1)
+        return math.hypot(self.residual, self.item) if scale == "z" else 1.0
 
     def intercept(self, group: str) -> float:
         """Return the s.d. of the means of participants or items."""

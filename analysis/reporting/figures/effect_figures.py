@@ -8,6 +8,7 @@ import pandas as pd
 from ...ledger import ALL
 from ...measuring.ratings_and_times import SENTENCE_WIDE
 from ...modelling.grammaticality import INTERCEPTS, SLOPES, TERM
+from ...modelling.pilot import UPPER
 from ...modelling.sensitivity import UNFLAGGED
 from ...prompts import prompts_of, select_prompt
 from ..wording.labels import asked, label, mean_z
@@ -256,21 +257,40 @@ def _plain(name: str, level: str) -> str:
 
 
 def power_figure(power: pd.DataFrame) -> "Figure":
-    """Return how often the smallest effect is found, by participants, a line for each number of items."""
+    """Return how often each coefficient is found, by participants: a panel for each response, model and term, a line for each
+    number of items; what the upper limits of a pilot's spreads would leave of it is dashed.
+    """
     rows = filled(power, "power")
+    place = ["response", "family", "slopes", "term"]
+    lines = list(rows[["items", "effect"]].drop_duplicates().sort_values(["items", "effect"]).itertuples(index=False))
     with style():
-        figure, axes = blank(3.2)
-        axes.axhline(0.8, **DASHED)
-        for k, ((effect, items), part) in enumerate(rows.groupby(["effect", "items"], sort=True)):
-            part = part.sort_values("participants")
-            error = whiskers(part, "power", "power_low", "power_high")
-            name = f"{items} items, effect {effect:g}"
-            line(axes, part["participants"], part["power"], error, k, name, markersize=5, linewidth=1.6)
-        axes.set_ylim(-0.03, 1.03)
-        axes.set_xlabel("participants")
-        axes.set_ylabel("studies that find it")
-        legend(axes, len(rows), columns=2)
+        panels = list(rows.groupby(place, sort=True))
+        figure, axes = grid(len(panels), 2.5)
+        for of, (where, part) in zip(axes, panels, strict=False):
+            of.axhline(0.8, **DASHED)
+            for (items, effect, assumed), curve in part.groupby(["items", "effect", "assumptions"], sort=True):
+                k = lines.index((items, effect))
+                curve = curve.sort_values("participants")
+                error = whiskers(curve, "power", "power_low", "power_high")
+                dashed = {"linestyle": "--", "alpha": 0.7} if assumed == UPPER else {}
+                name = f"{items} items, effect {effect:.3g}{', upper limits' if dashed else ''}"
+                line(of, curve["participants"], curve["power"], error, k, name, markersize=5, linewidth=1.6, **dashed)
+            of.set_ylim(-0.03, 1.03)
+            panel(of, power_panel(*where))
+        common_labels(figure, "participants", "studies that find it")
+        figure_legend(figure, max(axes[: len(panels)], key=lambda one: len(one.get_legend_handles_labels()[1])), 2)
     return figure
+
+
+def power_panel(response: str, family: str, slopes: str, term: str) -> str:
+    """Return the title of a panel of the power figure.
+
+    >>> power_panel("rating", "ordinal", "none", "number:attractor")
+    'rating, ordinal without slopes: number x attractor'
+    """
+    model = "" if family == "linear" and response != "rating" else f", {family}"
+    fitted = {"tested": "", "none": " without slopes", "maximal": " with all slopes"}[slopes]
+    return f"{response.replace('log_rt', 'log RT')}{model}{fitted}: {label(term).replace(':', ' x ')}"
 
 
 def _stars(p: float) -> str:
