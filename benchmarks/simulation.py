@@ -107,9 +107,9 @@ def shared(engine: str) -> Iterator[dict[Formula, Estimated]]:
     engines = mixed_models.ENGINES
     fits: dict[Formula, Estimated] = {}
 
-    def estimate(columns: Columns, formula: Formula, optimizer: str = "") -> Estimated:
+    def estimate(columns: Columns, formula: Formula, optimizer: str = "", family: str = "gaussian") -> Estimated:
         if formula not in fits:
-            fits[formula] = engines[engine].estimate(columns, formula, optimizer)
+            fits[formula] = engines[engine].estimate(columns, formula, optimizer, family)
         return fits[formula]
 
     mixed_models.ENGINES = {**engines, engine: mixed_models.Engine(estimate, engines[engine].lacks)}

@@ -10,6 +10,9 @@ from .formulas import Formula
 Cells = list[float] | list[str]
 Columns = Mapping[str, Cells]
 
+# The families of responses: a number with normal noise, or 0 and 1 through the logit, whose coefficients are log odds.
+FAMILIES = ("gaussian", "binomial")
+
 # A standard deviation below this share of the residual's counts as zero: the tolerance of lme4's isSingular.
 ZERO = 1e-4
 
@@ -25,13 +28,15 @@ class Variance:
 
 @dataclass(frozen=True)
 class Estimated:
-    """A fitted model: its table of fixed effects, its random effects, and how the fit went.
+    """A fitted model: its fixed effects with their covariance (term by term), its random effects, and how the fit went.
 
-    `criterion` is -2 log restricted likelihood, `parameters` the number of variances and correlations without the
-    residual's.
+    `criterion` is -2 log restricted likelihood, or of a binomial model -2 log likelihood by Laplace's approximation;
+    `parameters` the number of variances and correlations without the residual's. `residual` is 1 for a binomial model, to
+    which the spread of its random effects, in log odds, is held.
     """
 
     coefficients: pd.DataFrame
+    covariance: pd.DataFrame
     variances: tuple[Variance, ...]
     residual: float
     parameters: int
@@ -40,6 +45,7 @@ class Estimated:
     singular: bool
     optimizer: str
     notes: tuple[str, ...] = ()
+    family: str = "gaussian"
 
     @property
     def zero(self) -> tuple[Variance, ...]:
@@ -54,7 +60,17 @@ class Estimated:
     def spread(self) -> str:
         """Return the standard deviations in words."""
         named = [f"{named_term(v.term)} by {v.group} {v.sd:.4g}" for v in self.variances]
-        return "; ".join([*named, f"residual {self.residual:.4g}"])
+        return "; ".join([*named, *([f"residual {self.residual:.4g}"] if self.family == "gaussian" else [])])
+
+
+def wald(terms: Sequence[str], estimates: Sequence[float], errors: Sequence[float]) -> pd.DataFrame:
+    """Return a table of fixed effects tested against the normal distribution: without df, `t` being z."""
+    from scipy import stats
+
+    table = pd.DataFrame({"term": list(terms), "estimate": list(estimates), "se": list(errors), "df": float("nan")})
+    z, width = table["estimate"] / table["se"], stats.norm.ppf(0.975) * table["se"]
+    p = 2 * stats.norm.sf(z.abs().to_numpy(dtype="float64"))
+    return table.assign(t=z, p=p, ci_low=table["estimate"] - width, ci_high=table["estimate"] + width)
 
 
 def named_term(term: str) -> str:

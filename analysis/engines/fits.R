@@ -1,4 +1,4 @@
-# What gardenpath asks of R beside pymer4's lmer and emmeans. Every function takes and returns plain values.
+# What gardenpath asks of R beside pymer4's lmer and emmeans: of plain values, or a model.
 
 rows_from <- function(path, numeric) {
   rows <- utils::read.csv(path, colClasses = "character", na.strings = character(), check.names = FALSE, encoding = "UTF-8")
@@ -16,10 +16,16 @@ versions_of <- function(packages) {
     vapply(packages, function(name) as.character(utils::packageVersion(name)), character(1)))
 }
 
-optimized_by <- function(optimizer) {
+optimized_by <- function(optimizer, control = lme4::lmerControl, ...) {
   parts <- strsplit(optimizer, ":", fixed = TRUE)[[1]]
-  if (length(parts) == 1) lme4::lmerControl(optimizer = parts)
-  else lme4::lmerControl(optimizer = parts[1], optCtrl = list(algorithm = parts[2]))
+  if (length(parts) == 1) control(optimizer = parts, ...)
+  else control(optimizer = parts[1], optCtrl = list(algorithm = parts[2]), ...)
+}
+
+# By its default tolerance glmer stops some thousandths of an estimate and some hundredths of a standard error too early.
+binomial_model <- function(formula, rows, optimizer) {
+  lme4::glmer(formula, data = rows, family = stats::binomial,
+              control = optimized_by(optimizer, lme4::glmerControl, tolPwrss = 1e-10))
 }
 
 described <- function(model) {
@@ -27,8 +33,10 @@ described <- function(model) {
   spread <- as.data.frame(lme4::VarCorr(model))
   single <- is.na(spread$var2) & spread$grp != "Residual"
   list(
-    term = rownames(fixed), estimate = fixed[, "Estimate"], se = fixed[, "Std. Error"], df = fixed[, "df"],
-    t = fixed[, "t value"], p = fixed[, "Pr(>|t|)"],
+    term = rownames(fixed), estimate = fixed[, "Estimate"], se = fixed[, "Std. Error"],
+    df = if ("df" %in% colnames(fixed)) fixed[, "df"],  # glmer has none: z
+    t = fixed[, ncol(fixed) - 1], p = fixed[, ncol(fixed)],
+    covariance = as.numeric(as.matrix(stats::vcov(model))),
     dropped = names(attr(lme4::getME(model, "X"), "col.dropped")),
     group = spread$grp[single], effect = spread$var1[single], sd = spread$sdcor[single],
     residual = stats::sigma(model), parameters = length(lme4::getME(model, "theta")),

@@ -10,7 +10,7 @@ import pandas as pd
 
 from gardenpath.study import DataError
 
-from .estimates import Cells, Columns, Estimated, Variance, aliased
+from .estimates import Cells, Columns, Estimated, Variance, aliased, wald
 from .formulas import Formula, Random
 
 
@@ -32,7 +32,7 @@ def lacks(formula: Formula) -> str:
     return "" if formula.random else "models without random effects"
 
 
-def estimate(columns: Columns, formula: Formula, optimizer: str = "") -> Estimated:
+def estimate(columns: Columns, formula: Formula, optimizer: str = "", family: str = "gaussian") -> Estimated:
     """Return the model as glmm fits it, at the highest peak of its likelihood; its one optimizer is its own."""
     import numpy as np
 
@@ -43,36 +43,28 @@ def estimate(columns: Columns, formula: Formula, optimizer: str = "") -> Estimat
     with warnings.catch_warnings(record=True) as raised:
         warnings.simplefilter("always")
         try:
-            fit, peaks = highest(data, plain)
+            fit, peaks = highest(data, plain, family=family)
         except ValueError as error:
             raise ValueError(f"formula {str(formula)!r}: {error}") from None
-        interval = fit.confint()
     out = np.asarray(fit.diagnostics["aliased"], dtype=bool)
-    if not np.isfinite(np.asarray(fit.beta)[~out]).all():
+    if not (np.isfinite(fit.beta) & (np.isfinite(fit.se) | (family == "gaussian")))[~out].all():
         raise DataError(f"{str(formula)!r} has no estimate: {' '.join(w['message'] for w in fit.warnings)}")
     terms = ["intercept" if name == "(Intercept)" else name.replace(TIMES, ":") for name in fit.names]
-    coefficients = pd.DataFrame(
-        {
-            "term": terms,
-            "estimate": fit.beta,
-            "se": fit.se,
-            "df": fit.coef_df,
-            "t": np.asarray(fit.beta) / np.asarray(fit.se),
-            "p": fit.coef_p,
-            "ci_low": interval[:, 0],
-            "ci_high": interval[:, 1],
-        }
-    )
-    variances = _variances(fit)
+    coefficients = wald(terms, fit.beta, fit.se)
+    if family == "gaussian":
+        interval = fit.confint()
+        coefficients = coefficients.assign(df=fit.coef_df, p=fit.coef_p, ci_low=interval[:, 0], ci_high=interval[:, 1])
     return Estimated(
         coefficients,
-        variances,
+        pd.DataFrame(np.asarray(fit.vcov), index=terms, columns=terms),
+        _variances(fit),
         residual=float(fit.dispersion) ** 0.5,
         parameters=sum(len(names) * (len(names) + 1) // 2 for _, names in fit.re_groups),
         criterion=-2 * float(fit.loglik),
         converged=bool(fit.converged),
         singular=bool(fit.singular),
         optimizer="glmm",
+        family=family,
         notes=(*_notes(fit, [t for t, dropped in zip(terms, out, strict=True) if dropped], raised), *[PEAKS] * peaks),
     )
 

@@ -1,4 +1,4 @@
-"""The engine `lme4`: R's lmer with lmerTest's degrees of freedom, through pymer4; every form of random effects."""
+"""The engine `lme4`: R's lmer with lmerTest's degrees of freedom, through pymer4, and glmer; every form of random effects."""
 
 from dataclasses import replace
 from typing import Any
@@ -6,12 +6,13 @@ from typing import Any
 import pandas as pd
 
 from . import r_session
-from .estimates import Columns, Estimated, Variance, aliased
+from .estimates import Columns, Estimated, Variance, aliased, wald
 from .formulas import Formula
 from .r_session import first
 
 DEFAULT = "nloptwrap"
-OTHERS = ("bobyqa", "Nelder_Mead", "nloptwrap:NLOPT_LN_NELDERMEAD")
+OPTIMIZERS = (DEFAULT, "bobyqa", "Nelder_Mead", "nloptwrap:NLOPT_LN_NELDERMEAD")
+FIRST = {"gaussian": DEFAULT, "binomial": "bobyqa"}  # lmer's own, and the first of glmer's two
 # lme4's allFit: when optimizers agree to so much deviance and so many SE, a convergence warning is a false alarm.
 SAME_CRITERION, SAME_ESTIMATE = 1e-3, 1e-3
 
@@ -21,20 +22,21 @@ def lacks(formula: Formula) -> str:
     return "" if formula.random else "models without random effects"
 
 
-def estimate(columns: Columns, formula: Formula, optimizer: str = "") -> Estimated:
+def estimate(columns: Columns, formula: Formula, optimizer: str = "", family: str = "gaussian") -> Estimated:
     """Return the model as lme4 fits it; other optimizers are tried when it does not converge, not when it is singular.
 
     With an `optimizer`, that one alone is used.
     """
     if lacks(formula):
         raise ValueError(f"formula {str(formula)!r}: engine 'lme4' does not support {lacks(formula)}")
-    default = _once(columns, formula, optimizer or DEFAULT)
+    usual = FIRST[family]
+    default = _once(columns, formula, optimizer or usual, family)
     if optimizer or default.converged or default.singular:
         return default
-    tried = [default, *(_once(columns, formula, other) for other in OTHERS)]
+    tried = [default, *(_once(columns, formula, other, family) for other in OPTIMIZERS if other != usual)]
     good = next((fit for fit in tried if fit.converged), None)
     if good is not None:
-        return replace(good, notes=(*good.notes, f"{DEFAULT} did not converge; {good.optimizer} did."))
+        return replace(good, notes=(*good.notes, f"{usual} did not converge; {good.optimizer} did."))
     best = min(tried, key=lambda fit: fit.criterion)
     if _agree(tried, best):
         note = (
@@ -53,16 +55,21 @@ def _agree(tried: list[Estimated], best: Estimated) -> bool:
     return True
 
 
-def _once(columns: Columns, formula: Formula, optimizer: str) -> Estimated:
-    answer = r_session.ask("model", columns, str(formula), optimizer=optimizer)
+def _once(columns: Columns, formula: Formula, optimizer: str, family: str) -> Estimated:
+    import numpy as np
+
+    answer = r_session.ask("model", columns, str(formula), optimizer=optimizer, family=family)
     value = answer["value"]
     singular = bool(first(value["singular"]))
     warned = [text for text in value["messages"] if "singular" not in text]
     known = ("singular", "rank deficient", *warned)
     notes = [text for text in answer["console"] if not any(part in text for part in known)]
     dropped = [_term(name) for name in value["dropped"]]
+    coefficients = _coefficients(value)
+    terms = coefficients["term"].to_list()
     return Estimated(
-        _coefficients(value, dropped),
+        pd.concat([coefficients, pd.DataFrame({"term": dropped})], ignore_index=True) if dropped else coefficients,
+        pd.DataFrame(np.reshape(value["covariance"], (len(terms), len(terms))), index=terms, columns=terms),
         tuple(
             Variance(group, "1" if effect == "(Intercept)" else effect, sd)
             for group, effect, sd in zip(map(_group, value["group"]), value["effect"], value["sd"], strict=True)
@@ -73,18 +80,20 @@ def _once(columns: Columns, formula: Formula, optimizer: str) -> Estimated:
         converged=first(value["code"]) == 0 and not warned,
         singular=singular,
         optimizer=optimizer,
+        family=family,
         notes=tuple([aliased(dropped)] * bool(dropped) + warned + notes),
     )
 
 
-def _coefficients(value: dict[str, Any], dropped: list[str]) -> pd.DataFrame:
+def _coefficients(value: dict[str, Any]) -> pd.DataFrame:
     from scipy import stats
 
-    names = ("term", "estimate", "se", "df", "t", "p")
-    table = pd.DataFrame({name: value[name] for name in names}).assign(term=[_term(name) for name in value["term"]])
-    width = stats.t.ppf(0.975, table["df"]) * table["se"]
-    table = table.assign(ci_low=table["estimate"] - width, ci_high=table["estimate"] + width)
-    return pd.concat([table, pd.DataFrame({"term": dropped})], ignore_index=True) if dropped else table
+    table = wald([_term(name) for name in value["term"]], value["estimate"], value["se"])
+    if not value["df"]:
+        return table
+    width = stats.t.ppf(0.975, value["df"]) * table["se"]
+    tested = {name: value[name] for name in ("df", "t", "p")}
+    return table.assign(**tested, ci_low=table["estimate"] - width, ci_high=table["estimate"] + width)
 
 
 def _term(name: str) -> str:

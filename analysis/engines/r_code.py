@@ -6,6 +6,8 @@ from . import r_session
 from .estimates import Columns
 from .formulas import Formula
 
+# Of each family: the function, its further arguments, and those of its control.
+FITTERS = {"gaussian": ("lmer", "", ""), "binomial": ("glmer", ", family = binomial", ", tolPwrss = 1e-10")}
 ROWS = 'rows <- read.csv("rows.csv", stringsAsFactors = FALSE, check.names = FALSE)'
 
 
@@ -16,8 +18,10 @@ def lmer_code(
     *,
     rows: str = ROWS,
     codes: Mapping[str, tuple[str, Mapping[str, float]]] | None = None,
+    family: str = "gaussian",
 ) -> str:
     """Return R code that repeats a fit of engine lme4; `rows` is the R code of its data frame `rows`."""
+    fitter, more, last = FITTERS[family]
     lines = [f"# {r_session.versions()}", "library(lmerTest)", rows]
     for column, (factor, by) in (codes or {}).items():
         values = ", ".join(f"{quoted(level)} = {code!r}" for level, code in by.items())
@@ -28,7 +32,7 @@ def lmer_code(
             lines.append(f'rows${name} <- factor(rows${name}, levels = sort(unique(rows${name}), method = "radix"))')
     name, _, algorithm = optimizer.partition(":")
     control = f'optimizer = "{name}"' + (f', optCtrl = list(algorithm = "{algorithm}")' if algorithm else "")
-    lines.append(f"model <- lmer({formula}, data = rows, control = lmerControl({control}))")
+    lines.append(f"model <- {fitter}({formula}, data = rows{more}, control = {fitter}Control({control}{last}))")
     return "\n".join([*lines, "summary(model)", ""])
 
 

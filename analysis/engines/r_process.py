@@ -1,7 +1,7 @@
 """The process in which R runs: asked in lines of JSON, answering in lines of JSON; rows come as CSV files.
 
 Run by its path, without the rest of gardenpath, so that R starts sooner. pymer4 fits `lmer` and computes `emmeans`;
-R functions in fits.R read rows, describe models and fit what pymer4 does not.
+R functions in fits.R read rows, describe models, and fit what is not `lmer`.
 """
 
 import json
@@ -85,7 +85,7 @@ class Session:
         return {"value": value, "console": console_lines(self.console)}
 
     def model(self, optimizer: str, **rows: Any) -> Any:
-        """Return a fit of lmerTest's lmer, described."""
+        """Return a fit of lmerTest's lmer, or of glmer, described."""
         return plain(self.r["described"](self._fitted(optimizer, **rows)))
 
     def marginal(self, optimizer: str, of: str, by: list[str], method: str, adjust: str, **rows: Any) -> Any:
@@ -97,8 +97,10 @@ class Session:
         within = {"by": self.ro.StrVector(by)} if by else {}
         return self.emmeans(model, of, contrasts=method, **within, **options).to_dict(as_series=False)
 
-    def _fitted(self, optimizer: str, path: str, numeric: list[str], formula: str) -> Any:
+    def _fitted(self, optimizer: str, path: str, numeric: list[str], formula: str, family: str = "gaussian") -> Any:
         rows = self.r["rows_from"](path, self.ro.StrVector(numeric))
+        if family == "binomial":
+            return self.r["binomial_model"](self.ro.Formula(formula), rows, optimizer)
         return self.lmer(self.ro.Formula(formula), rows, control=self.r["optimized_by"](optimizer))
 
     def to_r(self, value: Any) -> Any:

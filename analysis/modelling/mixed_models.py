@@ -1,4 +1,4 @@
-"""Linear mixed models: a table and a formula in, a table of fixed effects out. An engine is a module in ENGINES."""
+"""Mixed models, linear and binomial: a table and a formula in, a table of fixed effects out. An engine is a module in ENGINES."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -9,11 +9,12 @@ import pandas as pd
 from gardenpath.study import TABLES, DataError
 
 from ..engines import glmm_engine, lme4_engine
-from ..engines.estimates import Cells, Columns, Estimated, singularity
+from ..engines.estimates import FAMILIES, Cells, Columns, Estimated, singularity
 from ..engines.formulas import Formula, parse
 from ..engines.r_code import ROWS, lmer_code
 from .coding import Coding, coded
 from .policies import POLICIES, NotFitted, Search, Steps, declared, maximal, parsimonious, widest
+from .separation import binary, require_overlap
 
 # Columns of a fit, in the order in which study declares them for the tables of models.
 COEFFICIENTS = [name for name in TABLES["alignment_models"].names if name not in ("model", "protocol")]
@@ -22,9 +23,11 @@ SAME = 1e-3  # standard errors by which two engines may differ
 
 @dataclass(frozen=True)
 class Engine:
-    """A program that fits mixed models; `lacks` says in words which part of a formula it does not support."""
+    """A program that fits mixed models: `estimate` takes an optimizer and a family too, and `lacks` says in words which part of a
+    formula is not supported.
+    """
 
-    estimate: Callable[[Columns, Formula, str], Estimated]
+    estimate: Callable[[Columns, Formula, str, str], Estimated]
     lacks: Callable[[Formula], str]
 
 
@@ -45,17 +48,22 @@ def fit(
     frame: pd.DataFrame,
     formula: str,
     *,
+    family: str = "gaussian",
     engine: str = "glmm",
     policy: str = "declared",
     slopes: Sequence[str] | None = None,
     contrasts: Mapping[str, Coding] | None = None,
     crosscheck: bool = False,
 ) -> pd.DataFrame:
-    """Return one row a fixed effect of a linear mixed model: estimate, standard error, df, t, p and 95 % interval.
+    """Return one row a fixed effect of a mixed model: estimate, standard error, df, t, p and 95 % interval.
 
     Estimates and standard errors are in units of the response. Fitted by REML; degrees of freedom after
     Satterthwaite, as lmerTest computes them (doi 10.18637/jss.v082.i13). A singular fit is kept as declared and
     explained in `note`; data from which the model cannot be estimated raise `DataError` in a sentence.
+
+    With `family` "binomial" the response is 0 and 1 (or False and True), and estimates are in log odds: maximum likelihood by
+    Laplace's approximation; `t` is z, tests and intervals are Wald's, without df. Where a condition has 0 or 100 %, so
+    that log odds have no finite estimate, the `DataError` names it.
 
     `engine` is "glmm", which needs nothing else, or "lme4": R through pymer4, with every form of random effects.
     `policy` chooses the random effects: "declared" keeps the formula's; "maximal" and "parsimonious" start from all
@@ -71,7 +79,14 @@ def fit(
     (['intercept', 'x'], 24)
     """
     return fit_stepwise(
-        frame, formula, engine=engine, policy=policy, slopes=slopes, contrasts=contrasts, crosscheck=crosscheck
+        frame,
+        formula,
+        family=family,
+        engine=engine,
+        policy=policy,
+        slopes=slopes,
+        contrasts=contrasts,
+        crosscheck=crosscheck,
     ).coefficients
 
 
@@ -79,6 +94,7 @@ def fit_stepwise(
     frame: pd.DataFrame,
     formula: str,
     *,
+    family: str = "gaussian",
     engine: str = "glmm",
     policy: str = "declared",
     slopes: Sequence[str] | None = None,
@@ -93,16 +109,23 @@ def fit_stepwise(
     program = engine_named(engine)
     if policy not in POLICIES:
         raise ValueError(f"policy {policy!r} is not known; expected one of {', '.join(POLICIES)}")
+    if family not in FAMILIES:
+        raise ValueError(f"family {family!r} is not known; expected one of {', '.join(FAMILIES)}")
     steps = Steps(engine)
     try:
-        design = coded(frame, parse(formula), contrasts or {})
+        parsed = parse(formula)
+        if family == "binomial":
+            frame = frame.assign(**binary(frame, parsed.response))
+        design = coded(frame, parsed, contrasts or {})
         columns = columns_of(design.frame, design.formula)
+        if family == "binomial":
+            require_overlap(frame, parsed, design.formula, columns)
         _numeric_slopes(design.formula, columns)
         if engine == "lme4":
             steps.code = lambda fitted, estimated: lmer_code(
-                fitted, columns, estimated.optimizer, rows=rows, codes=design.codes
+                fitted, columns, estimated.optimizer, rows=rows, codes=design.codes, family=family
             )
-        search = Search(lambda wanted: program.estimate(columns, wanted, ""), program.lacks, steps)
+        search = Search(lambda wanted: program.estimate(columns, wanted, "", family), program.lacks, steps)
         if policy == "declared":
             fitted, estimated = declared(design.formula, search)
             table = tabled(estimated, fitted, frame, engine)
@@ -110,7 +133,7 @@ def fit_stepwise(
             start = widest(design.formula, columns, slopes)
             fitted, estimated = {"maximal": maximal, "parsimonious": parsimonious}[policy](start, search)
             table = tabled(estimated, fitted, frame, engine, "no slope without variance is left to leave out")
-        return Fit(checked(table, columns, fitted, engine) if crosscheck else table, steps)
+        return Fit(checked(table, columns, fitted, engine, family) if crosscheck else table, steps)
     except DataError as error:
         raise NotFitted(error, steps) from error
 
@@ -126,13 +149,15 @@ def _numeric_slopes(formula: Formula, columns: Columns) -> None:
                 )
 
 
-def checked(table: pd.DataFrame, columns: Columns, formula: Formula, engine: str) -> pd.DataFrame:
+def checked(
+    table: pd.DataFrame, columns: Columns, formula: Formula, engine: str, family: str = "gaussian"
+) -> pd.DataFrame:
     """Return the table with the outcome of a refit in the other engine; raise `DataError` where the two differ."""
     [other] = [name for name in ENGINES if name != engine]
     lacking = ENGINES[other].lacks(formula)
     if lacking:
         return _noted(table, f"Not cross-checked: engine {other!r} does not support {lacking}.")
-    theirs = ENGINES[other].estimate(columns, formula, "").coefficients.set_index("term")["estimate"]
+    theirs = ENGINES[other].estimate(columns, formula, "", family).coefficients.set_index("term")["estimate"]
     ours = table.set_index("term")
     apart = (ours["estimate"] - theirs).abs() / ours["se"]
     if (apart > SAME).any():

@@ -16,11 +16,12 @@ ALPHA = 0.2  # of Matuschek et al.'s likelihood-ratio tests
 
 @dataclass
 class Steps:
-    """The fits on the way to one model, in the order made; `code` writes the R code of the one that is kept."""
+    """The fits on the way to one model, in the order made; `code` writes the R code of the one that is kept, `fitted`."""
 
     engine: str
     code: Callable[[Formula, Estimated], str] = lambda formula, estimated: ""
     rows: list[dict[str, object]] = field(default_factory=list)
+    fitted: Estimated | None = None
 
     def note(
         self,
@@ -31,6 +32,7 @@ class Steps:
         kept: bool = False,
     ) -> None:
         """Add a fit, or one that failed, and what followed from it."""
+        self.fitted = estimated if kept else self.fitted
         self.rows.append(
             {
                 "step": len(self.rows),

@@ -84,10 +84,10 @@ COEFFICIENTS = """
 engine        string   program that fitted the model
 formula       string   model as fitted
 term          string   fixed effect
-estimate      float?   coefficient, in units of the response; empty where it could not be estimated, and note says why
+estimate      float?   coefficient, in units of the response (binomial: log odds); empty where there is none, and note says why
 se            float?   standard error
-df            float?   Satterthwaite degrees of freedom
-t             float?   estimate / se
+df            float?   Satterthwaite degrees of freedom; empty of binomial models
+t             float?   estimate / se; z where there is no df
 p             float?   two-sided p-value
 ci_low        float?   lower end of the 95 % interval
 ci_high       float?   upper end of the 95 % interval
@@ -106,7 +106,7 @@ engine        string   program that fitted it
 optimizer     string?  optimizer; empty where there was no fit
 formula       string   model as fitted
 parameters    int?     variances and correlations of random effects, without the residual
-criterion     float?   -2 log restricted likelihood (REML)
+criterion     float?   -2 log restricted likelihood (REML); of binomial models -2 log likelihood (Laplace)
 converged     bool     whether the optimizer reached its criterion
 singular      bool     whether a variance was estimated as zero, or a correlation as 1
 chi2          float?   likelihood-ratio statistic against the model it would replace

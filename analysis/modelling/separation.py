@@ -1,0 +1,108 @@
+"""Whether a binomial model has finite estimates: its response, and conditions in which it is always the same."""
+
+from typing import Any
+
+import pandas as pd
+
+from gardenpath.study import DataError
+
+from ..engines.estimates import Columns
+from ..engines.formulas import Formula
+
+LEVELS = 10  # up to so many values a predictor counts as a factor, whose levels can be named
+CLEAR = 1e-7  # of a linear program's objective: what is less is rounding
+
+
+def binary(frame: pd.DataFrame, response: str) -> dict[str, "pd.Series[float]"]:
+    """Return the response as 0 and 1 by its name, nothing where there is no such column; other values are a `DataError`.
+
+    >>> binary(pd.DataFrame({"correct": [True, False]}), "correct")["correct"].to_list()
+    [1.0, 0.0]
+    """
+    if response not in frame or frame.empty:
+        return {}
+    values = pd.to_numeric(frame[response], errors="coerce").astype("float64")
+    wrong = frame.loc[~values.isin([0.0, 1.0]), response]
+    if len(wrong):
+        raise DataError(
+            f"column {response!r}: {len(wrong)} of {len(frame)} values are neither 0 nor 1, such as {wrong.iloc[0]!r}; "
+            "expected 0 and 1, or False and True"
+        )
+    if (values == values.iloc[0]).all():
+        raise DataError(f"{_share(response, values)}, so that log odds have no finite estimate")
+    return {response: values}
+
+
+def require_overlap(frame: pd.DataFrame, declared: Formula, formula: Formula, columns: Columns) -> None:
+    """Raise `DataError` where the fixed effects can tell 0 from 1 without error, and name the cells that have one of them only.
+
+    `declared` is the formula in terms of the factors in `frame`, `formula` in terms of `columns`.
+    """
+    if not separated(columns, formula):
+        return
+    cells = _constant_cells(frame, declared)
+    where = "; ".join(cells) or f"{declared.response} is told without error by a combination of the predictors"
+    raise DataError(f"{where}: the log odds have no finite estimate (separation)")
+
+
+def separated(columns: Columns, formula: Formula) -> bool:
+    """Whether 0 and 1 are separated, completely or in part, so that the likelihood has no maximum (Albert & Anderson 1984, doi
+    10.1093/biomet/71.1.1): whether any combination of the fixed effects is never on the wrong side of zero.
+
+    >>> from ..engines.formulas import parse
+    >>> columns = {"y": [0.0, 1.0, 1.0, 1.0], "x": [-0.5, -0.5, 0.5, 0.5]}
+    >>> separated(columns, parse("y ~ x")), separated(columns, parse("y ~ 1"))
+    (True, False)
+    """
+    import numpy as np
+    from scipy.optimize import linprog
+
+    response = np.asarray(columns[formula.response], dtype="float64")
+    design = _design(columns, formula)
+    sides = np.unique((2 * response - 1)[:, None] * design / np.abs(design).max(axis=0), axis=0)
+    best = linprog(-sides.sum(axis=0), A_ub=-sides, b_ub=np.zeros(len(sides)), bounds=(-1, 1), method="highs")
+    return bool(-best.fun > CLEAR * len(sides))
+
+
+def _design(columns: Columns, formula: Formula) -> Any:
+    """Return the predictors of the fixed effects, a factor of text by all of its levels."""
+    import numpy as np
+
+    count = len(columns[formula.response])
+    terms = []
+    for term in formula.fixed:
+        product = np.ones((count, 1))
+        for name in (name for name in term.split(":") if name != "1"):
+            cells = np.asarray(columns[name])
+            part = (
+                (cells[:, None] == np.unique(cells)).astype("float64")
+                if isinstance(columns[name][0], str)
+                else cells[:, None]
+            )
+            product = (product[:, :, None] * part[:, None, :]).reshape(count, -1)
+        terms.append(product)
+    design = np.hstack(terms)
+    return design[:, np.abs(design).max(axis=0) > 0]
+
+
+def _constant_cells(frame: pd.DataFrame, formula: Formula) -> list[str]:
+    """Return the cells with one kind of response alone, of the fewest factors that show any."""
+    factors = {name for term in formula.fixed for name in term.split(":") if name != "1"}
+    factors = {name for name in factors if frame[name].nunique() <= LEVELS}
+    for term in sorted(formula.fixed, key=lambda term: term.count(":")):
+        names = [name for name in term.split(":") if name in factors]
+        if not names or len(names) < len(term.split(":")):
+            continue
+        constant = [
+            _share(formula.response, cell[formula.response])
+            + f" where {' and '.join(f'{name} is {level}' for name, level in zip(names, levels, strict=True))}"
+            for levels, cell in frame.groupby(names, sort=True)
+            if (cell[formula.response] == cell[formula.response].iloc[0]).all()
+        ]
+        if constant:
+            return constant
+    return []
+
+
+def _share(response: str, values: "pd.Series[float]") -> str:
+    return f"{response} is {values.iloc[0]:.0%} ({int(values.sum())} of {len(values)})".replace("%", " %")
