@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from . import options
+from .analyse import NEEDED, OPTIONAL, read_tables
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
 
 TABLE = "power"
 SIZES = (12, 24, 48, 96)  # participants, where none are named
-NEEDED = ("readings", "responses", "sessions", "items", "demographics")  # of a pilot
 # The kinds of tasks that give a response, and in which units its smallest effect of interest may be stated.
 GIVEN_BY = {
     "log_rt": ("centred", "moving_window", "cumulative", "maze"),
@@ -76,24 +76,29 @@ def run(study_plan: "Study", asked: Asked, out: Path, force: bool, inputs: Seque
     def write(table: "pd.DataFrame") -> None:
         study.write(table, TABLE, out, command=options.typed(), inputs=inputs, seed=asked.seed, notes=notes)
 
+    asked_for = []
     for plan in plans:
-        table = _simulated(plan, design, asked, table, write)
+        rows, table = _simulated(plan, design, asked, table, write)
+        asked_for.append(rows)
     if table is None:
         return
     write(table)
     figure_style.save(effect_figures.power_figure(table), TABLE, out / "figures")
     options.talk(f"{out / TABLE}.csv: {options.count(len(table), 'row')}, with its figure in {out / 'figures'}")
-    for sentence in effects.planned(table):
-        click.echo(sentence)
+    for rows in asked_for:
+        for sentence in effects.planned(rows):
+            click.echo(sentence)
 
 
 def _simulated(
     plan: "Plan", design: Design, asked: Asked, known: "pd.DataFrame | None", write: "Callable[[pd.DataFrame], None]"
-) -> "pd.DataFrame | None":
-    """Return the table with the rows of one plan; what takes long says how long before it begins."""
+) -> "tuple[pd.DataFrame, pd.DataFrame | None]":
+    """Return the rows of one plan, and the table with them; what takes long says how long before it begins."""
+    import pandas as pd
+
+    from gardenpath import study
     from gardenpath.analysis.modelling import power
     from gardenpath.analysis.modelling.simulated_trials import LOG_RT, MAXIMAL
-    from gardenpath.study import MissingExtra
 
     runs = asked.runs or power.RUNS[plan.family]
     participants, items = sorted(set(asked.participants)), sorted(set(asked.items or design.items[plan.response]))
@@ -117,10 +122,10 @@ def _simulated(
                 progress=progress,
                 each=lambda table: write(_merged(known, table)),
             )
-    except MissingExtra as absent:
+    except study.MissingExtra as absent:
         options.talk(f"{name}: left out, since {absent}")
-        return known
-    return _merged(known, table)
+        return study.check(pd.DataFrame(columns=study.TABLES[TABLE].names), TABLE), known
+    return table, _merged(known, table)
 
 
 def _merged(known: "pd.DataFrame | None", table: "pd.DataFrame") -> "pd.DataFrame":
@@ -326,7 +331,7 @@ def _effect(
     for key in SMALLEST[response] if asked.effects is None else ():
         size = smallest_effect(plan.analysis.smallest, key, term)
         if size is not None:
-            return size * assumed.unit(key)
+            return round(size * assumed.unit(key), 6)
     stated = plan.simulate if asked.effects is None else asked.effects
     sizes = {name: _stated(effect, response, asked.region) for name, effect in stated.items()}
     sizes = {name: size for name, size in sizes.items() if size and _has(design.layout, name)}
@@ -352,15 +357,13 @@ def _stated(effect: "EffectSection", response: str, region: str) -> float:
 
 def _assumptions(plan: "Study", design: Design, asked: Asked, response: str) -> "list[Assumptions]":
     """Return the default assumptions; with a pilot what it estimates, and the upper limits of that."""
-    from gardenpath import study
     from gardenpath.analysis.modelling import pilot
     from gardenpath.analysis.modelling.simulated_trials import SOURCES, standard
 
     if asked.pilot is None:
         options.talk(f"spreads of {response}: {SOURCES[response]}; of a pilot with --from")
         return [standard(response, design.points)]
-    names = [name for name in study.table_files.find_tables(asked.pilot) if name in NEEDED]
-    tables = {name: study.read(asked.pilot, name) for name in names}
+    tables, _ = read_tables(dict.fromkeys(NEEDED, asked.pilot), dict.fromkeys(OPTIONAL, asked.pilot))
     found = pilot.pilot(
         tables, design.layout, design.paradigms, response=response, region=asked.region, settings=plan.analysis
     )

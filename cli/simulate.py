@@ -56,7 +56,7 @@ from . import options
 @click.option(
     "--runs",
     type=click.IntRange(min=1),
-    help="With --power: studies a number.  [default: 1000; of ordinal models 200]",
+    help="With --power: studies a number.  [default: 1000; of ordinal and binomial models 200]",
 )
 @click.option(
     "--from",

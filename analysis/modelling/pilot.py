@@ -17,7 +17,7 @@ from ..measuring.ratings_and_times import rating_scores, region_times
 from ..prompts import prompts_of
 from .mixed_models import columns_of, engine_named
 from .policies import widest
-from .simulated_trials import GROUPS, LOG_RT, RATING, Assumptions, Layout, standard
+from .simulated_trials import CHOSEN, CORRECT, GROUPS, LOG_RT, RATING, Assumptions, Layout, standard
 
 PILOT, UPPER = "pilot", "pilot (80 % limits)"
 LIMIT = 0.80
@@ -68,24 +68,28 @@ def spreads_in(rows: pd.DataFrame, layout: Layout, response: str = LOG_RT, *, en
     frame, formula = _coded(rows, layout, response)
     columns = columns_of(frame, formula)
     formula = widest(formula, columns)
-    estimated = engine_named(engine).estimate(columns, formula, "")
+    binary = response in (CORRECT, CHOSEN)
+    estimated = engine_named(engine).estimate(columns, formula, "", "binomial" if binary else "gaussian")
     scale = estimated.residual if response == RATING else 1.0
-    residual = estimated.residual / scale
+    residual = _noise(frame[response]) if binary else estimated.residual / scale
     found = {(v.group, v.term): v.sd / scale for v in estimated.variances}
     notes, upper = [], {}
     for (group, term), sd in found.items():
-        default = usual.intercept(group) if term == "1" else usual.slope(group, term)
+        means = term == "1" and not layout.choice
+        default = usual.intercept(group) if means else usual.slope(group, layout.terms[0] if layout.choice else term)
         limit = _limit(sd, residual, list(_information(frame, group, term)))
         if sd < NOTHING * residual:
             found[group, term], limit = default, max(default, limit)
             whose = f"the {named_term(term)} by {group}"
             notes.append(f"pilot: the s.d. of {whose} is estimated as zero; the default, {default:g}, is taken")
         upper[group, term] = limit
-    limit = residual if response == RATING else _residual_limit(estimated, frame, formula)
-    likely, highest = (
-        _assumed(usual, found, residual, PILOT, layout),
-        _assumed(usual, upper, limit, UPPER, layout),
-    )
+    likely, highest = _assumed(usual, found, PILOT, layout), _assumed(usual, upper, UPPER, layout)
+    if response == LOG_RT:
+        limit = _residual_limit(estimated, frame, formula)
+        likely, highest = replace(likely, residual=residual), replace(highest, residual=limit)
+    if response == CORRECT:
+        mean = float(estimated.coefficients.set_index("term")["estimate"]["intercept"])
+        likely, highest = replace(likely, mean=mean), replace(highest, mean=mean)
     if response == RATING:
         likely, highest = (
             replace(one, mean=0.0, thresholds=_thresholds(rows["rating"], one)) for one in (likely, highest)
@@ -116,6 +120,12 @@ def _rows(
     if response == LOG_RT:
         times = region_times(readings, items, min_rt=min_rt, max_rt=max_rt, region=region.partition("+")[0])
         rows = times[times["region"] == region]
+    elif response == CORRECT:
+        asked = responses[(responses["task"] == "question") & (responses["role"] == "target")].dropna(subset="correct")
+        rows = asked.assign(correct=asked["correct"].astype("float64"))
+    elif response == CHOSEN:
+        chosen = responses[(responses["task"] == "choice") & (responses["role"] == "target")].dropna(subset="response")
+        rows = chosen.assign(chosen=0.0)  # by which condition is chosen, once the layout is known
     else:
         scores = rating_scores(responses, items)
         rows = scores[scores["role"] == "target"]
@@ -130,6 +140,14 @@ def _rows(
 
 def _coded(rows: pd.DataFrame, layout: Layout, response: str) -> tuple[pd.DataFrame, Formula]:
     """Return the trials with the layout's numeric columns, and the model of all its terms with intercepts."""
+    if layout.choice:
+        [levels] = [layout.factors[name] for name in layout.factors if name not in layout.between]
+        frame = (
+            rows[["participant", "item"]]
+            .astype(object)
+            .assign(chosen=(rows["response"] == levels[1]).astype("float64"))
+        )
+        return frame, Formula(response, ("1",), tuple(Random(("1",), group) for group in GROUPS))
     index = dict(_conditions(layout))
     if unknown := sorted(set(rows["condition"]) - set(index)):
         raise DataError(f"condition {unknown[0]!r} of the pilot is not in the study; expected {', '.join(index)}")
@@ -179,25 +197,28 @@ def _residual_limit(estimated: Estimated, frame: pd.DataFrame, formula: Formula)
     return estimated.residual * math.sqrt(df / float(stats.chi2.ppf(1 - LIMIT, df)))
 
 
-def _assumed(
-    usual: Assumptions, spreads: Mapping[tuple[str, str], float], residual: float, name: str, layout: Layout
-) -> Assumptions:
+def _assumed(usual: Assumptions, spreads: Mapping[tuple[str, str], float], name: str, layout: Layout) -> Assumptions:
     person, item = GROUPS
-    slopes = {
-        term: (
-            spreads.get((person, term), usual.slope(person, term)),
-            spreads.get((item, term), usual.slope(item, term)),
+
+    def of(group: str, term: str) -> float:
+        # Of a choice the intercept is the effect, and what differs between people is its slope.
+        return spreads.get(
+            (group, "1" if layout.choice and term == layout.terms[0] else term), usual.slope(group, term)
         )
-        for term in layout.terms
-    }
+
     return replace(
         usual,
         participant=spreads.get((person, "1"), usual.participant),
         item=spreads.get((item, "1"), usual.item),
-        residual=residual,
-        slopes=slopes,
+        slopes={term: (of(person, term), of(item, term)) for term in layout.terms},
         name=name,
     )
+
+
+def _noise(answers: pd.Series) -> float:
+    """Return the s.d. of an answer's working residual in log odds."""
+    share = min(max(float(answers.mean()), 0.01), 0.99)
+    return 1 / math.sqrt(share * (1 - share))
 
 
 def _thresholds(ratings: pd.Series, spread: Assumptions) -> tuple[float, ...]:

@@ -38,7 +38,7 @@ from .simulated_trials import (
 
 LINEAR, ORDINAL, BINOMIAL = "linear", "ordinal", "binomial"
 FAMILIES = {LOG_RT: (LINEAR,), RATING: (LINEAR, ORDINAL), CORRECT: (BINOMIAL,), CHOSEN: (BINOMIAL,)}
-RUNS = {LINEAR: 1000, ORDINAL: 200, BINOMIAL: 1000}
+RUNS = {LINEAR: 1000, ORDINAL: 200, BINOMIAL: 200}
 Tick = Callable[[], None]
 
 
@@ -178,6 +178,7 @@ class _Fits:
         self.plan, self.formula = plan, plan.formula(trials)
         shown = trials.shown(plan.tested.column)
         self.term = "intercept" if shown == "1" else shown
+        self.cells = _cells(trials)
         self.columns: dict[str, Cells] = {group: [str(n) for n in trials.units(group)] for group in GROUPS}
         for name in self.formula.names[1:]:
             if name not in self.columns:
@@ -185,18 +186,28 @@ class _Fits:
 
     def __call__(self, responses: list[float]) -> Fitted:
         columns = {self.formula.response: responses, **self.columns}
+        if self.plan.family == BINOMIAL and self._separated(responses):
+            return FAILED
         try:
             return self._ordinal(columns) if self.plan.family == ORDINAL else self._estimated(columns)
         except DataError:
             return FAILED
 
     def _estimated(self, columns: Mapping[str, Cells]) -> Fitted:
-        estimated = engine_named(self.plan.engine).estimate(columns, self.formula, "")
+        family = "binomial" if self.plan.family == BINOMIAL else "gaussian"
+        estimated = engine_named(self.plan.engine).estimate(columns, self.formula, "", family)
         at = estimated.coefficients["term"].tolist().index(self.term)
         estimate, se, df, p = (
             float(estimated.coefficients[name].to_numpy()[at]) for name in ("estimate", "se", "df", "p")
         )
         return Fitted(estimate, se, df, p, estimated.singular)
+
+    def _separated(self, responses: list[float]) -> bool:
+        """Whether some condition has one answer only: in a model of all interactions its log odds have no finite estimate."""
+        import numpy as np
+
+        ones = np.bincount(self.cells, weights=responses)
+        return bool(((ones == 0) | (ones == np.bincount(self.cells))).any())
 
     def _ordinal(self, columns: Mapping[str, Cells]) -> Fitted:
         text, response = str(self.formula), self.formula.response
@@ -205,6 +216,18 @@ class _Fits:
         at = value["term"].index(self.term)
         estimate, se, p = (float(value[name][at]) for name in ("estimate", "se", "p"))
         return Fitted(estimate, se, math.inf, p, min(value["sd"]) < ZERO)
+
+
+def _cells(trials: Trials) -> Array:
+    """Return the number of each trial's condition, of a choice the group of participants."""
+    import numpy as np
+
+    inside = [
+        trials.levels[name] for name in trials.levels if not trials.layout.choice or name in trials.layout.between
+    ]
+    if not inside:
+        return np.zeros(len(trials), dtype="int64")
+    return np.unique(np.column_stack(inside), axis=0, return_inverse=True)[1].ravel()
 
 
 def planned(
@@ -276,7 +299,7 @@ def power_curve(
     `assumptions` says what is true of it, else its defaults. Slopes of every term that the design allows are simulated; fitted
     are, by `slopes`, those of the term alone (Barr 2013, doi 10.3389/fpsyg.2013.00328), all (maximal) or none. `family` is linear,
     ordinal (ratings, in R; without slopes unless asked for) or binomial. `runs` studies are simulated, else 1000, or 200 of
-    ordinal models, the same ones for every term, family and size of effect.
+    models that are not linear, the same ones for every term, family and size of effect.
 
     `power`, a share of studies, has its 95 % Wilson interval (doi 10.1080/01621459.1927.10502953); `false_positives` is the
     share in which the coefficient is found in the same studies without it. Fewer than two participants or items are a
@@ -347,6 +370,8 @@ def looked_up(known: pd.DataFrame | None, place: Mapping[str, object]) -> pd.Dat
 
 def seconds(plan: Plan, cells: Iterable[tuple[int, int]], runs: int, seed: int) -> float:
     """Return how long so many studies of each size, participants and items, will take here, from one study of each."""
+    if plan.family == ORDINAL:
+        r_session.session()  # whose start is no part of a study
     needed = 0.0
     for people, sentences in cells:
         started = time.perf_counter()

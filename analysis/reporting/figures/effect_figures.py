@@ -11,7 +11,8 @@ from ...modelling.grammaticality import INTERCEPTS, SLOPES, TERM
 from ...modelling.pilot import UPPER
 from ...modelling.sensitivity import UNFLAGGED
 from ...prompts import prompts_of, select_prompt
-from ..wording.labels import asked, label, mean_z
+from ..wording.labels import asked, coefficient, label, mean_z
+from ..wording.numbers import Row
 from .figure_style import (
     BLUE,
     DASHED,
@@ -22,7 +23,6 @@ from .figure_style import (
     ORANGE,
     TEXT,
     WIDTH,
-    blank,
     common_labels,
     dots,
     figure_legend,
@@ -261,36 +261,36 @@ def power_figure(power: pd.DataFrame) -> "Figure":
     number of items; what the upper limits of a pilot's spreads would leave of it is dashed.
     """
     rows = filled(power, "power")
-    place = ["response", "family", "slopes", "term"]
-    lines = list(rows[["items", "effect"]].drop_duplicates().sort_values(["items", "effect"]).itertuples(index=False))
+    lines = sorted(set(zip(rows["items"], rows["effect"], strict=True)))
+    titles = rows.apply(power_panel, axis="columns")
     with style():
-        panels = list(rows.groupby(place, sort=True))
-        figure, axes = grid(len(panels), 2.5)
-        for of, (where, part) in zip(axes, panels, strict=False):
-            of.axhline(0.8, **DASHED)
-            for (items, effect, assumed), curve in part.groupby(["items", "effect", "assumptions"], sort=True):
-                k = lines.index((items, effect))
-                curve = curve.sort_values("participants")
-                error = whiskers(curve, "power", "power_low", "power_high")
-                dashed = {"linestyle": "--", "alpha": 0.7} if assumed == UPPER else {}
-                name = f"{items} items, effect {effect:.3g}{', upper limits' if dashed else ''}"
-                line(of, curve["participants"], curve["power"], error, k, name, markersize=5, linewidth=1.6, **dashed)
-            of.set_ylim(-0.03, 1.03)
-            panel(of, power_panel(*where))
+        figure, panels = grid(titles.nunique(), 2.5)
+        for axes, (title, part) in zip(panels, rows.groupby(titles, sort=True), strict=False):
+            axes.axhline(0.8, **DASHED)
+            for k, (items, effect) in enumerate(lines):
+                here = part[(part["items"] == items) & (part["effect"] == effect)].sort_values("participants")
+                for assumed, curve in here.groupby("assumptions", sort=True):
+                    least: dict[str, Any] = {"linestyle": "--", "alpha": 0.7} if assumed == UPPER else {}
+                    name = f"{items} items, effect {effect:.3g}{', upper limits' if least else ''}"
+                    error = whiskers(curve, "power", "power_low", "power_high")
+                    x, y = curve["participants"], curve["power"]
+                    line(axes, x, y, error, k, name, markersize=5, linewidth=1.6, **least)
+            axes.set_ylim(-0.03, 1.03)
+            panel(axes, str(title))
         common_labels(figure, "participants", "studies that find it")
-        figure_legend(figure, max(axes[: len(panels)], key=lambda one: len(one.get_legend_handles_labels()[1])), 2)
+        figure_legend(figure, max(panels, key=lambda one: len(one.get_legend_handles_labels()[1])), 2)
     return figure
 
 
-def power_panel(response: str, family: str, slopes: str, term: str) -> str:
-    """Return the title of a panel of the power figure.
+def power_panel(row: Row) -> str:
+    """Return the title of the panel in which a row of the table power is drawn.
 
-    >>> power_panel("rating", "ordinal", "none", "number:attractor")
-    'rating, ordinal without slopes: number x attractor'
+    >>> power_panel({"response": "rating", "family": "ordinal", "slopes": "none", "term": "number:attractor"})
+    'rating, ordinal without slopes: number × attractor'
     """
-    model = "" if family == "linear" and response != "rating" else f", {family}"
-    fitted = {"tested": "", "none": " without slopes", "maximal": " with all slopes"}[slopes]
-    return f"{response.replace('log_rt', 'log RT')}{model}{fitted}: {label(term).replace(':', ' x ')}"
+    model = "" if row["family"] == "linear" and row["response"] != "rating" else f", {row['family']}"
+    fitted = {"tested": "", "none": " without slopes", "maximal": " with all slopes"}[row["slopes"]]
+    return f"{row['response'].replace('log_rt', 'log RT')}{model}{fitted}: {coefficient(row['term'])}"
 
 
 def _stars(p: float) -> str:
