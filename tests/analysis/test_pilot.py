@@ -77,3 +77,20 @@ def test_tables_without_trials_of_these_paradigms_are_answered(tables: dict[str,
     layout = planned(0.0, factors=FACTORS, term="extraction").layout
     with pytest.raises(DataError, match="no trial of nothing has log_rt; expected the tables of a pilot"):
         pilot(tables, layout, ["nothing"])
+
+
+def test_answers_and_choices_give_their_spreads_in_log_odds() -> None:
+    truth = replace(standard("correct"), participant=1.0, item=0.8, participant_slope=1.0, item_slope=0.9, mean=1.2)
+    plan = planned(0.5, factors=FACTORS, term="extraction", response="correct", assumptions=truth)
+    found = spreads_in(taken(plan, 60, 40, np.random.default_rng(3)), plan.layout, "correct")
+    assert found.estimated.participant == pytest.approx(1.0, abs=0.25)
+    assert found.estimated.slopes["extraction"] == (pytest.approx(1.0, abs=0.35), pytest.approx(0.9, abs=0.35))
+    assert found.estimated.mean == pytest.approx(1.2, abs=0.35)
+    assert found.upper.slopes["extraction"][0] > found.estimated.slopes["extraction"][0]
+    prefer = replace(standard("chosen"), participant_slope=0.8, item_slope=0.7)
+    plan = planned(0.5, factors=FACTORS, term="extraction", response="chosen", assumptions=prefer)
+    rows = taken(plan, 40, 30, np.random.default_rng(3))
+    rows = rows.assign(response=np.where(rows["chosen"] == 1, "object", "subject"))
+    found = spreads_in(rows, plan.layout, "chosen")
+    assert found.estimated.slopes["extraction"] == (pytest.approx(0.8, abs=0.25), pytest.approx(0.7, abs=0.25))
+    assert found.estimated.mean == 0

@@ -240,3 +240,44 @@ def test_ordinal_models_are_fitted_to_the_same_ratings() -> None:
     by_hand = cumulative(rows, "rating ~ grammaticality + (1|participant) + (1|item)").iloc[0]
     assert row["se"] == pytest.approx(by_hand["se"], rel=1e-6)
     assert row["power"] == (by_hand["p"] < 0.05)
+
+
+def test_an_answer_is_fitted_as_a_table_of_answers_would_be() -> None:
+    even = replace(standard("correct"), mean=0.5)
+    plan = planned(1.0, factors=FACTORS, term="attractor", response="correct", assumptions=even, slopes="none")
+    trials = plan.layout.deal(16, 8)
+    answers = plan._responses(plan.expected(trials), plan._chance(trials, np.random.default_rng([5, 16, 8])))
+    rows = pd.DataFrame({"participant": trials.person.astype(str), "item": trials.item.astype(str)}, dtype=object)
+    rows = rows.assign(correct=answers, **{name: trials.product(name) for name in FACTORS})
+    by_hand = fit(rows, "correct ~ grammaticality*attractor + (1|participant) + (1|item)", family="binomial")
+    came_out = plan.studies(16, 8, 1, seed=5)
+    assert came_out["failed"] == 0
+    assert came_out["se"] == pytest.approx(by_hand.set_index("term")["se"]["attractor"], rel=1e-6)
+
+
+def test_nine_of_ten_answers_are_right_and_where_all_are_nothing_is_found() -> None:
+    alone = replace(standard("correct"), participant=0, item=0, participant_slope=0, item_slope=0)
+    plan = planned(0.0, response="correct", assumptions=alone)
+    trials = plan.layout.deal(200, 50)
+    answers = plan._responses(plan.expected(trials), plan._chance(trials, np.random.default_rng(1)))
+    assert np.mean(answers) == pytest.approx(0.9, abs=0.01)
+    sure = replace(alone, mean=12.0)
+    row = power_curve(1.0, participants=[8], items=[6], response="correct", assumptions=sure, runs=3).iloc[0]
+    assert (row["power"], row["failed"]) == (0, 1)
+    assert np.isnan(row["se"])
+
+
+def test_a_choice_has_its_effect_as_the_intercept() -> None:
+    """Without random effects the standard error of log odds is 1 / sqrt(n p q)."""
+    alone = replace(standard("chosen"), participant_slope=0, item_slope=0)
+    row = power_curve(0.5, participants=[20], items=[12], response="chosen", assumptions=alone, runs=12).iloc[0]
+    assert row["formula"] == "chosen ~ 1 + (1|participant) + (1|item)"
+    share = stats.logistic.cdf(0.5)
+    assert row["se"] == pytest.approx(1 / np.sqrt(240 * share * (1 - share)), rel=0.15)  # some variance is estimated
+    assert row["power"] > 0.7
+    assert row["false_positives"] <= 0.25
+    layout = Layout(FACTORS, between=["attractor"], choice=True)
+    assert layout.terms == ("grammaticality", INTERACTION)
+    tested = layout.test(INTERACTION)
+    shown = str(layout.deal(8, 6).formula("chosen", tested, "tested"))
+    assert shown == "chosen ~ attractor + (1|participant) + (1 + attractor|item)"

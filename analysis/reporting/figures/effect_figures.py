@@ -1,5 +1,6 @@
 """Figures of ratings and reading times: means, effects, what they depend on, and power."""
 
+import textwrap
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -257,24 +258,34 @@ def _plain(name: str, level: str) -> str:
 
 
 def power_figure(power: pd.DataFrame) -> "Figure":
-    """Return how often each coefficient is found, by participants: a panel for each response, model and term, a line for each
+    """Return how often each coefficient is found, by participants: a panel for each response, model, term and size, a line for each
     number of items; what the upper limits of a pilot's spreads would leave of it is dashed.
     """
     rows = filled(power, "power")
-    lines = sorted(set(zip(rows["items"], rows["effect"], strict=True)))
+    numbers = sorted(rows["items"].unique())
     titles = rows.apply(power_panel, axis="columns")
     with style():
-        figure, panels = grid(titles.nunique(), 2.5)
+        figure, panels = grid(titles.nunique(), 2.6)
         for axes, (title, part) in zip(panels, rows.groupby(titles, sort=True), strict=False):
             axes.axhline(0.8, **DASHED)
-            for k, (items, effect) in enumerate(lines):
-                here = part[(part["items"] == items) & (part["effect"] == effect)].sort_values("participants")
+            for k, items in enumerate(numbers):
+                here = part[part["items"] == items].sort_values("participants")
                 for assumed, curve in here.groupby("assumptions", sort=True):
-                    least: dict[str, Any] = {"linestyle": "--", "alpha": 0.7} if assumed == UPPER else {}
-                    name = f"{items} items, effect {effect:.3g}{', upper limits' if least else ''}"
+                    least: dict[str, Any] = {"linestyle": "--", "alpha": 0.6} if assumed == UPPER else {}
+                    name = f"{items} items{', upper limits of spreads' if least else ''}"
                     error = whiskers(curve, "power", "power_low", "power_high")
-                    x, y = curve["participants"], curve["power"]
-                    line(axes, x, y, error, k, name, markersize=5, linewidth=1.6, **least)
+                    line(
+                        axes,
+                        curve["participants"],
+                        curve["power"],
+                        error,
+                        k,
+                        name,
+                        markersize=5,
+                        linewidth=1.6,
+                        **least,
+                    )
+            axes.set_xticks(sorted(part["participants"].unique()))
             axes.set_ylim(-0.03, 1.03)
             panel(axes, str(title))
         common_labels(figure, "participants", "studies that find it")
@@ -283,14 +294,16 @@ def power_figure(power: pd.DataFrame) -> "Figure":
 
 
 def power_panel(row: Row) -> str:
-    """Return the title of the panel in which a row of the table power is drawn.
+    """Return the title of the panel in which a row of the table power is drawn, in two lines.
 
-    >>> power_panel({"response": "rating", "family": "ordinal", "slopes": "none", "term": "number:attractor"})
-    'rating, ordinal without slopes: number × attractor'
+    >>> power_panel({"response": "rating", "family": "ordinal", "slopes": "none", "term": "number:attractor", "effect": 0.3})
+    'rating, ordinal, without slopes\\nnumber × attractor: 0.3'
     """
-    model = "" if row["family"] == "linear" and row["response"] != "rating" else f", {row['family']}"
-    fitted = {"tested": "", "none": " without slopes", "maximal": " with all slopes"}[row["slopes"]]
-    return f"{row['response'].replace('log_rt', 'log RT')}{model}{fitted}: {coefficient(row['term'])}"
+    model = [row["family"]] if row["response"] == "rating" else []
+    fitted = {"tested": [], "none": ["without slopes"], "maximal": ["with all slopes"]}[row["slopes"]]
+    first = ", ".join([row["response"].replace("log_rt", "log RT"), *model, *fitted])
+    second = f"{coefficient(row['term'])}: {row['effect']:.3g}"
+    return "\n".join([first, *textwrap.wrap(second, 34)])
 
 
 def _stars(p: float) -> str:
