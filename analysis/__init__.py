@@ -26,6 +26,7 @@ from .modelling.simulated_trials import Assumptions
 from .pipeline import analyse
 from .reporting.document import report
 from .reporting.figures.effect_figures import coefficient_figure, condition_figure
+from .reporting.figures.factor_figures import interaction_figure
 from .reporting.figures.figure_style import svg
 from .reporting.figures.pair_figures import accuracy_figure
 from .reporting.figures.score_figures import score_figure
@@ -55,6 +56,7 @@ __all__ = [
     "gain_figure",
     "heldout",
     "icc",
+    "interaction_figure",
     "length_bias",
     "marginal_contrasts",
     "model_comparisons",

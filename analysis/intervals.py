@@ -1,5 +1,6 @@
 """Sign flips, bootstraps and Holm's correction, all seeded, over the units that were sampled: clusters, paradigms, items."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -146,6 +147,29 @@ def holm(p: "pd.Series[float]") -> "pd.Series[float]":
     tested = p.dropna().sort_values(kind="stable")
     adjusted = (tested * pd.RangeIndex(len(tested), 0, -1).to_numpy()).cummax().clip(upper=1)
     return adjusted.reindex(p.index)
+
+
+def benjamini_hochberg(p: "pd.Series[float]") -> "pd.Series[float]":
+    """Return p-values adjusted after Benjamini and Hochberg (doi 10.1111/j.2517-6161.1995.tb02031.x); empty ones are no tests.
+
+    >>> benjamini_hochberg(pd.Series([0.01, float("nan"), 0.04])).to_list()
+    [0.02, nan, 0.04]
+    """
+    from scipy.stats import false_discovery_control
+
+    tested = p.dropna()
+    if tested.empty:
+        return p
+    adjusted = false_discovery_control(tested.to_numpy(dtype="float64"), method="bh")
+    return pd.Series(adjusted, index=tested.index).reindex(p.index)
+
+
+def corrected(
+    tests: pd.DataFrame, by: list[str], method: Callable[["pd.Series[float]"], "pd.Series[float]"]
+) -> "pd.Series[float]":
+    """Return the column p of tests, adjusted by a method within each family, that is among those with the same values of `by`."""
+    families = [method(p) for _, p in tests.groupby(by, dropna=False, sort=False)["p"]]
+    return pd.concat(families).reindex(tests.index) if families else tests["p"]
 
 
 def wilson(successes: pd.Series, n: pd.Series) -> tuple[pd.Series, pd.Series]:

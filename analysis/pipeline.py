@@ -9,8 +9,9 @@ from gardenpath.study import AnalysisSection, DataError, ModelSection
 from gardenpath.study.table_files import take_tables
 
 from .cleaning.exclusions import left_in
-from .grammatical_status import minimal_pairs
+from .grammatical_status import minimal_pairs, pair_conditions
 from .ledger import Ledger, complete
+from .measuring.binary_answers import binary_answers
 from .measuring.ratings_and_times import condition_means, marked, rating_scores, reading_curves, region_times
 from .measuring.reliability import choice_agreement, noise_ceilings, rating_counts, reliabilities
 from .modelling.factorial import factorial_models, regions_named
@@ -41,7 +42,9 @@ def analyse(
     ordinal_models, ratings as ordered categories in R, is there with `ordinal`, or where that is not stated with the engine lme4.
 
     With conditions, factorial_models is there for a study with factors of its own, or with declared `models`; regions that
-    they name beside the critical one are measured too, by the spans of words.
+    they name beside the critical one are measured too, by the spans of words. Answers that are one of two (questions with a right
+    answer, ratings on a scale of two points, forced choices) are in binary_answers, and have their binomial models there too, also
+    those to minimal pairs.
 
     A table that is missing, no complete session, or rules that exclude everybody are a `DataError`.
 
@@ -57,6 +60,7 @@ def analyse(
     _require_conditions(settings.models, conditions)
     if conditions is None:
         _say_without_conditions(items, [readings, responses])
+        conditions = pair_conditions(items)
     ledger = Ledger()
     _, everything = complete(sessions, Ledger(), readings=readings, responses=responses)
     readings, responses, people, prompts = left_in(
@@ -73,6 +77,7 @@ def analyse(
     scores = rating_scores(responses, items, ledger=ledger, before=everything)
     times = region_times(readings, items, min_rt=min_rt, max_rt=max_rt, ledger=ledger)
     others = _other_regions(readings, items, tables.get("words"), settings, ledger)
+    answers = binary_answers(responses, scores, items, conditions)
     entered = entering(scores, times, items)
     measured = pd.concat([times, *others], ignore_index=True)
     return {
@@ -81,14 +86,15 @@ def analyse(
         "participant_prompts": prompts,
         "rating_scores": scores,
         "region_times": measured,
+        **({"binary_answers": answers} if len(answers) else {}),
         "condition_means": condition_means(scores, measured),
         "rating_counts": rating_counts(scores),
         "reading_curves": reading_curves(readings, items, min_rt=min_rt, max_rt=max_rt),
         "reliability": reliabilities(scores, seed=seed),
         "noise_ceilings": noise_ceilings(scores, seed=seed),
         "choice_agreement": choice_agreement(responses, items),
-        **_grammaticality(scores, times, items, entered, engine),
-        **_on_request(settings, entered, scores, measured, conditions),
+        **_grammaticality(scores, times, items, entered, settings),
+        **_on_request(settings, entered, scores, measured, answers, conditions),
         "sensitivity": sensitivity_grid(
             scores, readings, items, flagged=_flagged(prompts), min_rt=min_rt, max_rt=max_rt, engine=engine
         ),
@@ -139,11 +145,12 @@ def _grammaticality(
     times: pd.DataFrame,
     items: pd.DataFrame,
     entered: Mapping[Measured, pd.DataFrame],
-    engine: str,
+    settings: AnalysisSection,
 ) -> dict[str, pd.DataFrame]:
     """Return the models of grammaticality in each phenomenon and paradigm, and their families of tests."""
-    phenomena = phenomenon_models(scores, times, items, engine=engine)
-    paradigms = paradigm_models(scores, times, items, engine=engine)
+    engine, smallest = settings.engine, settings.smallest
+    phenomena = phenomenon_models(scores, times, items, engine=engine, smallest=smallest)
+    paradigms = paradigm_models(scores, times, items, engine=engine, smallest=smallest)
     return {
         "phenomenon_models": phenomena,
         "paradigm_models": paradigms,
@@ -162,9 +169,10 @@ def _on_request(
     entered: Mapping[Measured, pd.DataFrame],
     scores: pd.DataFrame,
     measured: pd.DataFrame,
-    conditions: pd.DataFrame | None,
+    answers: pd.DataFrame,
+    conditions: pd.DataFrame,
 ) -> dict[str, pd.DataFrame]:
-    """Return the tables of models that the settings ask for, or the conditions suggest."""
+    """Return the tables of models that the settings ask for, or conditions and answers suggest."""
     engine, policy, crosscheck = settings.engine, settings.policy, settings.crosscheck
     requested: dict[str, pd.DataFrame] = {}
     if policy != "declared" or crosscheck:
@@ -173,11 +181,19 @@ def _on_request(
     # Ordinal models are R's: where it fits the models anyway, they are there unless the study says no.
     if rated and (engine == "lme4" if settings.ordinal is None else settings.ordinal):
         requested["ordinal_models"] = ordinal_models(pd.concat(rated, ignore_index=True))
-    if conditions is not None:
-        factorial = factorial_models(
-            scores, measured, conditions, models=settings.models, engine=engine, policy=policy, crosscheck=crosscheck
-        )
-        if len(factorial["factorial_models"]):
-            steps = [part["model_steps"] for part in (requested, factorial) if "model_steps" in part]
-            requested |= factorial | {"model_steps": pd.concat(steps, ignore_index=True)}
+    factorial = factorial_models(
+        scores,
+        measured,
+        conditions,
+        answers=answers,
+        models=settings.models,
+        engine=engine,
+        policy=policy,
+        crosscheck=crosscheck,
+        smallest=settings.smallest,
+    )
+    if len(factorial["factorial_models"]):
+        steps = [part["model_steps"] for part in (requested, factorial) if "model_steps" in part]
+        requested |= {name: table for name, table in factorial.items() if len(table)}
+        requested["model_steps"] = pd.concat(steps, ignore_index=True)
     return requested

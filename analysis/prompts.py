@@ -46,6 +46,24 @@ def prompts_of(table: pd.DataFrame) -> list[str | None]:
     return [*names] if len(names) > 1 else [None]
 
 
+KINDS = {"z": "ratings", "rating": "ratings", "yes": "ratings"}  # measures of one kind of answers, which share prompts
+
+
+def named_prompts(models: pd.DataFrame) -> list[str | None]:
+    """Return the prompt of each row of a table of models where there are several of its kind of answers, else None.
+
+    >>> models = pd.DataFrame({"measure": ["z", "yes", "correct", "log_rt"], "prompt": ["sense", "form", "question", None]})
+    >>> named_prompts(models)
+    ['sense', 'form', None, None]
+    """
+    kinds = models["measure"].map(lambda measure: KINDS.get(measure, measure))
+    several = models["prompt"].groupby(kinds).transform("nunique") > 1
+    return [
+        None if pd.isna(prompt) or not needed else str(prompt)
+        for prompt, needed in zip(models["prompt"], several, strict=True)
+    ]
+
+
 def rated_prompts(tables: Mapping[str, pd.DataFrame]) -> list[str | None]:
     """Return the prompts of a study's ratings as `prompts_of` does, from whichever of its tables are there."""
     prompts = [tables[name][["prompt"]] for name in OF_RATINGS if name in tables and len(tables[name])]

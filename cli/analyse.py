@@ -18,6 +18,7 @@ NEEDED = ("readings", "responses", "sessions", "items")
 OPTIONAL = ("demographics", "conditions", "words")  # read where they are there
 TEXT = "results.md"
 FIGURES = "figures"
+MODELS = ("phenomenon_models", "factorial_models")
 
 study = click.option(
     "--study", "study_file", type=click.Path(path_type=Path), help="STUDY.toml whose [analysis] holds the settings."
@@ -95,7 +96,7 @@ def _print(results: Mapping[str, "pd.DataFrame"]) -> None:
     ):
         if not len(rows):
             options.talk(f"the tables have no {what} of target trials, so there are no models of them")
-        elif not (effects["measure"] == measure).any() and "factorial_models" not in results:
+        elif not any((results[name]["measure"] == measure).any() for name in MODELS if name in results):
             options.talk(
                 f"no models of {what}: no paradigm has the two conditions grammatical and ungrammatical, or factors stated in "
                 "the table conditions"

@@ -458,7 +458,7 @@ class ModelSection:
 
 
 # Responses of which a smallest effect of interest may be stated, in their units.
-RESPONSES_OF_SMALLEST = ("z", "rating", "log_rt", "rt", "correct", "chosen")
+RESPONSES_OF_SMALLEST = ("z", "rating", "log_rt", "rt", "correct", "yes", "chosen")  # the last three in log odds
 Smallest = Mapping[str, float | Mapping[str, float]]
 SmallestEntry = Annotated[
     Annotated[float, Tag("a number")] | Annotated[dict[str, float], Tag("a table")],

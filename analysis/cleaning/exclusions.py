@@ -113,7 +113,7 @@ def _people_left(
             low = part.loc[part["catch"] < rules.catch, "participant"]
             left[rule + prompt_suffix(prompt)] = ~people["participant"].isin(low)
     if rules.accuracy:
-        rule = f"less than {100 * rules.accuracy:g}% of questions answered right, of {rules.questions} or more"
+        rule = f"less than {100 * rules.accuracy:g}% of at least {rules.questions} questions answered correctly"
         most = int(people["questions"].max()) if len(people) else 0
         if 0 < most < rules.questions:
             rule += UNABLE

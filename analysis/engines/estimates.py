@@ -1,11 +1,16 @@
 """What every engine returns of a mixed model, and the sentences about it."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import pandas as pd
 
 from .formulas import Formula
+
+if TYPE_CHECKING:
+    import numpy as np
 
 Cells = list[float] | list[str]
 Columns = Mapping[str, Cells]
@@ -26,17 +31,23 @@ class Variance:
     sd: float
 
 
+def without_freedom(weights: "np.ndarray") -> float:
+    """Return the degrees of freedom of a model that has none: its tests are z tests."""
+    return math.nan
+
+
 @dataclass(frozen=True)
 class Estimated:
-    """A fitted model: its fixed effects with their covariance (term by term), its random effects, and how the fit went.
+    """A fitted model: its table of fixed effects, its random effects, and how the fit went.
 
     `criterion` is -2 log restricted likelihood, or of a binomial model -2 log likelihood by Laplace's approximation;
     `parameters` the number of variances and correlations without the residual's. `residual` is 1 for a binomial model, to
-    which the spread of its random effects, in log odds, is held.
+    which the spread of its random effects, in log odds, is held. `covariance` is that of the fixed effects, rows and columns
+    named by their terms, empty where one was not estimated; `freedom` returns the degrees of freedom of a sum of them with
+    these weights, in the order of its rows.
     """
 
     coefficients: pd.DataFrame
-    covariance: pd.DataFrame
     variances: tuple[Variance, ...]
     residual: float
     parameters: int
@@ -45,7 +56,58 @@ class Estimated:
     singular: bool
     optimizer: str
     notes: tuple[str, ...] = ()
+    covariance: pd.DataFrame = field(default_factory=pd.DataFrame)
+    freedom: Callable[["np.ndarray"], float] = without_freedom
     family: str = "gaussian"
+
+    def combined(self, weights: Mapping[str, float]) -> dict[str, float]:
+        """Return the sum of the fixed effects with these weights: estimate, se, df, t (z without df), p, and its 95 % interval.
+
+        Nothing is refitted. A term with a weight that was not estimated leaves no number.
+        """
+        import numpy as np
+        from scipy import stats
+
+        used = {term: weight for term, weight in weights.items() if weight}
+        estimates = self.coefficients.set_index("term")["estimate"]
+        estimate = sum(weight * float(estimates[term]) for term, weight in used.items())
+        part = self.covariance.loc[[*used], [*used]].to_numpy(dtype="float64")
+        values = np.array([*used.values()])
+        se = float(np.sqrt(values @ part @ values))
+        df = math.nan
+        if math.isfinite(se):
+            df = self.freedom(np.array([used.get(str(term), 0.0) for term in self.covariance.index]))
+        reference = stats.norm() if math.isnan(df) else stats.t(df)
+        statistic = estimate / se
+        half = float(reference.ppf(0.975)) * se
+        return {
+            "estimate": estimate,
+            "se": se,
+            "df": df,
+            "t": statistic,
+            "p": 2 * float(reference.sf(abs(statistic))),
+            "ci_low": estimate - half,
+            "ci_high": estimate + half,
+        }
+
+    def exp_difference(self, upper: Mapping[str, float], lower: Mapping[str, float]) -> tuple[float, float, float]:
+        """Return exp of one sum of the fixed effects minus exp of another: what a difference of log ms comes to in ms.
+
+        With its 95 % interval by the delta method, and the degrees of freedom of the difference of the sums.
+        """
+        import numpy as np
+        from scipy import stats
+
+        terms = self.coefficients["term"].to_list()
+        high, low = (np.array([weights.get(term, 0.0) for term in terms]) for weights in (upper, lower))
+        used = (high != 0) | (low != 0)
+        estimates = self.coefficients["estimate"].to_numpy(dtype="float64")[used]
+        above, below = np.exp(high[used] @ estimates), np.exp(low[used] @ estimates)
+        gradient = above * high[used] - below * low[used]
+        part = self.covariance.to_numpy(dtype="float64")[np.ix_(used, used)]
+        df = self.freedom(high - low)
+        half = (stats.norm() if math.isnan(df) else stats.t(df)).ppf(0.975) * np.sqrt(gradient @ part @ gradient)
+        return float(above - below), float(above - below - half), float(above - below + half)
 
     @property
     def zero(self) -> tuple[Variance, ...]:

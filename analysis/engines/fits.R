@@ -32,16 +32,20 @@ described <- function(model) {
   fixed <- coef(summary(model))
   spread <- as.data.frame(lme4::VarCorr(model))
   single <- is.na(spread$var2) & spread$grp != "Residual"
+  tested <- methods::is(model, "lmerModLmerTest")  # glmer has no degrees of freedom
   list(
     term = rownames(fixed), estimate = fixed[, "Estimate"], se = fixed[, "Std. Error"],
-    df = if ("df" %in% colnames(fixed)) fixed[, "df"],  # glmer has none: z
+    df = if (tested) fixed[, "df"],
     t = fixed[, ncol(fixed) - 1], p = fixed[, ncol(fixed)],
-    covariance = as.numeric(as.matrix(stats::vcov(model))),
     dropped = names(attr(lme4::getME(model, "X"), "col.dropped")),
     group = spread$grp[single], effect = spread$var1[single], sd = spread$sdcor[single],
     residual = stats::sigma(model), parameters = length(lme4::getME(model, "theta")),
     criterion = -2 * as.numeric(stats::logLik(model)), singular = lme4::isSingular(model),
-    code = model@optinfo$conv$opt, messages = unlist(model@optinfo$conv$lme4$messages)
+    code = model@optinfo$conv$opt, messages = unlist(model@optinfo$conv$lme4$messages),
+    covariance = as.numeric(as.matrix(stats::vcov(model))),
+    # For degrees of freedom of sums of coefficients: lmerTest's, of the deviance in theta and sigma.
+    parameter_covariance = if (tested) as.numeric(model@vcov_varpar),
+    gradients = if (tested) lapply(stats::setNames(model@Jac_list, seq_along(model@Jac_list)), as.numeric)
   )
 }
 

@@ -1,6 +1,5 @@
 """Formulas of mixed models, as lme4 writes them: read, taken apart for other engines and for reduction, written."""
 
-import itertools
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
@@ -62,10 +61,12 @@ class Formula:
 
 
 def parse(text: str) -> Formula:
-    """Return the formula that `text` states, nested groups as lme4 reads them: (1|a/b) is (1|a) + (1|b:a).
+    """Return the formula that `text` states; a/b is a + a:b, nested groups as lme4 reads them: (1|a/b) is (1|a) + (1|b:a).
 
     >>> parse("y ~ a*b + (1 + a||participant) + (1|item)").plain()
     'y ~ a + b + a:b + (1 + a||participant) + (1|item)'
+    >>> parse("y ~ a/b + (1|item)").plain()
+    'y ~ a + a:b + (1|item)'
     """
     response, _, predictors = (part.strip() for part in text.partition("~"))
     if not response or not predictors or predictors.count("(") != predictors.count(")"):
@@ -101,9 +102,14 @@ def _terms(text: str, whole: str) -> list[str]:
 
 
 def _crossed(part: str, whole: str) -> list[str]:
-    names = [_names(name, whole) for name in part.split("*")]
-    sizes = range(1, len(names) + 1)
-    return [":".join(factors) for size in sizes for factors in itertools.combinations(names, size)]
+    """Return the terms of factors that are crossed (a*b) or nested (a/b: the effects of b within each level of a)."""
+    first, *others = re.split("([*/])", part)
+    terms = [_names(first.strip(), whole)]
+    for mark, text in zip(others[::2], others[1::2], strict=True):
+        name = _names(text.strip(), whole)
+        outer = dict.fromkeys(factor for term in terms for factor in term.split(":"))
+        terms += [name, *(f"{term}:{name}" for term in terms)] if mark == "*" else [":".join([*outer, name])]
+    return terms
 
 
 def _names(term: str, whole: str) -> str:

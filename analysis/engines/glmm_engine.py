@@ -56,7 +56,6 @@ def estimate(columns: Columns, formula: Formula, optimizer: str = "", family: st
         coefficients = coefficients.assign(df=fit.coef_df, p=fit.coef_p, ci_low=interval[:, 0], ci_high=interval[:, 1])
     return Estimated(
         coefficients,
-        pd.DataFrame(np.asarray(fit.vcov), index=terms, columns=terms),
         _variances(fit),
         residual=float(fit.dispersion) ** 0.5,
         parameters=sum(len(names) * (len(names) + 1) // 2 for _, names in fit.re_groups),
@@ -66,7 +65,16 @@ def estimate(columns: Columns, formula: Formula, optimizer: str = "", family: st
         optimizer="glmm",
         family=family,
         notes=(*_notes(fit, [t for t, dropped in zip(terms, out, strict=True) if dropped], raised), *[PEAKS] * peaks),
+        covariance=pd.DataFrame(np.where(out | out[:, None], np.nan, fit.vcov), index=terms, columns=terms),
+        freedom=lambda weights: _freedom(fit, weights),
     )
+
+
+def _freedom(fit: Any, weights: Any) -> float:
+    """Return Satterthwaite's degrees of freedom of a sum of coefficients; NaN for models whose tests are z tests."""
+    if fit.df_method != "satterthwaite":
+        return math.nan
+    return float(fit.contrast_test(weights)["DenDF"][0])
 
 
 PEAK = 1e-3  # log likelihood by which two peaks differ; optimizers stop within a thousandth of that

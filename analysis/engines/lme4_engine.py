@@ -1,12 +1,14 @@
 """The engine `lme4`: R's lmer with lmerTest's degrees of freedom, through pymer4, and glmer; every form of random effects."""
 
+import math
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import pandas as pd
 
 from . import r_session
-from .estimates import Columns, Estimated, Variance, aliased, wald
+from .estimates import Columns, Estimated, Variance, aliased, wald, without_freedom
 from .formulas import Formula
 from .r_session import first
 
@@ -56,8 +58,6 @@ def _agree(tried: list[Estimated], best: Estimated) -> bool:
 
 
 def _once(columns: Columns, formula: Formula, optimizer: str, family: str) -> Estimated:
-    import numpy as np
-
     answer = r_session.ask("model", columns, str(formula), optimizer=optimizer, family=family)
     value = answer["value"]
     singular = bool(first(value["singular"]))
@@ -65,13 +65,12 @@ def _once(columns: Columns, formula: Formula, optimizer: str, family: str) -> Es
     known = ("singular", "rank deficient", *warned)
     notes = [text for text in answer["console"] if not any(part in text for part in known)]
     dropped = [_term(name) for name in value["dropped"]]
-    coefficients = _coefficients(value)
-    terms = coefficients["term"].to_list()
+    # R puts the columns of an interaction in the order in which it meets them: b:a may come back as a:b.
+    spelled = {frozenset(term.split(":")): term for random in formula.random for term in random.terms}
     return Estimated(
-        pd.concat([coefficients, pd.DataFrame({"term": dropped})], ignore_index=True) if dropped else coefficients,
-        pd.DataFrame(np.reshape(value["covariance"], (len(terms), len(terms))), index=terms, columns=terms),
+        _coefficients(value, dropped),
         tuple(
-            Variance(group, "1" if effect == "(Intercept)" else effect, sd)
+            Variance(group, "1" if effect == "(Intercept)" else spelled.get(frozenset(effect.split(":")), effect), sd)
             for group, effect, sd in zip(map(_group, value["group"]), value["effect"], value["sd"], strict=True)
         ),
         residual=first(value["residual"]),
@@ -82,18 +81,45 @@ def _once(columns: Columns, formula: Formula, optimizer: str, family: str) -> Es
         optimizer=optimizer,
         family=family,
         notes=tuple([aliased(dropped)] * bool(dropped) + warned + notes),
+        covariance=_covariance(value, dropped),
+        freedom=partial(_freedom, value) if value["df"] else without_freedom,
     )
 
 
-def _coefficients(value: dict[str, Any]) -> pd.DataFrame:
+def _covariance(value: dict[str, Any], dropped: list[str]) -> pd.DataFrame:
+    """Return the covariance of the fixed effects, empty for those that were dropped."""
+    terms = [_term(name) for name in value["term"]]
+    kept = pd.DataFrame(_square(value["covariance"]), index=terms, columns=terms)
+    return kept.reindex(index=[*terms, *dropped], columns=[*terms, *dropped])
+
+
+def _freedom(value: dict[str, Any], weights: Any) -> float:
+    """Return Satterthwaite's degrees of freedom of a sum of coefficients, as lmerTest's contest1D computes them."""
+    import numpy as np
+
+    kept = np.asarray(weights)[: len(value["term"])]
+    variance = kept @ _square(value["covariance"]) @ kept
+    gradient = np.array([kept @ _square(slope) @ kept for slope in value["gradients"].values()])
+    return float(2 * variance**2 / (gradient @ _square(value["parameter_covariance"]) @ gradient))
+
+
+def _square(values: list[float]) -> Any:
+    """Return a square matrix of R's values, column by column."""
+    import numpy as np
+
+    size = math.isqrt(len(values))
+    return np.reshape(values, (size, size), order="F")
+
+
+def _coefficients(value: dict[str, Any], dropped: list[str]) -> pd.DataFrame:
     from scipy import stats
 
     table = wald([_term(name) for name in value["term"]], value["estimate"], value["se"])
-    if not value["df"]:
-        return table
-    width = stats.t.ppf(0.975, value["df"]) * table["se"]
-    tested = {name: value[name] for name in ("df", "t", "p")}
-    return table.assign(**tested, ci_low=table["estimate"] - width, ci_high=table["estimate"] + width)
+    if value["df"]:
+        width = stats.t.ppf(0.975, value["df"]) * table["se"]
+        tested = {name: value[name] for name in ("df", "t", "p")}
+        table = table.assign(**tested, ci_low=table["estimate"] - width, ci_high=table["estimate"] + width)
+    return pd.concat([table, pd.DataFrame({"term": dropped})], ignore_index=True) if dropped else table
 
 
 def _term(name: str) -> str:

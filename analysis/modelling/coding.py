@@ -1,8 +1,9 @@
 """Contrasts named as in papers, made numeric columns: what `||` and engines without R need of a factor."""
 
 import itertools
+import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -47,42 +48,145 @@ def matrix(coding: str, levels: int) -> "np.ndarray":
 
 @dataclass(frozen=True)
 class Coded:
-    """A table and its formula with numeric columns for factors; `codes` has each column's factor and codes by level."""
+    """A table and its formula with numeric columns for factors; `codes` has each column's factor and codes by level.
+
+    `compared` says what a contrast compares, such as "object minus subject"; a column without is 1 at one level alone.
+    """
 
     frame: pd.DataFrame
     formula: Formula
     codes: Mapping[str, tuple[str, Mapping[str, float]]]
+    compared: Mapping[str, str]
+
+    def named(self, term: str) -> str | None:
+        """Return what a coefficient compares, such as "extraction: object minus subject"; None where no factor is in it.
+
+        Parts of an interaction stand around " x "; of nested contrasts, "noun at extraction object: name minus description".
+        """
+        parts = term.split(":")
+        if not any(part in self.codes for part in parts):
+            return None
+        levels = self._levels(parts)
+        within = f" at {' and '.join(levels)}" if levels else ""
+        crossed = [part for part in parts if part in self.compared or part not in self.codes]
+        if not crossed:
+            return f"mean at {' and '.join(levels)}"
+        texts = [f"{self.codes[part][0]}: {self.compared[part]}" if part in self.codes else part for part in crossed]
+        first, colon, rest = texts[0].partition(":")
+        return " x ".join([f"{first}{within}{colon}{rest}", *texts[1:]])
+
+    def factors(self, term: str) -> str | None:
+        """Return the factors whose effect a coefficient is: a:b of an interaction, a/b of b within a level of a; None for none.
+
+        Numeric predictors of an interaction are named among them.
+        """
+        parts = term.split(":")
+        if not any(part in self.compared for part in parts):
+            return None
+        nests = [self.codes[part][0] for part in parts if part in self.codes and part not in self.compared]
+        crossed = [self.codes[part][0] if part in self.codes else part for part in parts]
+        return "/".join([*nests, ":".join(name for name in crossed if name not in nests)])
+
+    def cell(self, terms: Iterable[str], at: Mapping[str, str], *, averaged: bool = True) -> dict[str, float]:
+        """Return the weight of each fixed effect in what the model predicts at these levels of factors.
+
+        Other factors are averaged over their levels, or with `averaged` off, at the zero of their codes. Numeric predictors are
+        at zero, their mean where they are centred.
+        """
+
+        def code(part: str) -> float:
+            if part not in self.codes:
+                return 0.0
+            factor, by = self.codes[part]
+            if factor in at:
+                return by[at[factor]]
+            return sum(by.values()) / len(by) if averaged else 0.0
+
+        names = {term: [] if term == "intercept" else term.split(":") for term in terms}
+        return {term: math.prod(map(code, parts)) for term, parts in names.items()}
+
+    def _levels(self, parts: Sequence[str]) -> list[str]:
+        """Return the levels within which a coefficient is, each after its factor."""
+        return [
+            f"{factor} {level}"
+            for factor, by in (self.codes[part] for part in parts if part in self.codes and part not in self.compared)
+            for level, code in by.items()
+            if code
+        ]
 
 
 def coded(frame: pd.DataFrame, formula: Formula, contrasts: Mapping[str, Coding]) -> Coded:
     """Return the table with each factor's contrasts as columns, and the formula in terms of them.
 
+    As in R, a factor stands in a term by its contrasts where the term without it is in the formula, else by a column for each
+    of its levels: of a/b, that is a + a:b, the coefficients are the contrasts of a and those of b within each level of a.
+    Among random effects the intercept counts as there, so that (0 + a|item) is a slope of the contrast.
+
     A factor with one level, a level that is not in the data, or a combination of levels that an interaction needs and
     no row has, is a `DataError`.
     """
-    if not contrasts:
-        return Coded(frame, formula, {})
-    codes: dict[str, tuple[str, Mapping[str, float]]] = {}
-    columns: dict[str, list[str]] = {}
+    coding: dict[str, _Columns] = {}
     faults: list[str] = []
-    for factor, coding in contrasts.items():
+    for factor, contrast in contrasts.items():
         if factor not in formula.names:
             raise ValueError(f"contrasts of {factor!r}: not in formula {str(formula)!r}")
         if factor in frame:
-            name, levels = (coding, None) if isinstance(coding, str) else coding
-            levels, fault = _levels(frame[factor], levels)
+            name, order = (contrast, None) if isinstance(contrast, str) else contrast
+            levels, fault = _levels(frame[factor], order)
             faults += fault
             if not fault:
-                by_column = {column: (factor, by) for column, by in _columns(factor, name, levels).items()}
-                columns[factor] = list(by_column)
-                codes |= by_column
+                coding[factor] = _columns(factor, name, levels)
     faults = faults or _empty_cells(frame, formula, contrasts)
     if faults:
         raise DataError(faults)
-    numeric = {
-        column: frame[factor].astype("string").map(by).astype("float64") for column, (factor, by) in codes.items()
+    if not contrasts:
+        return Coded(frame, formula, {}, {})
+    numeric = _replaced(formula, coding)
+    used = {*numeric.names}
+    codes = {
+        column: (factor, by)
+        for factor, columns in coding.items()
+        for column, by in {**columns.contrasts, **columns.indicators}.items()
+        if column in used
     }
-    return Coded(frame.assign(**numeric), _replaced(formula, columns), codes)
+    compared = {column: text for columns in coding.values() for column, text in columns.compared.items()}
+    cells = {column: frame[factor].astype("string").map(by).astype("float64") for column, (factor, by) in codes.items()}
+    return Coded(frame.assign(**cells), numeric, codes, {name: compared[name] for name in codes if name in compared})
+
+
+@dataclass(frozen=True)
+class _Columns:
+    """The columns of a factor, each with its codes by level: its contrasts, what they compare, and one for each level."""
+
+    contrasts: Mapping[str, Mapping[str, float]]
+    compared: Mapping[str, str]
+    indicators: Mapping[str, Mapping[str, float]]
+
+
+def hypotheses(design: Coded) -> pd.DataFrame:
+    """Return the contrast matrix and the hypothesis matrix of a design, a row for each coefficient and cell.
+
+    `code` is what stands for the cell in the model matrix, `weight` what its mean weighs in the coefficient: the generalised
+    inverse of the model matrix over the cells (Schad et al. 2020, doi 10.1016/j.jml.2019.104038). Cells are all combinations of
+    the factors' levels; numeric predictors are left out.
+    """
+    import numpy as np
+
+    if not design.codes:
+        return pd.DataFrame()
+    levels = {factor: list(by) for factor, by in design.codes.values()}
+    cells = [dict(zip(levels, combined, strict=True)) for combined in itertools.product(*levels.values())]
+    terms = ["intercept" if t == "1" else t for t in design.formula.fixed if set(t.split(":")) <= {"1", *design.codes}]
+    codes = np.array([[*design.cell(terms, cell).values()] for cell in cells])
+    weights = np.linalg.pinv(codes).round(12) + 0.0  # no -0.0, and no 1e-17 for 0
+    names = [", ".join(f"{factor} {level}" for factor, level in cell.items()) for cell in cells]
+    return pd.DataFrame(
+        [
+            {"term": term, "contrast": design.named(term), "cell": name, "code": codes[c, k], "weight": weights[k, c]}
+            for k, term in enumerate(terms)
+            for c, name in enumerate(names)
+        ]
+    )
 
 
 def _levels(cells: pd.Series, order: Sequence[str] | None) -> tuple[list[str], list[str]]:
@@ -100,21 +204,41 @@ def _levels(cells: pd.Series, order: Sequence[str] | None) -> tuple[list[str], l
     return list(order) if order is not None else present, faults
 
 
-def _columns(factor: str, coding: str, levels: Sequence[str]) -> dict[str, dict[str, float]]:
+def _columns(factor: str, coding: str, levels: Sequence[str]) -> _Columns:
     values = matrix(coding, len(levels))
     words = [re.sub(r"\W+", "_", level) for level in levels]
     match coding:
         case "sum":
             names = words[:-1]
+            compared = [f"{level} minus the mean of all" for level in levels[:-1]]
         case "repeated":
             names = [f"{after}_{before}" for before, after in itertools.pairwise(words)]
+            compared = [f"{after} minus {before}" for before, after in itertools.pairwise(levels)]
+        case "helmert":
+            names = words[1:]
+            compared = [
+                f"{level} minus the mean of {' and '.join(levels[:k])}, divided by {k + 1}"
+                for k, level in enumerate(levels)
+                if k
+            ]
         case _:
             names = words[1:]
-    names = names if len({*names}) == len(names) else [str(k) for k in range(len(names))]
-    return {
-        f"{factor}_{name}": {level: float(values[row, column]) for row, level in enumerate(levels)}
+            compared = [f"{level} minus {levels[0]}" for level in levels[1:]]
+    names = [f"{factor}_{name}" for name in _different(names)]
+    contrasts = {
+        name: {level: float(values[row, column]) for row, level in enumerate(levels)}
         for column, name in enumerate(names)
     }
+    indicators = {
+        f"{factor}_at_{word}": {other: float(other == level) for other in levels}
+        for word, level in zip(_different(words), levels, strict=True)
+    }
+    return _Columns(contrasts, dict(zip(names, compared, strict=True)), indicators)
+
+
+def _different(names: Sequence[str]) -> Sequence[str]:
+    """Return the names, or numbers in their place where two are alike."""
+    return names if len({*names}) == len(names) else [str(k) for k in range(len(names))]
 
 
 def _empty_cells(frame: pd.DataFrame, formula: Formula, contrasts: Mapping[str, Coding]) -> list[str]:
@@ -130,10 +254,31 @@ def _empty_cells(frame: pd.DataFrame, formula: Formula, contrasts: Mapping[str, 
     return faults
 
 
-def _replaced(formula: Formula, columns: Mapping[str, Sequence[str]]) -> Formula:
-    def terms(effects: Sequence[str]) -> tuple[str, ...]:
-        parts = [itertools.product(*(columns.get(name, [name]) for name in term.split(":"))) for term in effects]
-        return tuple(":".join(product) for products in parts for product in products)
+def _replaced(formula: Formula, coding: Mapping[str, _Columns]) -> Formula:
+    """Return the formula with columns for factors, term by term as R's terms.formula says."""
 
-    random = tuple(Random(terms(r.terms), r.group, r.correlated) for r in formula.random)
-    return replace(formula, fixed=terms(formula.fixed), random=random, text="")
+    def columns(name: str, term: Sequence[str], present: set[frozenset[str]]) -> Sequence[str]:
+        if name not in coding:
+            return [name]
+        return [*(coding[name].contrasts if frozenset(term) - {name} in present else coding[name].indicators)]
+
+    def terms(effects: Sequence[str], intercept: bool) -> tuple[str, ...]:
+        present = {frozenset(term.split(":")) - {"1"} for term in effects} | (
+            {frozenset[str]()} if intercept else set()
+        )
+        numeric = []
+        for term in effects:
+            names = term.split(":")
+            numeric += [
+                ":".join(product) for product in itertools.product(*(columns(n, names, present) for n in names))
+            ]
+            if term in coding:
+                present.add(
+                    frozenset()
+                )  # without an intercept, the first factor has a column for each level, others none
+        # The columns of an interaction in the order in which they appear, as R and the engines name it.
+        order = [*dict.fromkeys(name for term in numeric for name in term.split(":"))]
+        return tuple(":".join(sorted(term.split(":"), key=order.index)) for term in numeric)
+
+    random = tuple(Random(terms(r.terms, True), r.group, r.correlated) for r in formula.random)
+    return replace(formula, fixed=terms(formula.fixed, False), random=random, text="")

@@ -1,32 +1,51 @@
 """Models of a study's own factors: as study.toml declares them, else all factors of each paradigm and their interactions."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 import pandas as pd
 
 from gardenpath.study import TABLES, DataError, ModelSection, check
+from gardenpath.study.config import Smallest
 
-from ..engines.formulas import Formula, Random, parse
+from ..engines.estimates import Estimated
+from ..engines.formulas import Formula, parse
 from ..engines.r_code import quoted
+from ..factor_levels import levels
 from ..grammatical_status import CODES
+from ..intervals import corrected, holm
 from ..ledger import ALL
+from ..measuring.binary_answers import BINARY, CHOSEN, CORRECT, YES, pair_levels
+from ..measuring.cell_means import cell_means
 from ..measuring.ratings_and_times import SENTENCE_WIDE
-from ..prompts import prompt_suffix, prompts_of, rows_of_prompt
-from .coding import Coded, Coding, coded
-from .grammaticality import INTERCEPTS, SLOPES, detectable, exp_difference
-from .mixed_models import failed, fit, fit_stepwise
+from ..prompts import named_prompts, prompt_suffix, rows_of_prompt
+from ..row_dicts import records
+from .coding import Coded, Coding, coded, hypotheses
+from .equivalence import equivalence
+from .grammaticality import COVARIATES, INTERCEPTS, SLOPES, detectable
+from .headline import headline
+from .marginal_means import simple_effects
+from .mixed_models import failed, fit_stepwise
 from .policies import NotFitted, steps_table
+from .probabilities import probabilities
 
 RATINGS = ("z", "rating")
 TIMES = ("log_rt", "rt")
-RESPONSES = (*RATINGS, *TIMES)
+RESPONSES = (*RATINGS, *TIMES, *BINARY)
 DECLARED = "declared"  # in the column random
+SOURCES = dict.fromkeys(RATINGS, "rating_scores") | dict.fromkeys(TIMES, "region_times")  # else binary_answers
+ABSENT = {  # what has no rows, of a response
+    CORRECT: "no answer about these paradigms was right or wrong",
+    YES: "no sentence of these paradigms was rated on a scale of two points",
+    CHOSEN: "no sentence of these paradigms was chosen from a pair",
+}
+Levels = Mapping[str, pd.DataFrame]  # of a paradigm: the level of each factor by condition
 
 
 @dataclass(frozen=True)
 class _Planned:
-    """One model before it is fitted: its rows are those of `paradigms` that are measured at `region`, of ratings under `prompt`."""
+    """One model before it is fitted: its rows are those of `paradigms` that are measured at `region`, or answered to `prompt`."""
 
     name: str
     formula: Formula
@@ -37,31 +56,69 @@ class _Planned:
     policy: str
     prompt: str | None = None
 
+    @property
+    def family(self) -> str:
+        return "binomial" if self.formula.response in BINARY else "gaussian"
+
+    @property
+    def place(self) -> dict[str, str | None]:
+        """The columns that say which model a row is of."""
+        place = {"model": self.name, "measure": self.formula.response, "region": self.region, "prompt": self.prompt}
+        return {**place, "random": self.random}
+
+
+@dataclass(frozen=True)
+class _Fitted:
+    """What there is of one model: its fixed effects, the steps that led to it, its simple effects, its contrasts, and of a
+    binomial one the probabilities of its cells.
+    """
+
+    effects: pd.DataFrame
+    steps: pd.DataFrame = field(default_factory=pd.DataFrame)
+    simple: pd.DataFrame = field(default_factory=pd.DataFrame)
+    contrasts: pd.DataFrame = field(default_factory=pd.DataFrame)
+    cells: pd.DataFrame = field(default_factory=pd.DataFrame)
+
 
 def factorial_models(
     scores: pd.DataFrame,
     times: pd.DataFrame,
     conditions: pd.DataFrame,
     *,
+    answers: pd.DataFrame | None = None,
     models: Sequence[ModelSection] = (),
     engine: str = "glmm",
     policy: str = "declared",
     crosscheck: bool = False,
+    smallest: Smallest | None = None,
 ) -> dict[str, pd.DataFrame]:
-    """Return factorial_models and model_steps, by name: the fixed effects of the models that `models` declares; where there are
-    none, of those that a design suggests.
+    """Return factorial_models, factorial_means, model_steps, simple_effects and contrast_matrices, by name: the fixed effects of
+    the models that `models` declares; where there are none, of those that a design suggests.
 
     The suggested ones: for each paradigm whose conditions are levels of factors other than grammatical and ungrammatical, and
     each of z and log reading time in every region measured, all factors with their interactions, log trial number beside them
     for reading times, with `(1|participant) + (1|item)`; and again with the slopes of the factors that the design allows
     for participants and items, correlations and slopes without variance taken out until the fit is not singular (Barr et al.
-    2013, doi 10.1016/j.jml.2012.11.001). Of ratings, suggested or declared, there is a model for each prompt, unless the formula
-    has `prompt` itself among its predictors.
+    2013, doi 10.1016/j.jml.2012.11.001). Of ratings and answers, suggested or declared, there is a model for each prompt, unless
+    the formula has `prompt` itself among its predictors.
+
+    `answers` is the table binary_answers, of which there are binomial models, in log odds: whether answers were right (`correct`)
+    and, in place of z, whether sentences were accepted on a scale of two points (`yes`), by the same factors, the minimal pairs
+    of a phenomenon together, slopes of interactions left out; and which of a pair was chosen (`chosen`), by the factors whose
+    levels both members share, or an intercept alone, whose test is against one half.
 
     A factor's contrasts are `repeated` unless declared (Schad et al. 2020, doi 10.1016/j.jml.2019.104038): a coefficient is a
     level minus the level before it, in the order in which the materials state the levels; of a two-level factor the difference
     of its means over the other factors. A declared model's formula may name any column of rating_scores or region_times, the
-    factors, log_trial and position; numeric columns are centred. A model that cannot be fitted keeps a row that says why.
+    factors, log_trial and position; numeric columns are centred. A model that cannot be fitted keeps a row that says why, as where
+    the answers of a condition are all the same.
+
+    In a formula a/b is the effect of a, and that of b within each level of a. simple_effects has the differences between the
+    levels of each factor within those of the factors it interacts with, contrast_matrices the codes and what they test.
+
+    `p_holm`: one hypothesis, the same formula and contrasts, may be tested in several regions; each coefficient's p is adjusted
+    over them (Holm). `p_equivalence` is that of two one-sided tests against `smallest`, the smallest effects of interest by
+    response or term, of models with slopes (doi 10.1007/BF01068419).
 
     `ms`: for two-level factors and log reading time, the difference of exponentiated predictions at the mean of everything
     else, exp(b0 + b1/2) - exp(b0 - b1/2), with the delta-method interval.
@@ -78,21 +135,133 @@ def factorial_models(
     >>> table[["random", "term", "contrast", "n"]].to_numpy().tolist()[1]
     ['intercepts', 'npi_ever_any', 'npi: ever minus any', 36]
     """
-    levels = _levels(conditions)
-    plans = _declared(models, levels, policy) if models else _suggested(scores, times, levels)
-    targets = scores[scores["role"] == "target"]
-    planned = [each for plan in plans for each in _by_prompt(plan, targets)]
-    several = len({plan.prompt for plan in planned} - {None}) > 1
-    fits = [_fitted(plan, _rows(plan, scores, times, levels), engine, crosscheck, several) for plan in planned]
-    columns = TABLES["factorial_models"].names
-    table = pd.DataFrame(columns=columns)
-    if fits:
-        table = pd.concat([model for model, _ in fits], ignore_index=True)
-        table = table.assign(mde=detectable(table[table["term"] != "intercept"])).reindex(columns=columns)
+    smallest = smallest or {}
+    study = _Study.of(scores, times, conditions, answers)
+    planned = _models(study, models, policy)
+    named_by = named_prompts(pd.DataFrame([plan.place for plan in planned], columns=["measure", "prompt"]))
+    fits = [
+        _fitted(plan, _rows(plan, study), engine, crosscheck, prompt)
+        for plan, prompt in zip(planned, named_by, strict=True)
+    ]
+    effects = _together("factorial_models", [fitted.effects for fitted in fits], extra=["hypothesis"])
+    tested = effects[effects["term"] != "intercept"]
+    varying = tested[[_varies(row) for row in records(tested)]]
+    effects = effects.assign(
+        reduced=effects["reduced"].eq(True),
+        p_holm=_over_regions(tested),
+        mde=detectable(tested),
+        **equivalence(varying, smallest, varying["factors"].fillna(varying["term"])),
+    )
+    named = {plan.name: fitted.contrasts for plan, fitted in zip(planned, fits, strict=True) if len(fitted.contrasts)}
+    matrices = [contrasts.assign(model=name) for name, contrasts in named.items()]
     return {
-        "factorial_models": check(table, "factorial_models"),
-        "model_steps": steps_table([steps for _, steps in fits]),
+        "factorial_models": check(effects.drop(columns="hypothesis"), "factorial_models"),
+        "factorial_means": _cells(effects, planned, study, [fitted.cells for fitted in fits]),
+        "model_steps": steps_table([fitted.steps for fitted in fits]),
+        "simple_effects": check(_together("simple_effects", [fitted.simple for fitted in fits]), "simple_effects"),
+        "contrast_matrices": check(_together("contrast_matrices", matrices), "contrast_matrices"),
     }
+
+
+def _together(name: str, parts: Sequence[pd.DataFrame], extra: Sequence[str] = ()) -> pd.DataFrame:
+    """Return the parts of a table as one, in the order of its columns."""
+    rows = [part for part in parts if len(part)]
+    table = pd.concat(rows, ignore_index=True) if rows else pd.DataFrame()
+    return table.reindex(columns=[*TABLES[name].names, *extra])
+
+
+def _varies(row: Mapping[str, Any]) -> bool:
+    """Whether a coefficient, no covariate's, is of a model with slopes; of a declared one, whether this effect has some."""
+    if row["term"] in COVARIATES:
+        return False
+    random = parse(row["formula"]).random
+    return row["random"] == SLOPES or (row["random"] == DECLARED and any(row["term"] in r.terms for r in random))
+
+
+def _over_regions(tested: pd.DataFrame) -> "pd.Series[float]":
+    """Return p adjusted over the regions of a coefficient, after Holm; empty where it is tested in one region alone."""
+    tests = tested[~tested["term"].isin(COVARIATES) & tested["p"].notna()]
+    regions = tests.groupby(["hypothesis", "term"])["region"].transform("nunique")
+    return corrected(tests[regions > 1], ["hypothesis", "term"], holm)
+
+
+@dataclass(frozen=True)
+class _Study:
+    """What is measured, and the level of every factor by condition in each paradigm."""
+
+    scores: pd.DataFrame
+    times: pd.DataFrame
+    answers: pd.DataFrame
+    levels: Levels
+
+    @classmethod
+    def of(
+        cls, scores: pd.DataFrame, times: pd.DataFrame, conditions: pd.DataFrame, answers: pd.DataFrame | None
+    ) -> "_Study":
+        """Return what there is of these tables; without `answers`, none."""
+        none = pd.DataFrame(columns=TABLES["binary_answers"].names)
+        return cls(scores, times, none if answers is None else answers, levels(conditions))
+
+    def rows(self, response: str) -> pd.DataFrame:
+        """Return the target trials that have a response, under its name."""
+        if response in TIMES:
+            return self.times
+        if response in RATINGS:
+            return self.scores[self.scores["role"] == "target"].dropna(subset="z")
+        return self.answers[self.answers["measure"] == response].rename(columns={"answer": response})
+
+    def levels_of(self, response: str) -> Levels:
+        """Return the levels that vary between the rows of a response: of choices, those of whole pairs."""
+        return pair_levels(self.answers, self.levels) if response == CHOSEN else self.levels
+
+
+def _cells(
+    effects: pd.DataFrame, planned: Sequence[_Planned], study: _Study, cells: Sequence[pd.DataFrame]
+) -> pd.DataFrame:
+    """Return factorial_means: of binomial models the probabilities by the headline."""
+    parts = _means(planned, study)
+    for of_model in (part for part in cells if len(part)):
+        place = ["model", "measure", "region", "prompt", "random"]
+        rows = effects[headline(effects)].drop_duplicates(place)[place]
+        parts.append(of_model.merge(rows, on=place))
+    return check(_together("factorial_means", parts), "factorial_means")
+
+
+def factorial_means(
+    scores: pd.DataFrame, times: pd.DataFrame, conditions: pd.DataFrame, *, models: Sequence[ModelSection] = ()
+) -> pd.DataFrame:
+    """Return factorial_means: for each linear model of `factorial_models` that has factors, the means of its response in their
+    cells.
+
+    Factors and levels stand in the order of the materials; means and intervals are those of
+    `gardenpath.analysis.measuring.cell_means`, over the trials that the model is fitted to.
+    """
+    study = _Study.of(scores, times, conditions, None)
+    return check(_together("factorial_means", _means(_models(study, models, "declared"), study)), "factorial_means")
+
+
+def _means(planned: Sequence[_Planned], study: _Study) -> list[pd.DataFrame]:
+    import numpy as np
+
+    parts = []
+    for plan in planned:
+        if plan.random == SLOPES or not plan.contrasts or plan.family == "binomial":
+            continue
+        rows, response = _rows(plan, study), plan.formula.response
+        if rows.empty:
+            continue
+        orders = {factor: _order(factor, plan.paradigms, study.levels) for factor in plan.contrasts}
+        means = cell_means(rows, response, orders)
+        exponents = np.exp(means[["mean", "ci_low", "ci_high"]]) if response == "log_rt" else np.nan
+        means[["ms", "ms_low", "ms_high"]] = exponents
+        parts.append(means.assign(**{**plan.place, "random": None}))
+    return parts
+
+
+def _models(study: _Study, models: Sequence[ModelSection], policy: str) -> list[_Planned]:
+    """Return the models that are declared, else those that the design suggests."""
+    plans = _declared(models, study, policy) if models else _suggested(study)
+    return [each for plan in plans for each in _by_prompt(plan, study)]
 
 
 def regions_named(models: Sequence[ModelSection]) -> list[str]:
@@ -105,83 +274,124 @@ def _response(model: ModelSection) -> str:
     return parse(model.formula).response
 
 
-def _levels(conditions: pd.DataFrame) -> dict[str, pd.DataFrame]:
-    """Return for each paradigm the level of every factor by condition, in the order in which they are stated."""
-    levels = {}
-    for paradigm, rows in conditions.groupby("paradigm", sort=True):
-        levels[str(paradigm)] = rows.pivot_table(
-            index="condition", columns="factor", values="level", aggfunc="first", sort=False
-        )
-    return levels
-
-
-def _declared(models: Sequence[ModelSection], levels: Mapping[str, pd.DataFrame], policy: str) -> Iterator[_Planned]:
+def _declared(models: Sequence[ModelSection], study: _Study, policy: str) -> Iterator[_Planned]:
     faults = []
     plans = []
     for model in models:
         formula = parse(model.formula)
+        levels = study.levels_of(formula.response)
         if formula.response not in RESPONSES:
             faults.append(
                 f"analysis.models, {model.name!r}: the response is {formula.response!r}; expected {', '.join(RESPONSES)}"
             )
-        if unknown := [name for name in model.paradigms if name not in levels]:
-            faults.append(f"analysis.models, {model.name!r}: no paradigm {unknown[0]!r}; there are {', '.join(levels)}")
+        if unknown := [name for name in model.paradigms if name not in study.levels]:
+            there = ", ".join(study.levels)
+            faults.append(f"analysis.models, {model.name!r}: no paradigm {unknown[0]!r}; there are {there}")
             continue
         factors = {str(name) for by in levels.values() for name in by} & {*formula.names}
-        having = [p for p in (model.paradigms or levels) if factors <= {*levels[p]}] if factors else list(levels)
-        wide = formula.response in RATINGS
+        having = [p for p in (model.paradigms or levels) if p in levels and factors <= {*levels[p]}]
+        if stated := sorted({*model.contrasts, *model.reference} - factors):
+            there = ", ".join(sorted(factors)) or "none"
+            faults.append(
+                f"analysis.models, {model.name!r}: contrasts of {stated[0]!r}, no factor of its formula; there are {there}"
+            )
+            continue
         contrasts = {name: _coding(name, model.contrasts, having, levels) for name in sorted(factors)}
-        region = SENTENCE_WIDE if wide else model.region
+        for name, reference in model.reference.items():
+            coding, order = contrasts[name]
+            if reference in order:
+                contrasts[name] = (coding, [reference, *(level for level in order if level != reference)])
+            else:
+                faults.append(
+                    f"analysis.models, {model.name!r}: reference.{name} is {reference!r}; expected one of {', '.join(order)}"
+                )
+        region = model.region if formula.response in TIMES else SENTENCE_WIDE
         plans.append(_Planned(model.name, formula, region, tuple(having), contrasts, DECLARED, policy))
     if faults:
         raise DataError(faults)
     yield from plans
 
 
-def _suggested(scores: pd.DataFrame, times: pd.DataFrame, levels: Mapping[str, pd.DataFrame]) -> Iterator[_Planned]:
-    measured = [("z", SENTENCE_WIDE), *(("log_rt", str(region)) for region in sorted(times["region"].unique()))]
-    measured_paradigms = {*scores.loc[scores["role"] == "target", "paradigm"], *times["paradigm"]}
-    for paradigm, by in levels.items():
-        if paradigm not in measured_paradigms or {*by.index} == {*CODES} or len(by) < 2:
-            continue
-        factors = [str(name) for name in by if len({*by[name]}) > 1]
-        for measure, region in measured:
-            others = ["log_trial"] if measure in TIMES else []
-            crossed = "*".join(factors)
-            fixed = " + ".join([f"{measure} ~ {crossed}", *others])
-            contrasts = {name: _coding(name, {}, [paradigm], levels) for name in factors}
-            for random, policy, group in ((INTERCEPTS, "declared", "1"), (SLOPES, "maximal", f"1 + {crossed}")):
-                formula = parse(f"{fixed} + ({group}|participant) + ({group}|item)")
-                yield _Planned(paradigm, formula, region, (paradigm,), contrasts, random, policy)
+def _suggested(study: _Study) -> Iterator[_Planned]:
+    measured = [("z", SENTENCE_WIDE), *(("log_rt", str(region)) for region in sorted(study.times["region"].unique()))]
+    measured_paradigms = {*study.rows("z")["paradigm"], *study.times["paradigm"]}
+    for paradigm, by in study.levels.items():
+        if paradigm in measured_paradigms and {*by.index} != {*CODES} and len(by) > 1:
+            for measure, region in measured:
+                yield from _two_forms(paradigm, measure, region, {paradigm: by}, ["log_trial"] * (measure in TIMES))
+    for measure in BINARY:
+        for name, having in _binary_units(study.rows(measure), study.levels_of(measure), measure):
+            yield from _two_forms(name, measure, SENTENCE_WIDE, having)
 
 
-def _by_prompt(plan: _Planned, targets: pd.DataFrame) -> list[_Planned]:
-    """Return a model of ratings once for each prompt, or once for all where the prompt is among its predictors."""
+def _binary_units(rows: pd.DataFrame, levels: Levels, measure: str) -> Iterator[tuple[str, Levels]]:
+    """Yield the name and the levels of what has a model of its own: a paradigm, or all minimal pairs of a phenomenon."""
+    pairs: dict[str, dict[str, pd.DataFrame]] = {}
+    for paradigm, part in rows.groupby("paradigm", sort=True):
+        by = levels.get(str(paradigm))
+        if by is None or not {*part["condition"]} <= {*by.index}:
+            continue  # answers about both members of a pair
+        if {*by.index} == {*CODES}:
+            # Grammatical minus ungrammatical, as in the other models of grammaticality.
+            pairs.setdefault(str(part["phenomenon"].iloc[0]), {})[str(paradigm)] = by.loc[[*reversed(CODES)]]
+        elif len(by) > 1 or measure == CHOSEN:
+            yield str(paradigm), {str(paradigm): by}
+    for phenomenon, having in pairs.items():
+        taken = phenomenon in levels and phenomenon not in having
+        yield f"{phenomenon} (minimal pairs)" if taken else phenomenon, having
+
+
+def _two_forms(name: str, measure: str, region: str, having: Levels, others: Sequence[str] = ()) -> Iterator[_Planned]:
+    """Yield a model of all factors that vary and their interactions: with intercepts, and with slopes."""
+    first = next(iter(having.values()))
+    factors = [str(factor) for factor in first if len({*first[factor]}) > 1]
+    crossed = "*".join(factors) or "1"
+    contrasts = {factor: _coding(factor, {}, list(having), having) for factor in factors}
+    fixed = " + ".join([f"{measure} ~ {crossed}", *others])
+    forms = [(INTERCEPTS, "declared", "1"), (SLOPES, "maximal", f"1 + {crossed}")]
+    for random, policy, group in forms if factors else forms[:1]:
+        formula = parse(f"{fixed} + ({group}|participant) + ({group}|item)")
+        yield _Planned(name, formula, region, tuple(having), contrasts, random, policy)
+
+
+def _by_prompt(plan: _Planned, study: _Study) -> list[_Planned]:
+    """Return a model of answers once for each prompt, or once for all where the prompt is among its predictors.
+
+    Of ratings on a scale of two points nobody is suggested a model of z.
+    """
     if plan.region != SENTENCE_WIDE:
         return [plan]
     if "prompt" in plan.formula.names:
         return [replace(plan, prompt=ALL)]
-    prompts = sorted(targets.loc[targets["paradigm"].isin(plan.paradigms), "prompt"].unique())
-    return [replace(plan, prompt=str(prompt)) for prompt in prompts] or [plan]
+    rows = study.rows(plan.formula.response)
+    prompts = {*rows.loc[rows["paradigm"].isin(plan.paradigms), "prompt"]}
+    if plan.random != DECLARED and plan.formula.response == "z":
+        prompts -= {*study.rows(YES)["prompt"]}
+    elif not prompts:
+        return [plan]
+    return [replace(plan, prompt=str(prompt)) for prompt in sorted(prompts)]
 
 
 def _coding(
-    factor: str, contrasts: Mapping[str, str], paradigms: Sequence[str], levels: Mapping[str, pd.DataFrame]
-) -> Coding:
-    order = dict.fromkeys(level for paradigm in paradigms for level in levels[paradigm][factor])
-    return contrasts.get(factor, "repeated"), list(order)
+    factor: str, contrasts: Mapping[str, str], paradigms: Sequence[str], levels: Levels
+) -> tuple[str, Sequence[str]]:
+    return contrasts.get(factor, "repeated"), _order(factor, paradigms, levels)
 
 
-def _rows(
-    plan: _Planned, scores: pd.DataFrame, times: pd.DataFrame, levels: Mapping[str, pd.DataFrame]
-) -> pd.DataFrame:
+def _order(factor: str, paradigms: Sequence[str], levels: Levels) -> list[str]:
+    """Return the levels of a factor in the order in which the materials state them."""
+    return list(dict.fromkeys(str(level) for paradigm in paradigms for level in levels[paradigm][factor]))
+
+
+def _rows(plan: _Planned, study: _Study) -> pd.DataFrame:
     """Return the trials of a model with the factors' levels and the covariates, numeric columns centred."""
     import numpy as np
 
-    wide = plan.region == SENTENCE_WIDE
-    frame = scores[scores["role"] == "target"].dropna(subset="z") if wide else times[times["region"] == plan.region]
+    levels = study.levels_of(plan.formula.response)
+    frame = study.rows(plan.formula.response)
+    frame = frame if plan.region == SENTENCE_WIDE else frame[frame["region"] == plan.region]
     frame = rows_of_prompt(frame[frame["paradigm"].isin(plan.paradigms)], None if plan.prompt == ALL else plan.prompt)
-    factors = pd.concat([levels[p].reset_index().assign(paradigm=p) for p in plan.paradigms], ignore_index=True)
+    factors = pd.concat([levels[p].reset_index().assign(paradigm=p) for p in plan.paradigms] or [frame.head(0)])
     new = factors[["paradigm", "condition", *(n for n in factors if n not in frame)]]
     rows = frame.astype({"participant": object, "item": object}).merge(
         new, on=["paradigm", "condition"], how="left", validate="m:1"
@@ -206,28 +416,28 @@ def _numbers(plan: _Planned, rows: pd.DataFrame) -> list[str]:
 def steps_named(models: pd.DataFrame) -> list[str]:
     """Return how each row of factorial_models is named in model_steps."""
     places = models[["model", "measure", "region", "random"]].itertuples(index=False)
-    prompts = models["prompt"] if prompts_of(models) != [None] else pd.Series(None, index=models.index, dtype="object")
     return [
-        " ".join(map(str, place)) + prompt_suffix(None if pd.isna(prompt) else prompt)
-        for place, prompt in zip(places, prompts, strict=True)
+        " ".join(map(str, place)) + prompt_suffix(prompt)
+        for place, prompt in zip(places, named_prompts(models), strict=True)
     ]
 
 
-def _fitted(
-    plan: _Planned, rows: pd.DataFrame, engine: str, crosscheck: bool, several: bool
-) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Return a model's fixed effects and the steps that led to it."""
-    place = {"model": plan.name, "measure": plan.formula.response, "region": plan.region, "random": plan.random}
-    name = " ".join(place.values()) + prompt_suffix(plan.prompt if several else None)
+def _fitted(plan: _Planned, rows: pd.DataFrame, engine: str, crosscheck: bool, prompt: str | None) -> "_Fitted":
+    """Return a model's fixed effects, the steps that led to it, which name `prompt`, and what follows from it."""
+    response, place = plan.formula.response, plan.place
+    name = f"{plan.name} {response} {plan.region} {plan.random}{prompt_suffix(prompt)}"
+    hypothesis = str((str(plan.formula), plan.contrasts, plan.paradigms, plan.prompt))  # one, in several regions
     text, term = str(plan.formula), next((name for name in plan.formula.fixed if name != "1"), "intercept")
     if rows.empty:
-        lacking = failed(text, term, "no trial of these paradigms was measured there", rows, engine=engine)
-        return lacking.assign(**place, prompt=plan.prompt), pd.DataFrame()
+        reason = ABSENT.get(response, "no trial of these paradigms was measured there")
+        lacking = failed(text, term, reason, rows, engine=engine)
+        return _Fitted(lacking.assign(**place, family=plan.family))
     try:
         design = coded(rows, plan.formula, plan.contrasts)
         model, steps = fit_stepwise(
             rows,
             text,
+            family=plan.family,
             engine=engine,
             policy=plan.policy,
             slopes=list(design.codes) or None,
@@ -238,79 +448,57 @@ def _fitted(
     except DataError as error:
         lacking = failed(text, term, str(error).replace("\n", "; "), rows, engine=engine)
         tried = error.steps.of(name) if isinstance(error, NotFitted) else pd.DataFrame()
-        return lacking.assign(**place, prompt=plan.prompt), tried
-    if plan.formula.response == "log_rt":
-        model = model.assign(**_in_ms(model, design, engine))
-    compared = {term: _contrast(str(term), plan, design) for term in model["term"]}
-    return model.assign(**place, prompt=plan.prompt, contrast=model["term"].map(compared)), steps.of(name)
+        cells = _probabilities(plan, rows, None, None)
+        return _Fitted(lacking.assign(**place, family=plan.family), tried, cells=cells)
+    if response == "log_rt" and steps.kept:
+        model = model.assign(**_in_ms(steps.kept, design))
+    contrast, factors = (model["term"].map(name) for name in (design.named, design.factors))
+    if response == CHOSEN:
+        contrast = contrast.mask(model["term"] == "intercept", f"preference: {rows['event'].iloc[0]}")
+    model = model.assign(contrast=contrast, factors=factors, reduced=steps.reduced, hypothesis=hypothesis)
+    model = model.assign(**place, family=plan.family)
+    simple = simple_effects(steps.kept, design) if steps.kept else pd.DataFrame()
+    cells = _probabilities(plan, rows, steps.kept, design)
+    return _Fitted(model, steps.of(name), simple.assign(**place), hypotheses(design), cells)
 
 
-def _contrast(term: str, plan: _Planned, design: Coded) -> str | None:
-    """Return what a coefficient compares, such as "extraction: object minus subject"; None where no factor is in it."""
-    parts = [_compared(name, plan, design) for name in term.split(":")]
-    return " x ".join(parts) if any(name in design.codes for name in term.split(":")) else None
+def _probabilities(
+    plan: _Planned, rows: pd.DataFrame, estimated: Estimated | None, design: Coded | None
+) -> pd.DataFrame:
+    """Return the rows of factorial_means of a binomial model, none of another one."""
+    if plan.family != "binomial":
+        return pd.DataFrame()
+    orders = {factor: [str(level) for level in order] for factor, (_, order) in plan.contrasts.items()}
+    return probabilities(rows, plan.formula.response, orders, estimated, design).assign(**plan.place)
 
 
-def _compared(column: str, plan: _Planned, design: Coded) -> str:
-    if column not in design.codes:
-        return column
-    factor, by = design.codes[column]
-    contrast = plan.contrasts[factor]
-    coding = contrast if isinstance(contrast, str) else contrast[0]
-    levels = list(by)
-    nth = [name for name, (of, _) in design.codes.items() if of == factor].index(column)
-    match coding:
-        case "repeated":
-            after, before = levels[nth + 1], levels[nth]
-        case "treatment":
-            after, before = levels[nth + 1], levels[0]
-        case "helmert":
-            after, before = levels[nth + 1], f"the mean of {' and '.join(levels[: nth + 1])}, divided by {nth + 2}"
-        case _:
-            after, before = levels[nth], "the mean of all"
-    return f"{factor}: {after} minus {before}"
-
-
-def _in_ms(model: pd.DataFrame, design: Coded, engine: str) -> dict[str, list[float]]:
+def _in_ms(estimated: Estimated, design: Coded) -> dict[str, list[float]]:
     """Return the columns ms, ms_low and ms_high: of the contrasts that are differences of two levels, -1/2 and +1/2."""
-    table = model.set_index("term")
-    differences = {term: (float("nan"),) * 3 for term in table.index}
+    terms = estimated.coefficients["term"].to_list()
+    differences = {term: (float("nan"),) * 3 for term in terms}
     for column, (_, by) in design.codes.items():
-        if column in table.index and "intercept" in table.index and sorted(by.values()) == [-0.5, 0.5]:
-            differences[column] = _milliseconds(table, column, design.frame, engine)
-    return {name: [differences[term][n] for term in table.index] for n, name in enumerate(("ms", "ms_low", "ms_high"))}
-
-
-def _milliseconds(table: pd.DataFrame, column: str, frame: pd.DataFrame, engine: str) -> tuple[float, float, float]:
-    """Return a difference of predictions in ms; no interval where the random effects change with the codes' origin."""
-    formula = parse(str(table["formula"].iloc[0]))
-    (b0, se0), (b1, se1) = table.loc[["intercept", column], ["estimate", "se"]].to_numpy(dtype="float64")
-    if not all(_shifts(random, column) for random in formula.random):
-        return exp_difference(b0, b1, se0, se1, float("nan"), float("nan"))
-    # The same model with this column's origin at its lower level: its intercept is b0 - b1/2.
-    again = fit(frame.assign(**{column: frame[column] + 0.5}), formula.plain(), engine=engine).set_index("term")
-    lower = float(again["se"]["intercept"])
-    return exp_difference(b0, b1, se0, se1, lower, float(table["df"][column]))
-
-
-def _shifts(random: Random, column: str) -> bool:
-    """Whether these random effects are the same when a constant is added to a column: marginal terms in, correlated."""
-    parts = [frozenset(term.split(":")) - {"1"} for term in random.terms]
-    having = [part for part in parts if column in part]
-    return not having or (random.correlated and all(part - {column} in parts for part in having))
+        if column in terms and "intercept" in terms and sorted(by.values()) == [-0.5, 0.5]:
+            upper, lower = ({"intercept": 1.0, column: code} for code in (0.5, -0.5))
+            differences[column] = estimated.exp_difference(upper, lower)
+    return {name: [differences[term][n] for term in terms] for n, name in enumerate(("ms", "ms_low", "ms_high"))}
 
 
 def _rows_code(plan: _Planned, rows: pd.DataFrame) -> str:
     """Return the R code that reads a model's rows from the table of results they stand in."""
-    wide = plan.region == SENTENCE_WIDE
-    table = "rating_scores" if wide else "region_times"
+    response = plan.formula.response
+    table = SOURCES.get(response, "binary_answers")
     paradigms = ", ".join(map(quoted, sorted(set(rows["paradigm"]))))
     where = [f"paradigm %in% c({paradigms})"]
-    where += ['role == "target"', "!is.na(z)"] if wide else [f"region == {quoted(plan.region)}"]
+    where += {
+        "rating_scores": ['role == "target"', "!is.na(z)"],
+        "region_times": [f"region == {quoted(plan.region)}"],
+        "binary_answers": [f"measure == {quoted(response)}"],
+    }[table]
     where += [] if plan.prompt in (None, ALL) else [f"prompt == {quoted(plan.prompt)}"]
     lines = [
         f'rows <- read.csv("{table}.csv", stringsAsFactors = FALSE, encoding = "UTF-8")',
         f"rows <- subset(rows, {' & '.join(where)})",
+        *([f"rows${response} <- rows$answer"] if response in BINARY else []),
     ]
     for factor in plan.contrasts:
         levels = rows.drop_duplicates(["paradigm", "condition"])

@@ -1,18 +1,21 @@
 """The effect of grammaticality on ratings and reading times, phenomenon by phenomenon and paradigm by paradigm."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
 
 from gardenpath.study import TABLES, DataError, check
+from gardenpath.study.config import Smallest
 
+from ..engines.estimates import Estimated
 from ..engines.formulas import parse
 from ..grammatical_status import CODES, minimal_pairs
+from ..intervals import benjamini_hochberg, corrected
 from ..measuring.ratings_and_times import SENTENCE_WIDE
 from ..prompts import rows_of_prompt
-from .mixed_models import engine_named, failed, fit
+from .equivalence import equivalence
+from .mixed_models import engine_named, failed, fit_stepwise
 
 TERM = "grammaticality"
 INTERCEPTS, SLOPES = "intercepts", "slopes"  # in the column random
@@ -34,7 +37,12 @@ Measured = tuple[str, str, str | None]  # measure, region, and of ratings the pr
 
 
 def phenomenon_models(
-    scores: pd.DataFrame, times: pd.DataFrame, items: pd.DataFrame, *, engine: str = "glmm"
+    scores: pd.DataFrame,
+    times: pd.DataFrame,
+    items: pd.DataFrame,
+    *,
+    engine: str = "glmm",
+    smallest: Smallest | None = None,
 ) -> pd.DataFrame:
     """Return the models of grammaticality in each phenomenon: of z under each prompt, and of log reading time in each region.
 
@@ -46,20 +54,28 @@ def phenomenon_models(
 
     `p_bh` is adjusted over the phenomena of one measure, region, prompt and form of random effects, `p_bh_all` over all regions
     and all prompts too (Benjamini & Hochberg, doi 10.1111/j.2517-6161.1995.tb02031.x). `mde`: the smallest effect that this
-    standard error would find at .05 in 80 % of repetitions.
+    standard error would find at .05 in 80 % of repetitions. `p_equivalence`: two one-sided tests of the models with slopes
+    against `smallest`, the smallest effects of interest by response or term (doi 10.1007/BF01068419).
     """
     forms = dict.fromkeys(RANDOM, (INTERCEPTS, SLOPES))
-    return _models(entering(scores, times, items), ["phenomenon"], "phenomenon_models", engine, forms)
+    return _models(entering(scores, times, items), ["phenomenon"], "phenomenon_models", engine, forms, smallest)
 
 
 def paradigm_models(
-    scores: pd.DataFrame, times: pd.DataFrame, items: pd.DataFrame, *, engine: str = "glmm"
+    scores: pd.DataFrame,
+    times: pd.DataFrame,
+    items: pd.DataFrame,
+    *,
+    engine: str = "glmm",
+    smallest: Smallest | None = None,
 ) -> pd.DataFrame:
     """Return the models of each paradigm, families of their own: of ratings with intercepts and with slopes, of reading times,
     where one paradigm has little to tell slopes by, with intercepts; without the raw scale and ms of `phenomenon_models`.
     """
     forms = {"z": (INTERCEPTS, SLOPES), "log_rt": (INTERCEPTS,)}
-    return _models(entering(scores, times, items), ["phenomenon", "paradigm"], "paradigm_models", engine, forms)
+    return _models(
+        entering(scores, times, items), ["phenomenon", "paradigm"], "paradigm_models", engine, forms, smallest
+    )
 
 
 def entering(scores: pd.DataFrame, times: pd.DataFrame, items: pd.DataFrame) -> dict[Measured, pd.DataFrame]:
@@ -92,6 +108,7 @@ def _models(
     table: str,
     engine: str,
     forms: Mapping[str, Sequence[str]],
+    smallest: Smallest | None,
 ) -> pd.DataFrame:
     fits = []
     for (measure, region, prompt), frame in measured.items():
@@ -99,36 +116,45 @@ def _models(
             place: dict[str, Any] = dict(zip(unit, map(str, names), strict=True))
             place |= {"measure": measure, "region": region, "prompt": prompt}
             for form in forms[measure]:
-                model = effect(rows, measure, RANDOM[measure][form], engine)
-                if form == INTERCEPTS and "raw" in TABLES[table].names:
-                    model = _described(model, rows, measure, engine)
+                model, estimated = _effect(rows, measure, RANDOM[measure][form], engine)
+                if estimated and "raw" in TABLES[table].names:
+                    model = _described(model, estimated, rows, measure, form, engine)
                 fits.append(model.assign(**place, random=form))
     columns = TABLES[table].names
     if not fits:
         return check(pd.DataFrame(columns=columns), table)
     models = adjusted(pd.concat(fits, ignore_index=True))
-    return check(models.assign(mde=detectable(models[models["term"] == TERM])).reindex(columns=columns), table)
+    tested = models[models["term"] == TERM]
+    varying = tested[tested["random"] == SLOPES]
+    models = models.assign(mde=detectable(tested), **equivalence(varying, smallest or {}, varying["term"]))
+    return check(models.reindex(columns=columns), table)
 
 
-def effect(
-    rows: pd.DataFrame, response: str, random: Sequence[str] = (PLAIN,), engine: str = "glmm", codes: str = TERM
-) -> pd.DataFrame:
+def effect(rows: pd.DataFrame, response: str, random: Sequence[str] = (PLAIN,), engine: str = "glmm") -> pd.DataFrame:
     """Return the fixed effects of `response ~ grammaticality + covariates`, with the first random effects the engine takes.
 
     A model that the data do not allow is a row without numbers whose note says why.
     """
+    return _effect(rows, response, random, engine)[0]
+
+
+def _effect(
+    rows: pd.DataFrame, response: str, random: Sequence[str], engine: str
+) -> tuple[pd.DataFrame, Estimated | None]:
+    """Return the fixed effects and, where the model could be fitted, the fit."""
     others = covariates(rows) if response not in ("z", "rating") else []
-    used = [response, codes, "participant", "item", *others]
+    used = [response, TERM, "participant", "item", *others]
     centred = rows[used].assign(**{name: rows[name] - rows[name].mean() for name in others})
-    fixed = " + ".join([codes, *others])
+    fixed = " + ".join([TERM, *others])
     formulas = [f"{response} ~ {fixed} + {form}" for form in random]
     lacks = engine_named(engine).lacks
     # The formula in the table says which random effects were fitted.
     formula = next((each for each in formulas if not lacks(parse(each))), formulas[-1])
     try:
-        return fit(centred, formula, engine=engine)
+        model, steps = fit_stepwise(centred, formula, engine=engine)
     except DataError as error:
-        return failed(formula, codes, str(error).replace("\n", "; "), rows, engine=engine)
+        return failed(formula, TERM, str(error).replace("\n", "; "), rows, engine=engine), None
+    return model, steps.kept
 
 
 def covariates(rows: pd.DataFrame) -> list[str]:
@@ -140,84 +166,36 @@ def covariates(rows: pd.DataFrame) -> list[str]:
     return [name for name in COVARIATES if spread[name] > 0]
 
 
-@dataclass(frozen=True)
-class Milliseconds:
-    """A difference in ms with its 95 % interval."""
-
-    ms: float
-    low: float
-    high: float
-
-
-def _described(model: pd.DataFrame, rows: pd.DataFrame, measure: str, engine: str) -> pd.DataFrame:
-    """Add to a model's grammaticality what it comes to: on the raw scale, and in ms."""
-    term = model["term"] == TERM
-    if model.loc[term, "estimate"].isna().all():
-        return model
+def _described(
+    model: pd.DataFrame, estimated: Estimated, rows: pd.DataFrame, measure: str, form: str, engine: str
+) -> pd.DataFrame:
+    """Add to a model's grammaticality what it comes to: in ms, and of the declared form on the raw scale."""
     columns: dict[str, float] = {}
-    raw = effect(rows, RAW[measure], (PLAIN,), engine)
-    for ours, theirs in (("raw", "estimate"), ("raw_low", "ci_low"), ("raw_high", "ci_high")):
-        columns[ours] = raw.loc[raw["term"] == TERM, theirs].item()
+    if form == INTERCEPTS:
+        raw = effect(rows, RAW[measure], (PLAIN,), engine)
+        for ours, theirs in (("raw", "estimate"), ("raw_low", "ci_low"), ("raw_high", "ci_high")):
+            columns[ours] = raw.loc[raw["term"] == TERM, theirs].item()
     if measure == "log_rt":
-        difference = milliseconds(model, rows, engine)
-        columns |= {"ms": difference.ms, "ms_low": difference.low, "ms_high": difference.high}
+        ends = estimated.exp_difference({"intercept": 1.0, TERM: 0.5}, {"intercept": 1.0, TERM: -0.5})
+        columns |= dict(zip(("ms", "ms_low", "ms_high"), ends, strict=True))
+    term = model["term"] == TERM
     return model.assign(**{name: term.map({True: value, False: float("nan")}) for name, value in columns.items()})
-
-
-def milliseconds(model: pd.DataFrame, rows: pd.DataFrame, engine: str = "glmm", form: str = PLAIN) -> Milliseconds:
-    """Return grammatical minus ungrammatical in ms at the mean: exp(b0 + b1/2) - exp(b0 - b1/2), delta-method interval.
-
-    The covariance of b0 and b1 is that of a model of the same data whose intercept is the ungrammatical mean:
-    var(b0 - b1/2) = var(b0) - cov(b0, b1) + var(b1)/4.
-    """
-    coefficients = model.set_index("term")
-    (b0, se0), (b1, se1) = coefficients.loc[["intercept", TERM], ["estimate", "se"]].to_numpy()
-    again = effect(rows.assign(is_grammatical=rows[TERM] + 0.5), "log_rt", (form,), engine, codes="is_grammatical")
-    se_bad = again.set_index("term")["se"].get("intercept", float("nan"))
-    return Milliseconds(*exp_difference(b0, b1, se0, se1, se_bad, float(coefficients["df"][TERM])))
-
-
-def exp_difference(
-    b0: float, b1: float, se0: float, se1: float, se_lower: float, df: float
-) -> tuple[float, float, float]:
-    """Return exp(b0 + b1/2) - exp(b0 - b1/2) and its 95 % interval by the delta method.
-
-    `se_lower` is the standard error of b0 - b1/2, from which the covariance of b0 and b1 follows; `df` is that of b1.
-    """
-    import numpy as np
-    from scipy.stats import t
-
-    covariance = se0**2 + se1**2 / 4 - se_lower**2
-    upper, lower = np.exp(b0 + b1 / 2), np.exp(b0 - b1 / 2)
-    by0, by1 = upper - lower, (upper + lower) / 2
-    variance = by0**2 * se0**2 + by1**2 * se1**2 + 2 * by0 * by1 * covariance
-    half = t.ppf(0.975, df) * np.sqrt(np.maximum(variance, 0.0))
-    return float(by0), float(by0 - half), float(by0 + half)
 
 
 def adjusted(models: pd.DataFrame) -> pd.DataFrame:
     """Return `models` with p of the grammaticality term adjusted: `p_bh` within each region and prompt, `p_bh_all` over them."""
-    within = ["measure", "region", "prompt", "random"]
-    return models.assign(p_bh=_bh(models, within), p_bh_all=_bh(models, ["measure", "random"]))
+    tests = models[models["term"] == TERM]
+    within = corrected(tests, ["measure", "region", "prompt", "random"], benjamini_hochberg)
+    return models.assign(p_bh=within, p_bh_all=corrected(tests, ["measure", "random"], benjamini_hochberg))
 
 
 def detectable(tested: pd.DataFrame) -> pd.Series:
     """Return the minimum detectable effect of each coefficient: (t.975 + t.80) times its standard error."""
     from scipy.stats import t
 
-    df = tested["df"].to_numpy(dtype="float64")
+    df = tested["df"].fillna(float("inf")).to_numpy(dtype="float64")  # without degrees of freedom, z
     smallest = (t.ppf(1 - ALPHA / 2, df) + t.ppf(POWER, df)) * tested["se"].to_numpy(dtype="float64")
     return pd.Series(smallest, index=tested.index)
-
-
-def _bh(models: pd.DataFrame, by: list[str]) -> pd.Series:
-    from scipy.stats import false_discovery_control
-
-    tested = models[(models["term"] == TERM) & models["p"].notna()]
-    corrected = pd.Series(float("nan"), index=models.index)
-    for _, p in tested.groupby(by, dropna=False)["p"]:
-        corrected[p.index] = false_discovery_control(p.to_numpy(dtype="float64"), method="bh")
-    return corrected
 
 
 def families(models: Mapping[str, pd.DataFrame], measured: Mapping[Measured, pd.DataFrame]) -> pd.DataFrame:

@@ -1,5 +1,6 @@
-"""Contrasts between the levels of a factor at the means of everything else, by R's emmeans."""
+"""Contrasts between the levels of a factor: simple effects of any fitted model, and at the means of everything else by emmeans."""
 
+import itertools
 from collections.abc import Sequence
 
 import pandas as pd
@@ -7,8 +8,11 @@ import pandas as pd
 from gardenpath.study import TABLES, DataError, check
 
 from ..engines import r_session
+from ..engines.estimates import Estimated
 from ..engines.formulas import parse
 from ..engines.lme4_engine import DEFAULT
+from ..intervals import holm
+from .coding import Coded
 from .mixed_models import columns_of
 
 ADJUSTMENTS = ("none", "holm", "bonferroni", "tukey", "sidak", "fdr")
@@ -64,3 +68,55 @@ def marginal_contrasts(
         adjustment=adjust,
     )
     return check(table[TABLES["marginal_contrasts"].names], "marginal_contrasts")
+
+
+METHOD = "contrast of the fitted model"  # no refit to a part of the data
+
+
+def simple_effects(estimated: Estimated, design: Coded) -> pd.DataFrame:
+    """Return the differences between the levels of each factor at each combination of levels of those it interacts with.
+
+    A level minus the one before it, in units of the linear predictor; factors that it does not interact with are averaged over,
+    numeric predictors at zero. They are contrasts of the fitted model, tested by its own covariance and degrees of freedom, as
+    emmeans does; `p_holm` is adjusted over the simple effects of one factor. Of log reading times, `ms` is the difference of
+    exponentiated predictions. None for a factor that interacts with nothing, or with text that has no contrasts.
+    """
+    terms = estimated.coefficients["term"].to_list()
+    levels = {factor: list(by) for factor, by in design.codes.values()}
+    in_ms = design.formula.response == "log_rt"
+    rows: list[pd.DataFrame] = []
+    for factor in levels:
+        others = _interacting(factor, terms, design)
+        effects = []
+        for combined in itertools.product(*(levels[other] for other in others)):
+            at = dict(zip(others, combined, strict=True))
+            for before, after in itertools.pairwise(levels[factor]):
+                upper, lower = (design.cell(terms, {**at, factor: level}) for level in (after, before))
+                row = estimated.combined({term: upper[term] - lower[term] for term in terms})
+                ends = estimated.exp_difference(upper, lower) if in_ms else [float("nan")] * 3
+                row |= dict(zip(("ms", "ms_low", "ms_high"), ends, strict=True))
+                where = ", ".join(f"{other} {level}" for other, level in at.items())
+                effects.append({"factor": factor, "at": where, "contrast": f"{after} minus {before}", **row})
+        if others:
+            part = pd.DataFrame(effects)
+            rows.append(
+                part.assign(p_holm=holm(part["p"]), adjustment=f"Holm over {len(part)} simple effects of {factor}")
+            )
+    if not rows:
+        return pd.DataFrame()
+    table = pd.concat(rows, ignore_index=True)
+    tests = table["df"].notna().map({True: "Satterthwaite", False: "z test"})
+    return table.assign(method=f"{METHOD}, " + tests)
+
+
+def _interacting(factor: str, terms: Sequence[str], design: Coded) -> list[str]:
+    """Return the factors with which a factor interacts; none where one of them has no contrasts of ours."""
+    found: dict[str, None] = {}
+    for parts in (term.split(":") for term in terms):
+        of = [design.codes[part][0] if part in design.codes else None for part in parts]
+        if factor not in of:
+            continue
+        if any(part not in design.codes and part not in design.frame for part in parts):
+            return []
+        found |= dict.fromkeys(name for name in of if name is not None and name != factor)
+    return list(found)

@@ -67,7 +67,8 @@ def fit(
 
     `engine` is "glmm", which needs nothing else, or "lme4": R through pymer4, with every form of random effects.
     `policy` chooses the random effects: "declared" keeps the formula's; "maximal" and "parsimonious" start from all
-    slopes that the design allows, of the columns `slopes` where given, and look at no fixed effect on the way.
+    slopes that the design allows (binomial: but those of interactions), of the columns `slopes` where given, and look at no
+    fixed effect on the way.
     `contrasts` names those of factors, such as `{"condition": "sum"}` or `{"condition": ("treatment", ["a", "b"])}`; they
     become numeric columns. `crosscheck` refits the chosen model in the other engine and raises `DataError` when an
     estimate differs by more than a thousandth of its standard error.
@@ -130,7 +131,8 @@ def fit_stepwise(
             fitted, estimated = declared(design.formula, search)
             table = tabled(estimated, fitted, frame, engine)
         else:
-            start = widest(design.formula, columns, slopes)
+            # A participant's few answers of one kind do not carry slopes of interactions: their variances run away.
+            start = widest(design.formula, columns, slopes, crossed=family == "gaussian")
             fitted, estimated = {"maximal": maximal, "parsimonious": parsimonious}[policy](start, search)
             table = tabled(estimated, fitted, frame, engine, "no slope without variance is left to leave out")
         return Fit(checked(table, columns, fitted, engine, family) if crosscheck else table, steps)

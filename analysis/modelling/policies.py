@@ -16,12 +16,17 @@ ALPHA = 0.2  # of Matuschek et al.'s likelihood-ratio tests
 
 @dataclass
 class Steps:
-    """The fits on the way to one model, in the order made; `code` writes the R code of the one that is kept, `fitted`."""
+    """The fits on the way to one model, in the order made; `code` writes the R code of the one that is kept."""
 
     engine: str
     code: Callable[[Formula, Estimated], str] = lambda formula, estimated: ""
     rows: list[dict[str, object]] = field(default_factory=list)
-    fitted: Estimated | None = None
+    kept: Estimated | None = None  # the fit of the results
+
+    @property
+    def reduced(self) -> bool:
+        """Whether the model that was kept has fewer random effects than the first one had."""
+        return any(row["kept"] and row["formula"] != self.rows[0]["formula"] for row in self.rows)
 
     def note(
         self,
@@ -32,7 +37,7 @@ class Steps:
         kept: bool = False,
     ) -> None:
         """Add a fit, or one that failed, and what followed from it."""
-        self.fitted = estimated if kept else self.fitted
+        self.kept = estimated if kept else self.kept
         self.rows.append(
             {
                 "step": len(self.rows),
@@ -260,14 +265,16 @@ def _trouble(estimated: Estimated) -> str:
     return "it is singular" if estimated.singular else "it did not converge"
 
 
-def widest(formula: Formula, columns: Columns, slopes: Sequence[str] | None = None) -> Formula:
+def widest(formula: Formula, columns: Columns, slopes: Sequence[str] | None = None, *, crossed: bool = True) -> Formula:
     """Return the formula with a correlated slope, by each group, of every fixed effect that varies within its levels.
 
-    With `slopes`, of these columns and their interactions alone: covariates need none (Barr et al. 2013). A group whose
-    intercepts the formula leaves out stays without.
+    With `slopes`, of these columns and their interactions alone: covariates need none (Barr et al. 2013). Unless `crossed`,
+    interactions have none. A group whose intercepts the formula leaves out stays without.
     """
     effects = [
-        term for term in formula.fixed if term != "1" and (slopes is None or set(term.split(":")) <= set(slopes))
+        term
+        for term in formula.fixed
+        if term != "1" and (crossed or ":" not in term) and (slopes is None or set(term.split(":")) <= set(slopes))
     ]
     named = [name for term in effects for name in term.split(":")]
     text = [name for name in dict.fromkeys(named) if isinstance(columns[name][0], str)]

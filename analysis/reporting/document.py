@@ -1,7 +1,7 @@
 """The report: one HTML file that needs nothing else, every number of which stands in a table beside it."""
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -10,9 +10,10 @@ from gardenpath.study.config import Smallest
 
 from ..row_dicts import records
 from . import manuscript, references, rscript
-from .exhibits import ALARM, Exhibit, Page, Section, Tables, cells_of
+from .exhibits import ALARM, OF_SENTENCES, Exhibit, Page, Section, Tables, cells_of
 from .sections import effect_sections, pair_sections, people_sections, surprisal_sections
 from .wording import surprisal
+from .wording.coefficients import is_heading
 
 if TYPE_CHECKING:
     from markupsafe import Markup
@@ -21,19 +22,22 @@ if TYPE_CHECKING:
 HEAD = 5  # rows of each table shown in the list of tables
 
 SECTIONS: Sequence[Callable[[Page], Section]] = (
+    effect_sections.answer,
     people_sections.run,
     people_sections.exclusions,
     effect_sections.ratings,
     effect_sections.times,
-    effect_sections.factorial,
-    people_sections.agreement,
-    effect_sections.trust,
     surprisal_sections.alignment,
     surprisal_sections.surprisal,
     surprisal_sections.heldout,
     pair_sections.rating_correlations,
     pair_sections.pairs,
     pair_sections.comparisons,
+)
+APPENDIX: Sequence[Callable[[Page], Section]] = (
+    effect_sections.models,
+    effect_sections.trust,
+    people_sections.agreement,
 )
 
 
@@ -104,13 +108,14 @@ def whole(
     if not tables:
         raise DataError("there is no table to report; run  gardenpath analyse  first")
     page = Page(tables, files or {}, smallest or {})
-    sections = [part for part in (make(page) for make in SECTIONS) if part.sentences or part.exhibits]
+    sections, appendix = (_filled(make(page) for make in makers) for makers in (SECTIONS, APPENDIX))
     loader = jinja2.PackageLoader("gardenpath.analysis.reporting", "templates")
     environment = jinja2.Environment(loader=loader, autoescape=True, trim_blocks=True, lstrip_blocks=True)
     environment.filters["statistics"] = _statistics
     environment.filters["code"] = _code
+    environment.tests["heading"] = is_heading
     methods = manuscript.methods(tables, software, models)
-    warnings = list(dict.fromkeys(badge for section in sections for badge in section.badges))
+    warnings = list(dict.fromkeys(badge for section in [*sections, *appendix] for badge in section.badges))
     code = rscript.script(tables, page.files)
     html = environment.get_template("report.html").render(
         title=title,
@@ -118,6 +123,8 @@ def whole(
         meanings=[text for word, text in MEANINGS.items() if any(word in badge for badge in warnings)],
         facts=dict(facts or {}),
         sections=sections,
+        appendix=appendix,
+        shared=page.people() if any(name not in OF_SENTENCES for name in tables) else (),
         listed=_listed(page),
         methods=methods,
         references=references.cited(" ".join(methods)),
@@ -128,6 +135,11 @@ def whole(
         singles=_singles(page),
     )
     return Report(html, page.drawn, code)
+
+
+def _filled(sections: Iterable[Section]) -> list[Section]:
+    """Return the sections that say or show something."""
+    return [section for section in sections if section.sentences or section.exhibits]
 
 
 def _singles(page: Page) -> str:

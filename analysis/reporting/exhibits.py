@@ -12,6 +12,7 @@ from gardenpath.study.config import Smallest
 from ..aligning.alignment_test import FAILED
 from ..prompts import prompts_of, rated_prompts
 from .figures import figure_style
+from .wording.coefficients import Coefficients
 from .wording.numbers import cell
 
 if TYPE_CHECKING:
@@ -59,11 +60,13 @@ class Exhibit:
     rows: tuple[tuple[str, ...], ...] = ()
     total: int = 0
     aside: bool = False
+    central: bool = False  # what the section is for: shown however long it is
+    groups: tuple[tuple[str, int], ...] = ()  # of the columns of a table: a heading, and over how many it stands
 
     @property
     def folded(self) -> bool:
         """Whether it opens on demand: a long table, or what most readers pass over."""
-        return self.aside or len(self.rows) > FOLDED
+        return self.aside or (len(self.rows) > FOLDED and not self.central)
 
     @property
     def title(self) -> str:
@@ -176,6 +179,19 @@ class Page:
         badges = self.badges(name, rows if rows is not None and {"model", "model_a", "a"} & set(rows) else None)
         return [Exhibit(caption, self.file(name), badges, header=header, rows=cells, total=len(frame), aside=aside)]
 
+    def coefficients(self, name: str, caption: str, table: Coefficients) -> list[Exhibit]:
+        """Return a table of coefficients of table `name`, nothing where there are none; it is shown however long it is."""
+        if not table.rows:
+            return []
+        looks = ["text"] * table.labels + ["number"] * (len(table.columns) - table.labels)
+        header = tuple(zip(table.columns, looks, strict=True))
+        return [
+            Exhibit(
+                caption, self.file(name), self.badges(name), header=header, rows=table.rows, total=len(table.rows),
+                central=True, groups=table.groups,
+            )
+        ]  # fmt: skip
+
 
 def without(rows: pd.DataFrame, *columns: str) -> pd.DataFrame:
     """Return the rows without those of the columns that they have."""
@@ -185,6 +201,11 @@ def without(rows: pd.DataFrame, *columns: str) -> pd.DataFrame:
 def leading(sentences: Sequence[str], head: int, most: int = 9) -> int:
     """Return how many sentences stand before the figures: all, where they are few, else the first `head`, one at least."""
     return len(sentences) if len(sentences) <= most else max(1, head)
+
+
+def few(sentences: Sequence[str], most: int = 9) -> int:
+    """Return how many sentences stand before the figures where a count of them stands elsewhere: all, or none."""
+    return len(sentences) if len(sentences) <= most else 0
 
 
 def constant_apart(rows: pd.DataFrame, *columns: str) -> tuple[pd.DataFrame, str]:

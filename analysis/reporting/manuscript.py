@@ -13,7 +13,7 @@ from ..comparing.rating_correlation import RELATIVE
 from ..modelling.grammaticality import INTERCEPTS, SLOPES, TERM
 from ..prompts import rated_prompts
 from .references import cited
-from .wording import effects, factors, fits, labels, minimal_pairs, participation, raters
+from .wording import effect_captions, effects, factors, fits, hypotheses, labels, minimal_pairs, participation, raters
 
 Tables = Mapping[str, pd.DataFrame]
 Versions = Mapping[str, str]
@@ -49,12 +49,14 @@ def ready_to_paste(tables: Tables, software: Versions | None = None, smallest: S
     text = " ".join(paragraphs)
     models = table_of(tables, "phenomenon_models")
     excluded = participation.exclusions(*(table_of(tables, name) for name in EXCLUSIONS))
+    factorial = table_of(tables, "factorial_models")
     parts = [
+        ("What was tested", hypotheses.tested(factorial, models)),
         ("Methods", paragraphs),
         ("Exclusions", [sentence for sentence in excluded if sentence not in text]),
         ("Ratings", effects.effects(models, "z", rated_prompts(tables))),
         ("Reading times", effects.effects(models, "log_rt")),
-        ("Factors of the study", factors.factorial_effects(table_of(tables, "factorial_models"))),
+        ("Factors of the study", [*factors.factorial_effects(factorial), *_tables(tables)]),
         ("What could have been found", effects.power(models, smallest or {})),
         ("Other choices", effects.robustness(table_of(tables, "sensitivity"))),
         ("Agreement among people", raters.agreement(*(table_of(tables, name) for name in AGREEMENT))),
@@ -62,6 +64,18 @@ def ready_to_paste(tables: Tables, software: Versions | None = None, smallest: S
     ]
     sections = [f"## {title}\n\n" + "\n\n".join(lines) for title, lines in parts if lines]
     return "\n\n".join(sections) + "\n"
+
+
+def _tables(tables: Tables) -> list[str]:
+    """Return the tables of a study's own factors, each under its caption: means of cells, and every contrast."""
+    models, means = table_of(tables, "factorial_models"), table_of(tables, "factorial_means")
+    shown = [
+        (effect_captions.cells_caption(rows), effect_captions.cells(rows))
+        for _, rows in means.groupby("factors", sort=False)
+    ]
+    if len(models):
+        shown.append((effect_captions.contrasts_caption(models), effect_captions.contrasts(models)))
+    return [f"{caption}\n\n{table.markdown()}" for caption, table in shown if table.rows]
 
 
 AGREEMENT = ("reliability", "noise_ceilings", "choice_agreement")
@@ -119,12 +133,15 @@ def _factors(tables: Tables, software: Versions) -> str:
         return ""
     declared = fitted[fitted["random"] != SLOPES]
     contrasts = dict.fromkeys(contrast for contrast in declared["contrast"].dropna() if " x " not in contrast)
-    text = (
-        f"Of the study's own factors we fitted {fits.formulas(declared)}, {fits.estimation(fitted, software)}, other predictors "
-        f"centred, and these contrasts (Schad et al., 2020): {'; '.join(contrasts)}."
-    )
+    families = [declared[declared["family"] == family] for family in dict.fromkeys(declared["family"])]
+    how = ", and ".join(f"{fits.formulas(rows)}, {fits.estimation(rows, software)}" for rows in families)
+    text = f"Of the study's own factors we fitted {how}, other predictors centred"
+    text += f", and these contrasts (Schad et al., 2020): {'; '.join(contrasts)}." if contrasts else "."
     if (fitted["random"] == SLOPES).any():
-        text += f" Beside them stand models with {fits.POLICIES['maximal']}."
+        text += f" Beside them stand models with {fits.POLICIES['maximal']}"
+        text += "; binomial ones without slopes of interactions." if (fitted["family"] == "binomial").any() else "."
+    if effect_captions.linear(table_of(tables, "factorial_means")).any():
+        text += " Means by condition have 95% Cousineau-Morey intervals (Morey, 2008)."
     if fitted["measure"].eq("log_rt").any() and fitted["ms"].notna().any():
         text += " Differences in ms are those of exponentiated predictions at the mean, with delta-method intervals."
     return f"{text} Their p-values are not adjusted for one another."
@@ -216,7 +233,7 @@ def _language_models(tables: Tables, software: Versions, models: Mapping[str, st
         return ""
     listed = "; ".join(f"{name} ({models[name]})" if name in models else name for name in names)
     text = f"Language models: {listed}."
-    if "transformers" in software:
+    if "transformers" in software and any(not name.startswith("ngram:") for name in names):
         text += f" They were run with transformers {software['transformers']} (Wolf et al., 2020)"
         text += f" and torch {software['torch']}." if "torch" in software else "."
     protocols = {str(name) for frame in scored for name in frame["protocol"]}

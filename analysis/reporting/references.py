@@ -92,6 +92,11 @@ REFERENCES = {
         "Psychometrika, 12(2), 153–157.",
         "10.1007/BF02295996",
     ),
+    "Morey, 2008": _doi(
+        "Morey, R. D. (2008). Confidence intervals from normalized data: A correction to Cousineau (2005). Tutorials in "
+        "Quantitative Methods for Psychology, 4(2), 61–64.",
+        "10.20982/tqmp.04.2.p061",
+    ),
     "Phipson & Smyth, 2010": _doi(
         "Phipson, B., & Smyth, G. K. (2010). Permutation P-values should never be zero: Calculating exact P-values when "
         "permutations are randomly drawn. Statistical Applications in Genetics and Molecular Biology, 9(1), Article 39.",

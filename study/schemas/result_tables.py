@@ -2,6 +2,13 @@
 
 from .declaration import ANALYSE, COEFFICIENTS, FITS, LEDGER, PLACE, SIMULATE, Table, columns
 
+EQUIVALENCE = """
+smallest      float?   smallest effect of interest as analysis.smallest states it; empty where nothing is stated, or without slopes
+low_90        float?   lower end of the 90 % interval, where smallest is there
+high_90       float?   upper end
+p_equivalence float?   larger p of two one-sided tests, above -smallest and below smallest (doi 10.1007/BF01068419)
+"""
+
 EFFECT = (
     """
 measure       string   z (rating) or log_rt
@@ -15,6 +22,7 @@ p_bh          float?   p adjusted over the models of one measure, region, prompt
 p_bh_all      float?   p adjusted over all regions, or all prompts, of one measure and random together
 mde           float?   minimum detectable effect: (t quantile .975 + t quantile .80) * se; found in 80 % of repetitions
 """
+    + EQUIVALENCE
 )
 
 BESIDE = """
@@ -118,6 +126,23 @@ log_rt        float    natural log of rt
         ANALYSE,
     ),
     Table(
+        "binary_answers",
+        "an answer to a target trial that is one of two: right or wrong, yes or no, one of a pair or the other",
+        columns(
+            PLACE
+            + """
+phenomenon    string   phenomenon of the paradigm
+measure       string   correct (questions, decisions), yes (ratings on a scale of two points) or chosen (forced choice)
+prompt        string   name of the task as the study names it
+event         string   what 1 stands for: right, yes, or which member of the pair over which
+answer        int      1 or 0
+"""
+        ),
+        ("session", "trial", "measure", "prompt"),
+        ANALYSE,
+        always=False,
+    ),
+    Table(
         "condition_means",
         "a phenomenon in a condition",
         columns("""
@@ -154,21 +179,102 @@ se            float?   standard error of that mean over participants
         columns(
             """
 model         string   name: as declared in study.toml; the paradigm's where none is declared
-measure       string   response: z, rating, log_rt or rt
-region        string   region of the reading times; sentence for ratings
-prompt        string?  prompt of the ratings; 'all' of a model that has it among its predictors; empty of reading times
+measure       string   response: z, rating, log_rt or rt; of binomial models correct, yes or chosen
+family        string   gaussian; binomial: estimates are log odds, t is z, without df
+region        string   region of the reading times; sentence for ratings and answers
+prompt        string?  prompt of the answers; 'all' of a model that has it among its predictors; empty of reading times
 random        string   declared; of models that nobody declared: intercepts, or slopes as far as the design and the data allow
 """
             + COEFFICIENTS
             + """
+reduced       bool     whether correlations or slopes were left out of the model as it was begun
+factors       string?  factors whose effect it is: a, a:b of an interaction, a/b of b within a level of a; empty where none is in it
 contrast      string?  what the coefficient compares, such as extraction: object minus subject; empty where no factor is in it
+p_holm        float?   p adjusted over the regions in which the same coefficient is tested (Holm); empty where there is one region
 mde           float?   minimum detectable effect: (t quantile .975 + t quantile .80) * se; found in 80 % of repetitions
+"""
+            + EQUIVALENCE
+            + """
 ms            float?   log_rt, two levels: level minus level in ms at the mean, exp(b0 + b1 / 2) - exp(b0 - b1 / 2)
-ms_low        float?   lower end of its 95 % interval, by the delta method; empty where random effects depend on the codes' origin
+ms_low        float?   lower end of its 95 % interval, by the delta method
 ms_high       float?   upper end
 """
         ),
         ("model", "measure", "region", "prompt", "random", "term"),
+        ANALYSE,
+        always=False,
+    ),
+    Table(
+        "factorial_means",
+        "a cell of the study's own factors under a model",
+        columns("""
+model         string   name of the model, as in factorial_models
+measure       string   response: z, rating, log_rt or rt; of binomial models correct, yes or chosen
+region        string   region of the reading times; sentence for ratings and answers
+prompt        string?  prompt of the answers; 'all' of a model that has it among its predictors; empty of reading times
+random        string?  binomial: random effects of the model, the headline's, whose log odds these are
+factors       string   factors of the model, such as extraction x noun_phrase; 'all' of a binomial one that has none
+levels        string   level of each, in this order, such as object x name; rows stand in the order of the materials
+participants  int      participants with a trial in every cell; binomial: in this one
+dropped       int      participants left out, having none in some cell; binomial: none
+n             int      trials
+mean          float?   mean of the participants' means; binomial: log odds where random effects are 0; empty where there is none
+ci_low        float?   lower end of its 95 % interval: Cousineau-Morey (doi 10.20982/tqmp.04.2.p061); binomial: Wald
+ci_high       float?   upper end
+share         float?   binomial: share of trials answered right, with yes, or by this member of the pair
+probability   float?   binomial: 1 / (1 + exp(-mean))
+probability_low float? lower end of its interval
+probability_high float? upper end
+ms            float?   log_rt: exp(mean), the geometric mean in ms
+ms_low        float?   exp(ci_low)
+ms_high       float?   exp(ci_high)
+"""),
+        ("model", "measure", "region", "prompt", "levels"),
+        ANALYSE,
+        always=False,
+    ),
+    Table(
+        "simple_effects",
+        "a difference between two levels of a factor at levels of those it interacts with",
+        columns("""
+model         string   name of the model, as in factorial_models
+measure       string   response: z, rating, log_rt or rt
+region        string   region of the reading times; sentence for ratings
+prompt        string?  prompt of the ratings; 'all' of a model that has it among its predictors; empty of reading times
+random        string   random effects of the model, as in factorial_models
+factor        string   factor whose levels are compared
+at            string   levels of the factors it interacts with, such as noun name
+contrast      string   levels compared, such as object minus subject
+estimate      float?   difference, in units of the response
+se            float?   standard error
+df            float?   Satterthwaite degrees of freedom
+t             float?   estimate / se
+p             float?   two-sided p-value
+p_holm        float?   p adjusted as adjustment says
+ci_low        float?   lower end of the 95 % interval, not adjusted
+ci_high       float?   upper end
+ms            float?   log_rt: difference of exponentiated predictions, ms
+ms_low        float?   lower end of its 95 % interval, by the delta method
+ms_high       float?   upper end
+method        string   where it comes from, and its test
+adjustment    string   how p_holm was adjusted
+"""),
+        ("model", "measure", "region", "prompt", "random", "factor", "at", "contrast"),
+        ANALYSE,
+        always=False,
+    ),
+    Table(
+        "contrast_matrices",
+        "a coefficient of a model of the study's own factors, and a cell of the design",
+        columns("""
+model         string   name of the model, as in factorial_models
+term          string   fixed effect
+contrast      string?  what the coefficient compares; empty of the intercept
+cell          string   levels of the factors, such as extraction object, noun name
+code          float    contrast matrix: what stands for the cell in the model matrix
+weight        float    hypothesis matrix: what the cell's mean weighs in the coefficient (doi 10.1016/j.jml.2019.104038)
+"""),
+        ("model", "term", "cell"),
         ANALYSE,
         always=False,
     ),

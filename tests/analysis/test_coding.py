@@ -112,3 +112,61 @@ def test_coded_factors_fit_as_in_r_with_its_contrasts(rscript: RScript) -> None:
         rows, "y ~ kind*size + (1|participant) + (1|item)", engine="lme4", contrasts={"kind": "repeated", "size": "sum"}
     )
     np.testing.assert_allclose(table[["estimate", "se", "df", "t", "p"]], reference, rtol=1e-6)
+
+
+FIXED = [
+    "kind/size", "size/kind", "kind*size", "kind:size", "size + kind:size", "0 + kind + size", "0 + size/kind", "x/kind",
+    "0 + x*size",
+]  # fmt: skip
+R_CODING = """
+rows$kind <- factor(rows$kind); rows$size <- factor(rows$size)
+contrasts(rows$kind) <- MASS::contr.sdif(3); contrasts(rows$size) <- contr.treatment(2)
+result <- do.call(rbind, lapply({formulas}, function(text) {{
+  columns <- model.matrix(as.formula(text), rows)
+  data.frame(formula = text, column = as.vector(col(columns)), value = as.vector(columns))
+}}))
+"""
+
+
+@pytest.mark.r
+def test_factors_become_the_columns_of_rs_model_matrix(rscript: RScript) -> None:
+    rows = factorial().assign(x=lambda table: np.arange(len(table)) / 100)
+    texts = ", ".join(f'"~ {fixed}"' for fixed in FIXED)
+    reference = rscript(R_CODING.format(formulas=f"c({texts})"), rows=rows)
+    for fixed in FIXED:
+        contrasts = {factor: c for factor, c in {"kind": "repeated", "size": "treatment"}.items() if factor in fixed}
+        found = coded(rows, parse(f"y ~ {fixed} + (1|participant)"), contrasts)
+        ours = [
+            np.ones(len(rows)) if term == "1" else found.frame[term.split(":")].prod(axis=1).to_numpy()
+            for term in found.formula.fixed
+        ]
+        theirs = [part["value"] for _, part in reference[reference["formula"] == f"~ {fixed}"].groupby("column")]
+        # In an interaction R lets the first factor's columns vary fastest, we the last one's.
+        np.testing.assert_allclose(sorted(map(list, ours)), sorted(map(list, theirs)), atol=1e-12, err_msg=fixed)
+
+
+def test_nested_effects_are_named_by_their_level() -> None:
+    rows = factorial()
+    found = coded(
+        rows, parse("y ~ size/kind + (1|participant)"), {"size": "repeated", "kind": ("treatment", ["b", "a", "c d"])}
+    )
+    terms = found.formula.fixed[1:]
+    assert [found.named(term) for term in terms] == [
+        "size: small minus big",
+        "kind at size big: a minus b", "kind at size big: c d minus b",
+        "kind at size small: a minus b", "kind at size small: c d minus b",
+    ]  # fmt: skip
+    assert [found.factors(term) for term in terms] == ["size", *["size/kind"] * 4]
+    table = fit(rows, "y ~ size/kind + (1|participant) + (1|item)", contrasts={"size": "repeated", "kind": "repeated"})
+    assert table["term"].to_list() == [
+        "intercept", "size_small_big", "size_at_big:kind_b_a", "size_at_big:kind_c_d_b", "kind_b_a:size_at_small",
+        "kind_c_d_b:size_at_small",
+    ]  # fmt: skip
+
+
+def test_the_coefficient_of_a_level_s_mean_says_so() -> None:
+    found = coded(factorial(), parse("y ~ 0 + kind + (1|participant)"), {"kind": "sum"})
+    assert [found.named(term) for term in found.formula.fixed] == [
+        "mean at kind a", "mean at kind b", "mean at kind c d",
+    ]  # fmt: skip
+    assert found.factors("kind_at_a") is None

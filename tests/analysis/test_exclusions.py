@@ -85,7 +85,7 @@ def test_comprehension_under_four_in_five_of_twenty_questions_is_out_and_of_fewe
         return [(person, "filler", "grammatical", "question", "yes", n < right) for n in range(of)]
 
     rows = asked("ok", 16, 20) + asked("bad", 15, 20) + asked("few", 0, 19)
-    rule = "less than 80% of questions answered right, of 20 or more"
+    rule = "less than 80% of at least 20 questions answered correctly"
     assert out(ExcludeSection(), answered(rows)) == {"bad": rule}
     assert out(ExcludeSection(accuracy=0), answered(rows)) == {}
 

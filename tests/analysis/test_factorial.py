@@ -9,8 +9,8 @@ import pytest
 
 from gardenpath.analysis import analyse, factorial_models
 from gardenpath.analysis.measuring.ratings_and_times import marked
-from gardenpath.analysis.modelling.factorial import regions_named
-from gardenpath.analysis.reporting.figures.effect_figures import factorial_figure
+from gardenpath.analysis.modelling.factorial import factorial_means, regions_named
+from gardenpath.analysis.reporting.figures.factor_figures import factorial_figure
 from gardenpath.analysis.reporting.manuscript import ready_to_paste
 from gardenpath.analysis.reporting.wording.factors import factorial_effects
 from gardenpath.study import DataError, ModelSection, write
@@ -116,9 +116,10 @@ def test_the_r_code_of_a_declared_model_starts_from_the_written_tables(
     own = ModelSection(
         "m", "log_rt ~ extraction*noun + log_trial + (1|participant) + (1|item)", contrasts={"noun": "treatment"}
     )
-    ours, steps = factorial_models(scores, times, conditions(), models=(own,), engine="lme4").values()
+    found = factorial_models(scores, times, conditions(), models=(own,), engine="lme4")
+    ours = found["factorial_models"]
     write(times, "region_times", tmp_path, command="c")
-    [code] = steps["code"]
+    [code] = found["model_steps"]["code"]
     reference = rscript(code + "result <- as.data.frame(coef(summary(model)))")
     np.testing.assert_allclose(ours[["estimate", "se", "df"]].astype(float), reference.iloc[:, :3], rtol=1e-5)
 
@@ -146,7 +147,8 @@ def test_a_contrast_says_what_it_compares(coding: str, told: str) -> None:
 
 def test_slopes_come_as_far_as_the_design_allows_and_each_step_is_noted() -> None:
     scores, times = measured()
-    table, noted = factorial_models(scores, times, conditions()).values()
+    found = factorial_models(scores, times, conditions())
+    table, noted = found["factorial_models"], found["model_steps"]
     assert noted.groupby("model")["kept"].sum().eq(1).all()
     slopes = table.query("random == 'slopes' and measure == 'log_rt'")
     assert "extraction" in slopes["formula"].iloc[0].partition("(")[2]
@@ -236,8 +238,33 @@ def test_the_methods_name_formulas_contrasts_and_whom_to_cite() -> None:
 def test_the_figure_has_a_row_for_each_contrast() -> None:
     scores, times = measured()
     drawn = factorial_figure(factorial_models(scores, times, conditions())["factorial_models"], "z")
-    labels = [text.get_text().replace("\n", " ") for text in drawn.axes[0].get_yticklabels()]
-    assert labels == ["extraction: object minus subject", "noun: name minus description", "extraction x noun"]
+    labels = [text.get_text().replace("\n", " ").replace("\xa0", " ") for text in drawn.axes[0].get_yticklabels()]
+    assert labels == ["extraction (object − subject)", "noun (name − description)", "extraction × noun"]
+
+
+def test_means_of_cells_stand_in_the_order_of_the_materials_on_the_models_scale() -> None:
+    scores, times = measured()
+    table = factorial_means(scores, times, conditions())
+    times_of_cells = table.query("measure == 'log_rt'")
+    assert times_of_cells["levels"].to_list() == [" x ".join(levels) for levels in LEVELS]
+    assert set(times_of_cells["factors"]) == {"extraction x noun"}
+    by_person = times.groupby(["condition", "participant"])["log_rt"].mean().groupby("condition").mean()
+    np.testing.assert_allclose(times_of_cells["mean"], [by_person[".".join(levels)] for levels in LEVELS])
+    np.testing.assert_allclose(times_of_cells["ms"], np.exp(times_of_cells["mean"]))
+    assert table.query("measure == 'z'")["ms"].isna().all()
+    assert not table.duplicated(["measure", "levels"]).any(), "once, whatever random effects models have"
+
+
+def test_a_declared_model_has_the_means_of_its_own_factors_and_response() -> None:
+    scores, times = measured()
+    own = ModelSection("noun alone", "rt ~ noun + log_trial + (1|participant)")
+    table = factorial_means(scores, times, conditions(), models=(own,))
+    assert table[["model", "measure", "factors", "levels"]].to_numpy().tolist() == [
+        ["noun alone", "rt", "noun", "description"],
+        ["noun alone", "rt", "noun", "name"],
+    ]
+    covariate = ModelSection("trials alone", "rt ~ log_trial + (1|participant)")
+    assert factorial_means(scores, times, conditions(), models=(covariate,)).empty
 
 
 def test_a_minimal_pair_is_left_to_the_models_of_grammaticality() -> None:

@@ -385,7 +385,7 @@ def test_sentences_and_methods_name_the_prompts_of_two_and_not_the_one(two_scale
         "islands (plausibility): grammatical sentences were rated 1.67 standard deviations higher",
         "The ratings (acceptability) of 17 of 23 participants do not tell",
         "Ratings (plausibility): with these standard errors, effects from",
-        "ICC(2,k) (plausibility) over all sentences",
+        "Intraclass correlations of ratings (plausibility), ICC(2,k), over all sentences",
         "with these ratings (acceptability) by",
     ):
         assert part in text

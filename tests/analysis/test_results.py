@@ -190,7 +190,7 @@ def test_a_rule_that_could_exclude_nobody_is_named(tables: Tables, caplog: pytes
     both = pd.concat([tables["responses"], asked], ignore_index=True)
     results = analyse(changed(tables, responses=check(both, "responses")))
     assert "analysis.exclude.questions is 20, and nobody answered more than 3" in caplog.text
-    rule = "less than 80% of questions answered right, of 20 or more; nobody answered so many"
+    rule = "less than 80% of at least 20 questions answered correctly; nobody answered so many"
     assert rule in set(results["exclusions"]["rule"])
     assert f"Nobody could be excluded by this rule: {rule}." in ready_to_paste(results)
     assert results["participants"]["excluded"].isna().all()

@@ -8,9 +8,11 @@ import pandas as pd
 
 from gardenpath.study import DataError
 
+from ...measuring.binary_answers import BINARY
 from ...measuring.reliability import poor
 from ...prompts import file_suffixes, prompts_of, rated_prompts
-from .effect_figures import coefficient_figure, condition_figure, curve_figure, factorial_figure, specification_figure
+from .effect_figures import coefficient_figure, condition_figure, curve_figure, specification_figure
+from .factor_figures import factorial_figure, interaction_figure
 from .rater_figures import rating_figure, reliability_figure
 
 if TYPE_CHECKING:
@@ -34,9 +36,14 @@ def result_figures(tables: Mapping[str, pd.DataFrame]) -> Iterator[tuple[str, "F
             f"rating_distributions{ending}": ("rating_counts", partial(rating_figure, prompt=prompt)),
         }
     if (models := tables.get("factorial_models")) is not None:
-        for prompt, ending in file_suffixes(prompts_of(models)).items():
-            of_prompt = partial(factorial_figure, measure="z", prompt=prompt)
-            drawings[f"factorial_ratings{ending}"] = ("factorial_models", of_prompt)
+        for measure, name in {"z": "ratings", **{answer: answer for answer in BINARY}}.items():
+            for prompt, ending in file_suffixes(prompts_of(models[models["measure"] == measure])).items():
+                of_prompt = partial(factorial_figure, measure=measure, prompt=prompt)
+                drawings[f"factorial_{name}{ending}"] = ("factorial_models", of_prompt)
+    if (means := tables.get("factorial_means")) is not None:
+        for number, factors in enumerate(dict.fromkeys(means["factors"]), start=1):
+            name = "interaction" if number == 1 else f"interaction-{number}"
+            drawings[name] = ("factorial_means", partial(interaction_figure, factors=factors))
     counts, agreed = tables.get("rating_counts"), tables.get("reliability")
     if counts is not None and agreed is not None:
         tables = {**tables, "rating_counts": poor(counts, agreed)}

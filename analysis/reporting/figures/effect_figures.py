@@ -2,17 +2,19 @@
 
 import textwrap
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
 from ...ledger import ALL
 from ...measuring.ratings_and_times import SENTENCE_WIDE
-from ...modelling.grammaticality import INTERCEPTS, SLOPES, TERM
+from ...modelling.grammaticality import TERM
+from ...modelling.headline import beside, headline
 from ...modelling.pilot import UPPER
 from ...modelling.sensitivity import UNFLAGGED
 from ...prompts import prompts_of, select_prompt
-from ..wording.labels import asked, coefficient, label, mean_z
+from ..wording.labels import asked, coefficient, label, mean_z, region_name
 from ..wording.numbers import Row
 from .figure_style import (
     BLUE,
@@ -47,7 +49,9 @@ if TYPE_CHECKING:
 STARS = ((0.001, "***"), (0.01, "**"), (0.05, "*"))
 CRITICAL = "critical"
 CHOICES = ("cutoff", "transform", "people")
-SERIES = {INTERCEPTS: "declared model", SLOPES: "with slopes"}
+DASHES = ("-", "--", ":", "-.")
+HEADLINE, BESIDE = "headline", "beside"
+FORMS = {HEADLINE: "headline: with slopes", BESIDE: "intercepts alone"}
 
 
 def condition_figure(condition_means: pd.DataFrame, measure: str = "rating", prompt: str | None = None) -> "Figure":
@@ -82,37 +86,43 @@ def condition_figure(condition_means: pd.DataFrame, measure: str = "rating", pro
 def coefficient_figure(phenomenon_models: pd.DataFrame, measure: str = "log_rt", prompt: str | None = None) -> "Figure":
     """Return the grammaticality coefficient of each phenomenon with its 95 % interval, and stars after `p_bh`.
 
-    Of ratings (z), the declared model and the one with slopes; of reading times, the declared models of the critical
-    region and the words after it. Stars stand beside declared models only. Of several prompts, `prompt` names one.
+    The headline is filled and has the stars: the model with slopes wherever the data allow it. Hollow beside it stands the
+    published form, with intercepts alone. Reading times are those of the critical region and the words after it. Of several
+    prompts, `prompt` names one.
 
     A table without estimates of this measure is a `DataError`.
 
-    >>> row = {"estimate": -0.05, "ci_low": -0.08, "ci_high": -0.02, "p_bh": 0.002, "random": "intercepts", "prompt": None}
+    >>> row = {"estimate": -0.05, "ci_low": -0.08, "ci_high": -0.02, "p": 0.001, "p_bh": 0.002, "random": "intercepts"}
     >>> models = pd.DataFrame([row]).assign(phenomenon="npi", measure="log_rt", region="critical", term="grammaticality")
-    >>> [label.get_text() for label in coefficient_figure(models).axes[0].get_yticklabels()]
+    >>> figure = coefficient_figure(models.assign(prompt=None, converged=True))
+    >>> [label.get_text() for label in figure.axes[0].get_yticklabels()]
     ['npi']
     """
     rows = phenomenon_models[(phenomenon_models["measure"] == measure) & (phenomenon_models["term"] == TERM)]
-    rows = filled(select_prompt(rows, prompt).dropna(subset=["estimate"]), f"phenomenon_models, measure {measure!r}")
-    by = "random" if measure == "z" else "region"
-    if by == "region":
-        rows = rows[rows["random"] == INTERCEPTS]
-    phenomena, series = ordered(rows["phenomenon"]), sorted(rows[by].unique())
+    rows = select_prompt(rows, prompt)
+    rows = rows.assign(headline=headline(rows), beside=beside(rows)).dropna(subset=["estimate"])
+    rows = filled(rows, f"phenomenon_models, measure {measure!r}")
+    phenomena, regions = ordered(rows["phenomenon"]), sorted(rows["region"].unique())
+    # What is published of later words would crowd the drawing; the table has it.
+    series = [(region, form) for region in regions for form in FORMS if form == HEADLINE or region == regions[0]]
+    series = [(region, form) for region, form in series if rows.loc[rows["region"] == region, form].any()]
     with style():
         figure, axes = named_rows(phenomena, each=0.2 + 0.15 * len(series))
         axes.axvline(0, color=GREY, linewidth=1)
-        for k, name in enumerate(series):
-            part = rows[rows[by] == name]
+        for k, (region, form) in enumerate(series):
+            part = rows[(rows["region"] == region) & rows[form]]
             at = places(part["phenomenon"], phenomena, k, len(series))
             error = whiskers(part, "estimate", "ci_low", "ci_high")
-            dots(axes, part["estimate"], at, error, k, SERIES.get(name, name))
-            if name == SLOPES:
+            name = FORMS[form] if len(regions) == 1 else region_name(region)
+            name = f"{name}, {FORMS[form]}" if len(regions) > 1 and form == BESIDE else name
+            dots(axes, part["estimate"], at, error, regions.index(region), name, hollow=form == BESIDE)
+            if form == BESIDE:
                 continue
             for y, end, p in zip(at, part["ci_high"].fillna(part["estimate"]), part["p_bh"], strict=True):
                 axes.annotate(_stars(p), (end, y), (4, -3), textcoords="offset points", va="center", color=INK)
         unit = {"z": f"{_scale(prompt)}, z", "log_rt": "log reading time"}[measure]
         axes.set_xlabel(f"grammatical minus ungrammatical\n({unit})")
-        legend(axes, len(series))
+        legend(axes, len(series), columns=2)
     return figure
 
 
@@ -121,55 +131,57 @@ def _scale(prompt: str | None) -> str:
     return "rating" if prompt is None else label(prompt)
 
 
-def factorial_figure(factorial_models: pd.DataFrame, measure: str = "log_rt", prompt: str | None = None) -> "Figure":
-    """Return each contrast of the study's own factors with its 95 % interval, region by region; slopes left out.
+@dataclass(frozen=True)
+class Look:
+    """How a condition is drawn: the place of its colour and marker among the others', its dashes, and its name."""
 
-    Of several prompts, `prompt` names one.
+    k: int
+    dashes: str
+    name: str
+
+
+def looks(conditions: pd.DataFrame) -> dict[str, Look]:
+    """Return how conditions of several factors are drawn, in the order of the materials: as in the interaction plot.
+
+    The first factor has the dashes, the others the colour. `conditions` is the table of that name.
+
+    >>> rows = [("p", "s.a", "e", "s"), ("p", "s.a", "n", "a"), ("p", "o.b", "e", "o"), ("p", "o.b", "n", "b")]
+    >>> table = pd.DataFrame(rows, columns=["paradigm", "condition", "factor", "level"])
+    >>> [(name, look.k, look.dashes, look.name) for name, look in looks(table).items()]
+    [('s.a', 0, '-', 's, a'), ('o.b', 1, '--', 'o, b')]
     """
-    rows = factorial_models[(factorial_models["measure"] == measure) & (factorial_models["random"] != SLOPES)]
-    rows = filled(
-        select_prompt(rows, prompt).dropna(subset=["estimate", "contrast"]), f"factorial_models, measure {measure!r}"
-    )
-    several = len(rows["model"].unique()) > 1
-    names = rows["contrast"].map(_crossed)
-    rows = rows.assign(name=rows["model"] + ": " + names if several else names)
-    contrasts, series = ordered(rows["name"]), ordered(rows["region"])
-    with style():
-        figure, axes = named_rows(contrasts, each=0.2 + 0.15 * len(series), lines=5)
-        axes.axvline(0, color=GREY, linewidth=1)
-        for k, region in enumerate(series):
-            part = rows[rows["region"] == region]
-            error = whiskers(part, "estimate", "ci_low", "ci_high")
-            dots(axes, part["estimate"], places(part["name"], contrasts, k, len(series)), error, k, label(region))
-        points = "points of the scale" if prompt is None else f"{label(prompt)}, points"
-        units = {"z": f"{_scale(prompt)}, z", "rating": points, "log_rt": "log reading time", "rt": "ms"}
-        axes.set_xlabel(f"difference ({units[measure]})")
-        if series != [SENTENCE_WIDE]:
-            legend(axes, len(series))
-    return figure
+    drawn: dict[str, Look] = {}
+    for _, rows in conditions.groupby("paradigm", sort=True):
+        levels = {str(name): tuple(part["level"]) for name, part in rows.groupby("condition", sort=False)}
+        first, others = (
+            [*dict.fromkeys(part)] for part in ([c[0] for c in levels.values()], [c[1:] for c in levels.values()])
+        )
+        for name, (level, *rest) in levels.items():
+            look = Look(
+                others.index(tuple(rest)), DASHES[first.index(level) % len(DASHES)], label(", ".join([level, *rest]))
+            )
+            if rest:
+                drawn.setdefault(name, look)
+    return drawn
 
 
-def _crossed(contrast: str) -> str:
-    """Return an interaction by its factors alone: what is held against what stands beside the main effects.
+def curve_figure(reading_curves: pd.DataFrame, looks: Mapping[str, Look] | None = None) -> "Figure":
+    """Return mean reading times word by word around the critical region (place 0), a panel for each phenomenon.
 
-    >>> _crossed("extraction: object minus subject x noun: name minus description")
-    'extraction x noun'
+    Conditions stand in the order of `looks`, the others after them by name.
     """
-    parts = contrast.split(" x ")
-    return contrast if len(parts) == 1 else " x ".join(part.partition(":")[0] for part in parts)
-
-
-def curve_figure(reading_curves: pd.DataFrame) -> "Figure":
-    """Return mean reading times word by word around the critical region (place 0), a panel for each phenomenon."""
-    rows = filled(reading_curves, "reading_curves")
-    phenomena, conditions = ordered(rows["phenomenon"]), sorted(rows["condition"].unique())
+    rows, looks = filled(reading_curves, "reading_curves"), looks or {}
+    present = set(rows["condition"])
+    phenomena = ordered(rows["phenomenon"])
+    conditions = [*(name for name in looks if name in present), *sorted(present - set(looks))]
     with style():
         figure, panels = grid(len(phenomena), 1.55)
         for axes, phenomenon in zip(panels, phenomena, strict=False):
             axes.axvspan(-0.5, 0.5, color=GROUND, zorder=0)
             for k, condition in enumerate(conditions):
                 part = rows[(rows["phenomenon"] == phenomenon) & (rows["condition"] == condition)].sort_values("place")
-                line(axes, part["place"], part["mean"], part["se"].fillna(0), k, condition)
+                look = looks.get(condition, Look(k, "-", condition))
+                line(axes, part["place"], part["mean"], part["se"].fillna(0), look.k, look.name, linestyle=look.dashes)
             panel(axes, wrapped(phenomenon))
             axes.locator_params(axis="y", nbins=4)
             axes.set_xticks(range(int(rows["place"].min()), int(rows["place"].max()) + 1))

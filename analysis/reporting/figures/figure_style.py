@@ -27,6 +27,7 @@ MARKERS = ("o", "D", "s", "^", "v", "P")
 LINE = 0.18  # inches: height of a line of 11 pt
 WIDTH = 4.7  # inches: scaled to a phone's screen, 11 pt stays legible
 CHARACTERS = 50  # of a legend beside each other, in the width of a figure
+STEPS = (5, 10, 20, 50, 100, 200, 500, 1000)  # ms between the ticks of a log axis
 DPI = 200  # of pictures for slides and manuscripts that take no SVG
 
 DASHED: Any = {"color": GREY, "linewidth": 1.2, "linestyle": (0, (4, 3))}  # a line to hold results against
@@ -134,14 +135,15 @@ def common_labels(figure: "Figure", x: str = "", y: str = "") -> None:
             label_axis(text, fontsize=11, color=INK)
 
 
-def figure_legend(figure: "Figure", axes: "Axes", columns: int) -> None:
+def figure_legend(figure: "Figure", axes: "Axes", columns: int, title: str | None = None) -> None:
     """Put the legend of a panel above all panels, in room of its own."""
     handles, labels = axes.get_legend_handles_labels()
     look: dict[str, Any] = {"handletextpad": 0.4, "columnspacing": 1.2, "borderaxespad": 0.2}
     fitting = int(CHARACTERS // (4 + max(map(len, labels)))) if labels else 1
     columns = max(1, min(columns, 3, fitting))
-    figure.set_figheight(figure.get_figheight() + LINE * 1.15 * (math.ceil(len(labels) / columns) - 1))
-    figure.legend(handles, labels, loc="outside upper center", ncols=columns, **look)
+    lines = math.ceil(len(labels) / columns) - (title is None)
+    figure.set_figheight(figure.get_figheight() + LINE * 1.15 * lines)
+    figure.legend(handles, labels, loc="outside upper center", ncols=columns, title=title, **look)
 
 
 def named_rows(names: Sequence[str], each: float = 0.42, lines: int = 2) -> tuple["Figure", "Axes"]:
@@ -183,10 +185,17 @@ def whiskers(rows: pd.DataFrame, middle: str, low: str, high: str) -> list[Any]:
     return [side.clip(lower=0).fillna(0) for side in (rows[middle] - rows[low], rows[high] - rows[middle])]
 
 
-def dots(axes: "Axes", x: pd.Series, y: Sequence[float], error: Any, k: int, label: str, **more: Any) -> None:
-    """Draw a series of dots with the lengths of their intervals to both sides."""
-    look: dict[str, Any] = {"color": PALETTE[k % len(PALETTE)], "fmt": MARKERS[k % len(MARKERS)], **more}
-    axes.errorbar(x, y, xerr=error, markersize=6, elinewidth=1.6, markeredgecolor="white", label=label, **look)
+def dots(
+    axes: "Axes", x: pd.Series, y: Sequence[float], error: Any, k: int, label: str, *, hollow: bool = False, **more: Any
+) -> None:
+    """Draw a series of dots with the lengths of their intervals to both sides; hollow ones stand beside others."""
+    colour = PALETTE[k % len(PALETTE)]
+    look: dict[str, Any] = {"color": colour, "fmt": MARKERS[k % len(MARKERS)]}
+    if hollow:
+        look |= {"markersize": 4.5, "elinewidth": 0.9, "markeredgecolor": colour, "markerfacecolor": "white"}
+    else:
+        look |= {"markersize": 6, "elinewidth": 1.6, "markeredgecolor": "white"}
+    axes.errorbar(x, y, xerr=error, label=label, **(look | more))
 
 
 def line(axes: "Axes", x: pd.Series, y: pd.Series, error: Any, k: int, label: str, **more: Any) -> None:
@@ -201,6 +210,30 @@ def legend(axes: "Axes", entries: int, columns: int = 3) -> None:
     figure = axes.get_figure(root=True)
     assert figure is not None
     figure_legend(figure, axes, min(entries, columns))
+
+
+def milliseconds(axes: "Axes", low: float, high: float, most: int = 7) -> None:
+    """Label a log axis from `low` to `high` with round milliseconds, `most` of them at most."""
+    import numpy as np
+
+    axes.set_ylim(low, high)
+    first, last = float(np.exp(low)), float(np.exp(high))
+    step = next((step for step in STEPS if (last - first) / step <= most), STEPS[-1])
+    ticks = range(math.ceil(first / step) * step, int(last) + 1, step)
+    axes.set_yticks(np.log(list(ticks)), [str(tick) for tick in ticks])
+
+
+PERCENT = (0.1, 0.5, 1, 2, 5, 10, 20, 30, 50, 70, 80, 90, 95, 98, 99, 99.5, 99.9)  # labels of an axis in log odds
+
+
+def percentages(axes: "Axes", low: float, high: float) -> None:
+    """Label an axis in log odds from `low` to `high` with percentages."""
+    import numpy as np
+
+    axes.set_ylim(low, high)
+    odds = {f"{share:g}": float(np.log(share / (100 - share))) for share in PERCENT}
+    inside = {text: place for text, place in odds.items() if low <= place <= high}
+    axes.set_yticks([*inside.values()], [*inside])
 
 
 def least_squares(x: Any, y: Any, grid: Any, t: float) -> tuple[Any, Any]:

@@ -50,8 +50,8 @@ def reliability_figure(reliability: pd.DataFrame, prompt: str | None = None) -> 
             x = part["icc"].clip(lower=floor)
             ends = [x - part["icc_low"].clip(lower=floor), part["icc_high"] - x]
             error = [end.clip(lower=0).fillna(0) for end in ends] if condition == ALL else None
-            look = {"alpha": 0.85} if condition == ALL else {"alpha": 0.6}
-            dots(axes, x, at, error, k, "all sentences" if condition == ALL else f"within {condition}", **look)
+            name, alpha = ("all sentences", 0.85) if condition == ALL else (f"within {condition}", 0.6)
+            dots(axes, x, at, error, k, name, alpha=alpha)
         axes.set_xlim(floor - 0.03, 1.03)
         axes.set_xlabel(f"ICC(2,k){asked(prompt)}, a dot for each version")
         legend(axes, len(conditions) + 1, columns=2)

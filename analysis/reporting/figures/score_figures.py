@@ -61,9 +61,7 @@ def score_figure(
     with style():
         figure, (left, right) = grid(2, 2.7)
         _conditions(left, both)
-        within, title = (
-            ("pairs", "differences within pairs") if "pairs" in points else (ITEMS, "sentences less their item's mean")
-        )
+        within, title = ("pairs", "differences within pairs") if "pairs" in points else (ITEMS, "within items")
         right.plot(
             points[within]["score"], points[within]["rating"], "s", color=GREY, alpha=0.6, markersize=4, label="a pair",
             markeredgewidth=0,

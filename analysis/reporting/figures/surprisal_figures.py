@@ -18,6 +18,7 @@ from .figure_style import (
     figure_legend,
     filled,
     least_squares,
+    milliseconds,
     style,
     whiskers,
     wrapped,
@@ -168,11 +169,7 @@ def _milliseconds(axes: "Axes", log_rt: Any) -> None:
 
     low, high = np.quantile(log_rt, [0.005, 0.995])
     room = 0.06 * (high - low) or 0.1
-    axes.set_ylim(low - room, high + room)
-    steps = next(s for s in (20, 50, 100, 200, 500, 1000) if (np.exp(high) - np.exp(low)) / s <= 7 or s == 1000)
-    first = int(np.ceil(np.exp(low - room) / steps)) * steps
-    ticks = range(first, int(np.exp(high + room)) + 1, steps)
-    axes.set_yticks(np.log(list(ticks)), [str(tick) for tick in ticks])
+    milliseconds(axes, low - room, high + room)
 
 
 def smooth_figure(smooths: pd.DataFrame) -> "Figure":

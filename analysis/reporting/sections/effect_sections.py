@@ -10,9 +10,9 @@ from ...modelling import factorial as factorial_models
 from ...modelling import random_effects as chosen_models
 from ...modelling.grammaticality import INTERCEPTS, SLOPES, TERM
 from ...prompts import file_suffixes, prompts_of
-from ..exhibits import Exhibit, Page, Section, leading
-from ..figures import effect_figures
-from ..wording import effects, factors, fits, labels, participation
+from ..exhibits import Exhibit, Page, Section, few
+from ..figures import effect_figures, factor_figures
+from ..wording import effect_captions, effects, factors, fits, hypotheses, labels, participation
 
 MEANS = {  # of a measure: the measures whose means are shown, the caption, and what to look for in pairs
     "z": (
@@ -33,8 +33,9 @@ CURVES = (
 )
 SLOWER = " Look for orange above blue from 0 on: what is ungrammatical slows reading there or, as spillover, on the words after."
 COEFFICIENT = (
-    "Coefficient of grammaticality, {coded} so that it is their difference in {unit}, with its 95% interval, of {series}. "
-    "Intervals that leave out the line at zero show an effect. Stars: p {adjusted}, * p < .05, ** p < .01, *** p < .001."
+    "Effect of grammaticality on {measure}{where}: its coefficient, {coded} so that it is their difference in {unit}, with its 95% "
+    "interval. Filled: the headline, with slopes wherever the data allow them; hollow: intercepts alone, the form most often "
+    "published. Intervals that leave out the line at zero show an effect. Stars: p {adjusted}, * p < .05, ** p < .01, *** p < .001."
 )
 DECLARED = (
     "Mixed models of grammaticality with random intercepts, as declared; the coefficient is grammatical minus ungrammatical. "
@@ -74,9 +75,13 @@ def _grammaticality(page: Page, title: str, measure: str) -> Section:
     means = page.get("condition_means")
     means = means[means["measure"].isin(MEANS[measure][0])]
     exhibits += page.table("condition_means", "Means of participants' means and their standard errors.", means)
+    caption = effect_captions.grammaticality_caption(rows, fits.adjusted(len(prompts) > 1))
+    exhibits += page.coefficients("phenomenon_models", caption, effect_captions.grammaticality(rows))
     exhibits += _declared(page, rows, measure, prompts)
     exhibits += _paradigms(page, measure, prompts)
-    sentences = [*effects.effects(models, measure, prompts), *_left_aside(page, measure)] if len(rows) else []
+    counts = effects.counts(models, measure, prompts)  # they stand above, in the answer
+    sentences = [each for each in effects.effects(models, measure, prompts) if each not in counts]
+    sentences += _left_aside(page, measure) if len(rows) else []
     policy_models = policy_models[policy_models["measure"] == measure]
     steps = page.get("model_steps")
     steps = steps[steps["model"].isin(chosen_models.steps_named(policy_models))]
@@ -89,35 +94,51 @@ def _grammaticality(page: Page, title: str, measure: str) -> Section:
     noted = pd.concat([rows, policy_models])
     if len(prompts) > 1:
         noted = noted.assign(phenomenon=noted["phenomenon"] + noted["prompt"].map(labels.asked))
-    counts = 1 if len(prompts) == 1 else len(prompts) + 1  # of each prompt, and of all together
     notes = fits.notes(noted, "phenomenon")
-    return Section(title, badges, sentences, exhibits, notes, first=leading(sentences, counts))
+    if not sentences and not any(exhibit.svg for exhibit in exhibits):
+        return Section(title)  # of a study with factors of its own: the means are in the interaction plot
+    return Section(title, badges, sentences, exhibits, notes, first=few(sentences))
 
 
 def _mean_figures(page: Page, measure: str, prompts: Sequence[str | None]) -> list[Exhibit]:
-    """Return the figures of means and of coefficients, prompt by prompt, and of reading times word by word."""
-    models, conditions = page.get("phenomenon_models"), page.get("condition_means")
+    """Return the figures of means, prompt by prompt, and of reading times word by word.
+
+    Means of a study's own factors stand in the interaction plot.
+    """
+    conditions, curves = page.get("condition_means"), page.get("reading_curves")
     means, caption, look = MEANS[measure]
-    pairs = set(conditions.loc[conditions["measure"].isin(means), "condition"]) == {*CODES}
-    coefficient = COEFFICIENT.format(
+    of_measure = conditions[conditions["measure"].isin(means)]
+    if len(page.get("factorial_means")):
+        grammatical = of_measure["condition"].isin(CODES).groupby(of_measure["phenomenon"]).transform("all")
+        of_measure = of_measure[grammatical]
+    pairs = set(of_measure["condition"]) == {*CODES}
+    exhibits: list[Exhibit] = []
+    for prompt, ending in file_suffixes(prompts).items():
+        draw = partial(effect_figures.condition_figure, of_measure, means[0], prompt)
+        text = labels.under(prompt, caption + look if pairs else caption)
+        exhibits += page.figure("condition_means", f"means-{measure}{ending}", text, draw)
+    if measure == "log_rt":
+        pairs = set(curves["condition"]) == {*CODES}
+        draw = partial(effect_figures.curve_figure, curves, effect_figures.looks(page.get("conditions")))
+        exhibits += page.figure("reading_curves", "curves", CURVES + (SLOWER if pairs else ""), draw)
+    return exhibits
+
+
+def _coefficient_figures(page: Page, measure: str, prompts: Sequence[str | None]) -> list[Exhibit]:
+    """Return the figures of the effect of grammaticality, prompt by prompt."""
+    models = page.get("phenomenon_models")
+    caption = COEFFICIENT.format(
+        measure="ratings" if measure == "z" else "reading times",
         coded=fits.CODED,
         unit="standard deviations of a participant's ratings" if measure == "z" else "log ms",
-        series="the declared model and the one with slopes"
-        if measure == "z"
-        else "the critical region and the two words after it",
+        where="" if measure == "z" else " at the critical region and the two words after it",
         adjusted=fits.adjusted(len(prompts) > 1),
     )
     exhibits: list[Exhibit] = []
     for prompt, ending in file_suffixes(prompts).items():
-        draw = partial(effect_figures.condition_figure, conditions, means[0], prompt)
-        text = labels.under(prompt, caption + look if pairs else caption)
-        exhibits += page.figure("condition_means", f"means-{measure}{ending}", text, draw)
         draw = partial(effect_figures.coefficient_figure, models, measure, prompt)
-        text = labels.under(prompt, coefficient)
+        text = labels.under(prompt, caption)
         exhibits += page.figure("phenomenon_models", f"effects-{measure}{ending}", text, draw)
-    if measure == "log_rt":
-        draw = partial(effect_figures.curve_figure, page.get("reading_curves"))
-        exhibits += page.figure("reading_curves", "curves", CURVES + (SLOWER if pairs else ""), draw)
     return exhibits
 
 
@@ -136,7 +157,7 @@ def _declared(page: Page, rows: pd.DataFrame, measure: str, prompts: Sequence[st
     ):
         part = rows[rows["random"] == form]
         columns = _columns(names, prompts, measure)
-        exhibits += page.table("phenomenon_models", caption + fits.fitted(part), part[columns])
+        exhibits += page.table("phenomenon_models", caption + fits.fitted(part), part[columns], aside=True)
     return exhibits
 
 
@@ -177,39 +198,75 @@ def _policy_tables(page: Page, models: pd.DataFrame, steps: pd.DataFrame) -> lis
     return exhibits + page.table("model_steps", caption, steps[[*STEPS]], limit=60, aside=True)
 
 
-def factorial(page: Page) -> Section:
-    """Return the models of the study's own factors."""
-    models, marginal = page.get("factorial_models"), page.get("marginal_contrasts")
-    sentences = factors.factorial_effects(models) if len(models) else []
-    sentences += factors.level_differences(marginal)
+def answer(page: Page) -> Section:
+    """Return what was tested and what came out: terms and responses, the effects, cells' means, and coefficients."""
+    factorial, phenomena = page.get("factorial_models"), page.get("phenomenon_models")
+    sentences = [*factors.factorial_effects(factorial)] if len(factorial) else []
+    exhibits = [*_interactions(page), *_factorial_coefficients(page, factorial)]
+    for measure in ("z", "log_rt"):
+        prompts = page.prompts() if measure == "z" else [None]
+        rows = phenomena[phenomena["measure"] == measure]
+        if len(rows):
+            sentences += effects.counts(rows, measure, prompts)
+            exhibits += _coefficient_figures(page, measure, prompts)
+    lead = " ".join(hypotheses.tested(factorial, phenomena))
+    badges = page.badges_of_first("factorial_models", "phenomenon_models")
+    return Section("What was tested, and what came out", badges, sentences, exhibits, lead=lead)
+
+
+def _interactions(page: Page) -> list[Exhibit]:
+    """Return the interaction plot of each set of factors."""
+    means = page.get("factorial_means")
     exhibits: list[Exhibit] = []
+    for number, (names, rows) in enumerate(means.groupby("factors", sort=False), start=1):
+        draw = partial(factor_figures.interaction_figure, means, str(names))
+        caption = effect_captions.interaction(rows)
+        exhibits += page.figure("factorial_means", f"interaction-{number}", caption, draw, rows)
+        exhibits += page.coefficients(
+            "factorial_means", effect_captions.cells_caption(rows), effect_captions.cells(rows)
+        )
+    return exhibits
+
+
+def _factorial_coefficients(page: Page, models: pd.DataFrame) -> list[Exhibit]:
+    """Return the table of every contrast, and its figure for each response."""
+    table = effect_captions.contrasts(models)
+    exhibits = page.coefficients("factorial_models", effect_captions.contrasts_caption(models), table)
     caption = (
         "Differences between the levels of the study's factors, with 95% intervals; an interaction is a difference of "
-        "differences."
+        f"differences. {effect_captions.FILLED}"
     )
     for measure in models["measure"].unique():
         rows = models[models["measure"] == measure]
         for prompt, ending in file_suffixes(prompts_of(rows)).items():
-            draw = partial(effect_figures.factorial_figure, rows, measure, prompt)
-            exhibits += page.figure(
-                "factorial_models", f"factors-{measure}{ending}", labels.under(prompt, caption), draw
-            )
+            draw = partial(factor_figures.factorial_figure, rows, measure, prompt)
+            text = labels.under(prompt, f"{labels.response(measure)}: {caption[0].lower()}{caption[1:]}")
+            exhibits += page.figure("factorial_models", f"factors-{measure}{ending}", text, draw, aside=True)
+    return exhibits
+
+
+def models(page: Page) -> Section:
+    """Return the models of the study's own factors in full, and every fit on the way to them."""
+    models, marginal = page.get("factorial_models"), page.get("marginal_contrasts")
     caption = (
         "Models of the study's own factors. A contrast is named by the levels that it sets against each other; ms is its "
         f"difference at the mean; {fits.DETECTABLE}."
     )
     columns = [name for name in FACTORIAL if name in models]
-    exhibits += page.table("factorial_models", caption, models[columns], limit=60, aside=True)
+    exhibits = page.table("factorial_models", caption, models[columns], limit=60, aside=True)
     steps = page.get("model_steps")
     steps = steps[steps["model"].isin(factorial_models.steps_named(models))]
     exhibits += page.table(
         "model_steps", "Every fit on the way to these models.", steps[[*STEPS]], limit=60, aside=True
     )
+    if len(models):
+        caption = "Means of participants' means and their standard errors, by phenomenon and condition."
+        exhibits += page.table("condition_means", caption, aside=True)
     caption = "Differences between levels of a factor at the means of everything else."
     exhibits += page.table("marginal_contrasts", caption, marginal.drop(columns="formula"), aside=True)
-    badges = page.badges("factorial_models") if sentences else ()
-    first = max(1, min(9, len(sentences)))
-    return Section("Factors of the study", badges, sentences, exhibits, fits.notes(models, "model"), first=first)
+    sentences = factors.level_differences(marginal)
+    badges = page.badges("factorial_models") if exhibits else ()
+    return Section("Models of the study's factors", badges, sentences, exhibits, fits.notes(models, "model"))
 
 
 def trust(page: Page) -> Section:

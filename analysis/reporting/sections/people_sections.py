@@ -28,7 +28,7 @@ def run(page: Page) -> Section:
         sources = ", ".join(sorted(sessions["source"].unique()))
         sentences.append(f"{participation.participation(ledger, people, sessions)} Sessions came from: {sources}.")
         exhibits += page.table("sessions", "Sessions by version: counts of rows.", _sessions(sessions))
-    return Section("What was run", page.people() if len(sessions) else (), sentences, exhibits)
+    return Section("Participants and materials", page.people() if len(sessions) else (), sentences, exhibits)
 
 
 def _practised(page: Page) -> set[str]:

@@ -65,25 +65,35 @@ def effects(models: pd.DataFrame, measure: str, prompts: Sequence[str | None] = 
     several: in the table, or in `prompts`.
     """
     tested = models[(models["measure"] == measure) & (models["term"] == TERM)]
-    counts, single = [], []
+    single = []
     prompts = prompts or prompts_of(tested)
     for prompt in prompts:
         part = rows_of_prompt(tested, prompt)
         declared = part[part["random"] == INTERCEPTS]
         rows = declared[declared["region"].isin(FIRST)]
-        if rows.empty:
-            continue
         slopes = records(part[(part["random"] == SLOPES) & part["region"].isin(FIRST)])
         beside = {row["phenomenon"]: row for row in slopes}
-        counts += _counted(declared, measure, prompt)
         single += [effect(row, prompt) + _with_slopes(beside.get(row["phenomenon"])) for row in records(rows)]
+    return [*counts(models, measure, prompts), *single]
+
+
+def counts(models: pd.DataFrame, measure: str, prompts: Sequence[str | None] = ()) -> list[str]:
+    """Return how many phenomena of a measure differ after correction, prompt by prompt, and over all prompts."""
+    tested = models[(models["measure"] == measure) & (models["term"] == TERM)]
+    counts = []
+    prompts = prompts or prompts_of(tested)
+    for prompt in prompts:
+        part = rows_of_prompt(tested, prompt)
+        declared = part[part["random"] == INTERCEPTS]
+        if declared["region"].isin(FIRST).any():
+            counts += _counted(declared, measure, prompt)
     if counts and len(prompts) > 1:
         declared = tested[tested["random"] == INTERCEPTS]
         counts.append(
             f"Corrected over all {int(declared['p'].notna().sum())} tests of the {len(prompts)} prompts together, "
             f"{int((declared['p_bh_all'] < ALPHA).sum())} differences remain."
         )
-    return [*counts, *single]
+    return counts
 
 
 def _with_slopes(row: Row | None) -> str:

@@ -1,4 +1,4 @@
-"""What a study's own factors do to ratings and reading times."""
+"""What a study's own factors do to ratings, reading times and answers."""
 
 from collections.abc import Mapping, Sequence
 
@@ -6,10 +6,10 @@ import pandas as pd
 
 from ...measuring.ratings_and_times import SENTENCE_WIDE
 from ...modelling.grammaticality import SLOPES
-from ...prompts import prompts_of
+from ...prompts import named_prompts
 from ...row_dicts import records
 from .effects import in_ms
-from .labels import asked, label
+from .labels import asked, label, response
 from .numbers import Row, apa, significance
 
 KEY = ("model", "measure", "region", "prompt", "term")
@@ -17,20 +17,21 @@ KEY = ("model", "measure", "region", "prompt", "term")
 
 def factorial_effects(models: pd.DataFrame) -> list[str]:
     """Return a sentence for each model: every contrast in APA style, and what the model with slopes says of it."""
+    models = models.assign(named=named_prompts(models))
     first = models[models["random"] != SLOPES]
-    several = len(prompts_of(models)) > 1
     slopes = records(models[models["random"] == SLOPES])
     beside: dict[tuple[str, ...], Row] = {tuple(str(row[key]) for key in KEY): row for row in slopes}
     return [
-        _sentence(records(rows), beside, several)
+        _sentence(records(rows), beside)
         for _, rows in first.groupby(["model", "measure", "region", "prompt"], sort=False, dropna=False)
     ]
 
 
-def _sentence(rows: Sequence[Row], beside: Mapping[tuple[str, ...], Row], several: bool) -> str:
+def _sentence(rows: Sequence[Row], beside: Mapping[tuple[str, ...], Row]) -> str:
     region = rows[0]["region"]
     where = "" if region == SENTENCE_WIDE else f" of region {region}"
-    head = f"{label(rows[0]['model'])}, {rows[0]['measure']}{where}{asked(rows[0]['prompt'] if several else None)}"
+    measure = response(rows[0]["measure"]) if rows[0]["family"] == "binomial" else rows[0]["measure"]
+    head = f"{label(rows[0]['model'])}, {measure}{where}{asked(rows[0]['named'])}"
     contrasts: list[str] = []
     for row in rows:
         if pd.isna(row["estimate"]):

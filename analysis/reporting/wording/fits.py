@@ -1,5 +1,6 @@
 """How mixed models were fitted: formulas, program, random effects, and the notes on single fits."""
 
+import re
 from collections.abc import Mapping
 
 import pandas as pd
@@ -30,12 +31,29 @@ AGREEING = "a thousandth of a standard error"  # as far as two engines may diffe
 
 
 def formulas(models: pd.DataFrame) -> str:
-    """Return the formulas of models, each once, as code.
+    """Return the formulas of models, each once, as code; a factor with one contrast stands under its own name.
 
     >>> formulas(pd.DataFrame({"formula": ["z ~ a", "z ~ b", "z ~ a"]}))
     '`z ~ a` and `z ~ b`'
+    >>> formulas(pd.DataFrame({"formula": ["z ~ npi_ever_any"], "term": ["npi_ever_any"], "contrast": ["npi: ever minus any"]}))
+    '`z ~ npi`'
     """
-    return listed(f"`{formula}`" for formula in models["formula"].unique())
+    texts = dict.fromkeys(models["formula"])
+    for column, factor in _factors(models).items():
+        texts = dict.fromkeys(re.sub(rf"\b{re.escape(column)}\b", factor, text) for text in texts)
+    return listed(f"`{text}`" for text in texts)
+
+
+def _factors(models: pd.DataFrame) -> dict[str, str]:
+    """Return the factor of each column of contrasts that is the only one of its factor."""
+    if "contrast" not in models:
+        return {}
+    single = models.dropna(subset="contrast")
+    single = single[~single["term"].str.contains(":", regex=False)].drop_duplicates("term")
+    factors = single["contrast"].str.partition(": ")[0]
+    return {
+        term: factor for term, factor in zip(single["term"], factors, strict=True) if (factors == factor).sum() == 1
+    }
 
 
 def estimation(models: pd.DataFrame, software: Versions | None = None) -> str:
@@ -45,6 +63,8 @@ def estimation(models: pd.DataFrame, software: Versions | None = None) -> str:
     'by REML with the Python package glmm 0.6.2 and degrees of freedom after Satterthwaite (Kuznetsova et al., 2017)'
     """
     used = program(str(models["engine"].iloc[0]), software)
+    if "family" in models and (models["family"] == "binomial").all():
+        return f"binomial with a logit link, by maximum likelihood (Laplace's approximation) with {used} and Wald's z tests"
     return f"by REML with {used} and degrees of freedom after Satterthwaite (Kuznetsova et al., 2017)"
 
 

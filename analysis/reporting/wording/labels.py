@@ -28,6 +28,30 @@ def coefficient(term: str) -> str:
     return label(term).replace(":", " × ").replace("@", " at ")
 
 
+RESPONSES = {
+    "z": "rating (z)", "rating": "rating", "log_rt": "log reading time", "rt": "reading time (ms)",
+    "correct": "right answers (log odds)", "yes": "yes (log odds)", "chosen": "choices (log odds)",
+}  # fmt: skip
+
+
+def response(measure: str) -> str:
+    """Return a response of models as people write it.
+
+    >>> response("log_rt"), response("z")
+    ('log reading time', 'rating (z)')
+    """
+    return RESPONSES.get(measure, label(measure))
+
+
+def region_name(region: str) -> str:
+    """Return how a region is called beside a result.
+
+    >>> region_name("critical"), region_name("critical+1"), region_name("embedded_verb")
+    ('critical region', 'critical + 1', 'embedded verb')
+    """
+    return "critical region" if region == "critical" else label(region).replace("+", " + ")
+
+
 def listed(names: Iterable[str]) -> str:
     """Return names as a sentence lists them.
 

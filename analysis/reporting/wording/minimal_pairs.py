@@ -8,7 +8,7 @@ from ...comparing.pair_accuracy import MEAN, MODEL, OVERALL, POOLED
 from ...prompts import prompts_of
 from ...row_dicts import records
 from .labels import asked, label, language_model
-from .numbers import ALPHA, Row, correlated, correlation, interval, minus, p_value, percent, signed
+from .numbers import ALPHA, Row, correlated, correlation, counted, interval, minus, p_value, percent, signed
 
 FEW = 4  # models that are compared one by one in a sentence each before a count comes first
 LEVELS = (
@@ -63,8 +63,8 @@ def accuracies(table: pd.DataFrame) -> list[str]:
         low, high = percent(pooled["wilson_low"]), percent(pooled["wilson_high"])
         sentences.append(
             f"{model} ({protocol}, {measure}) gives the grammatical sentence the higher score in "
-            f"{percent(pooled['accuracy'])} of {pooled['n']} pairs (95% Wilson interval {low} to {high}); the mean "
-            f"over {len(paradigms)} paradigms is {percent(mean['accuracy'])}, the lowest "
+            f"{percent(pooled['accuracy'])} of {counted(pooled['n'], 'pair')} (95% Wilson interval {low} to {high}); the mean "
+            f"over {counted(len(paradigms), 'paradigm')} is {percent(mean['accuracy'])}, the lowest "
             f"{percent(weakest['accuracy'])} ({label(weakest['paradigm'])})."
         )
     return sentences
@@ -79,8 +79,8 @@ def model_comparisons(table: pd.DataFrame) -> list[str]:
             sentences.append(f"{pair}: {row['note']}")
             continue
         fixed = (
-            f"{percent(row['accuracy_a'])} and {percent(row['accuracy_b'])} of {row['n']} pairs ({row['ties']} tied); only "
-            f"the first wins {row['a_only']}, only the second {row['b_only']} (McNemar, {FIXED} only: p_Holm "
+            f"{percent(row['accuracy_a'])} and {percent(row['accuracy_b'])} of {counted(row['n'], 'pair')} ({row['ties']} tied); "
+            f"only the first wins {row['a_only']}, only the second {row['b_only']} (McNemar, {FIXED} only: p_Holm "
             f"{p_value(row['mcnemar_holm'])})"
         )
         drawn = f" {row['note']}" if pd.isna(row["flip_p"]) else f" Over {row['paradigms']} {DRAWN}: {_points(row)}."
@@ -133,7 +133,7 @@ def length_bias(table: pd.DataFrame) -> list[str]:
         )
         sentences.append(
             f"{name}: winning a pair and the difference in tokens correlate by r_pb = {correlation(row['r'])}, "
-            f"p {p_value(row['p'])} ({row['n']} pairs, {row['unequal']} of unequal length): {leaning}."
+            f"p {p_value(row['p'])} ({counted(row['n'], 'pair')}, {row['unequal']} of unequal length): {leaning}."
         )
     return sentences
 
@@ -148,7 +148,7 @@ def accuracy_correlations(table: pd.DataFrame) -> list[str]:
         else:
             pearson = correlated(row["pearson"], row["low"], row["high"])
             sentences.append(
-                f"{pair}: accuracies correlate by {pearson} over {row['paradigms']} paradigms "
+                f"{pair}: accuracies correlate by {pearson} over {counted(row['paradigms'], 'paradigm')} "
                 f"(Spearman {correlation(row['spearman'])})."
             )
     return sentences
@@ -175,8 +175,8 @@ def proportion_tests(table: pd.DataFrame) -> list[str]:
     for row in records(table.dropna(subset=["accuracy_a", "accuracy_b"])):
         test = "" if pd.isna(row["z"]) else f", z = {signed(row['z'], 2)}, p {p_value(row['p'])}"
         sentences.append(
-            f"{language_model(row)}, {row['measure']}: {percent(row['accuracy_a'])} of {row['n_a']} pairs ({row['group_a']}) and "
-            f"{percent(row['accuracy_b'])} of {row['n_b']} ({row['group_b']}){test}."
+            f"{language_model(row)}, {row['measure']}: {percent(row['accuracy_a'])} of {counted(row['n_a'], 'pair')} "
+            f"({row['group_a']}) and {percent(row['accuracy_b'])} of {row['n_b']} ({row['group_b']}){test}."
         )
     return sentences
 

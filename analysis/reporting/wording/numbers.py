@@ -71,6 +71,15 @@ def p_value(p: float) -> str:
     return f"= {p:.3f}".replace("0.", ".")
 
 
+def counted(number: int, noun: str, plural: str = "") -> str:
+    """Return a number with its noun, in the singular where there is one.
+
+    >>> counted(1, "item"), counted(2, "item"), counted(2, "phenomenon", "phenomena")
+    ('1 item', '2 items', '2 phenomena')
+    """
+    return f"{number} {noun if number == 1 else plural or f'{noun}s'}"
+
+
 def percent(share: float) -> str:
     """Return a share as a percentage with one decimal.
 

@@ -1,5 +1,6 @@
 """Who took part, with which materials, and what was excluded."""
 
+import re
 from collections.abc import Iterable
 
 import pandas as pd
@@ -9,7 +10,7 @@ from ...ledger import ALL
 from ...prompts import ASKED, prompts_of, rows_of_prompt
 from ...row_dicts import records
 from .labels import asked
-from .numbers import Row, percent
+from .numbers import Row, counted, percent
 
 COUNTED = {
     "sessions": "sessions",
@@ -25,10 +26,10 @@ NOT_TOLD_APART = (
 
 def materials(items: pd.DataFrame) -> str:
     """Return how many sentences there are, of how many items, paradigms and phenomena."""
-    counts = {name: items[name].nunique() for name in ("phenomenon", "paradigm", "item")}
+    items_, paradigms, phenomena = (items[name].nunique() for name in ("item", "paradigm", "phenomenon"))
     return (
-        f"Materials: {len(items)} sentences, {counts['item']} items in {counts['paradigm']} paradigms of "
-        f"{counts['phenomenon']} phenomena."
+        f"Materials: {counted(len(items), 'sentence')}, {counted(items_, 'item')} in {counted(paradigms, 'paradigm')} of "
+        f"{counted(phenomena, 'phenomenon', 'phenomena')}."
     )
 
 
@@ -39,11 +40,11 @@ def participation(ledger: pd.DataFrame, people: pd.DataFrame, sessions: pd.DataF
     """
     began = ledger.loc[(ledger["table"] == "sessions") & (ledger["condition"] == ALL), "participants_before"]
     if len(began) and len(people):
-        return f"Of {began.iloc[0]} participants who began, {len(people)} completed a session that counts."
+        return f"Of {began.iloc[0]} participants who began, {len(people)} completed the study."
     if sessions is None or sessions.empty:
         return ""
     complete = sessions.loc[sessions["complete"].astype(bool), "participant"].nunique()
-    return f"Of {sessions['participant'].nunique()} participants who began, {complete} completed a session."
+    return f"Of {sessions['participant'].nunique()} participants who began, {complete} completed the study."
 
 
 def exclusions(ledger: pd.DataFrame, people: pd.DataFrame, prompts: pd.DataFrame) -> list[str]:
@@ -67,9 +68,15 @@ def excluded(row: Row) -> str:
 
     >>> excluded({"table": "rating_scores", "rule": "not a rating", "before": 80, "excluded": 2})
     'We excluded 2 of 80 ratings (2.5%): not a rating.'
+    >>> excluded({"table": "region_times: critical", "rule": "a word of critical has no reading time", "before": 80, "excluded": 0})
+    'None of 80 critical regions was excluded by this rule: a word of it has no reading time.'
     """
-    share = percent(row["excluded"] / max(row["before"], 1))
-    return f"We excluded {row['excluded']} of {row['before']} {COUNTED.get(row['table'], 'answers')} ({share}): {row['rule']}."
+    what, rule = COUNTED.get(row["table"], "answers"), re.sub(r"^a word of \S+ ", "a word of it ", row["rule"])
+    if not row["excluded"]:
+        return f"None of {row['before']} {what} was excluded by this rule: {rule}."
+    return (
+        f"We excluded {row['excluded']} of {row['before']} {what} ({percent(row['excluded'] / row['before'])}): {rule}."
+    )
 
 
 def participants_excluded(people: pd.DataFrame) -> str:
@@ -78,7 +85,7 @@ def participants_excluded(people: pd.DataFrame) -> str:
     if rules.empty:
         return "No participant was excluded."
     counts = _counts(rules.value_counts(sort=False).items())
-    return f"We excluded {len(rules)} of {len(people)} participants: {counts}; {len(people) - len(rules)} remained."
+    return f"We excluded {len(rules)} of {counted(len(people), 'participant')}: {counts}; {len(people) - len(rules)} remained."
 
 
 def rules_without_effect(ledger: pd.DataFrame) -> list[str]:
@@ -116,7 +123,7 @@ def flagged(prompts: pd.DataFrame) -> list[str]:
     for prompt in prompts_of(tested) if len(tested) else ():
         flags = rows_of_prompt(tested, prompt)["flagged"].astype(bool)
         sentences.append(
-            f"The ratings{asked(prompt)} of {int(flags.sum())} of {len(flags)} participants {NOT_TOLD_APART} "
+            f"The ratings{asked(prompt)} of {int(flags.sum())} of {counted(len(flags), 'participant')} {NOT_TOLD_APART} "
             "(Mann-Whitney, p ≥ .05). They stay: such a rule is circular with the effect."
         )
     return sentences

@@ -6,8 +6,8 @@ from ...ledger import ALL
 from ...measuring.reliability import POOR
 from ...prompts import prompts_of, rows_of_prompt
 from ...row_dicts import records
-from .labels import asked, label
-from .numbers import correlation, percent, signed
+from .labels import asked, label, listed
+from .numbers import correlation, counted, percent
 
 ACCEPTED = "the majority agrees on at least four of five pairs"  # of a paradigm
 CEILING = "what a perfect model would correlate with these people's mean ratings"
@@ -23,7 +23,7 @@ def agreement(reliability: pd.DataFrame, ceilings: pd.DataFrame, choices: pd.Dat
         reached = [f"{correlation(row['ceiling'])} over {row['level']}" for row in records(known)]
         if reached:
             sentences.append(
-                f"A perfect model would correlate with these ratings{asked(prompt)} by {', '.join(reached)}."
+                f"A perfect model would correlate with people's mean ratings{asked(prompt)} by {listed(reached)} (noise ceilings)."
             )
     for prompt in prompts_of(choices):
         sentences += _majorities(rows_of_prompt(choices, prompt), prompt)
@@ -36,17 +36,17 @@ def _intraclass(reliability: pd.DataFrame, prompt: str | None) -> list[str]:
         return []
     poor = whole[whole["icc"] < POOR]
     text = (
-        f"ICC(2,k){asked(prompt)} over all sentences of a paradigm in a version: median {whole['icc'].median():.2f}, from "
-        f"{signed(whole['icc'].min(), 2)} to {whole['icc'].max():.2f}"
+        f"Intraclass correlations of ratings{asked(prompt)}, ICC(2,k), over all sentences of a paradigm in a version had a median "
+        f"of {correlation(whole['icc'].median())} (from {correlation(whole['icc'].min())} to {correlation(whole['icc'].max())})"
     )
     within = reliability[reliability["condition"] != ALL].dropna(subset="icc")
     if len(within):
-        text += f"; within a condition the median is {signed(within['icc'].median(), 2)}"
+        text += f"; within a condition the median was {correlation(within['icc'].median())}"
     names = ", ".join(
         f"{label(row['paradigm'])} ({row['experiment']}-{row['version']})" for row in records(poor.head(8))
     )
     more = f" and {len(poor) - 8} more" if len(poor) > 8 else ""
-    below = f" It is below {POOR:g} in {len(poor)} of {len(whole)}: {names}{more}." if len(poor) else ""
+    below = f" It was below {POOR:g} in {len(poor)} of {len(whole)}: {names}{more}." if len(poor) else ""
     return [f"{text}.{below}"]
 
 
@@ -54,8 +54,8 @@ def _majorities(choices: pd.DataFrame, prompt: str | None) -> list[str]:
     paradigms = choices[choices["paradigm"] != ALL]
     over = choices[choices["paradigm"] == ALL] if len(choices) > 1 else choices
     return [
-        f"In forced choice{asked(prompt)}, {percent(row['individual'])} of {row['choices']} single choices are of the "
-        f"grammatical member, and the majority chose it in {percent(row['majority'])} of {row['pairs']} pairs; {ACCEPTED} in "
-        f"{int(paradigms['kept'].sum())} of {len(paradigms)} paradigms."
+        f"In forced choice{asked(prompt)}, {percent(row['individual'])} of {counted(row['choices'], 'single choice')} were of the "
+        f"grammatical member, and the majority chose it in {percent(row['majority'])} of {counted(row['pairs'], 'pair')}; "
+        f"{ACCEPTED} in {int(paradigms['kept'].sum())} of {counted(len(paradigms), 'paradigm')}."
         for row in records(over)
     ]

@@ -84,14 +84,36 @@ def test_text_from_data_cannot_become_markup(everything: Tables) -> None:
     assert html.escape("<i>title</i>") in page
 
 
-def test_what_is_simulated_or_a_toy_is_marked_at_every_number_of_it(page: str, everything: Tables) -> None:
-    figures = re.findall(r"<figure>.*?</figure>", page, re.DOTALL)
-    for figure in figures:
-        file = re.search(r'href="(\w+)\.csv"', figure)
-        assert file is not None
-        assert ('<span class="badge">simulated data</span>' in figure) == (file[1] not in ("items", "accuracy"))
-        by_a_model = "model" in everything[file[1]] or file[1] == "delta_comparisons"
-        assert ('<span class="badge">toy language model</span>' in figure) == by_a_model
+def test_what_is_simulated_or_a_toy_is_marked_once_over_all_numbers_of_it(page: str, everything: Tables) -> None:
+    sections = re.findall(r'<section id="(?:part|appendix)-.*?</section>', page, re.DOTALL)
+    assert len(sections) > 8
+    for section in sections:
+        heading, _, rest = section.partition("</h2>")
+        for figure in re.findall(r"<figure.*?</figure>", rest, re.DOTALL):
+            file = re.search(r'href="(\w+)\.csv"', figure)
+            assert file is not None
+            by_a_model = "model" in everything[file[1]] or file[1] == "delta_comparisons"
+            for badge, marked in (
+                ("simulated data", file[1] not in ("items", "accuracy")),
+                ("toy language model", by_a_model),
+            ):
+                badges = (
+                    heading.count(f'<span class="badge">{badge}</span>'),
+                    figure.count(f'<span class="badge">{badge}</span>'),
+                )
+                assert badges in ([(1, 0), (0, 1)] if marked else [(0, 0), (1, 0)]), (file[1], badge)
+
+
+def test_the_hypothesis_comes_first_and_agreement_in_the_appendix(page: str) -> None:
+    titles = [title.strip() for title in re.findall(r"<h2>([^<]*)", page)]
+    assert titles[:5] == [
+        "What was tested, and what came out", "Participants and materials", "Exclusions", "Ratings", "Reading times",
+    ]  # fmt: skip
+    assert titles.index("Methods, ready to paste") < titles.index("Appendix 1. How far the results can be trusted")
+    assert titles.index("Appendix 2. Agreement among people") < titles.index("All tables")
+    lead = page[page.index("<h2>What was tested") : page.index("<h2>Participants")]
+    assert "We tested the effect of grammaticality (grammatical − ungrammatical) in 3 phenomena on ratings and" in lead
+    assert "differ between grammatical and ungrammatical sentences in" in lead
 
 
 def test_every_table_from_people_is_marked_whatever_it_is_called(everything: Tables) -> None:
@@ -114,7 +136,10 @@ def test_a_real_model_beside_a_toy_carries_no_mark_in_its_own_figure(everything:
     figures = re.findall(r"<figure>.*?</figure>", page, re.DOTALL)
     own = [figure for figure in figures if "share of pairs won on each paradigm" in figure]
     assert ["toy language model</span>" in figure for figure in own] == [True, False]
-    assert all("a toy language model among them" in figure for figure in figures if figure not in own)
+    assert (
+        '<h2>Language models on minimal pairs <span class="badge">a toy language model among them</span></h2>' in page
+    )
+    assert not any("a toy language model among them" in figure for figure in figures)
 
 
 def test_a_table_of_one_model_names_it_once_and_one_of_two_in_each_row(everything: Tables) -> None:
@@ -270,10 +295,8 @@ def test_models_made_by_hand_and_written_to_the_results_stand_in_their_sections(
     made = whole(everything | more, title="t")
     page = made.html
     assert page.index("<h2>Ratings") < page.index("as ordered categories (probit)") < page.index("<h2>Reading times")
-    assert page.index("<h2>Factors of the study") < page.index("kind, a − b at size big: ")
-    assert page.index("<h2>How far the results can be trusted") < page.index(
-        "is found by 40 participants with 24 items"
-    )
+    assert page.index("<h2>Appendix 1. Models of the study&#39;s factors") < page.index("kind, a − b at size big: ")
+    assert page.index("How far the results can be trusted<") < page.index("is found by 40 participants with 24 items")
     assert page.index("<h2>Reading times and surprisal") < page.index("s(surprisal): about a straight line")
     assert "power" in made.figures
     assert "Ratings were modelled as ordered categories too" in page

@@ -75,13 +75,16 @@ def test_dots_are_the_tables_means_and_bars_one_standard_error(results: Tables) 
 def test_coefficients_carry_their_interval_and_stars_after_correction(results: Tables) -> None:
     models = results["phenomenon_models"].copy()
     models = models[models["region"].isin(["critical", "sentence"])]
-    is_term = models["term"].eq("grammaticality") & models["measure"].eq("log_rt") & models["random"].eq("intercepts")
+    is_term = models["term"].eq("grammaticality") & models["measure"].eq("log_rt") & models["random"].eq("slopes")
     models.loc[is_term, "p_bh"] = [0.0005, 0.03, 0.2]
     models.loc[is_term, "p"] = 1e-9
     axes = coefficient_figure(models).axes[0]
     assert [text.get_text() for text in axes.texts] == ["***", "*", ""]
     ends = np.array([segment[:, 0] for segment in axes.containers[0][2][0].get_segments()])
     np.testing.assert_allclose(ends, models.loc[is_term, ["ci_low", "ci_high"]].to_numpy())
+    published = np.array([segment[:, 0] for segment in axes.containers[1][2][0].get_segments()])
+    other = models["term"].eq("grammaticality") & models["measure"].eq("log_rt") & models["random"].eq("intercepts")
+    np.testing.assert_allclose(published, models.loc[other, ["ci_low", "ci_high"]].to_numpy())
 
 
 def test_the_regression_line_is_least_squares_over_words(results: Tables) -> None:
@@ -126,11 +129,13 @@ def test_curves_are_the_tables_means_at_their_places(results: Tables) -> None:
     np.testing.assert_allclose(line.get_ydata(orig=False), rows["mean"])
 
 
-def test_words_after_the_region_and_slopes_are_series_and_only_declared_models_have_stars(results: Tables) -> None:
+def test_words_after_the_region_are_series_and_only_headlines_have_stars(results: Tables) -> None:
     models = results["phenomenon_models"].assign(p_bh=1e-9)
     times, ratings = coefficient_figure(models), coefficient_figure(models, "z")
-    assert [text.get_text() for text in times.legends[0].texts] == ["critical", "critical+1"]
-    assert [text.get_text() for text in ratings.legends[0].texts] == ["declared model", "with slopes"]
+    assert [text.get_text() for text in times.legends[0].texts] == [
+        "critical region", "critical region, intercepts alone", "critical + 1",
+    ]  # fmt: skip
+    assert [text.get_text() for text in ratings.legends[0].texts] == ["headline: with slopes", "intercepts alone"]
     assert len(times.axes[0].texts) == 6
     assert len(ratings.axes[0].texts) == 3
 

@@ -6,7 +6,7 @@ import pytest
 from gardenpath.analysis import AlignOptions, align, analyse
 from gardenpath.analysis.reporting.manuscript import methods, ready_to_paste
 from gardenpath.analysis.reporting.references import REFERENCES, cited
-from gardenpath.study import AnalysisSection, ExcludeSection
+from gardenpath.study import TABLES, AnalysisSection, ExcludeSection
 
 Tables = dict[str, pd.DataFrame]
 
@@ -18,9 +18,9 @@ def found(analysed: Tables) -> Tables:
 
 def test_methods_state_counts_rules_models_and_versions(found: Tables) -> None:
     text = "\n".join(methods(found, {"glmm": "0.6.2", "gardenpath": "9.9"}))
-    assert "Of 24 participants who began, 23 completed a session that counts. No participant was excluded." in text
+    assert "Of 24 participants who began, 23 completed the study. No participant was excluded." in text
     assert (
-        "We excluded 1 of 529 critical regions (0.2%): a word of critical was read in less than 100 or more than 3000 ms."
+        "We excluded 1 of 529 critical regions (0.2%): a word of it was read in less than 100 or more than 3000 ms."
         in text
     )
     assert "`z ~ grammaticality + (1|participant) + (1|item)`" in text
@@ -94,3 +94,29 @@ def test_every_part_may_be_missing(found: Tables) -> None:
         without = {other: frame for other, frame in found.items() if other != name}
         assert "nan" not in ready_to_paste(without).lower().replace("nance", "")
         assert isinstance(ready_to_paste({name: found[name]}), str)
+
+
+def test_a_factorial_study_states_its_hypothesis_first_and_ends_in_tables_of_cells_and_contrasts() -> None:
+    place = {"model": "relatives", "measure": "z", "region": "sentence", "prompt": "ease", "engine": "glmm"}
+    effect = {"estimate": 0.31, "se": 0.1, "df": 20.0, "t": 3.1, "p": 0.006, "ci_low": 0.1, "ci_high": 0.52, "n": 90}
+    fit = {"participants": 9, "items": 10, "converged": True, "singular": False}
+    formula = {
+        "formula": "z ~ noun_b_a + (1|item)",
+        "term": "noun_b_a",
+        "contrast": "noun: b minus a",
+        "random": "declared",
+    }
+    models = pd.DataFrame([place | effect | fit | formula]).reindex(columns=TABLES["factorial_models"].names)
+    cells = [("a", -0.2), ("b", 0.1)]
+    means = pd.DataFrame(cells, columns=["levels", "mean"]).assign(
+        **place, factors="noun", participants=9, dropped=0, n=45
+    )
+    means = means.assign(ci_low=means["mean"] - 0.1, ci_high=means["mean"] + 0.1)
+    means = means.reindex(columns=TABLES["factorial_means"].names)
+    text = ready_to_paste({"factorial_models": models, "factorial_means": means})
+    assert text.startswith("## What was tested\n\nWe tested the effect of noun (b − a) on ratings.\n\n## Methods")
+    assert "we fitted `z ~ noun + (1|item)`" in text
+    assert "Cousineau-Morey intervals (Morey, 2008)" in text
+    assert "\n| a | −0.20 [−0.30, −0.10] |\n| b | 0.10 [0.00, 0.20] |\n" in text
+    assert "\n| noun (b − a) | 0.31 | [0.10, 0.52] | 3.10 (20.0) | .006 |\n" in text
+    assert "https://doi.org/10.20982/tqmp.04.2.p061" in text

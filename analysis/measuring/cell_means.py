@@ -1,0 +1,56 @@
+"""Means of a factorial design's cells with intervals for differences within participants."""
+
+import itertools
+from collections.abc import Mapping, Sequence
+
+import pandas as pd
+
+JOINED = " x "  # between the factors, or the levels, of a cell
+
+
+def cell_means(rows: pd.DataFrame, response: str, factors: Mapping[str, Sequence[str]]) -> pd.DataFrame:
+    """Return the mean of `response` in each cell of `factors`, in their order, with its Cousineau-Morey 95 % interval.
+
+    Participants' means come first, then theirs. For the interval each participant's mean over the cells is set to the grand
+    mean, which leaves what differs within participants, and the variance of each of the J cells is multiplied by J / (J - 1)
+    (Morey 2008, doi 10.20982/tqmp.04.2.p061); t has as many degrees of freedom as there are participants, less one. A
+    participant without a trial in one of the cells is left out: `dropped` counts them. Where nobody is left, means are empty.
+
+    `rows` has a trial a row, with the columns participant and `response` and one for each factor.
+
+    >>> values = [("P1", "a", 1.0), ("P1", "b", 2.0), ("P2", "a", 3.0), ("P2", "b", 6.0), ("P3", "a", 5.0)]
+    >>> means = cell_means(pd.DataFrame(values, columns=["participant", "noun", "z"]), "z", {"noun": ["b", "a"]})
+    >>> means[["levels", "participants", "dropped", "mean"]].to_numpy().tolist()
+    [['b', 2, 1, 4.0], ['a', 2, 1, 2.0]]
+    """
+    import numpy as np
+    from scipy import stats
+
+    kept = rows.dropna(subset=response)
+    cell = kept[list(factors)].astype("string").agg(JOINED.join, axis=1)
+    by_person = kept.assign(cell=cell).pivot_table(index="participant", columns="cell", values=response)
+    # Of an incomplete design, the cells that there are.
+    cells = [name for name in map(JOINED.join, itertools.product(*factors.values())) if name in by_person]
+    whole = by_person[cells].dropna()
+    values = whole.to_numpy(dtype="float64")
+    people, number = values.shape
+    means, half = np.full((2, number), np.nan)
+    if people:
+        means = values.mean(axis=0)
+    if people > 1 and number > 1:
+        within = values - values.mean(axis=1, keepdims=True) + values.mean()
+        variances = within.var(axis=0, ddof=1) * number / (number - 1)
+        half = stats.t.ppf(0.975, people - 1) * np.sqrt(variances / people)
+    counts = cell[kept["participant"].isin(whole.index)].value_counts()
+    return pd.DataFrame(
+        {
+            "factors": JOINED.join(factors),
+            "levels": cells,
+            "participants": people,
+            "dropped": len(by_person) - people,
+            "n": counts.reindex(cells, fill_value=0).to_numpy(dtype="int64"),
+            "mean": means,
+            "ci_low": means - half,
+            "ci_high": means + half,
+        }
+    )

@@ -1,0 +1,152 @@
+"""Tables and captions of effects: what is shown of cells, contrasts and grammaticality, and how to read it."""
+
+import pandas as pd
+
+from ...measuring.binary_answers import BINARY
+from ...measuring.cell_means import JOINED
+from ...measuring.ratings_and_times import SENTENCE_WIDE
+from ...modelling.headline import beside, headline
+from ...prompts import named_prompts
+from ...row_dicts import records
+from .coefficients import ABSENT, Coefficients, coefficients, once
+from .labels import asked, label, listed, region_name, response
+from .numbers import Row, counted, minus, percent
+from .terms import terms_by_model
+
+CELLS = "Means by condition with 95% Cousineau-Morey intervals: of reading times the geometric mean in ms, of ratings the mean z."
+ANSWERS = "Of answers, the probability by the binomial model where random effects are zero, with Wald's 95% interval."
+HEADLINE = (
+    "Left: the model with as many slopes by participant and item as the design and the data support (Barr et al., 2013), on which "
+    "conclusions rest; right: the model with intercepts alone, the form most often published."
+)
+FILLED = "Filled: the headline, with slopes wherever the data allow them; hollow: intercepts alone, the form most often published."
+UNADJUSTED = "They hold for differences within participants, and are not adjusted for covariates."
+
+
+def interaction(means: pd.DataFrame) -> str:
+    """Return the caption of an interaction plot: what the dots are, their intervals, and who was left out.
+
+    >>> means = pd.DataFrame({"measure": ["z"], "participants": [38], "dropped": [2], "factors": ["a x b"], "model": ["m"]})
+    >>> interaction(means.assign(region="sentence", prompt=None)).rpartition("covariates. ")[2]
+    'Of 40 participants, 2 were left out for having no trial in one of the conditions (rating (z)).'
+    """
+    text = (
+        f"Means of {' × '.join(map(label, str(means['factors'].iloc[0]).split(JOINED)))}: means of participants' condition means"
+        ", with 95% Cousineau-Morey intervals (Morey, 2008)."
+    )
+    if (means["measure"] == "log_rt").any():
+        text += " Reading times are averaged as logarithms and labelled in ms; their panels span the same ratio."
+    if not linear(means).all():
+        text = " ".join([text, ANSWERS, "Its axis is in log odds."]) if linear(means).any() else ANSWERS
+    return " ".join([text, *([UNADJUSTED] if linear(means).any() else []), *_left_out(means)])
+
+
+def linear(means: pd.DataFrame) -> "pd.Series[bool]":
+    """Return for each row of factorial_means whether it is of a linear model."""
+    return ~means["measure"].isin(BINARY)
+
+
+def cells_caption(means: pd.DataFrame) -> str:
+    """Return the caption of the table of a design's cells."""
+    of = linear(means)
+    return " ".join(text for text, there in ((CELLS, of.any()), (ANSWERS, not of.all())) if there)
+
+
+def _left_out(means: pd.DataFrame) -> list[str]:
+    once = means[means["dropped"] > 0].drop_duplicates(["model", "measure", "region", "prompt"])
+    places: dict[tuple[int, int], list[str]] = {}
+    for place, row in zip(_places(once), records(once), strict=True):
+        places.setdefault((row["dropped"], row["participants"] + row["dropped"]), []).append(place)
+    return [
+        f"Of {counted(of, 'participant')}, {dropped} {'was' if dropped == 1 else 'were'} left out for having no trial in one of "
+        f"the conditions ({listed(dict.fromkeys(named))})."
+        for (dropped, of), named in places.items()
+    ]
+
+
+def _places(rows: pd.DataFrame) -> list[str]:
+    """Return the response of each row, or of reading times the region."""
+    places = zip(rows["measure"], rows["region"], strict=True)
+    return [
+        response(measure).removesuffix(" (log odds)") if region == SENTENCE_WIDE else region_name(region)
+        for measure, region in places
+    ]
+
+
+def cells(means: pd.DataFrame) -> Coefficients:
+    """Return the table of a design's cells: a row a cell, a column a response, each mean with its interval."""
+    first = means.drop_duplicates("levels")
+    factors = str(means["factors"].iloc[0]).split(JOINED)
+    levels = [text.split(JOINED) for text in first["levels"]]
+    if any(len(parts) != len(factors) for parts in levels):
+        factors, levels = [" × ".join(factors)], [[text] for text in first["levels"]]
+    columns, several = [label(name) for name in factors], len(means["model"].unique()) > 1
+    shown: list[dict[str, str]] = []
+    for (model, *_), rows in means.groupby(["model", "measure", "region", "prompt"], dropna=False, sort=False):
+        [place] = _places(rows.head(1))
+        columns.append(f"{label(model)}: {place}" if several else place)
+        shown.append(dict(zip(rows["levels"], map(_mean, records(rows)), strict=True)))
+    names = once([tuple(map(label, parts)) for parts in levels])
+    rows_ = [
+        (*cell, *(of.get(text, ABSENT) for of in shown)) for cell, text in zip(names, first["levels"], strict=True)
+    ]
+    return Coefficients(tuple(columns), tuple(rows_), len(factors))
+
+
+def _mean(row: Row) -> str:
+    """Return a cell's mean with its interval: in ms of log reading times, of answers the probability."""
+    if row["measure"] in BINARY:
+        mean, low, high = (row[name] for name in ("probability", "probability_low", "probability_high"))
+        return (
+            f"{percent(row['share'])} observed"
+            if pd.isna(mean)
+            else f"{percent(mean)} [{percent(low)}, {percent(high)}]"
+        )
+    in_ms = not pd.isna(row["ms"])
+    mean, low, high = (row[name] for name in (("ms", "ms_low", "ms_high") if in_ms else ("mean", "ci_low", "ci_high")))
+    form = ".0f" if in_ms or row["measure"] == "rt" else ".2f"
+    return ABSENT if pd.isna(mean) else minus(f"{mean:{form}} [{low:{form}}, {high:{form}}]").replace(" [nan, nan]", "")
+
+
+def contrasts(models: pd.DataFrame) -> Coefficients:
+    """Return the table of every contrast: the headline of each, and beside it the published form."""
+    rows = models[models["contrast"].notna() | models["estimate"].isna()]
+    if rows.empty:
+        return Coefficients((), (), 0)
+    named = terms_by_model(rows)
+    headings = [
+        response(measure) + asked(prompt) + ("" if region == SENTENCE_WIDE else f", {region_name(region)}")
+        for measure, prompt, region in zip(rows["measure"], named_prompts(rows), rows["region"], strict=True)
+    ]
+    if len(rows["model"].unique()) > 1:
+        headings = [f"{label(name)}: {heading}" for name, heading in zip(rows["model"], headings, strict=True)]
+    return coefficients(rows, [("effect", named.to_list())], headings)
+
+
+def contrasts_caption(models: pd.DataFrame) -> str:
+    """Return the caption of the table of contrasts."""
+    text = "Effects of the study's factors, in units of the response."
+    if "family" in models and (models["family"] == "binomial").any():
+        text += " Answers that are one of two are modelled in log odds."
+    if beside(models).any():
+        text += f" {HEADLINE}"
+    if models.loc[headline(models), "ms"].notna().any():
+        text += " ms: the difference at the mean, back-transformed."
+    return f"{text} An effect that is a product of factors is an interaction, a difference of differences."
+
+
+def grammaticality(models: pd.DataFrame) -> Coefficients:
+    """Return the table of the effect of grammaticality in each phenomenon."""
+    names = [("phenomenon", [label(name) for name in models["phenomenon"]])]
+    if len(models["prompt"].dropna().unique()) > 1:
+        names.append(("prompt", [label(prompt) for prompt in models["prompt"]]))
+    regions = [region_name(region) for region in models["region"]] if len(models["region"].unique()) > 1 else []
+    return coefficients(models, names, regions) if len(models) else Coefficients((), (), 0)
+
+
+def grammaticality_caption(models: pd.DataFrame, adjusted: str) -> str:
+    """Return the caption of the table of grammaticality; `adjusted` says over what p_BH is."""
+    unit = "standard deviations of a participant's ratings" if (models["measure"] == "z").any() else "log ms"
+    text = f"Effect of grammaticality, grammatical minus ungrammatical, in {unit}."
+    text += f" {HEADLINE}" if beside(models).any() else ""
+    return f"{text} p_BH is {adjusted}."

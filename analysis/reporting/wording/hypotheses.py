@@ -1,0 +1,72 @@
+"""What a study tested, before what came out: of which terms, on which responses."""
+
+from collections.abc import Iterable
+
+import pandas as pd
+
+from ...measuring.ratings_and_times import SENTENCE_WIDE
+from ...modelling.grammaticality import TERM
+from ...row_dicts import records
+from .labels import label, listed
+from .numbers import counted
+from .terms import terms
+
+RESPONSES = {
+    "z": "ratings", "rating": "ratings", "log_rt": "reading times", "rt": "reading times",
+    "correct": "right answers", "yes": "judgments of yes or no", "chosen": "choices between two sentences",
+}  # fmt: skip
+CRITICAL = "critical"
+
+
+def tested(factorial: pd.DataFrame, phenomena: pd.DataFrame) -> list[str]:
+    """Return a sentence for each set of terms that models of the study's factors test, and one for grammaticality."""
+    sentences = []
+    of_models: dict[tuple[str, ...], list[str]] = {}
+    for name, rows in factorial[factorial["contrast"].notna()].groupby("model", sort=False):
+        first = rows[(rows["random"] == rows["random"].iloc[0])].drop_duplicates("term")
+        of_models.setdefault((*terms(first), responses(rows)), []).append(label(name))
+    several = sum(len(names) for names in of_models.values()) > 1
+    for (*effects, on), names in of_models.items():
+        where = f"{listed(names)}: " if several else ""
+        sentences.append(
+            f"{where}we tested {'the effects of ' if effects[1:] else 'the effect of '}{listed(effects)} on {on}."
+        )
+    grammatical = phenomena[phenomena["term"] == TERM]
+    if len(grammatical):
+        count = counted(grammatical["phenomenon"].nunique(), "phenomenon", "phenomena")
+        sentences.append(
+            f"we tested the effect of grammaticality (grammatical − ungrammatical) in {count} on {responses(grammatical)}."
+        )
+    return [sentence[0].upper() + sentence[1:] for sentence in sentences]
+
+
+def responses(models: pd.DataFrame) -> str:
+    """Return on what models test effects: responses, and of reading times the regions.
+
+    >>> rows = [("z", "sentence"), ("log_rt", "critical"), ("log_rt", "critical+1"), ("log_rt", "critical+2")]
+    >>> responses(pd.DataFrame(rows, columns=["measure", "region"]))
+    'ratings and reading times of the critical region and the two words after it'
+    """
+    regions: dict[str, dict[str, None]] = {}
+    for row in records(models.drop_duplicates(["measure", "region"])):
+        name = RESPONSES.get(row["measure"], label(row["measure"]))
+        regions.setdefault(name, {})[row["region"]] = None
+    return listed(name if SENTENCE_WIDE in of else f"{name} of {places(of)}" for name, of in regions.items())
+
+
+def places(regions: Iterable[str]) -> str:
+    """Return regions in words, with the words after each.
+
+    >>> places(["critical", "critical+1"]), places(["embedded_verb", "critical"])
+    ('the critical region and the word after it', 'the embedded verb and the critical region')
+    """
+    after: dict[str, int] = {}
+    for region in regions:
+        name, _, distance = region.partition("+")
+        after[name] = max(after.get(name, 0), int(distance or 0))
+    number = {1: "the word", 2: "the two words", 3: "the three words"}
+    return listed(
+        f"the {'critical region' if name == CRITICAL else label(name)}"
+        + (f" and {number.get(words, f'the {words} words')} after it" if words else "")
+        for name, words in after.items()
+    )

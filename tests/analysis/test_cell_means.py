@@ -1,0 +1,121 @@
+"""Means of cells and their Cousineau-Morey intervals, held to a loop written by hand and to R."""
+
+import math
+import statistics
+from collections.abc import Callable
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+from gardenpath.analysis.measuring.cell_means import cell_means
+
+FACTORS = {"extraction": ["subject", "object"], "noun": ["name", "description", "pronoun"]}
+
+
+def trials(people: int = 9, seed: int = 3) -> pd.DataFrame:
+    """Return trials of a 2 x 3, as many in each cell as it comes, slow and fast participants among them."""
+    rng = np.random.default_rng(seed)
+    rows = []
+    for p in range(people):
+        for k in range(40):
+            extraction, noun = FACTORS["extraction"][k % 2], FACTORS["noun"][k % 3]
+            y = 6 + 0.4 * p + 0.2 * (extraction == "object") - 0.1 * (noun == "name") + 0.3 * rng.normal()
+            rows.append((f"P{p}", extraction, noun, y))
+    frame = pd.DataFrame(rows, columns=["participant", *FACTORS, "y"])
+    return frame.sample(frac=0.8, random_state=1)
+
+
+def by_hand(rows: pd.DataFrame) -> dict[str, tuple[float, float]]:
+    """Return mean and half of the interval of each cell, by loops over participants and cells."""
+    cells = [(a, b) for a in FACTORS["extraction"] for b in FACTORS["noun"]]
+    table: dict[str, list[float]] = {}
+    for person in sorted(set(rows["participant"])):
+        means = []
+        for a, b in cells:
+            values = [
+                y for p, x, n, y in rows[["participant", *FACTORS, "y"]].to_numpy() if (p, x, n) == (person, a, b)
+            ]
+            means.append(statistics.fmean(values) if values else math.nan)
+        if not any(math.isnan(mean) for mean in means):
+            table[person] = means
+    grand = statistics.fmean(value for means in table.values() for value in means)
+    result = {}
+    for j, cell in enumerate(cells):
+        normed = [means[j] - statistics.fmean(means) + grand for means in table.values()]
+        variance = statistics.variance(normed) * len(cells) / (len(cells) - 1)
+        half = stats.t.ppf(0.975, len(table) - 1) * math.sqrt(variance / len(table))
+        result[" x ".join(cell)] = (statistics.fmean(means[j] for means in table.values()), half)
+    return result
+
+
+def test_means_and_intervals_are_those_of_a_loop_by_hand() -> None:
+    rows = trials()
+    table = cell_means(rows, "y", FACTORS)
+    expected = by_hand(rows)
+    assert list(table["levels"]) == list(expected)
+    np.testing.assert_allclose(table["mean"], [mean for mean, _ in expected.values()])
+    for end, sign in (("ci_low", -1), ("ci_high", 1)):
+        np.testing.assert_allclose(table[end], [mean + sign * half for mean, half in expected.values()])
+    assert list(table["participants"]) == [9] * 6
+    assert table["n"].sum() == len(rows)
+    assert set(table["factors"]) == {"extraction x noun"}
+
+
+def test_who_has_an_empty_cell_is_left_out_and_counted() -> None:
+    rows = trials()
+    rows = rows[~((rows["participant"] == "P3") & (rows["extraction"] == "object") & (rows["noun"] == "name"))]
+    table = cell_means(rows, "y", FACTORS)
+    assert set(table["dropped"]) == {1}
+    assert set(table["participants"]) == {8}
+    pd.testing.assert_frame_equal(
+        table.drop(columns="dropped"),
+        cell_means(rows[rows["participant"] != "P3"], "y", FACTORS).drop(columns="dropped"),
+    )
+    assert table["n"].sum() == (rows["participant"] != "P3").sum()
+
+
+def test_differences_between_participants_do_not_widen_the_intervals() -> None:
+    rows = trials()
+    apart = rows.assign(y=rows["y"] + 100 * rows["participant"].str[1:].astype(int))
+    narrow, wide = (cell_means(frame, "y", FACTORS) for frame in (rows, apart))
+    np.testing.assert_allclose(narrow["ci_high"] - narrow["mean"], wide["ci_high"] - wide["mean"])
+
+
+def test_two_cells_have_the_interval_of_their_difference() -> None:
+    """With two cells, an interval is that of the paired difference divided by the square root of two."""
+    rows = trials()
+    table = cell_means(rows, "y", {"extraction": FACTORS["extraction"]})
+    means = rows.pivot_table(index="participant", columns="extraction", values="y")
+    interval = stats.ttest_rel(means["object"], means["subject"]).confidence_interval()
+    half = (interval.high - interval.low) / 2 / math.sqrt(2)
+    np.testing.assert_allclose(table["ci_high"] - table["mean"], [half, half])
+
+
+def test_nobody_with_every_cell_has_no_means_and_one_no_interval() -> None:
+    rows = trials()
+    apart = rows[(rows["extraction"] == "object") == rows["participant"].isin(["P0", "P1"])]
+    nobody = cell_means(apart, "y", {"extraction": FACTORS["extraction"]})
+    assert nobody[["participants", "dropped"]].to_numpy().tolist() == [[0, 9], [0, 9]]
+    assert nobody["mean"].isna().all()
+    one = cell_means(rows[rows["participant"] == "P0"], "y", FACTORS)
+    assert one["mean"].notna().all()
+    assert one["ci_low"].isna().all()
+
+
+@pytest.mark.r
+def test_the_variances_are_those_of_r(rscript: Callable[..., pd.DataFrame]) -> None:
+    code = """
+    m <- aggregate(y ~ participant + extraction + noun, rows, mean)
+    m$within <- m$y - ave(m$y, m$participant) + mean(m$y)
+    cells <- aggregate(within ~ extraction + noun, m, function(v) sqrt(var(v) / length(v)))
+    J <- nrow(cells)
+    cells$half <- cells$within * sqrt(J / (J - 1)) * qt(.975, length(unique(m$participant)) - 1)
+    result <- cells
+    """
+    rows = trials()
+    reference = rscript(code, rows=rows)
+    halves = dict(zip(reference["extraction"] + " x " + reference["noun"], reference["half"], strict=True))
+    table = cell_means(rows, "y", FACTORS)
+    np.testing.assert_allclose(table["ci_high"] - table["mean"], [halves[cell] for cell in table["levels"]])
