@@ -18,6 +18,11 @@ if TYPE_CHECKING:
 @click.command("check")
 @options.materials
 @click.option("--format", "format_", metavar="F", help="Name the format instead of recognising it.")
+@click.option(
+    "--language",
+    metavar="TAG",
+    help="Language of items whose file states none, such as de.  [default: en, or the study's]",
+)
 @click.option("--rules", type=click.Choice(["blimp-nl"]), help="Make the conditions of this corpus errors.")
 @click.option(
     "--all", "everything", is_flag=True, help="Show every finding, not the first three of a rule and paradigm."
@@ -28,19 +33,24 @@ def command(
     context: click.Context,
     materials: tuple[Path, ...],
     format_: str | None,
+    language: str | None,
     rules: str | None,
     everything: bool,
     as_json: bool,
 ) -> None:
-    """Find faults in MATERIALS; exit 1 when any finding is an error.
+    """Find faults in MATERIALS, or in those of a STUDY.toml; exit 1 when any finding is an error.
 
     Prints the findings, then how many of each severity every paradigm has. A finding that the materials waive is shown
     with their reason and is no error.
     """
-    from gardenpath import stimuli
+    from gardenpath import stimuli, study
     from gardenpath.stimuli.findings import collapse, summary
 
-    read, unreadable = stimuli.examine(*materials, format=format_)
+    paths = list(materials)
+    if len(paths) == 1 and paths[0].suffix == ".toml":
+        plan = study.load(paths[0])
+        paths, language = plan.paths(), language or plan.language
+    read, unreadable = stimuli.examine(*paths, format=format_, language=language or "en")
     findings = [*unreadable, *stimuli.check(read, rules=rules)]
     summaries = summary(read, findings)
     if as_json:

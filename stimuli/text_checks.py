@@ -42,6 +42,9 @@ EAST_ASIAN = frozenset(
 SHARED = frozenset(("FEMININE", "MASCULINE", "MODIFIER"))
 UNSPACED = frozenset(("zh", "ja", "th", "lo", "km", "my", "bo"))
 CAPITAL_NOUNS = frozenset(("de", "lb"))
+# So many unknown words are not slips: every fourth, and ten at least.
+FOREIGN_SHARE = 0.25
+FOREIGN_WORDS = 10
 
 
 @functools.cache
@@ -249,20 +252,30 @@ def languages_without_list(segmented: SegmentedMaterials) -> Iterator[Fault]:
 
 
 def unknown_words(segmented: SegmentedMaterials) -> Iterator[Fault]:
-    """Each unknown word is reported once for a paradigm, where it first occurs."""
+    """Each unknown word is reported once for a paradigm, where it first occurs; very many mean another language."""
     names = _names(segmented.members())
-    for items in segmented.by_paradigm().values():
+    for paradigm, items in segmented.by_paradigm().items():
         first: dict[str, Member] = {}
         sentences: Counter[str] = Counter()
+        words: set[str] = set()
         for members in items:
             language = members[0].item.language
             for member in members:
                 if base_language(language) in UNSPACED and member.sentence.segmentation is None:
                     continue
+                words.update({word.strip(EDGES) for word in member.words} - names[language])
                 for word in set(member.words):
                     if not _known(word, language) and (bare := word.strip(EDGES)) not in names[language]:
                         sentences[bare] += 1
                         first.setdefault(bare, member)
+        if len(first) >= FOREIGN_WORDS and len(first) > FOREIGN_SHARE * len(words):
+            yield (
+                segmented.paradigms[paradigm],
+                "",
+                f"{len(first)} of {len(words)} words are in no frequency list of the language {items[0][0].item.language!r}; if "
+                "it is another, state it in a column language, in study.toml, or as --language",
+            )
+            continue
         for word, member in first.items():
             count = f"{sentences[word]} sentence{'s' if sentences[word] > 1 else ''}"
             yield member.item, member.condition, f"the word {word!r} is in no frequency list; misspelt? ({count})"

@@ -77,3 +77,11 @@ def test_what_cannot_be_read_is_summed_up_too(tmp_path: Path) -> None:
     done = check(str(path))
     assert done.exit_code == 1
     assert "(not read)" in click.unstyle(done.stdout)
+
+
+def test_a_study_is_checked_in_its_own_language() -> None:
+    folder = Path(__file__).parents[2] / "examples" / "agreement-attraction"
+    by_study, by_option = check(str(folder / "study.toml")), check(str(folder / "items.csv"), "--language", "de")
+    assert by_study.stdout == by_option.stdout
+    assert "frequency list" not in by_study.stdout
+    assert "frequency list of the language 'en'" in check(str(folder / "items.csv")).stdout

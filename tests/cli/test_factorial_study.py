@@ -5,17 +5,18 @@ from pathlib import Path
 
 import pytest
 
-from gardenpath import study
+from gardenpath import stimuli, study
 
 from ..conftest import ROOT, Ran, run_line
 
+STUDY = ROOT / "examples" / "agreement-attraction"  # German, from a spreadsheet, in a moving window
 SEQUENCE = (
-    "check items.jsonl",
+    "check study.toml",
     "design study.toml",
     "simulate study.toml --participants 16 --seed 1 -o data",
     "collect data -o tables",
     "analyse tables --study study.toml -o results --no-figures",
-    "score items.jsonl --model ngram:corpus.txt:2 -o scores",
+    "score items.csv --model ngram:corpus.txt:2 -o scores",
     "align tables scores --study study.toml -o results --no-slopes --folds 2",
     "report study.toml -o report.html --no-figures",
 )
@@ -23,17 +24,11 @@ SEQUENCE = (
 
 @pytest.fixture(scope="module")
 def ran(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, Ran]]:
-    folder = Path(shutil.copytree(ROOT / "examples" / "relative-clauses", tmp_path_factory.mktemp("rc") / "study"))
-    texts = [line for line in (folder / "items.jsonl").read_text().splitlines() if '"record": "item"' in line]
-    (folder / "corpus.txt").write_text("\n".join(text for line in texts for text in _sentences(line)))
+    folder = Path(shutil.copytree(STUDY, tmp_path_factory.mktemp("attraction") / "study"))
+    items = stimuli.read(folder / "items.csv").items
+    (folder / "corpus.txt").write_text("\n".join(one.text for item in items for one in item.sentences.values()))
     done = [run_line(f"gardenpath {line}", folder) for line in SEQUENCE]
     return folder, {one.line.split()[1]: one for one in done}
-
-
-def _sentences(line: str) -> list[str]:
-    import json
-
-    return [sentence["text"] for sentence in json.loads(line)["sentences"].values()]
 
 
 @pytest.mark.slow
@@ -47,7 +42,7 @@ def test_each_command_ends_well(ran: tuple[Path, dict[str, Ran]], command: str) 
 def test_scores_and_ratings_are_correlated_over_the_conditions_of_the_study(ran: tuple[Path, dict[str, Ran]]) -> None:
     table = study.read(ran[0] / "results", "rating_correlations")
     assert set(table["level"]) == {
-        "sentences", "items", "object.description", "object.name", "subject.description", "subject.name",
+        "sentences", "items", "grammatical.plural", "grammatical.singular", "ungrammatical.plural", "ungrammatical.singular",
     }  # fmt: skip
     assert table.loc[table["measure"] == "lp", "r"].notna().all()
     assert "items r = " in ran[1]["align"].printed
@@ -55,9 +50,9 @@ def test_scores_and_ratings_are_correlated_over_the_conditions_of_the_study(ran:
 
 
 def test_design_says_where_nobody_is_asked_as_many_questions_as_a_rule_needs(tmp_path: Path) -> None:
-    folder = Path(shutil.copytree(ROOT / "examples" / "relative-clauses", tmp_path / "study"))
+    folder = Path(shutil.copytree(STUDY, tmp_path / "study"))
     text = (folder / "study.toml").read_text()
     assert "can be excluded" not in run_line("gardenpath design study.toml", folder).said
-    (folder / "study.toml").write_text(text + "\n[analysis.exclude]\nquestions = 30\n")
+    (folder / "study.toml").write_text(text.replace("questions = 16", "questions = 30"))
     said = run_line("gardenpath design study.toml --force", folder).said
-    assert "analysis.exclude.questions is 30, but a version asks 24: nobody can be excluded by accuracy" in said
+    assert "analysis.exclude.questions is 30, but a version asks 16: nobody can be excluded by accuracy" in said

@@ -227,3 +227,20 @@ def test_a_question_in_the_wrong_encoding_is_found() -> None:
     materials = Materials((Paradigm("p", "f", MINIMAL_PAIR),), (Item("i1", "p", sentences, "de", question=question),))
     (finding,) = stimuli.check(materials, only="error")
     assert "SchlÃ¼ssel, probably Schlüssel" in finding.message
+
+
+def test_fillers_need_no_critical_region() -> None:
+    fillers = [Item(f"f{n}", "fillers", {"only": Sentence(text)}) for n, text in enumerate(("It rained.", "We left."))]
+    read = Materials((Paradigm("fillers", "fillers", {"condition": ("only",)}),), tuple(fillers))
+    assert [f.rule for f in stimuli.check(read)] == []
+    one = Item("f2", "fillers", {"only": Sentence(*marked_csv.parse("They [left] the house late last night."))})
+    findings = stimuli.check(Materials(read.paradigms, (*fillers, one)))
+    assert [(f.rule, f.item) for f in findings] == [("region-missing", "f0"), ("region-missing", "f1")]
+
+
+def test_sentences_of_another_language_are_named_once_and_not_word_by_word() -> None:
+    path = Path(__file__).parents[2] / "examples" / "agreement-attraction" / "items.csv"
+    unknown = [f for f in stimuli.check(stimuli.read(path)) if f.rule == "unknown-word"]
+    assert [(f.paradigm, f.item) for f in unknown] == [("agreement_attraction", ""), ("fillers", "")]
+    assert "48 of 120 words are in no frequency list of the language 'en'" in unknown[0].message
+    assert not [f for f in stimuli.check(stimuli.read(path, language="de")) if f.rule == "unknown-word"]
