@@ -1,7 +1,8 @@
 """From what participants did to the tables of results: exclusions, scores, times, agreement, models and their robustness."""
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 
 import pandas as pd
 
@@ -74,9 +75,18 @@ def analyse(
         exclude=settings.exclude,
         ledger=ledger,
     )
-    scores = rating_scores(responses, items, ledger=ledger, before=everything)
-    times = region_times(readings, items, min_rt=min_rt, max_rt=max_rt, ledger=ledger)
-    others = _other_regions(readings, items, tables.get("words"), settings, ledger)
+    scores = rating_scores(responses, items, conditions=conditions, ledger=ledger, before=everything)
+    timed = partial(
+        region_times,
+        items=items,
+        responses=responses,
+        conditions=conditions,
+        min_rt=min_rt,
+        max_rt=max_rt,
+        ledger=ledger,
+    )
+    times = timed(readings)
+    others = _other_regions(readings, items, tables.get("words"), settings.models, timed)
     answers = binary_answers(responses, scores, items, conditions)
     entered = entering(scores, times, items)
     measured = pd.concat([times, *others], ignore_index=True)
@@ -123,21 +133,15 @@ def _say_without_conditions(items: pd.DataFrame, parts: Sequence[pd.DataFrame]) 
 
 
 def _other_regions(
-    readings: pd.DataFrame, items: pd.DataFrame, words: pd.DataFrame | None, settings: AnalysisSection, ledger: Ledger
+    readings: pd.DataFrame,
+    items: pd.DataFrame,
+    words: pd.DataFrame | None,
+    models: Sequence[ModelSection],
+    timed: Callable[..., pd.DataFrame],
 ) -> list[pd.DataFrame]:
     """Return the times of the regions that declared models name beside the critical one, region by region."""
     targets = readings[readings["role"] == "target"]
-    return [
-        region_times(
-            marked(targets, items, words, name),
-            items,
-            min_rt=settings.min_rt,
-            max_rt=settings.max_rt,
-            region=name,
-            ledger=ledger,
-        )
-        for name in regions_named(settings.models)
-    ]
+    return [timed(marked(targets, items, words, name), region=name) for name in regions_named(models)]
 
 
 def _grammaticality(

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import pandas as pd
 
@@ -49,19 +50,20 @@ def prompts_of(table: pd.DataFrame) -> list[str | None]:
 KINDS = {"z": "ratings", "rating": "ratings", "yes": "ratings"}  # measures of one kind of answers, which share prompts
 
 
-def named_prompts(models: pd.DataFrame) -> list[str | None]:
+def named_prompts(models: pd.DataFrame) -> "pd.Series[Any]":
     """Return the prompt of each row of a table of models where there are several of its kind of answers, else None.
 
     >>> models = pd.DataFrame({"measure": ["z", "yes", "correct", "log_rt"], "prompt": ["sense", "form", "question", None]})
-    >>> named_prompts(models)
+    >>> named_prompts(models).to_list()
     ['sense', 'form', None, None]
     """
     kinds = models["measure"].map(lambda measure: KINDS.get(measure, measure))
     several = models["prompt"].groupby(kinds).transform("nunique") > 1
-    return [
+    names = [
         None if pd.isna(prompt) or not needed else str(prompt)
         for prompt, needed in zip(models["prompt"], several, strict=True)
     ]
+    return pd.Series(names, index=models.index, dtype="object")
 
 
 def rated_prompts(tables: Mapping[str, pd.DataFrame]) -> list[str | None]:

@@ -6,10 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gardenpath.cli import analyse, options
+from gardenpath.cli import analyse, options, truth
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from gardenpath.analysis.reporting.wording import surprisal
 
 CURVES = "smooths"
 
@@ -87,7 +89,7 @@ def command(
     from gardenpath.analysis.reporting.figures import figure_style, surprisal_figures
     from gardenpath.study import AnalysisSection, load
     from gardenpath.study.files import refuse_overwrite
-    from gardenpath.study.table_files import refuse_tables
+    from gardenpath.study.table_files import refuse_tables, table_file
 
     settings = load(study_file).analysis if study_file else AnalysisSection()
     settings = analyse.overridden(settings, min_rt=min_rt, max_rt=max_rt, engine=engine, gam=gam or None)
@@ -106,10 +108,10 @@ def command(
     if len(results.get(CURVES, ())):
         figure_style.save(surprisal_figures.smooth_figure(results[CURVES]), CURVES, pictures)
         options.talk(f"{pictures / CURVES}.svg: curves of surprisal, as SVG and PNG")
-    _print(results)
+    _print(results, truth.ms_per_bit(table_file(tables, "sessions")))
 
 
-def _print(results: Mapping[str, "pd.DataFrame"]) -> None:
+def _print(results: Mapping[str, "pd.DataFrame"], simulated: "surprisal.Truth") -> None:
     """Print what was found; language models that failed the self-test, and so were not fitted, are a `DataError`."""
     from gardenpath.analysis.reporting.wording import minimal_pairs, surprisal
     from gardenpath.study import DataError
@@ -120,6 +122,7 @@ def _print(results: Mapping[str, "pd.DataFrame"]) -> None:
         *surprisal.alignment_test(results["alignment_test"], results["lag_profile"]),
         *surprisal.slopes(models[~withheld]),
         *surprisal.costs(results["surprisal_effects"]),
+        *surprisal.recovered(results["surprisal_effects"], simulated),
         *surprisal.gains(results["delta_log_likelihood"]),
         *surprisal.gain_comparisons(results["delta_comparisons"]),
     ]

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from . import options
+from . import options, truth
 
 
 def platforms() -> list[str]:
@@ -79,7 +79,7 @@ def command(
     sources = (Path(data) if platform else None, mapping, materials, prolific)
     inputs = [path for path in sources if path is not None and path.is_file()]
     # Files of a folder are not named: their names may be participants' ids.
-    notes = {"data_sha256": importing.fingerprint(data)} if platform else {}
+    notes = {"data_sha256": importing.fingerprint(data)} if platform else truth.of_sessions(data)
     if hashed_with is not None and hashed_with.exists():
         notes["key_sha256"] = study.files.sha256(hashed_with)
     suffix = "parquet" if parquet else "csv"

@@ -11,9 +11,10 @@ from pathlib import Path
 
 import click
 
-from . import options
+from . import options, truth
 
 STUDY = "minimal-pairs"
+MS_PER_BIT = 1.0  # the pocket model gives words it does not know a hundred bits, so more would drown all else
 
 
 @click.command("demo")
@@ -37,13 +38,13 @@ def command(out: Path, robots: int, seed: int, force: bool) -> None:
     with as_file(files("gardenpath.examples") / STUDY) as example:
         shutil.copytree(example, out)
     folder = Folder(out)
+    scoring = folder.begin("score", "items.csv", "--model", "pocket", "-o", "scores")  # beside the next three
     folder.step("check", "items.csv", "--rules", "blimp-nl")
     folder.step("convert", "items.csv", "items.jsonl")
     folder.step("design", "study.toml")
+    folder.end(scoring)
     with folder.serving() as address:
-        scoring = folder.begin("score", "items.csv", "--model", "pocket", "-o", "scores")
         _participants(out, address, robots, seed)
-        folder.end(scoring)
     folder.step("collect", "data", "-o", "tables")
     folder.step("analyse", "tables", "--study", "study.toml", "-o", "results")
     folder.step("evaluate", "items.csv", "--model", "pocket", "--scores", "scores", "-o", "results")
@@ -107,12 +108,14 @@ class Folder:
 
 
 def _participants(out: Path, address: str, robots: int, seed: int) -> None:
-    """Let robots take the study over HTTP, and one in Chromium where there is one."""
+    """Let robots take the study over HTTP, and one in Chromium where there is one; note what is true of them."""
     from concurrent.futures import ThreadPoolExecutor
 
-    from gardenpath import experiment
+    from gardenpath import experiment, study
 
-    machine = experiment.robot(experiment.read_versions(out / "versions"), seed=seed)
+    scores = study.read(out / "scores", "surprisal")
+    effects = experiment.Effects(terms=study.load(out).simulate, ms_per_bit=(MS_PER_BIT,))
+    machine = experiment.robot(experiment.read_versions(out / "versions"), seed=seed, effects=effects, surprisal=scores)
     chromium = experiment.find_chromium() if _has_playwright() else None
     with ThreadPoolExecutor(1) as beside, options.progress(f"{robots} robots over HTTP", robots) as move:
         at_page = chromium and beside.submit(
@@ -127,6 +130,7 @@ def _participants(out: Path, address: str, robots: int, seed: int) -> None:
         for n in range(robots):
             experiment.take(machine, experiment.HttpTransport(address), f"robot-{n + 1:03}")
             move(n + 1, robots)
+    truth.note(out / "data", effects, scores, participants=robots, inputs=[], seed=seed)
     if at_page:
         at_page.result()
         click.echo(f"one more session in Chromium, key by key; its pages: {out / 'pictures'}")

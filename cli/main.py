@@ -7,6 +7,7 @@ import sys
 import click
 
 COMMANDS = (
+    "new",
     "check",
     "convert",
     "design",
@@ -36,6 +37,18 @@ class Commands(click.Group):
             return None
         command: click.Command = importlib.import_module(f"gardenpath.cli.{name}").command
         return command
+
+    def resolve_command(
+        self, context: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        name = args[0]
+        if name not in COMMANDS and not name.startswith("-"):
+            import difflib
+
+            near = difflib.get_close_matches(name, COMMANDS, n=1)
+            meant = f"did you mean {near[0]!r}?" if near else f"expected one of {', '.join(COMMANDS)}"
+            context.fail(f"no command {name!r}; {meant}")
+        return super().resolve_command(context, args)
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})

@@ -136,7 +136,7 @@ def _merged(known: "pd.DataFrame | None", table: "pd.DataFrame") -> "pd.DataFram
 
     key = list(TABLES[TABLE].key)
     rows = table if known is None else pd.concat([known, table], ignore_index=True).drop_duplicates(key, keep="last")
-    by = ["response", "family", "slopes", "assumptions", "term", "effect", "items", "participants"]
+    by = ["response", "family", "slopes", "assumptions", "term", "effect", "n_items", "participants"]
     return rows.sort_values(by, kind="stable", ignore_index=True)
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from gardenpath.cli import options
+from gardenpath.cli import options, truth
 
 if TYPE_CHECKING:
     from gardenpath.study import Study
@@ -54,6 +54,7 @@ def command(study_file: Path, figures: bool, out: Path, force: bool) -> None:
         models=_models(files),
         absent=absent,
         smallest=study.analysis.smallest,
+        ms_per_bit=truth.ms_per_bit(files.get("sessions")),
     )
     write_text(out, result.html)
     write_sidecar(out, command=options.typed(), inputs=files.values(), seed=study.seed)

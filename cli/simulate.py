@@ -1,12 +1,11 @@
 """gardenpath simulate: sessions of simulated participants with known effects; power over participants and items."""
 
-import dataclasses
 import secrets
 from pathlib import Path
 
 import click
 
-from . import options
+from . import options, truth
 
 
 @click.command("simulate")
@@ -24,6 +23,21 @@ from . import options
     type=click.Path(path_type=Path),
     help="Effects of the study's factors, a table [simulate] as in STUDY.toml  [default: those of STUDY.toml].",
 )
+@click.option(
+    "--surprisal",
+    metavar="SCORES",
+    type=click.Path(path_type=Path),
+    help="Folder with the table surprisal, from score: words are read slower by it, by --ms-per-bit.",
+)
+@click.option(
+    "--ms-per-bit",
+    type=click.FloatRange(min=0),
+    multiple=True,
+    metavar="MS",
+    help="With --surprisal: ms for each bit of the word read; given again, of the word before it (spillover), and so on.",
+)
+@click.option("--scored-by", metavar="MODEL", help="With --surprisal: whose, where the table has several models.")
+@click.option("--protocol", metavar="P", help="With --surprisal: which, where the table has several protocols.")
 @click.option(
     "--power", is_flag=True, help="How often the smallest effects of interest would be found, as the table power."
 )
@@ -74,6 +88,10 @@ def command(
     study_file: Path,
     participants: tuple[int, ...],
     effects_file: Path | None,
+    surprisal: Path | None,
+    ms_per_bit: tuple[float, ...],
+    scored_by: str | None,
+    protocol: str | None,
     power: bool,
     responses: tuple[str, ...],
     terms: tuple[str, ...],
@@ -90,7 +108,8 @@ def command(
     """Write sessions of simulated participants with known effects to the folder given by -o.
 
     The effects of a study's own factors are those of [simulate] in STUDY.toml; without it, ungrammatical sentences are read
-    slower and rated lower, and other conditions are alike.
+    slower and rated lower, and other conditions are alike. With --surprisal, every word takes longer by the language model's
+    surprisal too; the sidecar sessions.meta.json says which effects are true, and so does the report.
 
     With --power, write instead how often coefficients of the study's own models would be found at .05, for each number of
     participants and items: table power and its figure. Their sizes are those of analysis.smallest, or of [simulate]. Numbers
@@ -98,10 +117,16 @@ def command(
     made longer.
     """
     from gardenpath import experiment, study
+    from gardenpath.experiment.surprisal_effects import of_one_model
 
     plan = study.load(study_file)
     stated = study.load_effects(effects_file) if effects_file else None
-    inputs = [path for path in (study_file, effects_file) if path is not None]
+    if (surprisal is None) != (not ms_per_bit):
+        raise click.UsageError("--surprisal SCORES and --ms-per-bit MS belong together: whose bits, and what one costs")
+    if (scored_by or protocol) and surprisal is None:
+        raise click.UsageError("--scored-by and --protocol choose a surprisal: give --surprisal SCORES too")
+    if power and surprisal is not None:
+        raise click.UsageError("--surprisal belongs to simulated sessions, not to --power")
     if power:
         from . import power as powers
 
@@ -109,7 +134,7 @@ def command(
         options.talk(f"--seed {seed}")
         sizes = participants or powers.SIZES
         asked = powers.Asked(sizes, items, responses, terms, paradigm, region, slopes, runs, stated, pilot, seed)
-        powers.run(plan, asked, out, force, inputs)
+        powers.run(plan, asked, out, force, [path for path in (study_file, effects_file) if path is not None])
         return
     if len(participants) != 1 or items:
         raise click.UsageError(
@@ -117,7 +142,8 @@ def command(
         )
     versions = experiment.version_files(plan)
     study.files.refuse_overwrite([out], force)
-    effects = experiment.Effects(terms=plan.simulate if stated is None else stated)
+    effects = experiment.Effects(terms=plan.simulate if stated is None else stated, ms_per_bit=ms_per_bit)
+    scores = None if surprisal is None else of_one_model(study.read(surprisal, "surprisal"), scored_by, protocol)
     if not effects.terms and not all(one.is_minimal_pair() for one in versions[0].paradigms):
         options.talk("no effects of the study's factors are stated ([simulate]): robots take their conditions alike")
     if seed is None:
@@ -126,8 +152,16 @@ def command(
     [number] = participants
     with options.progress("simulating", number) as progress:
         experiment.simulate(
-            versions, out, participants=number, seed=seed, effects=effects, replace=force, progress=progress
+            versions,
+            out,
+            participants=number,
+            seed=seed,
+            effects=effects,
+            surprisal=scores,
+            replace=force,
+            progress=progress,
         )
-    notes = {"participants": number, "effects": dataclasses.asdict(effects), "simulated": True}
-    study.files.write_sidecar(out / "sessions", command=options.typed(), inputs=inputs, seed=seed, notes=notes)
+    scored = None if surprisal is None else study.table_files.table_file(surprisal, "surprisal")
+    inputs = [path for path in (study_file, effects_file, scored) if path is not None]
+    truth.note(out, effects, scores, participants=number, inputs=inputs, seed=seed)
     click.echo(f"{out}: {number} simulated sessions")

@@ -10,6 +10,7 @@ import pandas as pd
 
 from gardenpath import study
 from gardenpath.stimuli import Item, Materials, Paradigm, conditions_table, items_table, words_table
+from gardenpath.study.formula_columns import with_formula_columns
 from gardenpath.study.screens import Form
 
 from .records import record_of
@@ -34,12 +35,13 @@ def tables_of(
             for table, row in _rows(record.session, file, run):
                 rows[table].append(row)
     sessions = [_session_row(record, files[record.session.version_sha256]) for record in records]
+    conditions = conditions_table(materials)
     return {
         "items": items_table(materials),
-        "conditions": conditions_table(materials),
+        "conditions": conditions,
         "words": words_table(materials),
         "readings": frame("readings", rows["readings"]),
-        "responses": frame("responses", rows["responses"]),
+        "responses": frame("responses", rows["responses"], conditions),
         "sessions": frame("sessions", sessions),
         **({"demographics": frame("demographics", rows["demographics"])} if rows["demographics"] else {}),
     }
@@ -188,10 +190,11 @@ def _session_row(record: SessionRecord, file: VersionFile) -> dict[str, Any]:
     }
 
 
-def frame(name: str, rows: list[dict[str, Any]]) -> pd.DataFrame:
-    """Return a checked table of these rows."""
+def frame(name: str, rows: list[dict[str, Any]], conditions: pd.DataFrame | None = None) -> pd.DataFrame:
+    """Return a checked table of these rows, that of responses with what formulas need."""
     columns: dict[str, list[Any]] = defaultdict(list)
     for row in rows:
         for column, value in row.items():
             columns[column].append(value)
-    return study.check(pd.DataFrame(columns, columns=study.TABLES[name].names), name)
+    made = pd.DataFrame(columns, columns=study.TABLES[name].names)
+    return study.check(with_formula_columns(made, made, conditions) if name == "responses" else made, name)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from random import Random
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from gardenpath import study
 from gardenpath.stimuli import CRITICAL, UNGRAMMATICAL, Sentence, Trial
@@ -34,8 +34,12 @@ from .records import judged
 from .script import Placed, Walk, sequence
 from .session_folders import write_record
 from .sessions import SessionRecord, open_session, payload, walked
+from .surprisal_effects import slowing
 from .tasks import Act, task_of
 from .versions import VersionFile
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 FRAME = 1000 / 60  # ms; a robot's display
 
@@ -52,6 +56,9 @@ class Effects:
 
     `terms` are effects of factors and interactions, as [simulate] in study.toml states them; in paradigms that have one of
     them they take the place of `critical`, `spillover` and `rating`.
+
+    `ms_per_bit` is added to the reading time for each bit of a language model's surprisal: of the word read, then of the word
+    before it (spillover), and so on.
 
     >>> Effects(scale={"npi": 0.5}).rating
     1.5
@@ -74,6 +81,11 @@ class Effects:
     slips: float = 0.03
     scale: Mapping[str, float] = field(default_factory=dict)
     terms: Mapping[str, study.EffectSection] = field(default_factory=dict)
+    ms_per_bit: tuple[float, ...] = ()
+
+    def __post_init__(self) -> None:
+        if any(ms < 0 for ms in self.ms_per_bit):
+            raise ValueError(f"ms_per_bit is {self.ms_per_bit}; expected 0 or more: nobody reads in less than no time")
 
 
 @dataclass(frozen=True)
@@ -81,7 +93,8 @@ class Robot:
     """Runs a session from its payload with events drawn from `effects`; the same seed and name give the same events.
 
     `files` holds the versions that it may meet, by SHA-256: what they show, which answers are right, where the critical words are;
-    `stated` the effects of a study's own factors, by paradigm and condition.
+    `stated` the effects of a study's own factors, by paradigm and condition; `slowed` the ms that surprisal adds to each word,
+    by item and condition.
 
     >>> from importlib.resources import files
     >>> from gardenpath import experiment
@@ -95,6 +108,7 @@ class Robot:
     seed: int
     files: Mapping[str, VersionFile]
     stated: Mapping[tuple[str, str], Shift] = field(default_factory=dict)
+    slowed: Mapping[tuple[str, str], Sequence[float]] = field(default_factory=dict)
 
     def events(self, session: Json, name: str) -> Iterator[Json]:
         """Yield the events of a whole session in order, as the page would send them."""
@@ -231,10 +245,11 @@ class _Reader:
         """Draw the reading time of each word of one of the trial's sentences, ms."""
         sd = self.robot.effects.residual_sd
         condition, of = self.trial.shown[sentence]
-        added = self._at_words(condition, of)
+        added, words = self._at_words(condition, of), of.shown()
+        slowed = self.robot.slowed.get((self.trial.item.id, condition), (0.0,) * len(words))
         return [
-            math.exp(self.random.gauss(self._log_rt(word, text, added) + self.me[0], sd))
-            for word, text in enumerate(of.shown())
+            math.exp(self.random.gauss(self._log_rt(word, text, added) + self.me[0], sd)) + slowed[word]
+            for word, text in enumerate(words)
         ]
 
     def at_once(self, text: str) -> float:
@@ -292,10 +307,17 @@ def _about(asked: study.config.FieldSection, random: Random) -> str | int:
     return random.randint(low, high)
 
 
-def robot(versions: Iterable[VersionFile], *, seed: int, effects: Effects | None = None) -> Robot:
+def robot(
+    versions: Iterable[VersionFile],
+    *,
+    seed: int,
+    effects: Effects | None = None,
+    surprisal: "pd.DataFrame | None" = None,
+) -> Robot:
     """Return a robot that knows what these versions show and expect, with the stated or the standard effects.
 
-    Raises `study.DataError` where `effects.terms` name a factor or a region that the versions do not have.
+    `effects.ms_per_bit` are of the bits of `surprisal`, the table of one language model. Raises `study.DataError` where
+    `effects.terms` name a factor or a region that the versions do not have, and where `surprisal` is of other sentences.
 
     >>> from importlib.resources import files
     >>> from gardenpath import experiment
@@ -304,9 +326,14 @@ def robot(versions: Iterable[VersionFile], *, seed: int, effects: Effects | None
     1.5
     """
     effects, files = effects or Effects(), {file.sha256: file for file in versions}
-    trials = [trial for file in files.values() for trial in file.version.trials] if effects.terms else []
+    if bool(effects.ms_per_bit) != (surprisal is not None):
+        raise ValueError("effects.ms_per_bit and surprisal belong together; expected both or neither")
+    trials = [trial for file in files.values() for trial in file.version.trials]
     paradigms = {paradigm.id: paradigm for file in files.values() for paradigm in file.paradigms}
-    return Robot(effects, seed, files, by_condition(effects.terms, paradigms.values(), trials))
+    stated = by_condition(effects.terms, paradigms.values(), trials)
+    return Robot(
+        effects, seed, files, stated, {} if surprisal is None else slowing(effects.ms_per_bit, surprisal, trials)
+    )
 
 
 _VISIT: Json = dataclasses.asdict(
@@ -490,13 +517,15 @@ def simulate(
     participants: int,
     seed: int,
     effects: Effects | None = None,
+    surprisal: "pd.DataFrame | None" = None,
     replace: bool = False,
     progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> None:
     """Write the sessions of simulated participants with known effects to `folder`, versions dealt in turn.
 
-    The folder appears when all sessions are written. One that is there raises `FileExistsError`, unless `replace`, which
-    takes the place of an earlier simulation and of nothing else.
+    With `effects.ms_per_bit`, `surprisal` is the table of a language model that scored these sentences. The folder appears when
+    all sessions are written. One that is there raises `FileExistsError`, unless `replace`, which takes the place of an earlier
+    simulation and of nothing else.
 
     >>> from importlib.resources import files
     >>> from gardenpath import experiment
@@ -517,7 +546,7 @@ def simulate(
         raise FileExistsError(
             f"{folder}: holds something other than an earlier simulation, so it is not replaced; write elsewhere"
         )
-    machine = robot(versions, seed=seed, effects=effects)
+    machine = robot(versions, seed=seed, effects=effects, surprisal=surprisal)
     folder.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder.parent, prefix=f".{folder.name}.") as place:
         transport = FolderTransport(Path(place) / "sessions", versions)

@@ -46,7 +46,7 @@ class Contrast:
     measure: Measure
     condition_a: str
     condition_b: str
-    items: int
+    n_items: int
     mean_a: float
     mean_b: float
     d: float | None
@@ -77,7 +77,7 @@ def unbalanced_conditions(segmented: SegmentedMaterials) -> Iterator[Fault]:
     with_cue = {contrast.paradigm for contrast in all_contrasts if contrast.region == CUE}
     for c in all_contrasts:
         contrast_itself = c.region == CUE or (c.region == "sentence" and c.paradigm in with_cue)
-        if c.d is None or abs(c.d) <= LARGE or c.items < FEWEST or contrast_itself:
+        if c.d is None or abs(c.d) <= LARGE or c.n_items < FEWEST or contrast_itself:
             continue
         what = "mean letters" if c.measure == "letters" else "mean Zipf frequency"
         size = "the same in all items" if math.isinf(c.d) else f"standardised difference {c.d:.2f}"

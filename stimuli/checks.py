@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from .balance import unbalanced_conditions
+from .factor_checks import factor_names
 from .findings import Finding, Severity
 from .items import Item, Materials, Paradigm, SourceLine
 from .maze_checks import repeated_alternatives, same_alternatives, unlike_alternatives
@@ -154,6 +155,7 @@ RULES: tuple[Rule, ...] = (
         "a letter of another alphabet makes a different word that looks the same",
         mixed_scripts,
     ),
+    Rule("factor-name", "error", "a factor is a column of the tables and a word of formulas", factor_names),
     Rule("alternative-same", "error", "of two identical words neither is wrong", same_alternatives),
     Rule(
         "alternative-repeated",

@@ -627,7 +627,7 @@ def load(path: str | Path) -> Study:
     if path.is_dir():
         path = path / "study.toml"
     if not path.exists():
-        raise FileNotFoundError(f"{path}: there is no such file; expected a study.toml (see  gardenpath demo)")
+        raise FileNotFoundError(f"{path}: there is no such file; expected a study.toml; begin one with  gardenpath new")
     content = _toml(path)
     content.pop("path", None)
     if renamed := list(_renamed(content)):

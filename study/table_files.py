@@ -1,6 +1,6 @@
 """The gate of tables: each one is checked against its schema on its way in and out.
 
-A table on disk is a CSV file (UTF-8, header) or Parquet.
+A table on disk is a CSV file (UTF-8, header; TRUE and FALSE, which R and pandas read as such) or Parquet.
 """
 
 from collections.abc import Iterable, Mapping
@@ -11,7 +11,7 @@ import pandas as pd
 
 from .errors import DataError, require
 from .files import atomic, read_text, refuse_overwrite, write_sidecar
-from .schemas import STEPS, TABLES, Column, Table
+from .schemas import OF_FACTOR, STEPS, TABLES, Column, Table
 
 FORMS = ("parquet", "csv")
 SHOWN = 5  # so many rows are named in one fault; the rest is counted
@@ -23,7 +23,7 @@ _TRUTH = {"true": True, "false": False, "1": True, "0": False, "1.0": True, "0.0
 
 
 def check(frame: pd.DataFrame, name: str, *, where: str = "") -> pd.DataFrame:
-    """Return `frame` with the declared columns, order and types of table `name`.
+    """Return `frame` with the declared columns, order and types of table `name`; behind them the study's factors, where it has any.
 
     Raises `DataError` with every fault: missing, doubled and unknown columns, cells of the wrong type,
     empty cells where none may be, and rows that share a key. `where` names the source in the messages.
@@ -42,6 +42,9 @@ def check(frame: pd.DataFrame, name: str, *, where: str = "") -> pd.DataFrame:
     for column in table.columns:
         typed[column.name], wrong = _typed(frame[column.name], column)
         faults += [f"{where}: {fault}" for fault in wrong]
+    typed |= {
+        factor: _typed(frame[factor], Column(factor, "string", "", True))[0] for factor in factors_of(frame, name)
+    }
     if faults:
         raise DataError(faults)
     result = pd.DataFrame(typed, index=frame.index).reset_index(drop=True)
@@ -56,30 +59,45 @@ def check(frame: pd.DataFrame, name: str, *, where: str = "") -> pd.DataFrame:
     return result
 
 
+def factors_of(frame: pd.DataFrame, name: str) -> list[str]:
+    """Return the columns of a table that are factors of the study, in order: those that are not declared, where it may have some.
+
+    >>> factors_of(pd.DataFrame(columns=["participant", "trial", "attractor"]), "region_times")
+    ['attractor']
+    """
+    declared = TABLES[name].names
+    return [str(column) for column in frame.columns if column not in declared] if TABLES[name].factors else []
+
+
 def _column_faults(frame: pd.DataFrame, table: Table, where: str) -> list[str]:
     columns = [str(column) for column in frame.columns]
     expected = ", ".join(table.names)
     faults = [f"column {c!r} is missing; expected {expected}" for c in table.names if c not in columns]
     faults += [
-        f"column {c!r} is there {columns.count(c)} times; expected once" for c in table.names if columns.count(c) > 1
+        f"column {c!r} is there {columns.count(c)} times; expected once"
+        for c in dict.fromkeys(columns)
+        if columns.count(c) > 1
     ]
-    faults += [
-        f"column {c!r} is not known; expected {expected}" for c in dict.fromkeys(columns) if c not in table.names
-    ]
+    known = {*table.names, *factors_of(frame, table.name)}
+    faults += [f"column {c!r} is not known; expected {expected}" for c in dict.fromkeys(columns) if c not in known]
     return [f"{where}: {fault}" for fault in faults]
 
 
 def _typed(cells: pd.Series, column: Column) -> tuple[pd.Series, list[str]]:
-    empty = cells.isna() | (cells.astype("string") == "").fillna(True)
+    # Numbers as text are slow to make, and no number is an empty text.
+    numeric = pd.api.types.is_numeric_dtype(cells)
+    texts = None if numeric else cells.astype("string")
+    empty = cells.isna() if texts is None else (texts == "").fillna(True)
     values: Any
     if column.type == "string":
-        values = cells.astype("string").mask(empty)
+        values = (cells.astype("string") if texts is None else texts).mask(empty)
         wrong = pd.Series(False, index=cells.index)
     elif column.type == "bool":
-        values = cells.astype("string").str.lower().map(_TRUTH).astype("boolean")
+        known = cells if pd.api.types.is_bool_dtype(cells) else cells.astype("string").str.lower().map(_TRUTH)
+        values = known.astype("boolean")
         wrong = values.isna() & ~empty
     else:
-        numbers = pd.to_numeric(cells.mask(empty), errors="coerce").astype("float64")
+        numbers = (cells if numeric else pd.to_numeric(cells.mask(empty), errors="coerce")).astype("float64")
         wrong = numbers.isna() & ~empty
         if column.type == "int":
             fractional = numbers.notna() & (numbers % 1 != 0)
@@ -203,24 +221,24 @@ def read_csv(path: str | Path, separator: str = ",") -> pd.DataFrame:
     return pd.DataFrame(body, columns=header)
 
 
-def write_dictionary(names: Iterable[str], folder: str | Path) -> Path:
+def write_dictionary(tables: Mapping[str, pd.DataFrame], folder: str | Path) -> Path:
     """Write what every column of these tables means to `<folder>/data-dictionary.csv` and return its path.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     write_dictionary(["readings", "responses"], folder).name
+    ...     write_dictionary({"conditions": pd.DataFrame()}, folder).name
     'data-dictionary.csv'
     """
     path = Path(folder) / "data-dictionary.csv"
     with atomic(path) as temporary:
-        temporary.write_text(dictionary(names), encoding="utf-8")
+        temporary.write_text(dictionary(tables), encoding="utf-8")
     return path
 
 
-def dictionary(names: Iterable[str]) -> str:
+def dictionary(tables: Mapping[str, pd.DataFrame]) -> str:
     """Return the data dictionary of these tables as CSV: table, its row, column, type, meaning with unit, empty cells, key.
 
-    >>> print(dictionary(["conditions"]).splitlines()[1])
+    >>> print(dictionary({"conditions": pd.DataFrame()}).splitlines()[1])
     conditions,a factor's level in a condition,paradigm,string,paradigm,no,yes
     """
     import csv
@@ -229,8 +247,10 @@ def dictionary(names: Iterable[str]) -> str:
     text = io.StringIO(newline="")
     lines = csv.writer(text, lineterminator="\n")
     lines.writerow(["table", "row", "column", "type", "meaning", "may_be_empty", "key"])
-    for table in (TABLES[name] for name in names):
-        for column in table.columns:
+    for name, frame in tables.items():
+        table = TABLES[name]
+        factors = [Column(factor, "string", OF_FACTOR, empty=True) for factor in factors_of(frame, name)]
+        for column in (*table.columns, *factors):
             said = ["yes" if holds else "no" for holds in (column.empty, column.name in table.key)]
             lines.writerow([table.name, table.row, column.name, column.type, column.meaning, *said])
     return text.getvalue()
@@ -263,6 +283,12 @@ def write(
         if parquet:
             checked.to_parquet(temporary, index=False)
         else:
-            checked.to_csv(temporary, index=False, lineterminator="\n", encoding="utf-8")
+            _with_truth_in_capitals(checked).to_csv(temporary, index=False, lineterminator="\n", encoding="utf-8")
     write_sidecar(path, command=command, inputs=inputs, seed=seed, notes=notes)
     return path
+
+
+def _with_truth_in_capitals(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return the table with TRUE and FALSE as text."""
+    truth = frame.select_dtypes(["bool", "boolean"])
+    return frame.assign(**{str(name): cells.map({True: "TRUE", False: "FALSE"}) for name, cells in truth.items()})

@@ -69,7 +69,7 @@ def left_in(
         )
     for flag in rules.flags:
         trial = [readings["session"], readings["trial"]]
-        marked = _flagged(readings["flags"], flag).groupby(trial).transform("any").astype(bool)
+        marked = _flagged(readings["flag"], flag).groupby(trial).transform("any").astype(bool)
         [readings] = ledger.step(f"a word of the sentence is flagged {flag}", readings=(readings, ~marked))
     if rules.after_error is not None:
         rule = f"a wrong first choice, or one of the {rules.after_error} words after it"

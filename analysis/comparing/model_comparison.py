@@ -153,17 +153,19 @@ def rankings(accuracies: pd.DataFrame) -> pd.DataFrame:
 
     >>> rows = [(m, "p", "npi", "ever", "i0", "lp", -20.0, -21.0, m == "b", False) for m in "ab"]
     >>> names = "model protocol phenomenon paradigm item measure grammatical ungrammatical correct tie".split()
-    >>> rankings(accuracy(pd.DataFrame(rows, columns=names)))[["model", "accuracy", "rank"]].to_numpy().tolist()
+    >>> rankings(accuracy(pd.DataFrame(rows, columns=names)))[["model", "accuracy", "place"]].to_numpy().tolist()
     [['b', 1.0, 1.0], ['a', 0.0, 2.0]]
     """
     means = accuracies[(accuracies["phenomenon"] == OVERALL) & (accuracies["paradigm"] == MEAN)]
     if means.empty:
         raise DataError("table accuracy has no means over paradigms; expected the table that accuracy returns")
     place = means.groupby("measure", sort=False)["accuracy"].rank(ascending=False, method="average")
-    table = means[["measure", *MODEL, "n", "accuracy"]].assign(rank=place)
+    table = means[["measure", *MODEL, "n", "accuracy"]].assign(place=place)
     order = {measure: k for k, measure in enumerate(table["measure"].unique())}
     return check(
-        table.sort_values(["measure", "rank"], key=lambda c: c.map(order) if c.name == "measure" else c, kind="stable"),
+        table.sort_values(
+            ["measure", "place"], key=lambda c: c.map(order) if c.name == "measure" else c, kind="stable"
+        ),
         "rankings",
     )
 
@@ -348,6 +350,6 @@ def _binned(values: "pd.Series[float]", pairs: pd.DataFrame, bins: int) -> Itera
         rows = pairs.loc[part.index]
         low, high = wilson(pd.Series([rows["won"].sum()]), pd.Series([len(rows)]))
         yield {
-            "bin": number, "low": part.min(), "high": part.max(), "mean": part.mean(), "n": len(rows),
+            "bin": number, "low": part.min(), "high": part.max(), "mean_value": part.mean(), "n": len(rows),
             "ties": int(rows["tie"].sum()), "accuracy": rows["won"].mean(), "wilson_low": low[0], "wilson_high": high[0],
         }  # fmt: skip

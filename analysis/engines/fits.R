@@ -11,6 +11,15 @@ rows_from <- function(path, numeric) {
 
 installed <- function(packages) vapply(packages, function(name) nzchar(system.file(package = name)), logical(1))
 
+# A function of a package, attached, or whatever else it has under this name; in the name a _ may stand for a dot.
+part_of <- function(package, name) {
+  suppressPackageStartupMessages(library(package, character.only = TRUE))
+  space <- asNamespace(package)
+  known <- if (exists(name, space, inherits = FALSE)) name
+           else Find(function(one) chartr(".", "_", one) == name, ls(space, all.names = TRUE))
+  get(known, space)
+}
+
 versions_of <- function(packages) {
   c(R = paste(R.version$major, R.version$minor, sep = "."),
     vapply(packages, function(name) as.character(utils::packageVersion(name)), character(1)))

@@ -117,7 +117,7 @@ def _names(term: str, whole: str) -> str:
 
 
 def _name(name: str, whole: str) -> str:
-    if not re.fullmatch(r"[A-Za-z_][\w.]*", name):
+    if not re.fullmatch(r"[^\W\d][\w.]*", name):
         raise ValueError(f"formula {whole!r}: {name!r} is not the name of a column; {EXPECTED}")
     return name
 

@@ -7,45 +7,53 @@ R functions in fits.R read rows, describe models, and fit what is not `lmer`.
 import json
 import os
 import re
-import subprocess
 import sys
-import tempfile
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 NEEDED = ("lme4", "lmerTest", "emmeans", "broom", "broom.mixed", "insight", "parameters", "performance", "tibble")
-
-# pymer4 loads R's package `report`, which Debian does not have, and calls it only for prose that is not needed here.
-STAND_IN = {
-    "DESCRIPTION": "Package: report\nVersion: 0.0.0\nTitle: Stand-in\nDescription: Lets pymer4 load.\nLicense: Apache-2.0\n",
-    "NAMESPACE": "export(report)\n",
-    "R/report.R": 'report <- function(...) stop("the R package report is not installed")\n',
-}
 
 
 def main() -> None:
     """Answer each line of standard input with one of standard output until the input ends."""
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)  # whatever R or a package prints must not stand between answers
-    with tempfile.TemporaryDirectory() as library:
-        try:
-            answer: Callable[[dict[str, Any]], Any] = Session(Path(library)).answer
-            print(json.dumps({"value": "ready"}), file=answers, flush=True)
-        except Exception as error:
-            kind = "absent" if isinstance(error, LookupError) else "failed"
-            print(json.dumps({kind: str(error)}), file=answers, flush=True)
-            return
-        for line in sys.stdin:
-            print(json.dumps(answer(json.loads(line))), file=answers, flush=True)
+    try:
+        answer = Session().answer
+        print(json.dumps({"value": "ready"}), file=answers, flush=True)
+    except Exception as error:
+        kind = "absent" if isinstance(error, LookupError) else "failed"
+        print(json.dumps({kind: str(error)}), file=answers, flush=True)
+        return
+    for line in sys.stdin:
+        print(json.dumps(answer(json.loads(line))), file=answers, flush=True)
+
+
+class Package:
+    """An R package whose functions become Python's when they are asked for.
+
+    rpy2's `importr` makes all of a package at once. Those of the packages that pymer4 names are thirty thousand, which takes
+    tens of seconds, twice, since each is released when the process ends; a handful is called. A package that is absent, as
+    `report` is from Debian, is missed only by who asks for its functions.
+    """
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __getattr__(self, name: str) -> Any:
+        """Return what R has under this name, underlines standing for dots."""
+        import rpy2.robjects as ro
+
+        return ro.r["part_of"](self._name, name)
 
 
 class Session:
     """R with pymer4 loaded; `answer` is all that is asked of it."""
 
-    def __init__(self, library: Path) -> None:
+    def __init__(self) -> None:
         import rpy2.robjects as ro
         from rpy2.rinterface_lib import callbacks
+        from rpy2.robjects import packages
 
         self.console: list[str] = []
         callbacks.consolewrite_warnerror = self.console.append
@@ -61,9 +69,7 @@ class Session:
         ]
         if lacking:
             raise LookupError(", ".join(lacking))
-        if not self.r["installed"]("report")[0]:
-            _stand_in(library)
-            self.r[".libPaths"](ro.StrVector([str(library), *self.r[".libPaths"]()]))
+        packages.importr = Package
         from pymer4.tidystats.emmeans_lib import emmeans
         from pymer4.tidystats.lmerTest import lmer
 
@@ -124,17 +130,6 @@ def console_lines(chunks: list[str]) -> list[str]:
     lines = "".join(chunks).splitlines()
     texts = [re.sub(r"^Warning( in .*? ?)?: ?", "", line).strip() for line in lines]
     return list(dict.fromkeys(text for text in texts if text))
-
-
-def _stand_in(library: Path) -> None:
-    source = library / "source" / "report"
-    for name, text in STAND_IN.items():
-        (source / name).parent.mkdir(parents=True, exist_ok=True)
-        (source / name).write_text(text)
-    command = ["R", "CMD", "INSTALL", "--no-docs", "--no-test-load", f"--library={library}", str(source)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    if done.returncode:
-        raise RuntimeError(f"R CMD INSTALL of a stand-in for report failed: {done.stderr.strip().splitlines()[-1]}")
 
 
 if __name__ == "__main__":

@@ -5,6 +5,8 @@ from collections.abc import Iterable
 import pandas as pd
 
 from gardenpath.study import TABLES, DataError, check
+from gardenpath.study.formula_columns import with_formula_columns
+from gardenpath.study.schemas import COMPUTED_NAMES
 
 from ..ledger import Ledger, in_band
 from ..prompts import answered, prompt_suffix, prompts_of, rows_of_prompt
@@ -18,6 +20,7 @@ def rating_scores(
     responses: pd.DataFrame,
     items: pd.DataFrame,
     *,
+    conditions: pd.DataFrame | None = None,
     ledger: Ledger | None = None,
     before: pd.DataFrame | None = None,
 ) -> pd.DataFrame:
@@ -25,14 +28,14 @@ def rating_scores(
 
     Ratings that did not come, other roles and other tasks are excluded and counted in `ledger`. Mean and s.d. are those of all
     ratings in `before`, where some have been excluded since. Someone who gives one and the same rating throughout has no z; those
-    rows stay, with z empty, and are counted too.
+    rows stay, with z empty, and are counted too. With the table `conditions` the factors' levels stand beside them.
 
     A rating that is no number, or a sentence that `items` lacks, is a `DataError` that names the session and trial, or the item.
 
     >>> rows = [("P1", trial, f"i{trial}", rating) for trial, rating in enumerate(["2", "4", "6"])]
     >>> responses = pd.DataFrame(rows, columns=["participant", "trial", "item", "response"]).assign(
     ...     session="S1", experiment="E1", version="V1", role="target", paradigm="ever", condition="grammatical",
-    ...     task="rating", prompt="rating", outcome="answered",
+    ...     task="rating", prompt="rating", outcome="answered", correct=None,
     ... )
     >>> items = responses[["item", "condition"]].assign(phenomenon="npi")
     >>> rating_scores(responses, items)[["item", "rating", "z"]].to_numpy().tolist()
@@ -49,7 +52,7 @@ def rating_scores(
         rule = f"no z: the participant gave the same rating throughout{prompt_suffix(prompt)}"
         flat = left["z"].isna() & left.index.isin(rows_of_prompt(left, prompt).index)
         [left] = ledger.step(rule, rating_scores=(left, ~flat))
-    return declared(scores, "rating_scores")
+    return _for_formulas(scores, "rating_scores", responses, conditions)
 
 
 def _rated(responses: pd.DataFrame) -> pd.DataFrame:
@@ -87,6 +90,8 @@ def region_times(
     readings: pd.DataFrame,
     items: pd.DataFrame,
     *,
+    responses: pd.DataFrame | None = None,
+    conditions: pd.DataFrame | None = None,
     min_rt: float = 100,
     max_rt: float = 3000,
     region: str = "critical",
@@ -98,14 +103,15 @@ def region_times(
     A region's time is the sum over its words in ms, and then its natural logarithm. A word after the region has its own
     row, region `critical+1`, `critical+2`; only where the sentence goes on after it, since the last word has a time of its
     own kind. A region is dropped, and counted in `ledger`, when a word of it has no reading time or one outside
-    [min_rt, max_rt] ms.
+    [min_rt, max_rt] ms. With `responses` the participant's accuracy on questions stands beside the times, and with the table
+    `conditions` the factors' levels.
 
     A negative or infinite reading time, or a sentence that `items` lacks, is a `DataError`.
 
     >>> rows = [(0, 300.0, None), (1, 320.0, "critical"), (2, 330.0, "critical"), (3, 310.0, None), (4, 350.0, None)]
     >>> readings = pd.DataFrame(rows, columns=["word", "rt", "region"]).assign(
     ...     participant="P1", session="S1", experiment="E1", version="V1", trial=0, role="target", paradigm="ever", item="i0",
-    ...     condition="grammatical", text="word", flags=None,
+    ...     condition="grammatical", text="word", flag=None, line=0,
     ... )
     >>> items = pd.DataFrame({"item": ["i0"], "condition": ["grammatical"], "phenomenon": ["npi"]})
     >>> region_times(readings, items)[["region", "words", "rt", "log_rt"]].round(2).to_numpy().tolist()
@@ -117,7 +123,7 @@ def region_times(
     inside = words[(words["region"] == region).fillna(False).astype(bool)]
     bounds = inside.groupby(SENTENCE)["word"].agg(first="min", last="max")
     bounds["end"] = words.groupby(SENTENCE)["word"].max()
-    trials = words.drop_duplicates(TRIAL).drop(columns=["rt", "word", "text", "flags", "region"])
+    trials = words.drop_duplicates(TRIAL).drop(columns=["rt", "word", "text", "flag", "region", "line"])
     trials = trials.merge(bounds.reset_index(), on=SENTENCE, how="left", validate="m:1")
     times = []
     for after in range(spillover + 1):
@@ -127,7 +133,7 @@ def region_times(
         present = place["last"] < place["end"] if after else place["first"].notna()
         times.append(_region(words, place, present, name, rule, (min_rt, max_rt), ledger))
     summed = with_phenomenon(pd.concat(times, ignore_index=True), items)
-    return declared(summed.assign(log_rt=_log(summed["rt"])), "region_times")
+    return _for_formulas(summed.assign(log_rt=_log(summed["rt"])), "region_times", responses, conditions)
 
 
 def marked(readings: pd.DataFrame, items: pd.DataFrame, words: pd.DataFrame | None, region: str) -> pd.DataFrame:
@@ -181,10 +187,14 @@ def _region(
     """Return the times of one region: the words from `first` to `last` of each trial in `place`."""
     table = f"region_times: {name}"
     [place] = ledger.step(rule, **{table: (place, present)})
-    read = words[[*TRIAL, "word", "rt"]].merge(place[[*TRIAL, "first", "last"]], on=TRIAL, validate="m:1")
+    read = words[[*TRIAL, "word", "rt", "line"]].merge(place[[*TRIAL, "first", "last"]], on=TRIAL, validate="m:1")
     read = read[read["word"].between(read["first"], read["last"])]
     read = read.assign(out=~in_band(read["rt"], *band))
-    summed = read.groupby(TRIAL).agg(timed=("rt", "count"), rt=("rt", "sum"), out=("out", "any")).reset_index()
+    summed = (
+        read.groupby(TRIAL)
+        .agg(timed=("rt", "count"), rt=("rt", "sum"), line=("line", "min"), out=("out", "any"))
+        .reset_index()
+    )
     times = place.merge(summed, on=TRIAL, how="left", validate="1:1")
     times = times.assign(words=times["last"] - times["first"] + 1, word=times["first"], region=name)
     [times] = ledger.step(f"a word of {name} has no reading time", **{table: (times, times["timed"] == times["words"])})
@@ -211,7 +221,7 @@ def condition_means(scores: pd.DataFrame, times: pd.DataFrame) -> pd.DataFrame:
     ...     role="target", phenomenon="npi", condition="grammatical", prompt="rating"
     ... )
     >>> times = pd.DataFrame(columns=["participant", "phenomenon", "condition", "region", "rt"])
-    >>> condition_means(scores, times)[["measure", "participants", "n", "mean", "se"]].to_numpy().tolist()
+    >>> condition_means(scores, times)[["measure", "participants", "n", "mean_value", "se"]].to_numpy().tolist()
     [['rating', 2, 3, 4.5, 1.5], ['z', 2, 3, 0.25, 0.75]]
     """
     targets = scores[scores["role"] == "target"].assign(region=SENTENCE_WIDE)
@@ -253,7 +263,9 @@ def reading_curves(
 def _means(frame: pd.DataFrame, measure: str, cell: list[str]) -> pd.DataFrame:
     by_participant = frame.groupby([*cell, "participant"])[measure].agg(["mean", "size"]).reset_index()
     grouped = by_participant.groupby(cell)
-    table = grouped.agg(participants=("mean", "size"), n=("size", "sum"), se=("mean", "sem"), mean=("mean", "mean"))
+    table = grouped.agg(
+        participants=("mean", "size"), n=("size", "sum"), se=("mean", "sem"), mean_value=("mean", "mean")
+    )
     return table.reset_index().assign(measure=measure)
 
 
@@ -275,6 +287,14 @@ def with_phenomenon(frame: pd.DataFrame, items: pd.DataFrame) -> pd.DataFrame:
 def declared(frame: pd.DataFrame, name: str) -> pd.DataFrame:
     """Return `frame` as the declared table `name`, without the columns that the table does not have."""
     return check(frame[TABLES[name].names], name)
+
+
+def _for_formulas(
+    frame: pd.DataFrame, name: str, responses: pd.DataFrame | None, conditions: pd.DataFrame | None
+) -> pd.DataFrame:
+    """Return `frame` as the declared table `name` with what formulas need beside its measure."""
+    measured = frame[[column for column in TABLES[name].names if column not in COMPUTED_NAMES]]
+    return check(with_formula_columns(measured, responses, conditions), name)
 
 
 def capped(faults: Iterable[str]) -> list[str]:

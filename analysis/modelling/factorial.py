@@ -21,7 +21,7 @@ from ..measuring.cell_means import cell_means
 from ..measuring.ratings_and_times import SENTENCE_WIDE
 from ..prompts import named_prompts, prompt_suffix, rows_of_prompt
 from ..row_dicts import records
-from .coding import Coded, Coding, coded, hypotheses
+from .coding import Coded, coded, hypotheses
 from .equivalence import equivalence
 from .grammaticality import COVARIATES, INTERCEPTS, SLOPES, detectable
 from .headline import headline
@@ -51,7 +51,7 @@ class _Planned:
     formula: Formula
     region: str
     paradigms: tuple[str, ...]
-    contrasts: Mapping[str, Coding]
+    contrasts: Mapping[str, tuple[str, Sequence[str]]]
     random: str
     policy: str
     prompt: str | None = None
@@ -69,8 +69,8 @@ class _Planned:
 
 @dataclass(frozen=True)
 class _Fitted:
-    """What there is of one model: its fixed effects, the steps that led to it, its simple effects, its contrasts, and of a
-    binomial one the probabilities of its cells.
+    """What there is of one model: its fixed effects, the steps that led to it, its simple effects, its contrasts, of a binomial
+    one the probabilities of its cells, and the codes of its contrasts.
     """
 
     effects: pd.DataFrame
@@ -78,6 +78,7 @@ class _Fitted:
     simple: pd.DataFrame = field(default_factory=pd.DataFrame)
     contrasts: pd.DataFrame = field(default_factory=pd.DataFrame)
     cells: pd.DataFrame = field(default_factory=pd.DataFrame)
+    codes: pd.DataFrame = field(default_factory=pd.DataFrame)
 
 
 def factorial_models(
@@ -92,8 +93,8 @@ def factorial_models(
     crosscheck: bool = False,
     smallest: Smallest | None = None,
 ) -> dict[str, pd.DataFrame]:
-    """Return factorial_models, factorial_means, model_steps, simple_effects and contrast_matrices, by name: the fixed effects of
-    the models that `models` declares; where there are none, of those that a design suggests.
+    """Return factorial_models, factorial_means, model_steps, simple_effects, contrast_matrices and contrast_codes, by name: the
+    fixed effects of the models that `models` declares; where there are none, of those that a design suggests.
 
     The suggested ones: for each paradigm whose conditions are levels of factors other than grammatical and ungrammatical, and
     each of z and log reading time in every region measured, all factors with their interactions, log trial number beside them
@@ -145,7 +146,7 @@ def factorial_models(
     ]
     effects = _together("factorial_models", [fitted.effects for fitted in fits], extra=["hypothesis"])
     tested = effects[effects["term"] != "intercept"]
-    varying = tested[[_varies(row) for row in records(tested)]]
+    varying = tested[pd.Series([_varies(row) for row in records(tested)], index=tested.index, dtype="bool")]
     effects = effects.assign(
         reduced=effects["reduced"].eq(True),
         p_holm=_over_regions(tested),
@@ -160,6 +161,9 @@ def factorial_models(
         "model_steps": steps_table([fitted.steps for fitted in fits]),
         "simple_effects": check(_together("simple_effects", [fitted.simple for fitted in fits]), "simple_effects"),
         "contrast_matrices": check(_together("contrast_matrices", matrices), "contrast_matrices"),
+        "contrast_codes": check(
+            _together("contrast_codes", [fitted.codes for fitted in fits]).drop_duplicates(), "contrast_codes"
+        ),
     }
 
 
@@ -459,7 +463,18 @@ def _fitted(plan: _Planned, rows: pd.DataFrame, engine: str, crosscheck: bool, p
     model = model.assign(**place, family=plan.family)
     simple = simple_effects(steps.kept, design) if steps.kept else pd.DataFrame()
     cells = _probabilities(plan, rows, steps.kept, design)
-    return _Fitted(model, steps.of(name), simple.assign(**place), hypotheses(design), cells)
+    codes = _contrast_codes(plan, design)
+    return _Fitted(model, steps.of(name), simple.assign(**place), hypotheses(design), cells, codes)
+
+
+def _contrast_codes(plan: _Planned, design: Coded) -> pd.DataFrame:
+    """Return the columns of a model's contrasts in each condition that enters it."""
+    place = ["paradigm", "condition"]
+    cells = design.frame[[*place, *design.codes]].drop_duplicates(place).sort_values(place)
+    if not design.codes:
+        return cells.assign(model=plan.name, measure=plan.formula.response, column=None, code=float("nan"))
+    codes = cells.melt(place, var_name="column", value_name="code")
+    return codes.assign(model=plan.name, measure=plan.formula.response)
 
 
 def _probabilities(

@@ -62,7 +62,7 @@ def marginal_contrasts(
     table = contrasts.assign(
         formula=formula,
         factor=of,
-        at=at,
+        within=at,
         ci_low=contrasts["estimate"] - width,
         ci_high=contrasts["estimate"] + width,
         adjustment=adjust,

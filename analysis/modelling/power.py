@@ -86,7 +86,7 @@ class Plan:
             "term": self.tested.name,
             "effect": self._effect(self.layout.deal(people, sentences)),
             "participants": people,
-            "items": sentences,
+            "n_items": sentences,
             "family": self.family,
             "slopes": self.slopes,
             "assumptions": self.assumptions.name,

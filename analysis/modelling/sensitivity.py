@@ -90,7 +90,7 @@ def _rating_choices(
         for people, part in groups.items():
             for response in ("z", "rating"):
                 choice: dict[str, str | None] = {"measure": "z", "region": SENTENCE_WIDE, "cutoff": "none"}
-                choice |= {"transform": response, "people": people, "prompt": prompt}
+                choice |= {"scale": response, "people": people, "prompt": prompt}
                 rows += _effects(part, choice, response, response == "z" and people == EVERYBODY, engine)
     return rows
 
@@ -121,7 +121,7 @@ def _time_choices(
                 pd.util.hash_pandas_object(kept[["session", "trial", "condition"]], index=False).to_numpy().tobytes()
             )
             for name, transform in TRANSFORMS.items() if people == EVERYBODY else [(LOG, TRANSFORMS[LOG])]:
-                choice = {"measure": "log_rt", "region": "critical", "cutoff": cutoff, "transform": name}
+                choice = {"measure": "log_rt", "region": "critical", "cutoff": cutoff, "scale": name}
                 choice |= {"people": people}
                 same = (people, prompt, name, trials)
                 if same not in fitted:
@@ -173,6 +173,6 @@ def _in_ms(row: Mapping[str, Any], mean: float, words: float) -> dict[str, float
         "ms": lambda y: y,
         "log per word": lambda y: math.exp(y) * words,
         "-1000/ms": lambda y: -1000 / y if y < 0 else math.nan,
-    }[row["transform"]]
+    }[row["scale"]]
     ends = {"ms": row["estimate"], "ms_low": row["ci_low"], "ms_high": row["ci_high"]}
     return {name: back(mean + effect / 2) - back(mean - effect / 2) for name, effect in ends.items()}

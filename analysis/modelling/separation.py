@@ -61,7 +61,7 @@ def separated(columns: Columns, formula: Formula) -> bool:
     design = _design(columns, formula)
     sides = np.unique((2 * response - 1)[:, None] * design / np.abs(design).max(axis=0), axis=0)
     best = linprog(-sides.sum(axis=0), A_ub=-sides, b_ub=np.zeros(len(sides)), bounds=(-1, 1), method="highs")
-    return bool(-best.fun > CLEAR * len(sides))
+    return bool(best.fun is not None and -best.fun > CLEAR * len(sides))
 
 
 def _design(columns: Columns, formula: Formula) -> Any:

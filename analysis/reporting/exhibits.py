@@ -14,6 +14,7 @@ from ..prompts import prompts_of, rated_prompts
 from .figures import figure_style
 from .wording.coefficients import Coefficients
 from .wording.numbers import cell
+from .wording.surprisal import Truth
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -99,6 +100,7 @@ class Page:
     tables: Tables
     files: Mapping[str, str] = field(default_factory=dict)
     smallest: Smallest = field(default_factory=dict)
+    ms_per_bit: Truth = field(default_factory=dict)  # simulated
     drawn: dict[str, "Figure"] = field(default_factory=dict)  # every figure of the page, by name
 
     def get(self, name: str) -> pd.DataFrame:
@@ -179,8 +181,8 @@ class Page:
         badges = self.badges(name, rows if rows is not None and {"model", "model_a", "a"} & set(rows) else None)
         return [Exhibit(caption, self.file(name), badges, header=header, rows=cells, total=len(frame), aside=aside)]
 
-    def coefficients(self, name: str, caption: str, table: Coefficients) -> list[Exhibit]:
-        """Return a table of coefficients of table `name`, nothing where there are none; it is shown however long it is."""
+    def coefficients(self, name: str, caption: str, table: Coefficients, aside: bool = False) -> list[Exhibit]:
+        """Return a table of coefficients of table `name`, nothing where there are none; shown however long, or `aside`."""
         if not table.rows:
             return []
         looks = ["text"] * table.labels + ["number"] * (len(table.columns) - table.labels)
@@ -188,7 +190,7 @@ class Page:
         return [
             Exhibit(
                 caption, self.file(name), self.badges(name), header=header, rows=table.rows, total=len(table.rows),
-                central=True, groups=table.groups,
+                aside=aside, central=True, groups=table.groups,
             )
         ]  # fmt: skip
 

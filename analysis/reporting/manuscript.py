@@ -10,10 +10,24 @@ from gardenpath.study.config import Smallest
 from ..aligning.held_out import CLUSTERS
 from ..aligning.predictors import AT, at
 from ..comparing.rating_correlation import RELATIVE
+from ..ledger import ALL
 from ..modelling.grammaticality import INTERCEPTS, SLOPES, TERM
+from ..modelling.headline import beside, headline
 from ..prompts import rated_prompts
 from .references import cited
-from .wording import effect_captions, effects, factors, fits, hypotheses, labels, minimal_pairs, participation, raters
+from .wording import (
+    contrasts,
+    effect_captions,
+    effects,
+    equivalence,
+    factors,
+    fits,
+    hypotheses,
+    labels,
+    minimal_pairs,
+    participation,
+    raters,
+)
 
 Tables = Mapping[str, pd.DataFrame]
 Versions = Mapping[str, str]
@@ -28,7 +42,14 @@ def methods(tables: Tables, software: Versions | None = None, models: Mapping[st
     paragraphs = [
         [*_sample(tables), _ratings(tables), _times(tables)],
         [_factors(tables, software)],
-        [_models(tables, software), _policy_models(tables), _ordinal(tables), _grid(tables), _power(tables)],
+        [
+            _models(tables, software),
+            _policy_models(tables),
+            _ordinal(tables),
+            _grid(tables),
+            _equivalence(tables),
+            _power(tables),
+        ],
         [_agreement(tables)],
         [_language_models(tables, software, models)],
         [_alignment(tables), _alignment_models(tables, software), _smooths(tables), _heldout(tables, software)],
@@ -50,16 +71,22 @@ def ready_to_paste(tables: Tables, software: Versions | None = None, smallest: S
     models = table_of(tables, "phenomenon_models")
     excluded = participation.exclusions(*(table_of(tables, name) for name in EXCLUSIONS))
     factorial = table_of(tables, "factorial_models")
+    simple = factors.simple_effects(table_of(tables, "simple_effects"), factorial)
+    matrices = contrasts.matrices(table_of(tables, "contrast_matrices"))
     parts = [
         ("What was tested", hypotheses.tested(factorial, models)),
         ("Methods", paragraphs),
         ("Exclusions", [sentence for sentence in excluded if sentence not in text]),
         ("Ratings", effects.effects(models, "z", rated_prompts(tables))),
         ("Reading times", effects.effects(models, "log_rt")),
-        ("Factors of the study", [*factors.factorial_effects(factorial), *_tables(tables)]),
-        ("What could have been found", effects.power(models, smallest or {})),
+        ("Factors of the study", [*factors.factorial_effects(factorial), *simple, *_tables(tables)]),
+        (
+            "What could have been found",
+            [*effects.power(models, smallest or {}), *equivalence.equivalences(models, factorial)],
+        ),
         ("Other choices", effects.robustness(table_of(tables, "sensitivity"))),
         ("Agreement among people", raters.agreement(*(table_of(tables, name) for name in AGREEMENT))),
+        ("Contrasts, for a supplement", [f"{caption}\n\n{table.markdown()}" for caption, table in matrices]),
         ("References", [f"{reference.entry} {reference.address}" for reference in cited(text)]),
     ]
     sections = [f"## {title}\n\n" + "\n\n".join(lines) for title, lines in parts if lines]
@@ -71,8 +98,9 @@ def _tables(tables: Tables) -> list[str]:
     models, means = table_of(tables, "factorial_models"), table_of(tables, "factorial_means")
     shown = [
         (effect_captions.cells_caption(rows), effect_captions.cells(rows))
-        for _, rows in means.groupby("factors", sort=False)
+        for _, rows in means[means["factors"] != ALL].groupby("factors", sort=False)
     ]
+    shown.append((effect_captions.PREFERENCES, effect_captions.preferences(means[means["factors"] == ALL])))
     if len(models):
         shown.append((effect_captions.contrasts_caption(models), effect_captions.contrasts(models)))
     return [f"{caption}\n\n{table.markdown()}" for caption, table in shown if table.rows]
@@ -131,20 +159,35 @@ def _factors(tables: Tables, software: Versions) -> str:
     fitted = table_of(tables, "factorial_models").dropna(subset=["estimate"])
     if fitted.empty:
         return ""
-    declared = fitted[fitted["random"] != SLOPES]
-    contrasts = dict.fromkeys(contrast for contrast in declared["contrast"].dropna() if " x " not in contrast)
-    families = [declared[declared["family"] == family] for family in dict.fromkeys(declared["family"])]
+    first, published = fitted[headline(fitted)], fitted[beside(fitted)]
+    compared = dict.fromkeys(contrast for contrast in first["contrast"].dropna() if " x " not in contrast)
+    families = [first[first["family"] == family] for family in dict.fromkeys(first["family"])]
     how = ", and ".join(f"{fits.formulas(rows)}, {fits.estimation(rows, software)}" for rows in families)
     text = f"Of the study's own factors we fitted {how}, other predictors centred"
-    text += f", and these contrasts (Schad et al., 2020): {'; '.join(contrasts)}." if contrasts else "."
-    if (fitted["random"] == SLOPES).any():
-        text += f" Beside them stand models with {fits.POLICIES['maximal']}"
-        text += "; binomial ones without slopes of interactions." if (fitted["family"] == "binomial").any() else "."
+    text += f", and these contrasts (Schad et al., 2020): {'; '.join(compared)}." if compared else "."
+    if (first["random"] == SLOPES).any():
+        text += f" Models have {fits.POLICIES['maximal']}"
+        text += "; binomial ones without slopes of interactions." if (first["family"] == "binomial").any() else "."
+        models = first.drop_duplicates(["model", "measure", "region", "prompt"])
+        singular = int(models["singular"].sum())
+        text += f" {singular} of {len(models)} were singular and kept." if singular else ""
+    if len(published):
+        text += f" Beside them stands the form most often published, with intercepts alone: {fits.formulas(published)}."
     if effect_captions.linear(table_of(tables, "factorial_means")).any():
         text += " Means by condition have 95% Cousineau-Morey intervals (Morey, 2008)."
     if fitted["measure"].eq("log_rt").any() and fitted["ms"].notna().any():
         text += " Differences in ms are those of exponentiated predictions at the mean, with delta-method intervals."
-    return f"{text} Their p-values are not adjusted for one another."
+    if fitted["p_holm"].notna().any():
+        text += " A coefficient that was tested in several regions has p adjusted over them (p_Holm; Holm, 1979)."
+    else:
+        text += " Their p-values are not adjusted for one another."
+    simple = table_of(tables, "simple_effects")
+    if len(simple):
+        text += (
+            " Simple effects are contrasts of the fitted models, with their degrees of freedom, and p adjusted over those of one "
+            "factor (Holm, 1979)."
+        )
+    return text
 
 
 def _models(tables: Tables, software: Versions) -> str:
@@ -153,16 +196,21 @@ def _models(tables: Tables, software: Versions) -> str:
     if tested.empty:
         return ""
     declared, slopes = (tested[tested["random"] == form] for form in (INTERCEPTS, SLOPES))
+    first = slopes if len(slopes) else declared
     text = (
-        f"For each of {tested['phenomenon'].nunique()} phenomena we fitted {fits.formulas(declared)} (Suijkerbuijk et al., 2025) "
-        f"with grammaticality {fits.CODED} and other predictors centred, {fits.estimation(tested, software)}."
+        f"For each of {tested['phenomenon'].nunique()} phenomena we fitted {fits.formulas(first)} with grammaticality {fits.CODED} "
+        f"and other predictors centred, {fits.estimation(tested, software)}."
     )
     if len(slopes):
-        text += f" Beside them stand models in which {fits.VARYING}: {fits.formulas(slopes)}."
+        text += (
+            f" In these models {fits.VARYING} (Barr et al., 2013); beside them stands the published form, with intercepts alone "
+            f"(Suijkerbuijk et al., 2025): {fits.formulas(declared)}."
+        )
     text += f" p-values were {fits.adjusted(bool(_prompts(tables)))}."
-    singular = int(declared["singular"].sum())
-    if singular:
-        text += f" {singular} of {len(declared)} declared models were singular and kept as declared."
+    for form, rows in ((fits.FORMS[SLOPES], slopes), (fits.FORMS[INTERCEPTS], declared)):
+        singular = int(rows["singular"].sum())
+        if singular:
+            text += f" {singular} of {len(rows)} models {form} were singular and kept as declared."
     return text
 
 
@@ -207,6 +255,11 @@ def _ordinal(tables: Tables) -> str:
         f"{labels.listed(sorted(models['link'].unique()))} link: {fits.formulas(models)}, by the R package "
         "ordinal (Christensen, 2023)."
     )
+
+
+def _equivalence(tables: Tables) -> str:
+    tested = equivalence.was_tested(table_of(tables, "phenomenon_models"), table_of(tables, "factorial_models"))
+    return equivalence.TESTED if tested else ""
 
 
 def _power(tables: Tables) -> str:

@@ -112,6 +112,11 @@ REFERENCES = {
         "(mixed) models: A tutorial. Journal of Memory and Language, 110, 104038.",
         "10.1016/j.jml.2019.104038",
     ),
+    "Schuirmann, 1987": _doi(
+        "Schuirmann, D. J. (1987). A comparison of the two one-sided tests procedure and the power approach for assessing the "
+        "equivalence of average bioavailability. Journal of Pharmacokinetics and Biopharmaceutics, 15(6), 657–680.",
+        "10.1007/BF01068419",
+    ),
     "Shrout & Fleiss, 1979": _doi(
         "Shrout, P. E., & Fleiss, J. L. (1979). Intraclass correlations: Uses in assessing rater reliability. Psychological "
         "Bulletin, 86(2), 420–428.",

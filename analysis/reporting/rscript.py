@@ -1,135 +1,120 @@
-"""R code that refits every mixed model of a report in lme4, from the written tables, and says how far it is from them."""
+"""R code that fits every mixed model of a report again, says how far it is from the tables, and has Bayesian models of the same."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from ..aligning.alignment_test import SEEN
 from ..aligning.predictors import formula, terms
+from ..engines.r_code import quoted
 from ..grammatical_status import minimal_pairs
-from ..modelling.grammaticality import TERM
 from .exhibits import Tables
 
-HEAD = """\
-# Refits the mixed models of this report with lme4 and lmerTest, and holds each against its table of results.
-# Run it where the report lies:  Rscript {name}
-library(lmerTest)
-
-read <- function(file) {{
-  if (grepl("[.]parquet$", file)) return(as.data.frame(arrow::read_parquet(file)))
-  read.csv(file, stringsAsFactors = FALSE, encoding = "UTF-8")
-}}
-
-same <- function(table, one, keys) Reduce(`&`, lapply(keys, function(key) table[[key]] == one[[key]]))
-
-# One row a model: apart is the largest difference between its estimates and those of the table, in standard errors.
-refit <- function(file, keys, rows_of, formula = NULL) {{
-  table <- read(file)
-  table <- table[!is.na(table$estimate), ]
-  if (!is.null(table$prompt)) table$prompt[is.na(table$prompt)] <- ""  # of reading times
-  if (is.null(table$term)) table$term <- "surprisal_next"
-  if (!is.null(formula)) table$formula <- formula
-  keys <- c(keys, "formula")
-  each <- unique(table[keys])
-  refitted <- lapply(seq_len(nrow(each)), function(k) {{
-    one <- as.list(each[k, , drop = FALSE])
-    ours <- table[same(table, one, keys), ]
-    model <- suppressMessages(lmer(as.formula(one$formula), data = rows_of(one), control = control_of(ours$note[1])))
-    theirs <- coef(summary(model))[ifelse(ours$term == "intercept", "(Intercept)", ours$term), , drop = FALSE]
-    apart <- max(abs(ours$estimate - theirs[, "Estimate"]) / theirs[, "Std. Error"])
-    data.frame(table = basename(file), one, n = nobs(model), singular = isSingular(model), apart = signif(apart, 2))
-  }})
-  do.call(rbind, refitted)
-}}
-
-# Where the first optimizer did not converge, the note names the one that did.
-control_of <- function(note) {{
-  named <- regmatches(note, regexec("nloptwrap did not converge; ([^ ;:]+):?([^ ]*) did", note))[[1]]
-  if (length(named) == 0) return(lmerControl())
-  lmerControl(optimizer = named[2], optCtrl = if (nzchar(named[3])) list(algorithm = named[3]) else list())
-}}
-"""
-GRAMMATICALITY = """\
-pairs <- c({pairs})  # paradigms of grammatical and ungrammatical sentences
-
-rows_of <- function(one) {{
-  rows <- if (one$measure == "z")
-    ratings[ratings$role == "target" & !is.na(ratings$z) & ratings$prompt == one$prompt, ] else
-    times[times$region == one$region, ]
-  rows <- rows[rows$phenomenon == one$phenomenon & rows$paradigm %in% pairs, ]
-  if (!is.null(one$paradigm)) rows <- rows[rows$paradigm == one$paradigm, ]
-  rows${term} <- ifelse(rows$condition == "grammatical", 0.5, -0.5)
-  rows$log_trial <- log1p(rows$trial) - mean(log1p(rows$trial))
-  if (one$measure == "log_rt") rows$position <- rows$word - mean(rows$word)
-  rows
-}}
-"""
-READING = """\
-read_words <- function(one) aligned[same(aligned, one, c("model", "protocol")), ]
-"""
-# The tables of models, what names one in each, and what holds their rows.
-OF_GRAMMATICALITY = {
-    "phenomenon_models": ("phenomenon", "measure", "region", "prompt", "random"),
-    "paradigm_models": ("phenomenon", "paradigm", "measure", "region", "prompt", "random"),
-    "chosen_models": ("phenomenon", "measure", "region", "prompt"),
+# What holds the trials of a response.
+TRIALS = {
+    **dict.fromkeys(("z", "rating"), "rating_scores"),
+    **dict.fromkeys(("log_rt", "rt"), "region_times"),
+    **dict.fromkeys(("correct", "yes", "chosen"), "binary_answers"),
 }
-OF_READING = ("alignment_models", "lag_profile", "alignment_test")
+
+
+@dataclass(frozen=True)
+class Refitted:
+    """A table of models: what names one, the R function that returns its trials, and the formula where no column has it."""
+
+    keys: Sequence[str]
+    rows: str
+    formula: str = ""
+
+
+PLACE = ("measure", "region", "prompt")
+LANGUAGE_MODEL = ("model", "protocol")
+REFITTED = {
+    "phenomenon_models": Refitted(("phenomenon", *PLACE, "random"), "rows_of_pairs"),
+    "paradigm_models": Refitted(("phenomenon", "paradigm", *PLACE, "random"), "rows_of_pairs"),
+    "chosen_models": Refitted(("phenomenon", *PLACE), "rows_of_pairs"),
+    "factorial_models": Refitted(("model", *PLACE, "random"), "rows_of_factors"),
+    "ordinal_models": Refitted(("phenomenon", "paradigm", "prompt"), "rows_of_pairs"),
+    "alignment_models": Refitted(LANGUAGE_MODEL, "read_words"),
+    "lag_profile": Refitted(LANGUAGE_MODEL, "read_words"),
+    "alignment_test": Refitted(LANGUAGE_MODEL, "read_words", formula(terms([-1, *SEEN]))),
+}
+# The other tables with estimates, and why R has no code for them here.
+LEFT_OUT = {
+    "sensitivity": "the effects of phenomenon_models under other cutoffs, transforms and participants",
+    "model_steps": "fits on the way to the models that are here; code of the last one stands in the report where R made it",
+    "alignment_steps": "fits on the way to the models that are here; code of the last one stands in the report where R made it",
+    "power": "simulated studies",
+    "marginal_contrasts": "differences between levels, computed from a fitted model (R: emmeans)",
+    "simple_effects": "differences between levels, computed from models that are here (R: emmeans)",
+    "surprisal_effects": "ms per bit, computed from alignment_models, and the same model of times that are not logarithms",
+    "heldout": "log densities of readings held out of a fit",
+    "delta_log_likelihood": "gains on readings held out of a fit",
+    "delta_comparisons": "gains on readings held out of a fit",
+    "gam_terms": "curves (R: mgcv)",
+    "smooths": "curves (R: mgcv)",
+}
+BESIDE = "columns computed from the estimates: adjusted and equivalence p, mde, ms, raw and their limits"
+BAYESIAN = ("phenomenon_models", "factorial_models")
 
 
 def script(tables: Tables, files: Mapping[str, str] | None = None, name: str = "report.R") -> str:
     """Return the R code as one script, empty where there are no models whose rows are in tables that are there.
 
-    `files` says where each table lies, seen from where the script runs.
+    `files` says where each table lies, seen from where the script runs. Tables of models for which it has no code are named in it,
+    and in what it prints.
     """
-    files = {table: f"{table}.csv" for table in tables} | dict(files or {})
-    parts = []
-    calls = _grammaticality(tables, files)
-    if calls:
-        measured = {"rating_scores": "ratings", "region_times": "times"}
-        read = [f'{to} <- read("{files[table]}")' for table, to in measured.items() if table in tables]
-        pairs = ", ".join(f'"{_escaped(paradigm)}"' for paradigm in minimal_pairs(tables["items"]))
-        parts += ["\n".join(read), GRAMMATICALITY.format(pairs=pairs, term=TERM)]
-    if "aligned" in tables and any(_fitted(tables, table) for table in OF_READING):
-        parts += [f'aligned <- read("{files["aligned"]}")\n{READING}']
-        calls += [_reading(table, files[table]) for table in OF_READING if _fitted(tables, table)]
-    if not calls:
+    import jinja2
+
+    refitted = [table for table in REFITTED if _fitted(tables, table) and not _lacking(tables, table)]
+    if not refitted:
         return ""
-    called = ["refits <- rbind_all(list(", ",\n".join(f"  {call}" for call in calls), "))"]
-    called += ['print(refits[setdiff(names(refits), "formula")], row.names = FALSE)']
-    return "\n".join([HEAD.format(name=name), *parts, TOGETHER, "\n".join(called), ""])
-
-
-TOGETHER = """\
-options(width = 180, max.print = 100000)
-rbind_all <- function(tables) {
-  names <- unique(unlist(lapply(tables, names)))
-  filled <- lapply(tables, function(table) { table[setdiff(names, names(table))] <- NA; table[names] })
-  do.call(rbind, filled)
-}
-"""
-
-
-def _grammaticality(tables: Tables, files: Mapping[str, str]) -> list[str]:
-    """Return a call for each table of models of grammaticality, if the items, ratings and times are there."""
-    if "items" not in tables or not {"rating_scores", "region_times"} & set(tables):
-        return []
-    return [
-        f'refit("{files[table]}", c({", ".join(map(_quoted, keys))}), rows_of)'
-        for table, keys in OF_GRAMMATICALITY.items()
-        if _fitted(tables, table)
-    ]
+    files = {table: f"{table}.csv" for table in tables} | dict(files or {})
+    needed = {name for table in refitted for name in _needed(tables, table)}
+    functions = {REFITTED[table].rows for table in refitted}
+    pairs = minimal_pairs(tables["items"]) if "rows_of_pairs" in functions else []
+    loader = jinja2.PackageLoader("gardenpath.analysis.reporting", "templates")
+    environment = jinja2.Environment(loader=loader, trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True)
+    environment.filters["r"] = quoted
+    return environment.get_template("report.R").render(
+        name=name,
+        trials={table: files[table] for table in dict.fromkeys(TRIALS.values()) if table in needed},
+        pairs=pairs,
+        codes=files["contrast_codes"] if "rows_of_factors" in functions else "",
+        aligned=files["aligned"] if "read_words" in functions else "",
+        tables=[
+            {"name": table, "file": files[table], **vars(REFITTED[table])} for table in REFITTED if table in refitted
+        ],
+        left_out=[*_left_out(tables), BESIDE],
+        bayesian=any(table in BAYESIAN for table in refitted),
+    )
 
 
 def _fitted(tables: Tables, name: str) -> bool:
     return name in tables and bool(tables[name]["estimate"].notna().any())
 
 
-def _reading(table: str, file: str) -> str:
-    more = f',\n    formula = "{formula(terms([-1, *SEEN]))}"' if table == "alignment_test" else ""
-    return f'refit("{file}", c("model", "protocol"), read_words{more})'
+def _needed(tables: Tables, name: str) -> list[str]:
+    """Return the tables that hold the trials of a table of models, and what these are."""
+    rows = REFITTED[name].rows
+    if rows == "read_words":
+        return ["aligned"]
+    measures = tables[name].get("measure", ["rating"])
+    return [
+        "items" if rows == "rows_of_pairs" else "contrast_codes",
+        *sorted({TRIALS[measure] for measure in measures}),
+    ]
 
 
-def _quoted(text: str) -> str:
-    return f'"{_escaped(text)}"'
+def _lacking(tables: Tables, name: str) -> list[str]:
+    return [table for table in _needed(tables, name) if table not in tables]
 
 
-def _escaped(text: str) -> str:
-    return text.replace("\\", "\\\\").replace('"', '\\"')
+def _left_out(tables: Tables) -> list[str]:
+    """Return a line for each table of models that is there, and not in the code."""
+    lines = []
+    for table in (name for name in REFITTED if name in tables and len(tables[name])):
+        if not _fitted(tables, table):
+            lines.append(f"{table}: none of its models could be fitted; its notes say why")
+        elif lacking := _lacking(tables, table):
+            lines.append(f"{table}: it needs {' and '.join(lacking)}, which is not there")
+    return [*lines, *(f"{table}: {why}" for table, why in LEFT_OUT.items() if table in tables and len(tables[table]))]

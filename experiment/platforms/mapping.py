@@ -49,6 +49,7 @@ from pathlib import Path
 from typing import Any
 
 from gardenpath import study
+from gardenpath.study.schemas import COMPUTED_NAMES
 
 log = logging.getLogger("gardenpath")
 STRICT: Any = {"extra": "forbid", "strict": True}
@@ -60,7 +61,12 @@ ANSWER = ("task", "prompt", "side", "response", "correct", "outcome", "rt", "rt_
 TIMES = ("rt", "rt_first", "rt_onset", "duration")
 NAMES = tuple(
     dict.fromkeys(
-        [name for table in ("readings", "responses") for name in study.TABLES[table].names]
+        [
+            name
+            for table in ("readings", "responses")
+            for name in study.TABLES[table].names
+            if name not in COMPUTED_NAMES
+        ]
         + ["started", "finished", "device"]
     )
 )

@@ -64,7 +64,7 @@ def tabulate(
     for table in ("readings", "responses", "sessions", "demographics"):
         table_rows = [row for _, of in rows for row in of[table]]
         if table_rows or table != "demographics":
-            made[table] = frame(table, table_rows)
+            made[table] = frame(table, table_rows, made.get("conditions"))
     return made
 
 

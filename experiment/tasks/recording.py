@@ -44,7 +44,7 @@ def readings(record: Record, shown: ShownTrial) -> Iterator[Row]:
                 "correct": read.correct,
                 "line": read.line,
                 "duration": read.duration,
-                "flags": " ".join(sorted(read.flags)),
+                "flag": " ".join(sorted(read.flags)),
             },
         )
 

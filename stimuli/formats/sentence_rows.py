@@ -1,7 +1,7 @@
 """What every reader makes of a file: rows, one a sentence, and from them materials with every fault named."""
 
 import difflib
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 
 from gardenpath import study
@@ -56,7 +56,10 @@ def assemble(rows: Rows, language: str = "en") -> Materials:
     paradigms = dict(rows.paradigms)
     items: dict[str, dict[str, Row]] = {}
     factors = _factors(rows) | _single(rows)
+    unstated = _unstated(rows, {*factors, *paradigms})
     for row in rows.rows:
+        if row.paradigm in unstated:
+            continue
         if row.paradigm not in paradigms:
             levels = dict(factors.get(row.paradigm, MINIMAL_PAIR))
             paradigms[row.paradigm] = Paradigm(row.paradigm, row.phenomenon, levels)
@@ -90,12 +93,33 @@ def _single(rows: Rows) -> dict[str, Mapping[str, tuple[str, ...]]]:
     for row in rows.rows:
         conditions.setdefault(row.paradigm, set()).add("" if row.factors else row.condition)
     single = {paradigm: names.pop() for paradigm, names in conditions.items() if len(names) == 1}
-    pair = MINIMAL_PAIR["grammaticality"]
-    return {
-        paradigm: {"condition": (name,)}
-        for paradigm, name in single.items()
-        if name and not difflib.get_close_matches(name, pair, n=1, cutoff=0.75)
-    }
+    return {p: {"condition": (name,)} for p, name in single.items() if name and not _like_a_pair(name)}
+
+
+def _unstated(rows: Rows, known: Collection[str]) -> set[str]:
+    """Return the paradigms whose conditions are not those of minimal pairs, and whose factors no row states: a fault each."""
+    first: dict[str, Row] = {}
+    conditions: dict[str, dict[str, None]] = {}
+    for row in rows.rows:
+        if row.paradigm not in known:
+            first.setdefault(row.paradigm, row)
+            conditions.setdefault(row.paradigm, {})[row.condition] = None
+    unstated = {name: [*names] for name, names in conditions.items() if not any(map(_like_a_pair, names))}
+    for name, names in unstated.items():
+        levels = [", ".join(dict.fromkeys(part)) for part in zip(*(each.split(".") for each in names), strict=False)]
+        stated = f"condition: {', '.join(names)}" if len(levels) < 2 else " | ".join(f"NAME: {part}" for part in levels)
+        rows.fault(
+            first[name].place,
+            f"the conditions of paradigm {name} are {', '.join(names)}, and no row states its factors; expected on "
+            f"one of its rows, in a column factors:  {stated}",
+            name,
+        )
+    return {*unstated}
+
+
+def _like_a_pair(condition: str) -> bool:
+    """Whether a condition is one of a minimal pair, or nearly."""
+    return bool(difflib.get_close_matches(condition, MINIMAL_PAIR["grammaticality"], n=1, cutoff=0.75))
 
 
 def _waive(paradigm: Paradigm, row: Row, rows: Rows) -> Paradigm:

@@ -3,9 +3,12 @@
 from collections.abc import Mapping
 
 from . import alignment_tables, comparison_tables, material_tables, result_tables, score_tables, session_tables
-from .declaration import STEPS, Column, Maker, Table
+from .declaration import COMPUTED, OF_FACTOR, STEPS, Column, Maker, Table, columns
 
 PARTS = (material_tables, session_tables, score_tables, result_tables, alignment_tables, comparison_tables)
 TABLES: Mapping[str, Table] = {table.name: table for part in PARTS for table in part.TABLES}
 
-__all__ = ["STEPS", "TABLES", "Column", "Maker", "Table"]
+# Names of the columns that are computed from a table's others, or from another table.
+COMPUTED_NAMES = tuple(column.name for column in columns(COMPUTED))
+
+__all__ = ["COMPUTED_NAMES", "OF_FACTOR", "STEPS", "TABLES", "Column", "Maker", "Table"]

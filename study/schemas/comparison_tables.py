@@ -67,7 +67,7 @@ measure       string   measure
             + """
 n             int      pairs
 accuracy      float    mean accuracy over paradigms, 0 to 1
-rank          float    1 for the highest; equals share the mean of their places
+place         float    1 for the highest; equals share the mean of their places
 """
         ),
         ("measure", "model", "protocol"),
@@ -123,7 +123,7 @@ predictor     string   confidence (|difference in score|, nats); of the grammati
 bin           int      place of the bin, from 0
 low           float    smallest value in it
 high          float    largest value
-mean          float    mean value
+mean_value    float    mean value
 n             int      pairs
 ties          int      ties, each half a success
 accuracy      float    share won, 0 to 1

@@ -38,7 +38,7 @@ class Table:
     """A table's name, what one row of it is, its columns in order, and the columns that together name a row.
 
     `made_by` is the command that writes it, None for a table that only a function returns; not `always`: the command writes it on
-    request, or where there is something to say.
+    request, or where there is something to say. With `factors`, a column for each factor of the study follows those declared.
     """
 
     name: str
@@ -47,6 +47,7 @@ class Table:
     key: tuple[str, ...]
     made_by: Maker | None
     always: bool = True
+    factors: bool = False
 
     @property
     def names(self) -> list[str]:
@@ -75,6 +76,13 @@ item          string   item, unique in a study
 condition     string   condition shown
 """
 
+# What a formula needs of a trial beside its measure; computed, so that no file has to hold it.
+COMPUTED = """
+log_trial     float    natural log of (trial + 1)
+question_accuracy float? participant's share of comprehension questions answered right, practice left out; empty: none asked
+"""
+OF_FACTOR = "level of this factor of the study in the condition shown; empty where that has none, or of a pair two"
+
 MODEL = """
 model         string   model id, path or ngram file
 protocol      string   how text becomes tokens and which are scored
@@ -93,7 +101,7 @@ ci_low        float?   lower end of the 95 % interval
 ci_high       float?   upper end of the 95 % interval
 n             int      rows in the model
 participants  int      participants in the model
-items         int      items in the model
+n_items       int      items in the model
 converged     bool     whether the optimizer reached its criterion
 singular      bool     whether a variance was estimated as zero, or a correlation as 1
 note          string?  what a reader has to know of this fit, in a sentence

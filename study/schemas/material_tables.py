@@ -56,7 +56,7 @@ region        string   critical, before, after (the words next to it), cue, rest
 measure       string   letters (letters and digits, as characters) or zipf (mean Zipf frequency of the words)
 condition_a   string   one condition
 condition_b   string   the other
-items         int      items that have the part in both conditions
+n_items       int      items that have the part in both conditions
 mean_a        float    mean over items in condition_a
 mean_b        float    mean over items in condition_b
 d             float?   mean_a - mean_b over the pooled SD of items (doi 10.1002/sim.3697); empty where items do not vary

@@ -1,6 +1,6 @@
 """What is found of people's ratings and reading times: exclusions, measures, agreement, models."""
 
-from .declaration import ANALYSE, COEFFICIENTS, FITS, LEDGER, PLACE, SIMULATE, Table, columns
+from .declaration import ANALYSE, COEFFICIENTS, COMPUTED, FITS, LEDGER, PLACE, SIMULATE, Table, columns
 
 EQUIVALENCE = """
 smallest      float?   smallest effect of interest as analysis.smallest states it; empty where nothing is stated, or without slopes
@@ -104,9 +104,11 @@ prompt        string   name of the rating as the study names it
 rating        float    rating as given
 z             float?   standardised within participant and prompt over target and filler trials (ddof 1); empty for a constant rater
 """
+            + COMPUTED
         ),
         ("session", "trial", "prompt"),
         ANALYSE,
+        factors=True,
     ),
     Table(
         "region_times",
@@ -118,12 +120,15 @@ phenomenon    string   phenomenon of the paradigm
 region        string   critical, critical+1 (the word after it) or critical+2
 word          int      position of the region's first word in the sentence, from 0
 words         int      words of the region
+line          int?     line on which the first of them stood, from 0
 rt            float    sum of the words' reading times, ms
 log_rt        float    natural log of rt
 """
+            + COMPUTED
         ),
         ("session", "trial", "condition", "region"),
         ANALYSE,
+        factors=True,
     ),
     Table(
         "binary_answers",
@@ -153,7 +158,7 @@ measure       string   rating, z, or rt (ms)
 prompt        string?  prompt of the ratings; empty of reading times
 participants  int      participants
 n             int      observations
-mean          float    mean of the participants' means
+mean_value    float    mean of the participants' means
 se            float?   standard error of that mean over participants
 """),
         ("phenomenon", "condition", "region", "measure", "prompt"),
@@ -201,6 +206,21 @@ ms_high       float?   upper end
 """
         ),
         ("model", "measure", "region", "prompt", "random", "term"),
+        ANALYSE,
+        always=False,
+    ),
+    Table(
+        "contrast_codes",
+        "a column of a model's contrasts in a condition",
+        columns("""
+model         string   name of the model in factorial_models
+measure       string   its response
+paradigm      string   paradigm of the condition
+condition     string   condition whose trials enter the model
+column        string?  column as the model's terms name it; empty of a model without factors
+code          float?   its value in the condition; empty of a model without factors
+"""),
+        ("model", "measure", "paradigm", "condition", "column"),
         ANALYSE,
         always=False,
     ),
@@ -300,17 +320,17 @@ autocorrelation float? lag-1 correlation of least-squares residuals over the tri
     ),
     Table(
         "sensitivity",
-        "the effect of grammaticality in a phenomenon under one choice of cutoff, transform and participants",
+        "the effect of grammaticality in a phenomenon under one choice of cutoff, scale and participants",
         columns("""
 phenomenon    string   phenomenon
 measure       string   z (rating) or log_rt
 region        string   sentence (z) or critical (log_rt)
 cutoff        string   which reading times of words count
-transform     string   z or rating; log, ms, log per word (of their mean), -1000/ms
+scale         string   z or rating; log, ms, log per word (of their mean), -1000/ms
 people        string   all, or not flagged (see participant_prompts)
 prompt        string?  prompt of the ratings; of reading times, that by whose ratings people are flagged, empty where all are in
 declared      bool     whether this is the declared choice
-estimate      float?   grammatical minus ungrammatical, in units of the transform; empty where note says why
+estimate      float?   grammatical minus ungrammatical, in units of the scale; empty where note says why
 se            float?   standard error
 df            float?   Satterthwaite degrees of freedom
 t             float?   estimate / se
@@ -326,7 +346,7 @@ singular      bool     whether a variance was estimated as zero
 formula       string   model as fitted; y is the transformed time of the region
 note          string?  what a reader has to know of this fit, in a sentence
 """),
-        ("phenomenon", "measure", "cutoff", "transform", "people", "prompt"),
+        ("phenomenon", "measure", "cutoff", "scale", "people", "prompt"),
         ANALYSE,
     ),
     Table(
@@ -337,7 +357,7 @@ response      string   log_rt, rating, correct (the answer to a question) or cho
 term          string   coefficient that is tested: a factor, an interaction a:b, or a simple effect a@level
 effect        float    its size: log ms, latent s.d. of a single rating, or log odds; the smallest one of interest
 participants  int      participants
-items         int      items that each of them sees
+n_items       int      items that each of them sees
 family        string   model: linear, ordinal (cumulative probit) or binomial (logit)
 slopes        string   random slopes that are fitted: tested (of the coefficient alone), maximal or none
 assumptions   string   where the standard deviations are from: default, pilot, or pilot (80 % limits), their upper limits
@@ -351,7 +371,7 @@ se            float?   mean standard error of the coefficient
 singular      float    share of fits with a variance of zero, or a correlation of -1 or 1
 failed        float    share of fits without a p-value, which count as not found
 """),
-        ("response", "term", "effect", "participants", "items", "family", "slopes", "assumptions"),
+        ("response", "term", "effect", "participants", "n_items", "family", "slopes", "assumptions"),
         SIMULATE,
     ),
     Table(
@@ -363,7 +383,7 @@ condition     string   condition
 place         int      words before (-1, -2 ...) or after (1, 2 ...) the critical region, which is 0
 participants  int      participants
 n             int      trials
-mean          float    mean of the participants' mean reading times, ms a word
+mean_value    float    mean of the participants' mean reading times, ms a word
 se            float?   standard error of that mean over participants
 """),
         ("phenomenon", "condition", "place"),
@@ -501,7 +521,7 @@ note          string?  what R warned of
         columns("""
 formula       string   model as fitted
 factor        string   factor whose levels are compared
-at            string   levels of other factors at which they are compared; all: averaged over them
+within        string   levels of other factors at which they are compared; all: averaged over them
 contrast      string   levels compared, first minus second
 estimate      float    difference, in units of the response
 se            float    standard error
@@ -512,7 +532,7 @@ ci_low        float    lower end of the 95 % interval, not adjusted
 ci_high       float    upper end of the 95 % interval, not adjusted
 adjustment    string   how p was adjusted
 """),
-        ("formula", "factor", "at", "contrast"),
+        ("formula", "factor", "within", "contrast"),
         made_by=None,
     ),
 )

@@ -1,6 +1,6 @@
 """What people did: words read, answers given, sessions."""
 
-from .declaration import COLLECT, PLACE, Table, columns
+from .declaration import COLLECT, COMPUTED, PLACE, Table, columns
 
 TABLES = (
     Table(
@@ -18,7 +18,7 @@ rt_first      float?   Maze: ms to the first choice, right or wrong
 rt_onset      float?   ms from the frame that painted the word to the key press that ended it
 duration      float?   ms the word was shown, frame to frame, where it was shown for a time
 correct       bool?    Maze: whether the first choice was right
-flags         string?  interruptions and repeats, separated by spaces
+flag          string?  interruptions and repeats, separated by spaces
 """
         ),
         ("session", "trial", "condition", "word"),
@@ -39,9 +39,11 @@ outcome       string?  how the screen ended: right, wrong, answered, timeout ...
 rt            float?   ms from the prompt to the answer
 rt_first      float?   ms from the prompt to the first key of a typed answer
 """
+            + COMPUTED
         ),
         ("session", "trial", "task", "prompt"),
         COLLECT,
+        factors=True,
     ),
     Table(
         "sessions",

@@ -6,7 +6,7 @@ import os
 import re
 import shutil
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,6 +17,7 @@ import pytest
 from gardenpath.analysis import align, analyse
 from gardenpath.analysis.engines import r_process
 from gardenpath.study import TABLES, AnalysisSection, check
+from gardenpath.study.formula_columns import with_formula_columns
 from gardenpath.study.measures import IN_SCORES, MEASURES
 
 CONDITIONS = ("grammatical", "ungrammatical")
@@ -33,6 +34,11 @@ def sentence_scores(sentences: pd.DataFrame) -> pd.DataFrame:
     measures = [MEASURES[name] for name in IN_SCORES if name not in sentences]
     filled = sentences.assign(**{one.name: None if one.may_be_empty else sentences["lp"] for one in measures})
     return check(filled[TABLES["sentence_scores"].names], "sentence_scores")
+
+
+# One thread, as in the process that the engine keeps: R's numbers depend on how many there are. In English: its words say which
+# package it has not.
+R_ENVIRONMENT = {**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "LANGUAGE": "en"}
 
 
 @dataclass(frozen=True)
@@ -52,20 +58,42 @@ def run_r() -> Callable[[Path], None]:
         pytest.skip("R is not installed (Rscript); it is the independent source of this test")
 
     def run(code: Path) -> None:
-        # One thread, as in the process that the engine keeps: R's numbers depend on how many there are. In English: its words
-        # say which package it has not.
-        alone = {**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "LANGUAGE": "en"}
         call = [program, "--vanilla", code.name]
-        done = subprocess.run(call, cwd=code.parent, capture_output=True, text=True, env=alone)
-        if lacking := re.search(r"there is no package called .([\w.]+)", done.stderr):
-            pytest.skip(f"R lacks {lacking.group(1)}")
-        assert done.returncode == 0, done.stderr
+        done = subprocess.run(call, cwd=code.parent, capture_output=True, text=True, env=R_ENVIRONMENT)
+        told("done" if done.returncode == 0 else done.stderr)
 
     return run
 
 
+@pytest.fixture(scope="session")
+def r_server() -> Iterator[Callable[[Path], str]]:
+    """Run a file of R code in a fork of an R that is started once; `done` comes back, or what R said instead."""
+    program = shutil.which("Rscript")
+    if program is None:
+        pytest.skip("R is not installed (Rscript); it is the independent source of this test")
+    process = subprocess.Popen(
+        [program, "--vanilla", str(Path(__file__).with_name("r_server.R"))],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+        encoding="utf-8",
+        env=R_ENVIRONMENT,
+    )
+
+    def run(code: Path) -> str:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdin.write(f"{code}\n")
+        process.stdin.flush()
+        return process.stdout.readline().rstrip("\n") or "R stopped without an answer"
+
+    yield run
+    process.communicate()
+
+
 @pytest.fixture
-def rscript(tmp_path: Path, run_r: Callable[[Path], None]) -> Callable[..., pd.DataFrame]:
+def rscript(tmp_path: Path, r_server: Callable[[Path], str]) -> Callable[..., pd.DataFrame]:
     """Run R code with data frames of the given names in it, and return what its data frame `result` becomes."""
 
     def run(code: str, **frames: pd.DataFrame) -> pd.DataFrame:
@@ -75,10 +103,18 @@ def rscript(tmp_path: Path, run_r: Callable[[Path], None]) -> Callable[..., pd.D
             lines.append(f'{name} <- read.csv("{name}.csv", stringsAsFactors = FALSE)')
         lines += [code, "options(digits = 17)", 'write.csv(result, "result.csv", row.names = FALSE)']
         (tmp_path / "run.R").write_text("\n".join(lines), encoding="utf-8")
-        run_r(tmp_path / "run.R")
+        (tmp_path / "result.csv").unlink(missing_ok=True)
+        told(r_server(tmp_path / "run.R"))
         return pd.read_csv(tmp_path / "result.csv")
 
     return run
+
+
+def told(said: str) -> None:
+    """Take what R said where it did not do what it was asked: a package that it has not skips the test."""
+    if lacking := re.search(r"there is no package called .([\w.]+)", said):
+        pytest.skip(f"R lacks {lacking.group(1)}")
+    assert said == "done", said
 
 
 @functools.cache
@@ -165,7 +201,7 @@ def with_second_scale(tables: dict[str, pd.DataFrame], seed: int = 5) -> dict[st
     late = pd.Series(rng.random(len(responses)) < 0.05)
     for column, value in (("response", None), ("correct", None), ("outcome", "timeout"), ("rt", None)):
         responses[column] = responses[column].mask(late, value)
-    return {**tables, "responses": check(responses, "responses")}
+    return {**tables, "responses": check(with_formula_columns(responses, responses), "responses")}
 
 
 def simulated(
@@ -197,6 +233,7 @@ def simulated(
         tokens=1,
     )
     plain = words.drop(columns=["surprisal", "mean_log_rt"])
+    found["responses"] = with_formula_columns(found["responses"], found["responses"])
     found |= {"items": sentences, "words": plain, "surprisal": scores, "pairs": _pairs(sentences, rng)}
     found["surprisal"] = scores[["model", "protocol", *[c for c in scores if c not in ("model", "protocol")]]]
     return {name: check(frame, name) for name, frame in found.items()}
@@ -242,7 +279,7 @@ def _one_session(number, participants, sentences, words, quality, effects, rng, 
     read["rt"] = np.exp(log_rt).round(1)
     if number == 1:
         read.loc[read["region"].eq("critical") & read["trial"].eq(2), "rt"] = 9000.0
-    unknown = dict.fromkeys(("line", "rt_first", "rt_onset", "duration", "correct", "flags"))
+    unknown = dict.fromkeys(("line", "rt_first", "rt_onset", "duration", "correct", "flag"))
     parts["readings"].append(read.assign(**unknown)[TABLES["readings"].names])
     latent = trials["phenomenon"].map(PHENOMENA) * trials["condition"].map({"grammatical": 0.5, "ungrammatical": -0.5})
     rating = (4 + latent + trials["item"].map(quality) + strict + rng.normal(0, 0.9, len(trials))).round().clip(1, 7)

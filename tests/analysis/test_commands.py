@@ -86,7 +86,7 @@ def test_a_study_goes_from_tables_to_a_report(study: Path) -> None:
     assert "<h1>Three phenomena</h1>" in page
     assert 'href="results/phenomenon_models.csv"' in page
     assert "scores/sentence_scores.csv, which comes from" in told.stderr
-    assert "refit(" in (study / "report.R").read_text("utf-8")
+    assert 'name = "phenomenon_models"' in (study / "report.R").read_text("utf-8")
     pictures = {path.name for path in (study / "report-figures").iterdir()}
     assert {"lag-profile.svg", "lag-profile.png", "gains.svg", "effects-z.png"} <= pictures
     assert "chosen_models" not in told.stderr, "it is there only where the study asks for a policy"

@@ -165,7 +165,7 @@ def test_proportions_need_two_groups_and_a_group_for_each_item() -> None:
 def test_models_are_ranked_by_their_mean_over_paradigms() -> None:
     given = [pairs({"p": "+-", "q": "++"}), pairs({"p": "++", "q": "++"}, "b"), pairs({"p": "-+", "q": "++"}, "c")]
     table = rankings(accuracy(pd.concat([*given, pairs({"p": "+"}, measure="slor")])))
-    assert table[["measure", "model", "accuracy", "rank"]].to_numpy().tolist() == [
+    assert table[["measure", "model", "accuracy", "place"]].to_numpy().tolist() == [
         ["lp", "b", 1.0, 1.0], ["lp", "a", 0.75, 2.5], ["lp", "c", 0.75, 2.5], ["slor", "a", 1.0, 1.0],
     ]  # fmt: skip
 

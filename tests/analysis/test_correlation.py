@@ -10,6 +10,7 @@ from scipy import stats
 from gardenpath.analysis import noise_ceilings, rating_correlations
 from gardenpath.analysis.intervals import weighted_correlation
 from gardenpath.study import TABLES, DataError, check
+from gardenpath.study.formula_columns import with_formula_columns
 
 from .conftest import sentence_scores
 
@@ -30,7 +31,7 @@ def ratings() -> pd.DataFrame:
                     row | {"condition": condition, "phenomenon": f"f{k % 12}", "paradigm": f"f{k % 12}-1", "z": z}
                 )
     frame = pd.DataFrame(rows).assign(experiment="E1", version="V1", role="target", prompt="acceptability", rating=4.0)
-    return check(frame[TABLES["rating_scores"].names], "rating_scores")
+    return check(with_formula_columns(frame)[TABLES["rating_scores"].names], "rating_scores")
 
 
 @pytest.fixture(scope="module")

@@ -9,6 +9,7 @@ import pytest
 from gardenpath.analysis.cleaning.exclusions import left_in, participant_prompts, participants
 from gardenpath.analysis.ledger import Ledger
 from gardenpath.study import TABLES, DataError, ExcludeSection, check
+from gardenpath.study.formula_columns import with_formula_columns
 
 RScript = Callable[..., pd.DataFrame]
 CONDITIONS = ("grammatical", "ungrammatical")
@@ -45,12 +46,12 @@ def answered(rows: list[tuple[str, str, str, str, str, bool | None]]) -> pd.Data
         item=paradigm + (frame["trial"] % 6).astype(str), prompt="p", side=None, outcome=None, rt=1.0,
         rt_first=None,
     )  # fmt: skip
-    return check(frame[TABLES["responses"].names], "responses")
+    return check(with_formula_columns(frame, frame)[TABLES["responses"].names], "responses")
 
 
 def read(rows: list[tuple[str, int, float, str | None]]) -> pd.DataFrame:
     """Return one critical word a trial from (participant, trial, rt, flags)."""
-    frame = pd.DataFrame(rows, columns=["participant", "trial", "rt", "flags"])
+    frame = pd.DataFrame(rows, columns=["participant", "trial", "rt", "flag"])
     frame = frame.assign(
         session="s-" + frame["participant"], experiment="E1", version="V1", role="target", paradigm="npi",
         item=[f"npi{t % 6}" for t in frame["trial"]], condition="grammatical", word=0, text="w", region="critical", line=None,

@@ -15,6 +15,7 @@ from gardenpath.analysis.reporting.manuscript import ready_to_paste
 from gardenpath.analysis.reporting.wording.factors import factorial_effects
 from gardenpath.study import DataError, ModelSection, write
 from gardenpath.study.config import AnalysisSection, structure
+from gardenpath.study.formula_columns import with_formula_columns
 
 LEVELS = [("subject", "description"), ("subject", "name"), ("object", "description"), ("object", "name")]
 EFFECT = {"subject": 0.0, "object": 0.2}
@@ -44,8 +45,8 @@ def measured(noise: float = 0.2, people: int = 20, items: int = 16) -> tuple[pd.
             place = {"participant": f"P{p:02}", "session": f"S{p:02}", "experiment": "E1", "version": "V1"}
             place |= {"trial": (i * 7 + p) % items, "role": "target", "paradigm": "relatives", "item": f"i{i:02}"}
             rows.append({**place, "condition": f"{extraction}.{noun}", "phenomenon": "relatives", "y": y})
-    frame = pd.DataFrame(rows)
-    times = frame.assign(region="critical", word=3, words=1, log_rt=frame["y"], rt=np.exp(frame["y"]))
+    frame = with_formula_columns(pd.DataFrame(rows), conditions=conditions())
+    times = frame.assign(region="critical", word=3, words=1, line=0, log_rt=frame["y"], rt=np.exp(frame["y"]))
     scores = frame.assign(prompt="acceptability", rating=frame["y"].round(), z=frame["y"] - 6)
     return scores.drop(columns="y"), times.drop(columns="y")
 
@@ -156,6 +157,22 @@ def test_slopes_come_as_far_as_the_design_allows_and_each_step_is_noted() -> Non
     assert first.count("extraction_object_subject") == 6  # main effect and interaction: fixed, by participant, by item
 
 
+def test_codes_of_contrasts_stand_by_condition_and_conditions_of_a_model_without_factors_too() -> None:
+    scores, times = measured()
+    own = ModelSection("noun", "log_rt ~ noun + (1|participant)", contrasts={"noun": "treatment"})
+    plain = ModelSection("trial", "log_rt ~ log_trial + (1|participant)")
+    codes = factorial_models(scores, times, conditions(), models=(own, plain))["contrast_codes"]
+    assert codes[codes["model"] == "noun"][["condition", "column", "code"]].to_numpy().tolist() == [
+        ["object.description", "noun_name", 0.0],
+        ["object.name", "noun_name", 1.0],
+        ["subject.description", "noun_name", 0.0],
+        ["subject.name", "noun_name", 1.0],
+    ]
+    without = codes[codes["model"] == "trial"]
+    assert len(without) == 4
+    assert without[["column", "code"]].isna().all(axis=None)
+
+
 def test_a_region_named_by_a_model_holds_every_word_that_overlaps_it_though_a_smaller_one_lies_within() -> None:
     sentence = "The pilot that thanked Helen missed the train"
     regions = '[["embedded", 10, 28], ["verb", 15, 22], ["critical", 29, 35]]'
@@ -220,9 +237,11 @@ def test_sentences_tell_every_contrast_in_apa_style() -> None:
     scores, times = measured()
     told = factorial_effects(factorial_models(scores, times, conditions())["factorial_models"])
     assert len(told) == 2
-    assert told[1].startswith("relatives, log_rt of region critical: extraction: object minus subject, b = ")
+    assert told[1].startswith(
+        "relatives, log reading time, critical region (with slopes, singular fit): extraction (object"
+    )
     assert " ms, 95% CI [" in told[1]
-    assert "; with slopes: t(" in told[1]
+    assert "; with intercepts alone: t(" in told[1]
 
 
 def test_the_methods_name_formulas_contrasts_and_whom_to_cite() -> None:

@@ -8,6 +8,7 @@ from gardenpath.analysis import condition_means, rating_scores, region_times
 from gardenpath.analysis.ledger import Ledger
 from gardenpath.analysis.measuring.ratings_and_times import reading_curves
 from gardenpath.study import DataError, check
+from gardenpath.study.formula_columns import with_formula_columns
 
 PLACE = {"experiment": "E1", "version": "V1", "paradigm": "npi 1"}
 ITEMS = check(
@@ -23,19 +24,24 @@ def rated(rows: list[tuple[str, int, str, str, str]]) -> pd.DataFrame:
     """Return responses from (participant, trial, role, condition, response)."""
     frame = pd.DataFrame(rows, columns=["participant", "trial", "role", "condition", "response"])
     frame = frame.assign(**PLACE, session=frame["participant"], item=[f"i{t % 4}" for t in frame["trial"]])
-    return check(
-        frame.assign(task="rating", prompt="p", side=None, correct=None, outcome="answered", rt=1.0, rt_first=None)[
-            COLUMNS["responses"]
-        ],
-        "responses",
-    )
+    answer = {
+        "task": "rating",
+        "prompt": "p",
+        "side": None,
+        "correct": None,
+        "outcome": "answered",
+        "rt": 1.0,
+        "rt_first": None,
+    }
+    made = frame.assign(**answer)
+    return check(with_formula_columns(made, made)[COLUMNS["responses"]], "responses")
 
 
 def read(rows: list[tuple[str, int, int, str | None, float | None]], role: str = "target") -> pd.DataFrame:
     """Return readings from (participant, trial, word, region, rt)."""
     frame = pd.DataFrame(rows, columns=["participant", "trial", "word", "region", "rt"])
     frame = frame.assign(**PLACE, session=frame["participant"], role=role, condition="grammatical", text="w")
-    frame = frame.assign(item=[f"i{t % 4}" for t in frame["trial"]], flags=None)
+    frame = frame.assign(item=[f"i{t % 4}" for t in frame["trial"]], flag=None)
     frame = frame.assign(**dict.fromkeys(("line", "rt_first", "rt_onset", "duration", "correct")))
     return check(frame[COLUMNS["readings"]], "readings")
 
@@ -138,7 +144,7 @@ def test_condition_means_are_of_participants_means_with_their_standard_error() -
     table = condition_means(scores, region_times(read([]), ITEMS)).set_index(["measure", "condition"])
     row = table.loc[("rating", "grammatical")]
     # means 3 and 7: their mean 5 (not 13/3), s.d. 2.828, / sqrt(2) = 2
-    assert row[["participants", "n", "mean"]].to_list() == [2, 3, 5.0]
+    assert row[["participants", "n", "mean_value"]].to_list() == [2, 3, 5.0]
     assert row["se"] == pytest.approx(2.0)
     assert pd.isna(table.loc[("rating", "ungrammatical"), "se"])  # one participant has no standard error
 
@@ -192,7 +198,7 @@ def test_curves_are_participants_means_around_the_region_a_word_each() -> None:
     second = [("P2", *row[1:4], (row[4] or 0) + 100) for row in rows]
     table = reading_curves(read(rows + second), ITEMS).set_index("place")
     # before -2, -1; region (400 + 600) / 2; after 250, 260; the last word ends the sentence
-    assert table["mean"].to_dict() == {-2: 250.0, -1: 260.0, 0: 550.0, 1: 300.0, 2: 310.0}
+    assert table["mean_value"].to_dict() == {-2: 250.0, -1: 260.0, 0: 550.0, 1: 300.0, 2: 310.0}
     assert table["participants"].eq(2).all()
     assert table.loc[0, "se"] == pytest.approx(50.0)
 
@@ -205,6 +211,6 @@ def test_a_region_at_the_end_of_its_sentence_is_in_the_curve() -> None:
 def test_means_are_apart_for_each_region() -> None:
     scores = rating_scores(rated([]), ITEMS)
     table = condition_means(scores, region_times(read(words(200.0, 210.0, 400.0, 500.0, 300.0)), ITEMS))
-    assert dict(zip(table["region"], table["mean"], strict=True)) == {
+    assert dict(zip(table["region"], table["mean_value"], strict=True)) == {
         "critical": 210.0, "critical+1": 400.0, "critical+2": 500.0,
     }  # fmt: skip

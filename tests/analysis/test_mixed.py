@@ -90,7 +90,7 @@ def test_intervals_hold_the_true_effect_about_95_times_in_100() -> None:
 def test_a_fit_names_its_formula_engine_and_counts() -> None:
     table = fit(crossed(), FORMULA)
     assert table["formula"].eq(FORMULA).all()
-    assert table.loc[0, ["engine", "term", "n", "participants", "items"]].to_list() == [
+    assert table.loc[0, ["engine", "term", "n", "participants", "n_items"]].to_list() == [
         "glmm",
         "intercept",
         140,

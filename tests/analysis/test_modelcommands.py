@@ -45,7 +45,7 @@ def test_align_tells_what_each_model_adds_and_how_it_fares_with_ratings(folder: 
         "ms per bit at a reading time of",
         "one-sided sign flips over 24 clusters by item, p < .001, smallest possible 0.0001).",
         "little-lm (toy) (causal) against other (causal): +",
-        "little-lm (toy) (causal), lp and mean ratings: sentences r = ",
+        "little-lm (toy) (causal): correlation of log probability with mean ratings over all sentences, r = ",
     ):
         assert part in told.stdout
     assert len(read(folder / "results", "delta_comparisons")) == 1

@@ -28,9 +28,9 @@ def test_power_is_that_of_the_non_central_t_where_effects_do_not_vary() -> None:
     """In equal shares without slopes the effect's standard error is 2 sd / sqrt(n)."""
     table = power_curve(0.06, participants=[12, 24], items=[12], assumptions=PLAIN, slopes="none", runs=300)
     for row in table.itertuples():
-        n = row.participants * row.items
+        n = row.participants * row.n_items
         se = 2 * PLAIN.residual / np.sqrt(n)
-        df = n - row.participants - row.items
+        df = n - row.participants - row.n_items
         exact = stats.nct.sf(stats.t.ppf(0.975, df), df, 0.06 / se)
         assert row.se == pytest.approx(se, rel=0.03)
         low, high = stats.binom.ppf([0.005, 0.995], 300, exact) / 300
@@ -103,7 +103,7 @@ def test_the_same_seed_gives_the_same_curve_and_more_of_either_finds_more() -> N
     given = {"participants": [9, 24], "items": [6, 12], "assumptions": PLAIN, "runs": 15}
     first, second = (power_curve(0.08, **given) for _ in range(2))
     pd.testing.assert_frame_equal(first, second)
-    power = first.set_index(["participants", "items"])["power"]
+    power = first.set_index(["participants", "n_items"])["power"]
     assert power[24, 12] > power[9, 6]
     cell = power_curve(0.08, **{**given, "participants": [24], "items": [12]})["power"].item()
     assert cell == power[24, 12]  # a cell does not depend on those beside it

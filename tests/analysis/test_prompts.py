@@ -132,7 +132,7 @@ def test_means_are_those_of_one_scale_by_hand(two_scales: Tables, found: Tables)
     assert len(means) == len(given) == 3 * 2 * 2
     for row in means.itertuples():
         each = [statistics.mean(ratings) for ratings in given[row.phenomenon, row.condition, row.prompt].values()]
-        assert row.mean == pytest.approx(statistics.mean(each))
+        assert row.mean_value == pytest.approx(statistics.mean(each))
         assert row.se == pytest.approx(statistics.stdev(each) / math.sqrt(len(each)))
         assert row.n == sum(map(len, given[row.phenomenon, row.condition, row.prompt].values()))
     assert found["condition_means"].query("measure == 'rt'")["prompt"].isna().all()
@@ -315,7 +315,8 @@ def test_declared_models_run_for_each_scale_unless_the_scale_is_in_them(
         ModelSection("times", "log_rt ~ status + (1|participant) + (1|item)"),
     ]
     times = region_times(two_scales["readings"], two_scales["items"])
-    table, steps = factorial_models(scores, times, CONDITIONS, models=own).values()
+    tables = factorial_models(scores, times, CONDITIONS, models=own)
+    table, steps = tables["factorial_models"], tables["model_steps"]
     rated = scores[(scores["role"] == "target") & scores["paradigm"].isin(CONDITIONS["paradigm"])]
     effects = table.dropna(subset="contrast")
     sizes = effects.groupby(["model", "prompt"], dropna=False)["n"].first()
@@ -386,7 +387,7 @@ def test_sentences_and_methods_name_the_prompts_of_two_and_not_the_one(two_scale
         "The ratings (acceptability) of 17 of 23 participants do not tell",
         "Ratings (plausibility): with these standard errors, effects from",
         "Intraclass correlations of ratings (plausibility), ICC(2,k), over all sentences",
-        "with these ratings (acceptability) by",
+        "with people's mean ratings (acceptability) by",
     ):
         assert part in text
     one = {name: frame for name, frame in found.items() if name not in ("model_steps", "chosen_models", "exclusions")}
@@ -471,7 +472,10 @@ def test_a_study_of_two_scales_goes_from_tables_to_a_report(two_scales: Tables, 
     assert len(read(results, "participant_prompts")) == 23 * 4
     told = run("align", tmp_path / "tables", tmp_path / "scores", "-o", results, "--no-slopes", "--folds", 2)
     assert told.exit_code == 0, told.output
-    assert "little-lm (toy) (causal), lp and mean ratings (plausibility): sentences r = " in told.stdout
+    assert (
+        "(causal): correlation of log probability with mean ratings (plausibility) over all sentences, r = "
+        in told.stdout
+    )
     told = run("report", tmp_path / "study.toml", "-o", tmp_path / "report.html")
     assert told.exit_code == 0, told.output
     pictures = {path.name for path in (tmp_path / "report-figures").iterdir()}

@@ -10,6 +10,7 @@ import pytest
 from gardenpath.analysis import icc, noise_ceilings, rating_scores, reliabilities
 from gardenpath.analysis.measuring.reliability import choice_agreement, icc_interval, rating_counts
 from gardenpath.study import TABLES, check
+from gardenpath.study.formula_columns import with_formula_columns
 
 Tables = dict[str, pd.DataFrame]
 RScript = Callable[..., pd.DataFrame]
@@ -174,7 +175,7 @@ def chosen(rows: list[tuple[str, str, str, str]]) -> pd.DataFrame:
         session=frame["participant"], experiment="E1", version="V1", role="target", condition="grammatical", task="choice",
         prompt="preference", side="left", correct=None, outcome="answered", rt=1.0, rt_first=None,
     )  # fmt: skip
-    return check(frame[TABLES["responses"].names], "responses")
+    return check(with_formula_columns(frame, frame)[TABLES["responses"].names], "responses")
 
 
 def test_majority_and_individual_agreement_are_kept_apart_and_four_of_five_pairs_keep_a_paradigm() -> None:

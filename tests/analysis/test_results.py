@@ -76,7 +76,7 @@ def test_the_tables_given_are_not_changed(tables: Tables) -> None:
 def test_row_order_changes_no_result(tables: Tables, found: Tables) -> None:
     shuffled = [tables[name].sample(frac=1, random_state=1).reset_index(drop=True) for name in GIVEN]
     again = analyse(dict(zip(GIVEN, shuffled, strict=True)))
-    numbers = ["phenomenon", "condition", "region", "measure", "participants", "n", "mean", "se"]
+    numbers = ["phenomenon", "condition", "region", "measure", "participants", "n", "mean_value", "se"]
     pd.testing.assert_frame_equal(again["condition_means"][numbers], found["condition_means"][numbers])
     pd.testing.assert_frame_equal(again["phenomenon_models"], found["phenomenon_models"], rtol=1e-4)
 

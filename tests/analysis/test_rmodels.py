@@ -104,7 +104,7 @@ def test_contrasts_between_levels_equal_emmeans(by: list[str], specs: str, rscri
     assert table["contrast"].to_list() == reference["contrast"].to_list()
     theirs = reference[["estimate", "SE", "df", "t.ratio", "p.value"]]
     np.testing.assert_allclose(table[["estimate", "se", "df", "t", "p"]].astype(float), theirs, rtol=1e-6)
-    assert table["at"].to_list() == ([f"size {s}" for s in reference["size"]] if by else ["all"] * 3)
+    assert table["within"].to_list() == ([f"size {s}" for s in reference["size"]] if by else ["all"] * 3)
 
 
 def told(call: Callable[[], object]) -> str:

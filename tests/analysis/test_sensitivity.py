@@ -17,9 +17,9 @@ def grid(tables: Tables) -> pd.DataFrame:
     return sensitivity_grid(scores, tables["readings"], tables["items"], flagged={"acceptability": {"P04", "P05"}})
 
 
-def row(grid: pd.DataFrame, cutoff: str = "100 to 3000 ms", transform: str = "log", people: str = "all") -> pd.Series:
-    rows = grid.set_index(["phenomenon", "measure", "cutoff", "transform", "people"])
-    return rows.loc[("agreement", "log_rt", cutoff, transform, people)]
+def row(grid: pd.DataFrame, cutoff: str = "100 to 3000 ms", scale: str = "log", people: str = "all") -> pd.Series:
+    rows = grid.set_index(["phenomenon", "measure", "cutoff", "scale", "people"])
+    return rows.loc[("agreement", "log_rt", cutoff, scale, people)]
 
 
 def test_the_declared_choice_is_the_declared_model(tables: Tables, grid: pd.DataFrame) -> None:
@@ -36,11 +36,11 @@ def test_the_declared_choice_is_the_declared_model(tables: Tables, grid: pd.Data
     np.testing.assert_allclose(row(grid)["ms"], theirs.loc[("agreement", "critical"), "ms"])
 
 
-def test_every_cutoff_meets_every_transform(grid: pd.DataFrame) -> None:
+def test_every_cutoff_meets_every_scale(grid: pd.DataFrame) -> None:
     times = grid[(grid["measure"] == "log_rt") & (grid["people"] == "all") & (grid["phenomenon"] == "islands")]
     assert len(times) == 5 * 4
     assert times["cutoff"].nunique() == 5
-    assert times["transform"].nunique() == 4
+    assert times["scale"].nunique() == 4
     assert grid.groupby(["phenomenon", "measure"])["declared"].sum().eq(1).all()
 
 
@@ -77,7 +77,7 @@ def test_a_cutoff_is_a_fit_to_the_words_that_it_leaves(tables: Tables, grid: pd.
 
 def test_the_slowest_trial_is_out_under_some_cutoffs_only(grid: pd.DataFrame) -> None:
     """P01 read one region in 9 s a word."""
-    rows = grid[(grid["people"] == "all") & (grid["transform"] == "log")].groupby("cutoff")["n"].sum()
+    rows = grid[(grid["people"] == "all") & (grid["scale"] == "log")].groupby("cutoff")["n"].sum()
     assert rows["none"] == rows["100 to 3000 ms"] + 1
 
 
@@ -90,9 +90,9 @@ def test_without_the_flagged_their_trials_are_gone(tables: Tables, grid: pd.Data
     assert set(nobody["people"]) == {"all"}
 
 
-def test_effects_are_in_ms_whatever_the_transform(grid: pd.DataFrame) -> None:
-    ms = [row(grid, transform=name)["ms"] for name in ("log", "ms", "log per word", "-1000/ms")]
-    assert row(grid, transform="ms")["ms"] == pytest.approx(row(grid, transform="ms")["estimate"])
+def test_effects_are_in_ms_whatever_the_scale(grid: pd.DataFrame) -> None:
+    ms = [row(grid, scale=name)["ms"] for name in ("log", "ms", "log per word", "-1000/ms")]
+    assert row(grid, scale="ms")["ms"] == pytest.approx(row(grid, scale="ms")["estimate"])
     np.testing.assert_allclose(ms, ms[1], rtol=0.35)
     assert (np.sign(ms) == -1).all()
     ends = row(grid)[["ms_low", "ms", "ms_high"]].astype(float)

@@ -108,3 +108,14 @@ def test_conditions_have_equal_shares_where_no_ratio_is_stated(folder: Path) -> 
     stated = design(folder)
     (folder / "study.toml").write_text("".join(line for line in STUDY.splitlines(True) if not line.startswith("ratio")))
     assert design(folder, "--force").output == stated.output
+
+
+def test_a_factor_named_like_a_column_of_the_tables_is_refused(folder: Path) -> None:
+    path = folder / "items.csv"
+    path.write_text(path.read_text().replace("head: sg, pl | attractor: sg, pl", "word: sg, pl | attractor: sg, pl"))
+    refused = str(design(folder).exception)
+    assert (
+        "items.csv, line 2: factor 'word' has the name of a column of the tables of results; give it another one"
+        in refused
+    )
+    assert not (folder / "versions").exists()

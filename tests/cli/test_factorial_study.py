@@ -45,7 +45,7 @@ def test_scores_and_ratings_are_correlated_over_the_conditions_of_the_study(ran:
         "sentences", "items", "grammatical.plural", "grammatical.singular", "ungrammatical.plural", "ungrammatical.singular",
     }  # fmt: skip
     assert table.loc[table["measure"] == "lp", "r"].notna().all()
-    assert "items r = " in ran[1]["align"].printed
+    assert "within items, r = " in ran[1]["align"].printed
     assert len(study.read(ran[0] / "results", "factorial_models"))
 
 

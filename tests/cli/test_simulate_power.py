@@ -52,14 +52,14 @@ def test_power_is_near_that_of_the_non_central_t(declared: Path, tmp_path: Path)
     told = run("simulate", declared, "--power", *NUMBERS, "--slopes", "none", "--runs", 150, "-o", tmp_path / "out")
     assert told.exit_code == 0, told.output
     table = read(tmp_path / "out", "power")
-    assert table[["participants", "items", "runs"]].to_numpy().tolist() == [[8, 6, 150], [24, 6, 150]]
+    assert table[["participants", "n_items", "runs"]].to_numpy().tolist() == [[8, 6, 150], [24, 6, 150]]
     spread = Assumptions()
     for row in table.itertuples():
-        n = row.participants * row.items
+        n = row.participants * row.n_items
         own = np.sqrt(spread.residual**2 / (n * 2 / 9))
-        real = np.sqrt(own**2 + spread.participant_slope**2 / row.participants + spread.item_slope**2 / row.items)
+        real = np.sqrt(own**2 + spread.participant_slope**2 / row.participants + spread.item_slope**2 / row.n_items)
         # found when |estimate| > t * own: normal around the effect with the real standard error
-        exact = stats.norm.sf((stats.t.ppf(0.975, n - row.participants - row.items) * own - 0.3) / real)
+        exact = stats.norm.sf((stats.t.ppf(0.975, n - row.participants - row.n_items) * own - 0.3) / real)
         low, high = stats.binom.ppf([0.0005, 0.9995], 150, exact) / 150
         assert low - 0.02 <= row.power <= high + 0.02  # the model's own standard error varies from study to study
     assert (tmp_path / "out" / "figures" / "power.svg").exists()
@@ -93,7 +93,7 @@ def test_a_factorial_study_has_the_power_of_each_coefficient_of_its_model(factor
     assert told.exit_code == 0, told.output
     table = read(out, "power").set_index("term")
     assert table["effect"].to_dict() == {"extraction": 0.2, "extraction:noun_phrase": 0.3, "noun_phrase": 0.2}
-    assert (table["items"] == 16).all()  # what a participant sees
+    assert (table["n_items"] == 16).all()  # what a participant sees
     assert table["formula"]["noun_phrase"].endswith("(1 + noun_phrase|participant) + (1 + noun_phrase|item)")
     assert "An effect of extraction × noun phrase of 0.3 log ms is found by" in told.stdout
     more = run(
@@ -114,7 +114,7 @@ def test_answers_have_binomial_models_whose_cost_is_said_before(factorial: Path,
     told = run("simulate", factorial, *given, "-o", tmp_path / "out")
     assert told.exit_code == 0, told.output
     [row] = read(tmp_path / "out", "power").to_dict("records")
-    assert (row["family"], row["items"], row["effect"]) == ("binomial", 12, 1.0)  # three in four are asked about
+    assert (row["family"], row["n_items"], row["effect"]) == ("binomial", 12, 1.0)  # three in four are asked about
     assert "1 size of 2 studies, about" in told.stderr
     assert "log odds of a right answer" in told.stdout
 

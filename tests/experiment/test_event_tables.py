@@ -114,7 +114,7 @@ def test_of_a_trial_begun_again_only_the_last_run_counts(
     tables = experiment.collect(tmp_path)
     readings = tables["readings"]
     assert list(zip(readings["word"], readings["rt"], readings["rt_onset"], strict=True)) == [(0, 300.0, 295.0)]
-    assert readings["flags"].tolist() == ["seen_before"]
+    assert readings["flag"].tolist() == ["seen_before"]
     assert (tables["sessions"]["trials"].tolist(), tables["sessions"]["aborted"].tolist()) == ([1], [1])
     assert not tables["sessions"]["complete"].any()
 
@@ -132,7 +132,7 @@ def test_interruptions_and_presses_that_did_not_count_are_flagged(
         word(5, 500.0, step, 1),
     )
     write_record(tmp_path, SessionRecord(session, events), versions[0])
-    assert experiment.collect(tmp_path)["readings"]["flags"].fillna("").tolist() == ["early interrupted repeats", ""]
+    assert experiment.collect(tmp_path)["readings"]["flag"].fillna("").tolist() == ["early interrupted repeats", ""]
 
 
 def test_no_answer_in_time_is_an_empty_response(versions: list[experiment.VersionFile], tmp_path: Path) -> None:

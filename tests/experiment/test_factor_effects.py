@@ -1,6 +1,7 @@
 """Effects of a study's own factors, stated by term and region, are what robots show."""
 
 import math
+import re
 from pathlib import Path
 from statistics import NormalDist
 
@@ -35,8 +36,7 @@ def tables(tmp_path_factory: pytest.TempPathFactory) -> dict[str, pd.DataFrame]:
     folder = tmp_path_factory.mktemp("factors")
     (folder / "effects.toml").write_text(EFFECTS)
     terms = study.load_effects(folder / "effects.toml")
-    # Without spread between people and items a condition's share of answers is the probability that was stated.
-    effects = experiment.Effects(terms=terms, rating_participant_sd=0, rating_item_sd=0, comprehension=0.8)
+    effects = experiment.Effects(terms=terms, comprehension=0.8)
     experiment.simulate(experiment.version_files(PLAN), folder / "data", participants=80, seed=3, effects=effects)
     return experiment.collect(folder / "data")
 
@@ -87,10 +87,29 @@ def test_accuracy_and_ratings_recover_log_odds_and_latent_units(tables: dict[str
     for condition, row in high.iterrows():
         p, z = row["mean"], normal.inv_cdf(row["mean"])
         latent[condition] = (z, math.sqrt(p * (1 - p) / row["size"]) / normal.pdf(z))
-    for by, truth in ((odds, {"extraction": -1.0, "both": 0.9}), (latent, {"extraction": -1.0, "both": 0.8})):
+    # Over people and items, whose spread is not in the residual, latent effects are smaller in standard deviations.
+    spread = math.hypot(1, experiment.Effects.rating_participant_sd, experiment.Effects.rating_item_sd)
+    rating = {"extraction": -1.0 / spread, "both": 0.8 / spread}
+    for by, truth in ((odds, {"extraction": -1.0, "both": 0.9}), (latent, rating)):
         for name, (estimate, se) in contrasts(by).items():
             assert abs(estimate - truth[name]) < 3 * se, (name, estimate, se)
             assert abs(truth[name]) > 2 * se
+
+
+@pytest.mark.r
+def test_the_ordinal_model_recovers_latent_units(tables: dict[str, pd.DataFrame]) -> None:
+    rated = tables["responses"].query("role == 'target' and task == 'rating' and participant < 'sim-0025'")
+    levels = rated["condition"].str.split(".", expand=True)
+    rows = rated.assign(
+        rating=rated["response"].astype(int),
+        extraction=np.where(levels[0] == "object", 0.5, -0.5),
+        noun_phrase=np.where(levels[1] == "name", 0.5, -0.5),
+    )
+    models = analysis.cumulative(rows, "rating ~ extraction*noun_phrase + (1|participant)").set_index("term")
+    for term, true in (("extraction", -1.0), ("noun_phrase", 0.0), ("extraction:noun_phrase", 0.8)):
+        found = models.loc[term]
+        assert abs(found["estimate"] - true) < 3 * found["se"], (term, found["estimate"])
+    assert models.loc["extraction", "p"] < 0.001
 
 
 @pytest.mark.parametrize(
@@ -115,7 +134,9 @@ def test_what_the_study_does_not_have_is_named(stated: str, message: str, tmp_pa
 def test_the_command_takes_the_effects_of_study_toml_and_writes_them_down(study_folder: Path, tmp_path: Path) -> None:
     """Stated, they take the place of the standard ones: here sentences that break the rule are read faster."""
     path = study_folder / "study.toml"
-    path.write_text(path.read_text() + "\n[simulate.grammaticality]\nlog_rt = { critical = -1.0 }\n")
+    text, stated = re.subn(r"log_rt = .*\nrating = -1.5\n", "log_rt = { critical = -1.0 }\n", path.read_text())
+    assert stated == 1
+    path.write_text(text)
     call = ["simulate", str(path), "--participants", "9", "--seed", "1", "-o", str(tmp_path / "data")]
     assert CliRunner().invoke(cli, call, catch_exceptions=False).exit_code == 0
     found = experiment.collect(tmp_path / "data")

@@ -244,3 +244,24 @@ def test_sentences_of_another_language_are_named_once_and_not_word_by_word() -> 
     assert [(f.paradigm, f.item) for f in unknown] == [("agreement_attraction", ""), ("fillers", "")]
     assert "48 of 120 words are in no frequency list of the language 'en'" in unknown[0].message
     assert not [f for f in stimuli.check(stimuli.read(path, language="de")) if f.rule == "unknown-word"]
+
+
+@pytest.mark.parametrize(
+    ("factor", "message"),
+    [
+        ("region", "factor 'region' has the name of a column of the tables of results; give it another one"),
+        (
+            "noun phrase",
+            "factor 'noun phrase' cannot be named in a formula; expected a letter, then letters, digits, '_' and ",
+        ),
+        ("function", "factor 'function' means something else in a formula; give it another name"),
+        ("condition", None),
+        ("attractor", None),
+    ],
+)
+def test_a_factor_needs_a_name_that_tables_and_formulas_can_hold(factor: str, message: str | None) -> None:
+    pair = {"a": Sentence("A dog barks."), "b": Sentence("A dog barked.")}
+    materials = Materials((Paradigm("p", "f", {factor: ("a", "b")}),), (Item("i1", "p", pair),))
+    found = [f for f in stimuli.check(materials, only="error") if f.rule == "factor-name"]
+    assert [f.message.startswith(message) for f in found if message] == [True] * (message is not None)
+    assert bool(found) == (message is not None)

@@ -6,6 +6,7 @@ import pandas as pd
 import pytest
 
 from gardenpath import study
+from gardenpath.study.formula_columns import with_formula_columns
 
 GOOD = {"paradigm": ["npi", "npi"], "condition": ["a", "b"], "factor": ["f", "f"], "level": ["x", "y"]}
 
@@ -51,6 +52,40 @@ def test_a_table_is_the_same_after_writing_and_reading(tmp_path: Path, parquet: 
     pd.testing.assert_frame_equal(study.read(tmp_path, "conditions"), frame)
 
 
+SOME = {
+    "phenomenon": ["npi", "npi"], "paradigm": ["ever", "any"], "item": ["i1", "i2"], "measure": "lp", "model": "m", "protocol": "p",
+    "grammatical": 1.5, "ungrammatical": [0.5, 1.5], "correct": [True, False], "tie": [False, True],
+}  # fmt: skip
+
+
+def test_truth_is_written_as_r_reads_it_and_read_however_it_is_written(tmp_path: Path) -> None:
+    path = study.write(pd.DataFrame(SOME), "pairs", tmp_path, command="test")
+    assert [line.split(",")[-2:] for line in path.read_text().splitlines()[1:]] == [
+        ["TRUE", "FALSE"],
+        ["FALSE", "TRUE"],
+    ]
+    for cells in ("TRUE", "FALSE"), ("True", "False"), ("true", "false"), ("1", "0"):
+        path.write_text(path.read_text().replace("TRUE", cells[0]).replace("FALSE", cells[1]))
+        assert study.read(tmp_path, "pairs")["correct"].tolist() == [True, False]
+        path.write_text(path.read_text().replace(f"{cells[0]},{cells[1]}", "TRUE,FALSE"))
+        path.write_text(path.read_text().replace(f"{cells[1]},{cells[0]}", "FALSE,TRUE"))
+
+
+def test_an_empty_truth_stays_empty(tmp_path: Path) -> None:
+    rows = {"participant": ["P1", "P2"], "task": "rating", "prompt": "x", "flagged": [True, None]}
+    numbers = dict.fromkeys(("answers", "unanswered", "grammatical", "ungrammatical", "judged"), 0)
+    rest = {name: None for name in study.TABLES["participant_prompts"].names if name not in {*rows, *numbers}}
+    study.write(pd.DataFrame({**rows, **numbers, **rest}), "participant_prompts", tmp_path, command="test")
+    cells = study.table_files.read_csv(tmp_path / "participant_prompts.csv")["flagged"]
+    assert cells.tolist() == ["TRUE", ""]
+    assert study.read(tmp_path, "participant_prompts")["flagged"].isna().tolist() == [False, True]
+
+
+@pytest.mark.parametrize("name", study.TABLES)
+def test_no_column_hides_behind_a_method_of_a_data_frame(name: str) -> None:
+    assert not {*study.TABLES[name].names} & {*dir(pd.DataFrame)}
+
+
 def test_the_sidecar_names_command_versions_inputs_and_seed(tmp_path: Path) -> None:
     source = tmp_path / "source.csv"
     source.write_text("x")
@@ -73,3 +108,86 @@ def test_a_ragged_row_is_named(tmp_path: Path) -> None:
 def test_a_missing_table_is_named_with_what_a_row_of_it_is(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError, match="expected the table 'words' \\(a word of a sentence\\)"):
         study.read(tmp_path, "words")
+
+
+def trials(*conditions: str) -> pd.DataFrame:
+    """Return trials of one participant in these conditions of paradigm `key`."""
+    frame = pd.DataFrame({"condition": conditions, "participant": "P1", "paradigm": "key"})
+    return frame.assign(trial=range(len(frame)))
+
+
+def levels(**factors: dict[str, str]) -> pd.DataFrame:
+    """Return the table conditions: for each factor its level by condition."""
+    rows = [("key", condition, factor, level) for factor, by in factors.items() for condition, level in by.items()]
+    return pd.DataFrame(rows, columns=["paradigm", "condition", "factor", "level"])
+
+
+def test_factors_stand_beside_trials_and_a_pair_has_the_levels_that_both_have() -> None:
+    stated = levels(
+        head={"sg.sg": "sg", "sg.pl": "sg", "pl.pl": "pl"}, other={"sg.sg": "sg", "sg.pl": "pl", "pl.pl": "pl"}
+    )
+    made = with_formula_columns(trials("sg.pl", "sg.sg+sg.pl", "sg.pl+pl.pl", "only"), conditions=stated)
+    assert made["head"].fillna("").tolist() == ["sg", "sg", "", ""]
+    assert made["other"].fillna("").tolist() == ["pl", "", "pl", ""]
+    assert made["log_trial"].tolist() == pytest.approx([0, 0.693147, 1.098612, 1.386294], abs=1e-6)
+    assert made["question_accuracy"].isna().all()
+
+
+def test_question_accuracy_is_of_the_questions_that_a_participant_answered_but_for_practice() -> None:
+    rows = [
+        ("P1", "question", "target", "yes", True), ("P1", "question", "filler", "no", False), ("P1", "question", "filler", "no", True),
+        ("P1", "question", "practice", "no", False), ("P1", "question", "target", None, False), ("P1", "rating", "target", "7", None),
+        ("P2", "rating", "target", "7", None),
+    ]  # fmt: skip
+    responses = pd.DataFrame(rows, columns=["participant", "task", "role", "response", "correct"]).assign(
+        trial=0, paradigm="key", condition="a"
+    )
+    made = with_formula_columns(responses, responses)
+    assert made["question_accuracy"].iloc[:-1].tolist() == pytest.approx([2 / 3] * 6)
+    assert made["question_accuracy"].isna().iloc[-1]
+
+
+def test_a_factor_called_condition_is_the_column_of_that_name() -> None:
+    alone = with_formula_columns(trials("a", "b"), conditions=levels(condition={"a": "a", "b": "b"}))
+    assert [*alone.columns].count("condition") == 1
+
+
+@pytest.mark.parametrize(
+    "name", ["participant", "condition", "region", "log_rt", "position", "function", "noun phrase", "2nd", "_a"]
+)
+def test_a_factor_that_no_formula_could_name_is_left_out_and_said_so(
+    name: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    made = with_formula_columns(trials("a.x"), conditions=levels(**{name: {"a.x": "a"}, "kind": {"a.x": "x"}}))
+    assert made.iloc[0].to_dict().items() >= {"condition": "a.x", "participant": "P1", "kind": "x"}.items()
+    assert list(made.columns).count(name) == (name in ("participant", "condition"))
+    assert f"factor '{name}' " in caplog.text
+
+
+@pytest.mark.parametrize("name", ["attractor", "Übereinstimmung", "noun.phrase", "size"])
+def test_other_names_are_taken(name: str) -> None:
+    assert with_formula_columns(trials("a"), conditions=levels(**{name: {"a": "x"}}))[name].tolist() == ["x"]
+
+
+def test_factors_are_kept_in_a_table_that_has_them_and_named_in_the_dictionary(tmp_path: Path) -> None:
+    place = dict.fromkeys(
+        ("participant", "session", "experiment", "version", "role", "paradigm", "item", "phenomenon"), "a"
+    )
+    row = {
+        **place,
+        "condition": "sg",
+        "trial": 0,
+        "prompt": "p",
+        "rating": 3,
+        "z": None,
+        "log_trial": 0,
+        "question_accuracy": 1,
+    }
+    study.write(pd.DataFrame([row | {"head": "sg"}]), "rating_scores", tmp_path, command="test")
+    back = study.read(tmp_path, "rating_scores")
+    assert [*back.columns][-1] == "head"
+    assert back["head"].tolist() == ["sg"]
+    said = study.table_files.dictionary({"rating_scores": back}).splitlines()[-1]
+    assert said.startswith('rating_scores,"a rating, standardised",head,string,')
+    with pytest.raises(study.DataError, match="column 'head' is there 2 times"):
+        study.check(pd.concat([back, back[["head"]]], axis=1), "rating_scores")

@@ -8,11 +8,12 @@ import pandas as pd
 
 from gardenpath.study import DataError
 
+from ...ledger import ALL
 from ...measuring.binary_answers import BINARY
 from ...measuring.reliability import poor
 from ...prompts import file_suffixes, prompts_of, rated_prompts
 from .effect_figures import coefficient_figure, condition_figure, curve_figure, specification_figure
-from .factor_figures import factorial_figure, interaction_figure
+from .factor_figures import choice_figure, factorial_figure, interaction_figure
 from .rater_figures import rating_figure, reliability_figure
 
 if TYPE_CHECKING:
@@ -41,7 +42,8 @@ def result_figures(tables: Mapping[str, pd.DataFrame]) -> Iterator[tuple[str, "F
                 of_prompt = partial(factorial_figure, measure=measure, prompt=prompt)
                 drawings[f"factorial_{name}{ending}"] = ("factorial_models", of_prompt)
     if (means := tables.get("factorial_means")) is not None:
-        for number, factors in enumerate(dict.fromkeys(means["factors"]), start=1):
+        drawings["choices"] = ("factorial_means", choice_figure)
+        for number, factors in enumerate(dict.fromkeys(means.loc[means["factors"] != ALL, "factors"]), start=1):
             name = "interaction" if number == 1 else f"interaction-{number}"
             drawings[name] = ("factorial_means", partial(interaction_figure, factors=factors))
     counts, agreed = tables.get("rating_counts"), tables.get("reliability")

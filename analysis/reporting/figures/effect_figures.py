@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 
 STARS = ((0.001, "***"), (0.01, "**"), (0.05, "*"))
 CRITICAL = "critical"
-CHOICES = ("cutoff", "transform", "people")
+CHOICES = ("cutoff", "scale", "people")
 DASHES = ("-", "--", ":", "-.")
 HEADLINE, BESIDE = "headline", "beside"
 FORMS = {HEADLINE: "headline: with slopes", BESIDE: "intercepts alone"}
@@ -62,7 +62,7 @@ def condition_figure(condition_means: pd.DataFrame, measure: str = "rating", pro
     A table without rows of this measure is a `DataError`; several prompts of which none is named are a `ValueError`.
 
     >>> rows = [("npi", "grammatical", 310.0, 5.0), ("npi", "ungrammatical", 355.0, 7.0)]
-    >>> means = pd.DataFrame(rows, columns=["phenomenon", "condition", "mean", "se"])
+    >>> means = pd.DataFrame(rows, columns=["phenomenon", "condition", "mean_value", "se"])
     >>> figure = condition_figure(means.assign(measure="rt", region="critical", prompt=None), "rt")
     >>> figure.axes[0].get_xlabel()
     'mean reading time (ms)'
@@ -76,7 +76,7 @@ def condition_figure(condition_means: pd.DataFrame, measure: str = "rating", pro
         for k, condition in enumerate(conditions):
             part = rows[rows["condition"] == condition]
             at = places(part["phenomenon"], phenomena, k, len(conditions))
-            dots(axes, part["mean"], at, part["se"].fillna(0), k, condition)
+            dots(axes, part["mean_value"], at, part["se"].fillna(0), k, condition)
         means = {"rating": f"mean rating{asked(prompt)}", "z": mean_z(prompt), "rt": "mean reading time (ms)"}
         axes.set_xlabel(means[measure])
         legend(axes, len(conditions))
@@ -181,7 +181,15 @@ def curve_figure(reading_curves: pd.DataFrame, looks: Mapping[str, Look] | None 
             for k, condition in enumerate(conditions):
                 part = rows[(rows["phenomenon"] == phenomenon) & (rows["condition"] == condition)].sort_values("place")
                 look = looks.get(condition, Look(k, "-", condition))
-                line(axes, part["place"], part["mean"], part["se"].fillna(0), look.k, look.name, linestyle=look.dashes)
+                line(
+                    axes,
+                    part["place"],
+                    part["mean_value"],
+                    part["se"].fillna(0),
+                    look.k,
+                    look.name,
+                    linestyle=look.dashes,
+                )
             panel(axes, wrapped(phenomenon))
             axes.locator_params(axis="y", nbins=4)
             axes.set_xticks(range(int(rows["place"].min()), int(rows["place"].max()) + 1))
@@ -274,14 +282,14 @@ def power_figure(power: pd.DataFrame) -> "Figure":
     number of items; what the upper limits of a pilot's spreads would leave of it is dashed.
     """
     rows = filled(power, "power")
-    numbers = sorted(rows["items"].unique())
+    numbers = sorted(rows["n_items"].unique())
     titles = rows.apply(power_panel, axis="columns")
     with style():
         figure, panels = grid(titles.nunique(), 2.6)
         for axes, (title, part) in zip(panels, rows.groupby(titles, sort=True), strict=False):
             axes.axhline(0.8, **DASHED)
             for k, items in enumerate(numbers):
-                here = part[part["items"] == items].sort_values("participants")
+                here = part[part["n_items"] == items].sort_values("participants")
                 for assumed, curve in here.groupby("assumptions", sort=True):
                     least: dict[str, Any] = {"linestyle": "--", "alpha": 0.6} if assumed == UPPER else {}
                     name = f"{items} items{', upper limits of spreads' if least else ''}"

@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from ...measuring.binary_answers import BINARY
+from ...ledger import ALL
+from ...measuring.binary_answers import BINARY, CHOSEN
 from ...measuring.cell_means import JOINED
 from ...measuring.ratings_and_times import SENTENCE_WIDE
 from ...modelling.headline import beside, headline
@@ -14,6 +15,7 @@ from ..wording.labels import label, region_name, response
 from ..wording.terms import terms_by_model
 from .effect_figures import BESIDE, FORMS
 from .figure_style import (
+    DASHED,
     GREY,
     common_labels,
     dots,
@@ -41,6 +43,7 @@ RESPONSES = {
     "log_rt": "reading time (ms)", "rt": "reading time (ms)", "z": "rating (z)", "rating": "rating",
     "correct": "right answers (%)", "yes": "yes (%)", "chosen": "choices (%)",
 }  # fmt: skip
+PROBABILITY = ("probability", "probability_low", "probability_high")
 ASIDE = 0.05  # between the series at a level, of the distance to the next level
 TITLE = 26  # characters of a line above a panel
 PANEL = ["model", "measure", "region", "prompt"]
@@ -140,6 +143,32 @@ def _scale(axes: "Axes", rows: pd.DataFrame, spread: float) -> None:
     else:
         axes.set_ylim(middle - half, middle + half)
         axes.locator_params(axis="y", nbins=5)
+
+
+def choice_figure(factorial_means: pd.DataFrame) -> "Figure":
+    """Return how often the member of a pair that is listed first is chosen: the probability by the model, with its interval.
+
+    The dashed line is no preference. A table without choices is a `DataError`.
+    """
+    rows = factorial_means[factorial_means["measure"] == CHOSEN].dropna(subset="probability")
+    rows = filled(rows, "factorial_means, measure 'chosen'")
+    names = rows["model"].str.cat(rows["levels"].where(rows["levels"] != ALL, ""), sep=" ").str.strip()
+    with style():
+        figure, axes = named_rows(ordered(names), each=0.35)
+        axes.axvline(50, label="no preference", **DASHED)
+        percent = rows.assign(**{name: 100 * rows[name] for name in PROBABILITY})
+        dots(
+            axes,
+            percent["probability"],
+            places(names, ordered(names), 0, 1),
+            whiskers(percent, *PROBABILITY),
+            0,
+            "choices",
+        )
+        axes.set_xlim(-2, 102)
+        axes.set_xlabel("choices of the member listed first (%)")
+        legend(axes, 2)
+    return figure
 
 
 def factorial_figure(factorial_models: pd.DataFrame, measure: str = "log_rt", prompt: str | None = None) -> "Figure":

@@ -134,7 +134,7 @@ def rank_figure(rankings: pd.DataFrame) -> "Figure":
         for k, model in enumerate(models):
             part = rows[rows["name"] == model].set_index("measure").reindex(measures)
             axes.plot(
-                range(len(measures)), part["rank"], color=PALETTE[k % len(PALETTE)], marker=MARKERS[k % len(MARKERS)],
+                range(len(measures)), part["place"], color=PALETTE[k % len(PALETTE)], marker=MARKERS[k % len(MARKERS)],
                 markersize=8, markeredgecolor="white", linewidth=1.8, label=model,
             )  # fmt: skip
         axes.set_xticks(range(len(measures)), measures)
@@ -190,7 +190,7 @@ def bin_figure(accuracy_bins: pd.DataFrame, measure: str) -> "Figure":
             for k, model in enumerate(models):
                 part = rows[(rows["predictor"] == predictor) & (rows["name"] == model)].sort_values("bin")
                 error = whiskers(part, "accuracy", "wilson_low", "wilson_high")
-                line(axes, part["mean"], part["accuracy"], error, k, model)
+                line(axes, part["mean_value"], part["accuracy"], error, k, model)
             if predictor == "perplexity":
                 axes.set_xscale("log")
             else:

@@ -8,9 +8,11 @@ import pandas as pd
 from ...aligning.predictors import LAGGED, by_model
 from ...row_dicts import records
 from ..wording.labels import language_model
+from ..wording.surprisal import Truth
 from .figure_style import (
     BLUE,
     GREY,
+    INK,
     MARKERS,
     ORANGE,
     PALETTE,
@@ -55,20 +57,35 @@ def lag_profile_figure(lag_profile: pd.DataFrame) -> "Figure":
     return figure
 
 
-def cost_figure(surprisal_effects: pd.DataFrame) -> "Figure":
-    """Return ms per bit of surprisal at each lag that is in the model, with 95 % intervals, a series a language model."""
+def cost_figure(surprisal_effects: pd.DataFrame, truth: Truth | None = None) -> "Figure":
+    """Return ms per bit of surprisal at each lag that is in the model, with 95 % intervals, a series a language model.
+
+    What was simulated is a black bar at each lag, 0 at those that nothing was stated of. The estimate that is to be held against
+    it stands beside the other: that of the times themselves, to which the ms were added.
+    """
     rows = filled(surprisal_effects.dropna(subset="ms_per_bit"), "surprisal_effects")
+    rows = pd.concat([rows, *(_of_times(part) for *whose, part in by_model(rows) if tuple(whose) in (truth or {}))])
     with style():
         figure, axes = blank(2.9)
         axes.axhline(0, color=GREY, linewidth=1)
         _lagged(axes, rows, ("ms_per_bit", "ms_low", "ms_high"))
         lags = sorted(rows["lag"].unique())
+        for whose, stated in (truth or {}).items():
+            name = "simulated" if len(truth or {}) == 1 else f"simulated, {whose[0]}"
+            true = [stated[lag] if lag < len(stated) else 0.0 for lag in lags]
+            axes.plot(lags, true, "_", color=INK, markersize=26, markeredgewidth=1.4, zorder=1, label=name)
         axes.set_xticks(lags, [LAGS[lag] for lag in lags])
         axes.set_xlim(lags[0] - 0.5, lags[-1] + 0.5)
         axes.set_xlabel("word whose surprisal it is")
         axes.set_ylabel("cost (ms per bit)")
         _series_legend(figure, axes)
     return figure
+
+
+def _of_times(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return a language model's ms per bit by the model of the times themselves, as a series of its own."""
+    raw = {"ms_per_bit": rows["raw"], "ms_low": rows["raw_low"], "ms_high": rows["raw_high"]}
+    return rows.assign(**raw, protocol=rows["protocol"] + ", times themselves").dropna(subset="ms_per_bit")
 
 
 def _lagged(axes: "Axes", rows: pd.DataFrame, names: tuple[str, str, str]) -> None:
@@ -119,11 +136,12 @@ def gain_figure(delta_log_likelihood: pd.DataFrame) -> "Figure":
     return figure
 
 
-def surprisal_figure(aligned: pd.DataFrame) -> "Figure":
+def surprisal_figure(aligned: pd.DataFrame, simulated: float | None = None) -> "Figure":
     """Return mean reading time against surprisal, for one model and protocol: words, tenths of them, and their line.
 
     A word is its readers' mean log reading time; the axis is labelled in ms. The line is ordinary least squares
-    through the words, with its pointwise 95 % band, without the covariates of the mixed model.
+    through the words, with its pointwise 95 % band, without the covariates of the mixed model. `simulated` is what each bit
+    was made to cost simulated readers, ms: a dashed line through the words' mean.
 
     A table without rows is a `DataError`.
 
@@ -146,6 +164,10 @@ def surprisal_figure(aligned: pd.DataFrame) -> "Figure":
             line, half = least_squares(x, y, grid, stats.t.ppf(0.975, len(x) - 2))
             axes.fill_between(grid, line - half, line + half, color=ORANGE, alpha=0.18, linewidth=0)
             axes.plot(grid, line, color=ORANGE, linewidth=1.8, label="regression line, 95% band")
+        if simulated is not None:
+            grid = np.linspace(x.min(), x.max(), 60)
+            times = np.exp(y).mean() + simulated * (grid - x.mean())
+            axes.plot(grid, np.log(times), "--", color=INK, linewidth=1.2, label=f"simulated: {simulated:g} ms per bit")
         binned = _binned(words)
         axes.errorbar(
             binned["x"], binned["y"], yerr=binned["se"].fillna(0), fmt="o", color=BLUE, markersize=6, elinewidth=1.6,

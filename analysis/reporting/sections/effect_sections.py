@@ -6,13 +6,14 @@ from functools import partial
 import pandas as pd
 
 from ...grammatical_status import CODES, minimal_pairs
+from ...ledger import ALL
 from ...modelling import factorial as factorial_models
 from ...modelling import random_effects as chosen_models
 from ...modelling.grammaticality import INTERCEPTS, SLOPES, TERM
 from ...prompts import file_suffixes, prompts_of
 from ..exhibits import Exhibit, Page, Section, few
 from ..figures import effect_figures, factor_figures
-from ..wording import effect_captions, effects, factors, fits, hypotheses, labels, participation
+from ..wording import contrasts, effect_captions, effects, equivalence, factors, fits, hypotheses, labels, participation
 
 MEANS = {  # of a measure: the measures whose means are shown, the caption, and what to look for in pairs
     "z": (
@@ -201,7 +202,7 @@ def _policy_tables(page: Page, models: pd.DataFrame, steps: pd.DataFrame) -> lis
 def answer(page: Page) -> Section:
     """Return what was tested and what came out: terms and responses, the effects, cells' means, and coefficients."""
     factorial, phenomena = page.get("factorial_models"), page.get("phenomenon_models")
-    sentences = [*factors.factorial_effects(factorial)] if len(factorial) else []
+    sentences: list[str] = []
     exhibits = [*_interactions(page), *_factorial_coefficients(page, factorial)]
     for measure in ("z", "log_rt"):
         prompts = page.prompts() if measure == "z" else [None]
@@ -209,22 +210,30 @@ def answer(page: Page) -> Section:
         if len(rows):
             sentences += effects.counts(rows, measure, prompts)
             exhibits += _coefficient_figures(page, measure, prompts)
+    sentences += factors.answers(factorial)
+    answered = len(sentences)
+    sentences += factors.factorial_effects(factorial) if len(factorial) else []
     lead = " ".join(hypotheses.tested(factorial, phenomena))
     badges = page.badges_of_first("factorial_models", "phenomenon_models")
-    return Section("What was tested, and what came out", badges, sentences, exhibits, lead=lead)
+    return Section("What was tested, and what came out", badges, sentences, exhibits, lead=lead, first=answered)
 
 
 def _interactions(page: Page) -> list[Exhibit]:
-    """Return the interaction plot of each set of factors."""
+    """Return the interaction plot of each set of factors, and the figure of choices."""
     means = page.get("factorial_means")
     exhibits: list[Exhibit] = []
-    for number, (names, rows) in enumerate(means.groupby("factors", sort=False), start=1):
+    crossed = means[means["factors"] != ALL]
+    for number, (names, rows) in enumerate(crossed.groupby("factors", sort=False), start=1):
         draw = partial(factor_figures.interaction_figure, means, str(names))
         caption = effect_captions.interaction(rows)
         exhibits += page.figure("factorial_means", f"interaction-{number}", caption, draw, rows)
         exhibits += page.coefficients(
             "factorial_means", effect_captions.cells_caption(rows), effect_captions.cells(rows)
         )
+    draw = partial(factor_figures.choice_figure, means)
+    exhibits += page.figure("factorial_means", "choices", effect_captions.CHOICES, draw)
+    table = effect_captions.preferences(means[means["factors"] == ALL])
+    exhibits += page.coefficients("factorial_means", effect_captions.PREFERENCES, table)
     return exhibits
 
 
@@ -232,12 +241,17 @@ def _factorial_coefficients(page: Page, models: pd.DataFrame) -> list[Exhibit]:
     """Return the table of every contrast, and its figure for each response."""
     table = effect_captions.contrasts(models)
     exhibits = page.coefficients("factorial_models", effect_captions.contrasts_caption(models), table)
+    simple = page.get("simple_effects")
+    exhibits += page.coefficients(
+        "simple_effects", effect_captions.SIMPLE, effect_captions.simple(simple, models), True
+    )
     caption = (
         "Differences between the levels of the study's factors, with 95% intervals; an interaction is a difference of "
         f"differences. {effect_captions.FILLED}"
     )
-    for measure in models["measure"].unique():
-        rows = models[models["measure"] == measure]
+    compared = models[models["term"] != hypotheses.INTERCEPT]
+    for measure in compared["measure"].unique():
+        rows = compared[compared["measure"] == measure]
         for prompt, ending in file_suffixes(prompts_of(rows)).items():
             draw = partial(factor_figures.factorial_figure, rows, measure, prompt)
             text = labels.under(prompt, f"{labels.response(measure)}: {caption[0].lower()}{caption[1:]}")
@@ -264,7 +278,11 @@ def models(page: Page) -> Section:
         exhibits += page.table("condition_means", caption, aside=True)
     caption = "Differences between levels of a factor at the means of everything else."
     exhibits += page.table("marginal_contrasts", caption, marginal.drop(columns="formula"), aside=True)
-    sentences = factors.level_differences(marginal)
+    caption = "Simple effects: the levels of a factor at those of the factors it interacts with, as contrasts of the fitted models."
+    exhibits += page.table("simple_effects", caption, aside=True)
+    for caption, table in contrasts.matrices(page.get("contrast_matrices")):
+        exhibits += page.coefficients("contrast_matrices", caption, table)
+    sentences = [*factors.simple_effects(page.get("simple_effects"), models), *factors.level_differences(marginal)]
     badges = page.badges("factorial_models") if exhibits else ()
     return Section("Models of the study's factors", badges, sentences, exhibits, fits.notes(models, "model"))
 
@@ -289,6 +307,7 @@ def trust(page: Page) -> Section:
     exhibits += page.table("power", "Power by simulation.", aside=True)
     models = page.get("phenomenon_models")
     sentences = [*effects.power(models, page.smallest), *effects.planned(page.get("power"))]
+    sentences += equivalence.equivalences(models, page.get("factorial_models"))
     first = max(1, len(sentences))
     sentences += [*effects.robustness(grid), *effects.residuals(families, page.prompts())]
     badges = page.badges("families") if exhibits else ()

@@ -53,7 +53,7 @@ def surprisal(page: Page) -> Section:
         exhibits += page.table("alignment_steps", caption, steps, limit=60, aside=True)
     caption = "Curves instead of lines: terms of generalised additive models."
     exhibits += page.table("gam_terms", caption, without(terms, "formula"), aside=True)
-    costs = words.costs(effects)
+    costs = [*words.costs(effects), *words.recovered(effects, page.ms_per_bit)]
     sentences = [
         *costs,
         *words.slopes(models),
@@ -78,7 +78,13 @@ def _scatter(page: Page, models: pd.DataFrame) -> list[Exhibit]:
             "its standard error. A rising line: surprising words take longer. The line has no covariates; the table has the mixed "
             "model's coefficients."
         )
-        draw = partial(surprisal_figures.surprisal_figure, rows)
+        stated = page.ms_per_bit.get((model, protocol), (None,))[0]
+        if stated is not None:
+            caption += (
+                f" Dashed: the {stated:g} ms per bit that were simulated; the line holds whatever else makes surprising words "
+                "slow, too."
+            )
+        draw = partial(surprisal_figures.surprisal_figure, rows, stated)
         exhibits += page.figure("aligned", f"surprisal-{number}", caption, draw, rows, aside=number > 0)
     return exhibits
 
@@ -88,7 +94,13 @@ def _costs(page: Page, effects: pd.DataFrame) -> list[Exhibit]:
         "What a bit of surprisal costs at the geometric mean reading time, with 95% intervals (delta method): of the word read, "
         "and as spillover of the words before."
     )
-    exhibits = page.figure("surprisal_effects", "costs", caption, partial(surprisal_figures.cost_figure, effects))
+    if page.ms_per_bit:
+        caption += (
+            " A black bar is what was simulated: ms that were added to the times themselves, so it is the model of these that must "
+            "find them. The slope of log times is that at the mean, and falls short where surprisals are large."
+        )
+    draw = partial(surprisal_figures.cost_figure, effects, page.ms_per_bit)
+    exhibits = page.figure("surprisal_effects", "costs", caption, draw)
     rows, once = constant_apart(effects[[*COSTS]], *MODEL)
     caption = (
         f"Ms per bit{once}. raw is the slope of the same fixed effects on the time itself, with random intercepts."

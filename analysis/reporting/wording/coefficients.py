@@ -9,10 +9,9 @@ import pandas as pd
 from ...modelling.grammaticality import SLOPES
 from ...modelling.headline import beside, headline
 from ...row_dicts import records
-from .numbers import Row, decimals, minus, p_value, signed
+from .numbers import ADJUSTED, Row, decimals, minus, p_value, signed
 
 ABSENT = "–"
-ADJUSTED = {"p_bh": "p_BH", "p_holm": "p_Holm"}  # columns of adjusted p, and how they are called
 WITH_SLOPES, PUBLISHED = "with slopes", "intercepts alone"
 OF_MODEL = ("phenomenon", "paradigm", "model", "measure", "region", "prompt", "term")
 
@@ -77,14 +76,14 @@ def coefficients(
         cells += [_milliseconds(row)] if in_ms else []
         cells += [fit] if of_fit else []
         if published:
-            cells += [ABSENT] * 3 if other is None else [_estimate(other, digits)[0], _test(other), _p(other, "p")]
+            cells += [ABSENT] * 2 if other is None else [_estimate(other, digits)[0], _p(other, "p")]
         numbers.append(tuple(cells))
     columns = ["b", "95% CI", test, "p", *([ADJUSTED[adjusted]] if adjusted else [])]
     columns += [*(["ms"] if in_ms else []), *(["fit"] if of_fit else [])]
     groups: tuple[tuple[str, int], ...] = ()
     if published:
-        groups = (("", len(names)), (WITH_SLOPES, len(columns)), (PUBLISHED, 3))
-        columns += ["b", test, "p"]
+        groups = (("", len(names)), (WITH_SLOPES, len(columns)), (PUBLISHED, 2))
+        columns += ["b", "p"]
     named = [tuple(map(str, cells)) for cells in labels.loc[first.index].itertuples(index=False)]
     rows: list[tuple[str, ...]] = []
     for heading, part in itertools.groupby(zip(over, fits, named, numbers, strict=True), lambda row: row[0]):

@@ -11,10 +11,21 @@ from ...row_dicts import records
 from .coefficients import ABSENT, Coefficients, coefficients, once
 from .labels import asked, label, listed, region_name, response
 from .numbers import Row, counted, minus, percent
-from .terms import terms_by_model
+from .terms import compared, terms_by_model
 
+NONE = Coefficients((), (), 0)
+SIMPLE = (
+    "Simple effects: differences between the levels of a factor at each level of those it interacts with. They are contrasts of "
+    "the model in the table above, with degrees of freedom after Satterthwaite; p_Holm is adjusted over the simple effects of a "
+    "factor in one model (Holm, 1979)."
+)
 CELLS = "Means by condition with 95% Cousineau-Morey intervals: of reading times the geometric mean in ms, of ratings the mean z."
 ANSWERS = "Of answers, the probability by the binomial model where random effects are zero, with Wald's 95% interval."
+CHOICES = (
+    "Forced choices: how often the member of a pair that the materials list first was chosen, by the binomial model where random "
+    "effects are zero, with Wald's 95% interval. An interval that leaves out the dashed line shows a preference."
+)
+PREFERENCES = "Forced choices: the share observed, and the probability by the binomial model with Wald's 95% interval."
 HEADLINE = (
     "Left: the model with as many slopes by participant and item as the design and the data support (Barr et al., 2013), on which "
     "conclusions rest; right: the model with intercepts alone, the form most often published."
@@ -93,6 +104,12 @@ def cells(means: pd.DataFrame) -> Coefficients:
     return Coefficients(tuple(columns), tuple(rows_), len(factors))
 
 
+def preferences(means: pd.DataFrame) -> Coefficients:
+    """Return the table of choices without factors: a row a model."""
+    rows = [(label(row["model"]), str(row["n"]), percent(row["share"]), _mean(row)) for row in records(means)]
+    return Coefficients(("pairs of", "choices", "observed", "by the model"), tuple(rows), 1)
+
+
 def _mean(row: Row) -> str:
     """Return a cell's mean with its interval: in ms of log reading times, of answers the probability."""
     if row["measure"] in BINARY:
@@ -112,15 +129,36 @@ def contrasts(models: pd.DataFrame) -> Coefficients:
     """Return the table of every contrast: the headline of each, and beside it the published form."""
     rows = models[models["contrast"].notna() | models["estimate"].isna()]
     if rows.empty:
-        return Coefficients((), (), 0)
-    named = terms_by_model(rows)
-    headings = [
-        response(measure) + asked(prompt) + ("" if region == SENTENCE_WIDE else f", {region_name(region)}")
-        for measure, prompt, region in zip(rows["measure"], named_prompts(rows), rows["region"], strict=True)
+        return NONE
+    effects, headings = ("effect", terms_by_model(rows).to_list()), _headings(rows)
+    chosen = headline(rows)
+    if len({*headings}) > 1 and len({*headings}) == chosen.sum():  # one effect each: a row is enough
+        return coefficients(rows, [("model", headings), effects])
+    return coefficients(rows, [effects], headings)
+
+
+def _headings(rows: pd.DataFrame) -> list[str]:
+    """Return of what model each row is: response and region, with the prompt and the model where there are several."""
+    several = len(rows["model"].unique()) > 1
+    return [
+        (f"{label(row['model'])}: " if several else "")
+        + response(row["measure"])
+        + asked(prompt)
+        + ("" if row["region"] == SENTENCE_WIDE else f", {region_name(row['region'])}")
+        for row, prompt in zip(records(rows), named_prompts(rows), strict=True)
     ]
-    if len(rows["model"].unique()) > 1:
-        headings = [f"{label(name)}: {heading}" for name, heading in zip(rows["model"], headings, strict=True)]
-    return coefficients(rows, [("effect", named.to_list())], headings)
+
+
+def simple(effects: pd.DataFrame, models: pd.DataFrame) -> Coefficients:
+    """Return the table of simple effects under the headline of each model in the table factorial_models."""
+    place = ["model", "measure", "region", "prompt", "random"]
+    fits = models[headline(models)].drop_duplicates(place)[[*place, "converged", "singular", "reduced"]]
+    rows = effects.merge(fits, on=place)
+    names = [
+        f"{compared(f'{factor}: {levels}')} at {label(at)}"
+        for factor, levels, at in zip(rows["factor"], rows["contrast"], rows["at"], strict=True)
+    ]
+    return coefficients(rows, [("simple effect", names)], _headings(rows)) if len(rows) else NONE
 
 
 def contrasts_caption(models: pd.DataFrame) -> str:
@@ -130,9 +168,13 @@ def contrasts_caption(models: pd.DataFrame) -> str:
         text += " Answers that are one of two are modelled in log odds."
     if beside(models).any():
         text += f" {HEADLINE}"
+    if "p_holm" in models and models["p_holm"].notna().any():
+        text += " p_Holm is adjusted over the regions in which the same effect is tested (Holm, 1979)."
     if models.loc[headline(models), "ms"].notna().any():
         text += " ms: the difference at the mean, back-transformed."
-    return f"{text} An effect that is a product of factors is an interaction, a difference of differences."
+    if models["term"].str.contains(":", regex=False).any():
+        text += " An effect that is a product of factors is an interaction, a difference of differences."
+    return text
 
 
 def grammaticality(models: pd.DataFrame) -> Coefficients:
@@ -141,7 +183,7 @@ def grammaticality(models: pd.DataFrame) -> Coefficients:
     if len(models["prompt"].dropna().unique()) > 1:
         names.append(("prompt", [label(prompt) for prompt in models["prompt"]]))
     regions = [region_name(region) for region in models["region"]] if len(models["region"].unique()) > 1 else []
-    return coefficients(models, names, regions) if len(models) else Coefficients((), (), 0)
+    return coefficients(models, names, regions) if len(models) else NONE
 
 
 def grammaticality_caption(models: pd.DataFrame, adjusted: str) -> str:

@@ -8,12 +8,13 @@ import pandas as pd
 from gardenpath.study.config import Smallest, smallest_effect
 
 from ...measuring.ratings_and_times import SENTENCE_WIDE
-from ...modelling.grammaticality import INTERCEPTS, SLOPES, TERM
+from ...modelling.grammaticality import INTERCEPTS, TERM
+from ...modelling.headline import beside, headline
 from ...modelling.pilot import PILOT, UPPER
 from ...modelling.random_effects import steps_named
 from ...prompts import prompts_of, rows_of_prompt
 from ...row_dicts import records
-from .fits import AGREEING, crosschecked
+from .fits import AGREEING, FORMS, crosschecked, form
 from .labels import asked, coefficient, label
 from .numbers import ALPHA, Row, apa, correlation, interval, percent, signed, significance
 from .participation import NOT_TOLD_APART
@@ -36,45 +37,55 @@ def effect(row: Row, prompt: str | None = None) -> str:
     A `prompt` is named beside the phenomenon.
     """
     name = label(row["phenomenon"]) + asked(prompt)
+    told = "; ".join(filter(None, [apa(row), form(row)]))
     if pd.isna(row["estimate"]):
         return f"{name}: {row['note']}"
     verb = "rated" if row["measure"] == "z" else "read"
     p = row["p_bh"] if not pd.isna(row["p_bh"]) else row["p"]
     if pd.isna(p) or p >= ALPHA:
-        return f"{name}: the data do not show that grammaticality changes how sentences were {verb} ({apa(row)})."
+        return f"{name}: the data do not show that grammaticality changes how sentences were {verb} ({told})."
     if verb == "rated":
         higher = "higher" if row["estimate"] > 0 else "lower"
         size = f"{abs(row['estimate']):.2f} standard deviations {higher}"
-        return f"{name}: grammatical sentences were rated {size} than ungrammatical ones ({apa(row)})."
+        return f"{name}: grammatical sentences were rated {size} than ungrammatical ones ({told})."
     change = math.expm1(row["estimate"])
     size = f"{percent(abs(change))} {'more' if change > 0 else 'less'} time{in_ms(row)}"
-    return f"{name}: the critical region took {size} in grammatical than in ungrammatical sentences ({apa(row)})."
+    return f"{name}: the critical region took {size} in grammatical than in ungrammatical sentences ({told})."
 
 
 def in_ms(row: Row) -> str:
     """Return an effect in ms in brackets, nothing where there is none."""
+    return f" ({told})" if (told := milliseconds(row)) else ""
+
+
+def milliseconds(row: Row) -> str:
+    """Return an effect in ms with its interval, nothing where there is none."""
     if pd.isna(row.get("ms", float("nan"))):
         return ""
-    return f" ({signed(row['ms'], 0)} ms, {interval(row['ms_low'], row['ms_high'], '.0f')})"
+    return f"{signed(row['ms'], 0)} ms, {interval(row['ms_low'], row['ms_high'], '.0f')}"
 
 
 def effects(models: pd.DataFrame, measure: str, prompts: Sequence[str | None] = ()) -> list[str]:
-    """Return how many phenomena of a measure differ after correction, then a sentence for each declared model.
+    """Return how many phenomena of a measure differ after correction, then a sentence for each phenomenon.
 
-    To each is added what the model with slopes says of it, where there is one. Prompts of ratings are named where there are
-    several: in the table, or in `prompts`.
+    It tells the headline, that is the model with slopes wherever the data allow it, and then what the published form says, with
+    intercepts alone. Prompts of ratings are named where there are several: in the table, or in `prompts`.
     """
     tested = models[(models["measure"] == measure) & (models["term"] == TERM)]
     single = []
-    prompts = prompts or prompts_of(tested)
-    for prompt in prompts:
+    for prompt in prompts or prompts_of(tested):
         part = rows_of_prompt(tested, prompt)
-        declared = part[part["random"] == INTERCEPTS]
-        rows = declared[declared["region"].isin(FIRST)]
-        slopes = records(part[(part["random"] == SLOPES) & part["region"].isin(FIRST)])
-        beside = {row["phenomenon"]: row for row in slopes}
-        single += [effect(row, prompt) + _with_slopes(beside.get(row["phenomenon"])) for row in records(rows)]
+        part = part[part["region"].isin(FIRST)]
+        published = {row["phenomenon"]: row for row in records(part[beside(part)])}
+        for row in records(part[headline(part)]):
+            again = as_published(published.get(row["phenomenon"]))
+            single.append(effect(row, prompt) + (f" {again[0].upper()}{again[1:]}." if again else ""))
     return [*counts(models, measure, prompts), *single]
+
+
+def as_published(row: Row | None) -> str:
+    """Return what a model with intercepts alone says beside the headline; nothing where it says nothing."""
+    return "" if row is None or pd.isna(row["p"]) else f"{FORMS[INTERCEPTS]}: {significance(row)}"
 
 
 def counts(models: pd.DataFrame, measure: str, prompts: Sequence[str | None] = ()) -> list[str]:
@@ -84,37 +95,32 @@ def counts(models: pd.DataFrame, measure: str, prompts: Sequence[str | None] = (
     prompts = prompts or prompts_of(tested)
     for prompt in prompts:
         part = rows_of_prompt(tested, prompt)
-        declared = part[part["random"] == INTERCEPTS]
-        if declared["region"].isin(FIRST).any():
-            counts += _counted(declared, measure, prompt)
+        if part["region"].isin(FIRST).any():
+            counts += _counted(part[headline(part)], part[beside(part)], measure, prompt)
     if counts and len(prompts) > 1:
-        declared = tested[tested["random"] == INTERCEPTS]
+        first = tested[headline(tested)]
         counts.append(
-            f"Corrected over all {int(declared['p'].notna().sum())} tests of the {len(prompts)} prompts together, "
-            f"{int((declared['p_bh_all'] < ALPHA).sum())} differences remain."
+            f"Corrected over all {int(first['p'].notna().sum())} tests of the {len(prompts)} prompts together, "
+            f"{int((first['p_bh_all'] < ALPHA).sum())} differences remain."
         )
     return counts
 
 
-def _with_slopes(row: Row | None) -> str:
-    return "" if row is None or pd.isna(row["p"]) else f" With slopes: {significance(row)}."
-
-
-def _counted(declared: pd.DataFrame, measure: str, prompt: str | None) -> list[str]:
-    differing = {
-        str(region): int((rows["p_bh"] < ALPHA).sum()) for region, rows in declared.groupby("region", sort=True)
-    }
+def _counted(models: pd.DataFrame, published: pd.DataFrame, measure: str, prompt: str | None) -> list[str]:
+    differing = {str(region): int((rows["p_bh"] < ALPHA).sum()) for region, rows in models.groupby("region", sort=True)}
     first = next(region for region in FIRST if region in differing)
-    n = int((declared["region"] == first).sum())
+    n = int((models["region"] == first).sum())
     subject = f"Ratings{asked(prompt)}" if measure == "z" else "Reading times of the critical region"
     total = f"{n} phenomen{'on' if n == 1 else 'a'}"
+    plain = published[published["region"] == first]
+    again = f"; {FORMS[INTERCEPTS]}, in {int((plain['p_bh'] < ALPHA).sum())}" if len(plain) else ""
     sentences = [
-        f"{subject} differ between grammatical and ungrammatical sentences in {differing[first]} of {total} (p_BH < .05)."
+        f"{subject} differ between grammatical and ungrammatical sentences in {differing[first]} of {total} (p_BH < .05{again})."
     ]
     later = [f"{count} at {region}" for region, count in differing.items() if region != first]
     if later:
-        everywhere = int((declared["p_bh_all"] < ALPHA).sum())
-        tests = int(declared["p"].notna().sum())
+        everywhere = int((models["p_bh_all"] < ALPHA).sum())
+        tests = int(models["p"].notna().sum())
         sentences.append(
             f"Of the words after the region, they differ in {' and '.join(later)}; corrected over all {tests} tests together, "
             f"{everywhere} differences remain."
@@ -167,8 +173,10 @@ def ordinal(models: pd.DataFrame) -> list[str]:
 def power(models: pd.DataFrame, smallest: Smallest) -> list[str]:
     """Return the range of minimum detectable effects, and how many reach the smallest effect of interest, if it is declared."""
     sentences = []
-    declared = models[(models["term"] == TERM) & (models["random"] == INTERCEPTS)].dropna(subset="mde")
-    for (measure, region), family in declared.groupby(["measure", "region"], sort=True):
+    tested = models[models["term"] == TERM]
+    for (measure, region), family in (
+        tested[headline(tested)].dropna(subset="mde").groupby(["measure", "region"], sort=True)
+    ):
         for prompt in prompts_of(family):
             rows = rows_of_prompt(family, prompt)
             low, high = rows["mde"].min(), rows["mde"].max()
@@ -188,12 +196,12 @@ def power(models: pd.DataFrame, smallest: Smallest) -> list[str]:
 def planned(power: pd.DataFrame) -> list[str]:
     """Return, for each coefficient, model and number of items, how many participants find it in four of five studies."""
     sentences = []
-    place = ["response", "family", "slopes", "assumptions", "term", "effect", "items"]
+    place = ["response", "family", "slopes", "assumptions", "term", "effect", "n_items"]
     for _, rows in power.groupby(place, sort=True):
         reached = rows[rows["power"] >= ENOUGH]
         row = records(reached.nsmallest(1, "participants") if len(reached) else rows.nlargest(1, "participants"))[0]
         sentences.append(
-            f"{_subject(row)} is found by {row['participants']} participants with {row['items']} items in "
+            f"{_subject(row)} is found by {row['participants']} participants with {row['n_items']} items in "
             f"{percent(row['power'])} of {row['runs']} simulated studies (95% Wilson interval {percent(row['power_low'])} to "
             f"{percent(row['power_high'])}), and in {percent(row['false_positives'])} of them where it is absent"
             f"{'' if len(reached) else '; more than these would be needed for 80%'}.{_caution(row)}"
@@ -224,7 +232,7 @@ def refits(grid: pd.DataFrame) -> str:
         return ""
     text = (
         f"Reading-time models of the critical region were refitted under {times['cutoff'].nunique()} cutoffs and "
-        f"{times['transform'].nunique()} transforms"
+        f"{times['scale'].nunique()} transforms"
     )
     if len(times["people"].unique()) > 1:
         text += f", and without participants whose ratings {NOT_TOLD_APART} (Mann & Whitney, 1947)"

@@ -5,48 +5,116 @@ from collections.abc import Mapping, Sequence
 import pandas as pd
 
 from ...measuring.ratings_and_times import SENTENCE_WIDE
-from ...modelling.grammaticality import SLOPES
+from ...modelling.headline import beside, headline
 from ...prompts import named_prompts
 from ...row_dicts import records
-from .effects import in_ms
-from .labels import asked, label, response
-from .numbers import Row, apa, significance
+from .effects import as_published, in_ms, milliseconds
+from .fits import form
+from .labels import asked, label, listed, region_name, response
+from .numbers import ALPHA, Row, apa, decimals, p_value, signed
+from .terms import compared, terms
 
-KEY = ("model", "measure", "region", "prompt", "term")
+PLACE = ("model", "measure", "region", "prompt")
 
 
 def factorial_effects(models: pd.DataFrame) -> list[str]:
-    """Return a sentence for each model: every contrast in APA style, and what the model with slopes says of it."""
+    """Return a sentence for each hypothesis and place: every contrast in APA style, by the model with slopes wherever the data
+    allow it, and after it what the model with intercepts alone says.
+    """
     models = models.assign(named=named_prompts(models))
-    first = models[models["random"] != SLOPES]
-    slopes = records(models[models["random"] == SLOPES])
-    beside: dict[tuple[str, ...], Row] = {tuple(str(row[key]) for key in KEY): row for row in slopes}
-    return [
-        _sentence(records(rows), beside)
-        for _, rows in first.groupby(["model", "measure", "region", "prompt"], sort=False, dropna=False)
-    ]
+    first, second = models[headline(models)], models[beside(models)]
+    published = {_key(row, *PLACE, "term"): row for row in records(second)}
+    return [_sentence(records(rows), published) for _, rows in first.groupby([*PLACE], sort=False, dropna=False)]
 
 
-def _sentence(rows: Sequence[Row], beside: Mapping[tuple[str, ...], Row]) -> str:
-    region = rows[0]["region"]
-    where = "" if region == SENTENCE_WIDE else f" of region {region}"
-    measure = response(rows[0]["measure"]) if rows[0]["family"] == "binomial" else rows[0]["measure"]
-    head = f"{label(rows[0]['model'])}, {measure}{where}{asked(rows[0]['named'])}"
+def answers(models: pd.DataFrame) -> list[str]:
+    """Return for each model in a sentence of which terms there is an effect and of which there is no evidence, by the headline.
+
+    After p adjusted over regions where there is one.
+    """
+    first = models.assign(named=named_prompts(models))[headline(models)]
+    sentences = []
+    for _, part in first.groupby([*PLACE], sort=False, dropna=False):
+        rows = [row for row in records(part) if not pd.isna(row["contrast"]) and not pd.isna(row["p"])]
+        by_term = list(zip(terms(rows), rows, strict=True))
+        verdicts = {
+            "an effect of": [f"{name} ({_briefly(row)})" for name, row in by_term if tested(row)[1] < ALPHA],
+            "no evidence for an effect of": [f"{name} ({_p(row)})" for name, row in by_term if tested(row)[1] >= ALPHA],
+        }
+        text = "; ".join(f"{verdict} {listed(names)}" for verdict, names in verdicts.items() if names)
+        sentences += [f"{place(rows[0])}: {text}."] if rows else []
+    return sentences
+
+
+def tested(row: Row) -> tuple[str, float]:
+    """Return the symbol and the value of the p by which a coefficient is judged: adjusted over regions where it is.
+
+    >>> tested({"p": 0.03, "p_holm": 0.06}), tested({"p": 0.03, "p_holm": None})
+    (('p_Holm', 0.06), ('p', 0.03))
+    """
+    adjusted = row.get("p_holm")
+    return ("p", row["p"]) if adjusted is None or pd.isna(adjusted) else ("p_Holm", adjusted)
+
+
+def _p(row: Row) -> str:
+    symbol, p = tested(row)
+    return f"{symbol} {p_value(p)}"
+
+
+def _briefly(row: Row) -> str:
+    """Return the size of an effect, in ms where it has one, and its p."""
+    size = f"b = {signed(row['estimate'], decimals(row['se']))}"
+    size = size if pd.isna(row["ms"]) else f"{signed(row['ms'], 0)} ms"
+    return f"{size}, {_p(row)}"
+
+
+def _key(row: Row, *names: str) -> tuple[str, ...]:
+    return tuple(str(row[name]) for name in names)
+
+
+def place(row: Row) -> str:
+    """Return which model a row is of: its name, response and region, and the prompt as `named` has it."""
+    where = "" if row["region"] == SENTENCE_WIDE else f", {region_name(row['region'])}"
+    return f"{label(row['model'])}, {response(row['measure'])}{where}{asked(row['named'])}"
+
+
+def _sentence(rows: Sequence[Row], published: Mapping[tuple[str, ...], Row]) -> str:
+    head, fit = place(rows[0]), form(rows[0])
     contrasts: list[str] = []
-    for row in rows:
+    for row, name in zip(rows, terms(rows), strict=True):
         if pd.isna(row["estimate"]):
             return f"{head}: {row['note']}"
         if not pd.isna(row["contrast"]):
-            slopes = beside.get(tuple(str(row[key]) for key in KEY))
-            again = "" if slopes is None or pd.isna(slopes["p"]) else f"; with slopes: {significance(slopes)}"
-            contrasts.append(f"{label(row['contrast'])}, {apa(row)}{in_ms(row)}{again}")
+            again = as_published(published.get(_key(row, *PLACE, "term")))
+            aside = "; ".join(filter(None, [milliseconds(row), again]))
+            contrasts.append(f"{name}, {apa(row)}{f' ({aside})' if aside else ''}")
+    head = f"{head} ({fit})" if fit else head
     return f"{head}: {'; '.join(contrasts)}." if contrasts else f"{head}: {rows[0]['n']} trials."
+
+
+def simple_effects(table: pd.DataFrame, models: pd.DataFrame) -> list[str]:
+    """Return a sentence for each factor in each place: its effects at the levels of the others, of the headline of `models`."""
+    models = models.assign(named=named_prompts(models))
+    chosen = {_key(row, *PLACE, "random"): row["named"] for row in records(models[headline(models)])}
+    keys = [_key(row, *PLACE, "random") for row in records(table)]
+    rows = table.assign(named=pd.Series([chosen.get(key) for key in keys], index=table.index, dtype="object"))
+    rows = rows[pd.Series([key in chosen for key in keys], index=rows.index, dtype="bool")]
+    sentences = []
+    for _, part in rows.groupby([*PLACE, "factor"], sort=False, dropna=False):
+        effects = records(part)
+        how = f"{effects[0]['method']}; {effects[0]['adjustment']}"
+        names = [compared(f"{row['factor']}: {row['contrast']}") for row in effects]
+        listed = [
+            f"{name} at {label(row['at'])}, {apa(row)}{in_ms(row)}" for name, row in zip(names, effects, strict=True)
+        ]
+        sentences.append(f"{place(effects[0])}, simple effects ({how}): {'; '.join(listed)}.")
+    return sentences
 
 
 def level_differences(table: pd.DataFrame) -> list[str]:
     """Return each difference between levels of a factor."""
     return [
         f"{label(row['factor'])}, {label(row['contrast']).replace(' - ', ' − ')}"
-        f"{'' if row['at'] == 'all' else ' at ' + str(row['at'])}: {apa(row)} (p adjusted: {row['adjustment']})."
+        f"{'' if row['within'] == 'all' else ' at ' + str(row['within'])}: {apa(row)} (p adjusted: {row['adjustment']})."
         for row in records(table)
     ]

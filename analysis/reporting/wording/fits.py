@@ -50,7 +50,7 @@ def _factors(models: pd.DataFrame) -> dict[str, str]:
         return {}
     single = models.dropna(subset="contrast")
     single = single[~single["term"].str.contains(":", regex=False)].drop_duplicates("term")
-    factors = single["contrast"].str.partition(": ")[0]
+    factors = single["contrast"].map(lambda contrast: str(contrast).partition(": ")[0])
     return {
         term: factor for term, factor in zip(single["term"], factors, strict=True) if (factors == factor).sum() == 1
     }

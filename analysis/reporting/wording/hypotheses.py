@@ -16,21 +16,28 @@ RESPONSES = {
     "correct": "right answers", "yes": "judgments of yes or no", "chosen": "choices between two sentences",
 }  # fmt: skip
 CRITICAL = "critical"
+INTERCEPT = "intercept"
+FEW = 4  # models that are named
 
 
 def tested(factorial: pd.DataFrame, phenomena: pd.DataFrame) -> list[str]:
     """Return a sentence for each set of terms that models of the study's factors test, and one for grammaticality."""
     sentences = []
-    of_models: dict[tuple[str, ...], list[str]] = {}
-    for name, rows in factorial[factorial["contrast"].notna()].groupby("model", sort=False):
+    of_models: dict[str, list[str]] = {}
+    stated = factorial[factorial["contrast"].notna()]
+    alone = stated["term"] == INTERCEPT  # of choices: which member of a pair is preferred
+    for name, rows in stated[~alone].groupby("model", sort=False):
         first = rows[(rows["random"] == rows["random"].iloc[0])].drop_duplicates("term")
-        of_models.setdefault((*terms(first), responses(rows)), []).append(label(name))
-    several = sum(len(names) for names in of_models.values()) > 1
-    for (*effects, on), names in of_models.items():
-        where = f"{listed(names)}: " if several else ""
-        sentences.append(
-            f"{where}we tested {'the effects of ' if effects[1:] else 'the effect of '}{listed(effects)} on {on}."
-        )
+        effects = terms(first)
+        text = f"the effect{'s' if effects[1:] else ''} of {listed(effects)} on {responses(rows)}"
+        of_models.setdefault(text, []).append(label(name))
+    for name, rows in stated[alone].groupby("model", sort=False):
+        preferred = str(rows["contrast"].iloc[0]).partition(": ")[2]
+        of_models.setdefault(f"the preference for {label(preferred)} in {responses(rows)}", []).append(label(name))
+    several = len({name for names in of_models.values() for name in names}) > 1
+    for text, names in of_models.items():
+        where = (f"{listed(names)}: " if len(names) <= FEW else f"in {len(names)} models, ") if several else ""
+        sentences.append(f"{where}we tested {text}.")
     grammatical = phenomena[phenomena["term"] == TERM]
     if len(grammatical):
         count = counted(grammatical["phenomenon"].nunique(), "phenomenon", "phenomena")

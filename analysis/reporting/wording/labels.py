@@ -111,6 +111,15 @@ def measures(names: Iterable[str]) -> str:
     return ", ".join(f"{measure.label} ({measure.source})" if measure.source else measure.label for measure in known)
 
 
+def measure_name(name: str) -> str:
+    """Return a measure in words.
+
+    >>> measure_name("lp")
+    'log probability'
+    """
+    return _measure(name).label
+
+
 def measure_axis(name: str) -> str:
     """Return how the axis of a measure is called.
 

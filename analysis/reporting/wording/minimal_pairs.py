@@ -7,18 +7,18 @@ import pandas as pd
 from ...comparing.pair_accuracy import MEAN, MODEL, OVERALL, POOLED
 from ...prompts import prompts_of
 from ...row_dicts import records
-from .labels import asked, label, language_model
+from .labels import asked, label, language_model, measure_name
 from .numbers import ALPHA, Row, correlated, correlation, counted, interval, minus, p_value, percent, signed
 
 FEW = 4  # models that are compared one by one in a sentence each before a count comes first
-LEVELS = (
-    "sentences",
-    "grammatical",
-    "ungrammatical",
-    "pairs",
-    "phenomena",
-    "items",
-)  # of correlations that have a sentence
+LEVELS = {  # of correlations that have a sentence, and over what they are
+    "sentences": "over all sentences",
+    "grammatical": "over grammatical sentences",
+    "ungrammatical": "over ungrammatical sentences",
+    "pairs": "over differences within pairs",
+    "phenomena": "over phenomena",
+    "items": "within items",
+}
 
 TIES = "a tie is half a success"
 INDEPENDENT = "take pairs as independent"
@@ -34,12 +34,15 @@ def rating_correlations(table: pd.DataFrame) -> list[str]:
     for (model, protocol, measure, prompt), rows in pearson.groupby([*MODEL, "measure", "prompt"], sort=False):
         by_level = {row["level"]: row for row in records(rows.dropna(subset="r"))}
         texts = [
-            f"{level} {under_ceiling(correlated(row['r'], row['low'], row['high']), row)}"
+            f"{LEVELS[level]}, {under_ceiling(correlated(row['r'], row['low'], row['high']), row)}"
             for level, row in ((level, by_level[level]) for level in LEVELS if level in by_level)
         ]
         if texts:
             whose = asked(str(prompt) if several else None)
-            sentences.append(f"{model} ({protocol}), {measure} and mean ratings{whose}: {'; '.join(texts)}.")
+            name = measure_name(str(measure))
+            sentences.append(
+                f"{model} ({protocol}): correlation of {name} with mean ratings{whose} {'; '.join(texts)}."
+            )
     return sentences
 
 
@@ -100,7 +103,7 @@ def rankings(table: pd.DataFrame) -> list[str]:
     """Return, for each measure, the language models in the order of their accuracy."""
     return [
         f"By {measure}: "
-        + ", ".join(f"{row['rank']:g} {language_model(row)} {percent(row['accuracy'])}" for row in records(rows))
+        + ", ".join(f"{row['place']:g} {language_model(row)} {percent(row['accuracy'])}" for row in records(rows))
         + "."
         for measure, rows in table.groupby("measure", sort=False)
     ]

@@ -12,6 +12,9 @@ ALPHA = 0.05
 P = ("p", "p_bh", "p_bh_all", "u_p", "p_holm", "p_entropy", "mcnemar_p", "mcnemar_holm", "flip_p", "flip_holm")
 
 
+ADJUSTED = {"p_bh": "p_BH", "p_holm": "p_Holm"}  # columns of adjusted p, and how they are called
+
+
 def apa(row: Row) -> str:
     """Return a coefficient in APA style: estimate, 95 % interval, t with its df, p, and p adjusted where there is one.
 
@@ -34,8 +37,8 @@ def significance(row: Row) -> str:
     """
     statistic: str = "z" if pd.isna(row["df"]) else f"t({row['df']:.1f})"
     text = f"{statistic} = {signed(row['t'], 2)}, p {p_value(row['p'])}"
-    adjusted = row.get("p_bh")
-    return text if adjusted is None or pd.isna(adjusted) else f"{text}, p_BH {p_value(adjusted)}"
+    adjusted = {name: row.get(column, math.nan) for column, name in ADJUSTED.items()}
+    return ", ".join([text, *(f"{name} {p_value(p)}" for name, p in adjusted.items() if not pd.isna(p))])
 
 
 def interval(low: float, high: float, form: str) -> str:

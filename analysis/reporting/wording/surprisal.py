@@ -1,6 +1,7 @@
 """What surprisal does to reading times, and whether the two stand beside each other as they should."""
 
 import math
+from collections.abc import Mapping, Sequence
 
 import pandas as pd
 
@@ -15,6 +16,9 @@ VERDICTS = {
     "untested": "could not be put to the alignment self-test",
 }
 MISALIGNED = "reading times seem to stand beside the wrong words"
+WORDS = ("the word read", "the word before", "the second word before", "the third word before")  # by lag
+
+Truth = Mapping[tuple[str, str], Sequence[float]]  # simulated ms per bit at lags 0, 1 ... by model and protocol
 
 
 def alignment_test(tested: pd.DataFrame, profile: pd.DataFrame) -> list[str]:
@@ -69,6 +73,26 @@ def costs(effects: pd.DataFrame) -> list[str]:
         )
         for row in records(effects[(effects["lag"] == 0) & effects["estimate"].notna()])
     ]
+
+
+def recovered(effects: pd.DataFrame, truth: Truth) -> list[str]:
+    """Return what a bit was made to cost simulated readers, beside what is estimated from their times.
+
+    The estimate is that of the times themselves: to them the ms were added, at whatever speed somebody reads.
+    """
+    sentences = []
+    for row in records(effects[effects["raw"].notna()]):
+        stated = truth.get((row["model"], row["protocol"]), ())
+        if row["lag"] < len(stated):
+            true, low, high = stated[row["lag"]], row["raw_low"], row["raw_high"]
+            verdict = "covers" if low <= true <= high else "misses"
+            sentences.append(
+                minus(
+                    f"Simulated: {true:g} ms per bit of {language_model(row)}, for {WORDS[row['lag']]}. Estimated from the times "
+                    f"themselves: {row['raw']:.2f} ms per bit ({interval(low, high, '.2f')}), which {verdict} it."
+                )
+            )
+    return sentences
 
 
 def collinearity(table: pd.DataFrame) -> list[str]:

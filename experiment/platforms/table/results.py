@@ -223,7 +223,7 @@ def _words(where: str, rows: Sequence[Row], mapping: ColumnMapping, faults: list
         shown_on = None if (said := mapping.text(row, "line")) is None else _number(said, f"{line}: line", faults)
         regions = [rule.name for rule in mapping.regions if matches(row, rule.where)]
         region = regions[-1] if regions else mapping.text(row, "region")
-        flags = (mapping.text(row, "flags") or "").split()
+        flags = (mapping.text(row, "flag") or "").split()
         placed[position] = WordRecord(
             0,
             text=mapping.text(row, "text"),

@@ -124,6 +124,17 @@ def test_every_table_from_people_is_marked_whatever_it_is_called(everything: Tab
     assert unmarked == of_sentences
 
 
+def test_what_a_bit_cost_simulated_readers_stands_beside_the_estimate(page: str, everything: Tables) -> None:
+    [whose] = (
+        everything["surprisal_effects"][["model", "protocol"]].drop_duplicates().itertuples(index=False, name=None)
+    )
+    told = report(everything, title="t", ms_per_bit={whose: (5.0,)})
+    assert "Simulated: 5 ms per bit of little-lm (toy) (causal), for the word read." in told
+    assert "Dashed: the 5 ms per bit that were simulated" in told
+    assert "A black bar is what was simulated" in told
+    assert not re.search("Simulated: |that were simulated|what was simulated", page)
+
+
 def test_real_readers_and_a_real_model_carry_no_mark(everything: Tables) -> None:
     real = {name: frame.replace({"little-lm (toy)": "gpt2"}) for name, frame in everything.items()}
     real["sessions"] = real["sessions"].assign(source="server")
@@ -284,9 +295,9 @@ def test_models_made_by_hand_and_written_to_the_results_stand_in_their_sections(
                                     "converged": True, "sd": "intercepts by item 0.4", "note": None},
         "gam_terms": fitted | {"term": "s(surprisal)", "smooth": True, "edf": 1.1, "statistic": 8.0, "deviance": 0.2, "rho": 0.2,
                                "autocorrelation": 0.01, "estimate": None, "se": None},
-        "marginal_contrasts": fitted | {"factor": "kind", "at": "size big", "contrast": "a - b", "df": 40.0, "t": 5.0,
+        "marginal_contrasts": fitted | {"factor": "kind", "within": "size big", "contrast": "a - b", "df": 40.0, "t": 5.0,
                                         "adjustment": "holm"},
-        "power": {"response": "log_rt", "term": "number:attractor", "effect": 0.05, "participants": 40, "items": 24,
+        "power": {"response": "log_rt", "term": "number:attractor", "effect": 0.05, "participants": 40, "n_items": 24,
                   "family": "linear", "slopes": "tested", "assumptions": "default", "formula": "y ~ 1", "runs": 200,
                   "power": 0.9, "power_low": 0.85, "power_high": 0.94, "false_positives": 0.05, "se": 0.01, "singular": 0.2,
                   "failed": 0.0},

@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from gardenpath.analysis.reporting.wording import effect_captions, hypotheses
+from gardenpath.analysis.reporting.wording import effect_captions, factors, hypotheses
 from gardenpath.analysis.reporting.wording.coefficients import is_heading
 
 NAN = float("nan")
@@ -29,15 +29,15 @@ def both() -> pd.DataFrame:
 
 def test_each_contrast_has_its_headline_and_beside_it_the_published_form() -> None:
     table = effect_captions.contrasts(both())
-    assert table.columns == ("effect", "b", "95% CI", "t (df)", "p", "ms", "b", "t (df)", "p")
-    assert table.groups == (("", 1), ("with slopes", 5), ("intercepts alone", 3))
+    assert table.columns == ("effect", "b", "95% CI", "t (df)", "p", "ms", "b", "p")
+    assert table.groups == (("", 1), ("with slopes", 5), ("intercepts alone", 2))
     first, *rows = table.rows
     assert first[0] == "log reading time, critical region (singular fit)"
     assert is_heading(first)
     assert [row[0] for row in rows[:3]] == [
         "extraction (object − subject)", "noun phrase (name − description)", "extraction × noun phrase",
     ]  # fmt: skip
-    numbers = ("0.120", "[0.080, 0.160]", "5.71 (20.0)", "< .001", "34 [21, 47]", "0.100", "4.76 (20.0)", "< .001")
+    numbers = ("0.120", "[0.080, 0.160]", "5.71 (20.0)", "< .001", "34 [21, 47]", "0.100", "< .001")
     assert rows[0][1:] == numbers
 
 
@@ -45,7 +45,7 @@ def test_where_slopes_failed_the_published_form_is_the_headline_and_the_heading_
     rows = effect_captions.contrasts(both()).rows
     assert rows[4][0] == "log reading time, critical + 1 (intercepts alone)"
     assert rows[5] == (
-        "extraction (object − subject)", "−0.050", "[−0.090, −0.010]", "−2.38 (20.0)", "< .001", "–", "–", "–", "–",
+        "extraction (object − subject)", "−0.050", "[−0.090, −0.010]", "−2.38 (20.0)", "< .001", "–", "–", "–",
     )  # fmt: skip
 
 
@@ -57,7 +57,7 @@ def test_a_declared_model_stands_alone_and_markdown_has_as_many_cells_in_each_li
     assert lines[2] == "| **log reading time, critical region** |  |  |  |  |"
     whole = effect_captions.contrasts(both()).markdown().splitlines()
     assert "p (intercepts alone)" in whole[0]
-    assert {line.count("|") for line in whole} == {10}
+    assert {line.count("|") for line in whole} == {9}
 
 
 def test_no_models_are_an_empty_table() -> None:
@@ -101,3 +101,41 @@ def test_what_was_tested_names_terms_and_responses() -> None:
     other = both().assign(model="agreement", measure="z", region="sentence").query("term == 'e'")
     several = hypotheses.tested(pd.concat([both(), other]), pd.DataFrame({"term": []}))
     assert several[1] == "Agreement: we tested the effect of extraction (object − subject) on ratings."
+
+
+def test_a_preference_among_pairs_is_no_effect_of_a_factor() -> None:
+    row = effect("intercepts")[0] | {
+        "measure": "chosen",
+        "region": "sentence",
+        "contrast": "preference: grammatical over ungrammatical",
+    }
+    said = hypotheses.tested(pd.DataFrame([row]), pd.DataFrame({"term": []}))
+    assert said == ["We tested the preference for grammatical over ungrammatical in choices between two sentences."]
+    cell = {"model": "npi_licensing", "measure": "chosen", "n": 40, "share": 0.8, "probability": 0.85}
+    table = effect_captions.preferences(pd.DataFrame([cell | {"probability_low": 0.7, "probability_high": 0.93}]))
+    assert table.rows == (("npi licensing", "40", "80.0%", "85.0% [70.0%, 93.0%]"),)
+
+
+def test_models_of_one_effect_each_have_a_row_each() -> None:
+    row = effect("declared")[1]
+    table = effect_captions.contrasts(pd.DataFrame([row | {"model": name} for name in ("one", "two")]))
+    assert [cells[:2] for cells in table.rows] == [
+        ("one: log reading time, critical region", "extraction (object − subject)"),
+        ("two: log reading time, critical region", "extraction (object − subject)"),
+    ]
+    assert "interaction" not in effect_captions.contrasts_caption(pd.DataFrame([row]))
+
+
+def test_an_answer_goes_by_the_headline_and_the_adjusted_p() -> None:
+    rows = effect("intercepts") + effect("slopes", 0.12, ms=34.2)
+    for row, p in zip(rows, [None, 0.04, 0.001, 0.9] * 2, strict=True):
+        row["p_holm"] = p
+    rows[5]["p_holm"] = 0.2
+    (said,) = factors.answers(pd.DataFrame(rows))
+    assert said == (
+        "relatives, log reading time, critical region: an effect of noun phrase (name − description) (34 ms, p_Holm = .001); no evidence "
+        "for an effect of extraction (object − subject) (p_Holm = .200) and extraction × noun phrase (p_Holm = .900)."
+    )
+    (all_of_them,) = factors.answers(pd.DataFrame(effect("declared")))
+    assert "no evidence" not in all_of_them
+    assert factors.answers(pd.DataFrame(rows).head(0)) == []

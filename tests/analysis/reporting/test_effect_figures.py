@@ -67,7 +67,7 @@ def test_dots_are_the_tables_means_and_bars_one_standard_error(results: Tables) 
     means = results["condition_means"].query("measure == 'rating' and condition == 'grammatical'")
     axes = condition_figure(results["condition_means"]).axes[0]
     dots, _, bars = axes.containers[0]
-    np.testing.assert_allclose(dots.get_xdata(orig=False), means["mean"])
+    np.testing.assert_allclose(dots.get_xdata(orig=False), means["mean_value"])
     ends = np.array([segment[:, 0] for segment in bars[0].get_segments()])
     np.testing.assert_allclose(ends[:, 1] - ends[:, 0], 2 * means["se"])
 
@@ -126,7 +126,7 @@ def test_curves_are_the_tables_means_at_their_places(results: Tables) -> None:
     )
     line = panel.containers[1][0]
     np.testing.assert_allclose(line.get_xdata(orig=False), rows["place"].astype(float))
-    np.testing.assert_allclose(line.get_ydata(orig=False), rows["mean"])
+    np.testing.assert_allclose(line.get_ydata(orig=False), rows["mean_value"])
 
 
 def test_words_after_the_region_are_series_and_only_headlines_have_stars(results: Tables) -> None:
@@ -144,7 +144,7 @@ def test_every_choice_is_a_column_in_the_order_of_mean_effects_with_its_marks_be
     grid = results["sensitivity"].query("measure == 'log_rt'")
     figure = effect_figures.specification_figure(results["sensitivity"])
     *panels, matrix = figure.axes
-    keys = ["cutoff", "transform", "people"]
+    keys = ["cutoff", "scale", "people"]
     varied = [name for name in keys if len(set(grid[name])) > 1]
     choices = grid.groupby(keys)["ms"].mean()
     assert len(matrix.collections[0].get_offsets()) == len(choices) * len(varied)

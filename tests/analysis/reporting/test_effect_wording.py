@@ -4,13 +4,13 @@ import pandas as pd
 import pytest
 
 from gardenpath.analysis import apa
-from gardenpath.analysis.reporting.wording import effects, fits, surprisal
+from gardenpath.analysis.reporting.wording import contrasts, effects, equivalence, factors, fits, surprisal
 
 NAN = float("nan")
 ROW = {
     "phenomenon": "npi", "measure": "z", "term": "grammaticality", "estimate": 0.5, "se": 0.1, "df": 51.2, "t": 5.0,
     "p": 0.00001, "ci_low": 0.3, "ci_high": 0.7, "p_bh": 0.00002, "p_bh_all": 0.00003, "region": "sentence", "prompt": None,
-    "random": "intercepts", "mde": 0.28, "note": None, "model": "m", "protocol": "causal",
+    "random": "slopes", "mde": 0.28, "note": None, "model": "m", "protocol": "causal", "converged": True, "singular": False,
 }  # fmt: skip
 
 
@@ -60,22 +60,98 @@ def test_an_effect_on_reading_times_is_told_in_ms_with_its_interval() -> None:
     assert "took 9.5% less time (−31 ms, 95% CI [−47, −16])" in effects.effect(times())
 
 
-def test_what_slopes_say_stands_in_the_same_sentence_and_later_words_are_counted() -> None:
+def test_the_model_with_slopes_comes_first_the_published_form_after_it_and_later_words_are_counted() -> None:
     rows = [
-        times(),
-        times(random="slopes", t=-1.9, df=11.3, p=0.08, p_bh=0.09),
+        times(random="intercepts", t=-4.9, df=311.3, p=0.00001, p_bh=0.00002),
+        times(t=-1.9, df=11.3, p=0.08, p_bh=0.09, singular=True),
         times(region="critical+1", p_bh=0.2, p_bh_all=0.3),
     ]
     first, second, third = effects.effects(pd.DataFrame(rows), "log_rt")
-    assert (
-        first
-        == "Reading times of the critical region differ between grammatical and ungrammatical sentences in 1 of 1 phenomenon (p_BH < .05)."
+    assert first == (
+        "Reading times of the critical region differ between grammatical and ungrammatical sentences in 0 of 1 phenomenon "
+        "(p_BH < .05; with intercepts alone, in 1)."
     )
-    assert (
-        second
-        == "Of the words after the region, they differ in 0 at critical+1; corrected over all 2 tests together, 1 differences remain."
+    assert second == (
+        "Of the words after the region, they differ in 0 at critical+1; corrected over all 2 tests together, 1 differences remain."
     )
-    assert third.endswith("With slopes: t(11.3) = −1.90, p = .080, p_BH = .090.")
+    assert third == (
+        "npi: the data do not show that grammaticality changes how sentences were read (b = −0.10, 95% CI [0.30, 0.70], "
+        "t(11.3) = −1.90, p = .080, p_BH = .090; with slopes, singular fit). With intercepts alone: t(311.3) = −4.90, p < .001, "
+        "p_BH < .001."
+    )
+
+
+def test_where_slopes_could_not_be_fitted_the_published_form_is_the_headline_and_says_so() -> None:
+    rows = [times(random="intercepts"), times(estimate=NAN, p=NAN, p_bh=NAN, converged=False)]
+    _, said = effects.effects(pd.DataFrame(rows), "log_rt")
+    assert said.endswith("p < .001, p_BH < .001; with intercepts alone).")
+
+
+def factorial(**change: object) -> dict[str, object]:
+    named = {
+        "model": "relatives",
+        "term": "a_y_x",
+        "contrast": "a: y minus x",
+        "factors": "a",
+        "p_bh": None,
+        "p_holm": NAN,
+    }
+    return times(reduced=False, ms=NAN) | named | change
+
+
+def test_contrasts_are_told_by_the_headline_with_the_regions_correction_and_the_published_form() -> None:
+    rows = [
+        factorial(random="intercepts", t=-4.9, df=311.3, p=0.001, p_holm=0.002),
+        factorial(t=-2.2, df=11.3, p=0.05, p_holm=0.1, reduced=True, ms=-20.0, ms_low=-40.0, ms_high=0.0),
+    ]
+    assert factors.factorial_effects(pd.DataFrame(rows)) == [
+        "relatives, log reading time, critical region (with slopes, reduced): a (y − x), b = −0.10, 95% CI [0.30, 0.70], "
+        "t(11.3) = −2.20, p = .050, p_Holm = .100 (−20 ms, 95% CI [−40, 0]; with intercepts alone: t(311.3) = −4.90, p = .001, "
+        "p_Holm = .002)."
+    ]
+
+
+def test_simple_effects_are_those_of_the_headline_with_method_and_adjustment() -> None:
+    models = pd.DataFrame([factorial(random="intercepts"), factorial()])
+    simple = {
+        **factorial(p_holm=0.02), "factor": "noun_phrase", "at": "a y", "contrast": "name minus description",
+        "method": "contrast of the fitted model, Satterthwaite", "adjustment": "Holm over 2 simple effects of noun_phrase",
+    }  # fmt: skip
+    rows = pd.DataFrame([simple | {"random": "intercepts", "estimate": 9.0}, simple])
+    assert factors.simple_effects(rows, models) == [
+        "relatives, log reading time, critical region, simple effects (contrast of the fitted model, Satterthwaite; Holm over 2 "
+        "simple effects of noun_phrase): noun phrase (name − description) at a y, b = −0.10, 95% CI [0.30, 0.70], "
+        "t(51.2) = 5.00, p < .001, p_Holm = .020."
+    ]
+
+
+def test_equivalence_is_told_of_the_headline_beside_what_could_have_been_found() -> None:
+    tested = {"smallest": 0.05, "low_90": -0.02, "high_90": 0.03, "p_equivalence": 0.01, "mde": 0.04, "se": 0.01}
+    row = times(**tested, p=0.4)
+    said = equivalence.equivalences(
+        pd.DataFrame([row]), pd.DataFrame([factorial(**tested | {"p_equivalence": 0.3}, p=0.4)])
+    )
+    assert said == [
+        "npi, critical region: the effect is smaller than 0.05, equivalence (90% CI [−0.020, 0.030], p = .010; 0.040 would be found "
+        "in 80% of repetitions).",
+        "relatives, log reading time, critical region, a (y − x): the effect is neither different from zero nor equivalent to it, the "
+        "smallest of interest being 0.05 (90% CI [−0.020, 0.030], p = .300; 0.040 would be found in 80% of repetitions).",
+    ]
+
+
+def test_contrast_matrices_are_two_tables_in_fractions() -> None:
+    rows = [
+        {"model": "m", "term": term, "contrast": contrast, "cell": cell, "code": code, "weight": weight}
+        for term, contrast, cell, code, weight in (
+            ("intercept", None, "a x", 1.0, 0.5), ("intercept", None, "a y", 1.0, 0.5),
+            ("a_y_x", "a: y minus x", "a x", -0.5, -1.0), ("a_y_x", "a: y minus x", "a y", 0.5, 1.0),
+        )
+    ]  # fmt: skip
+    (_, codes), (_, weights) = contrasts.matrices(pd.DataFrame(rows))
+    assert codes.markdown().splitlines() == [
+        "| cell | intercept | a (y − x) |", "| --- | ---: | ---: |", "| a x | 1 | −1/2 |", "| a y | 1 | 1/2 |",
+    ]  # fmt: skip
+    assert weights.rows == (("intercept", "1/2", "1/2"), ("a (y − x)", "−1", "1"))
 
 
 def test_what_could_have_been_found_is_held_against_the_smallest_effect_of_interest() -> None:
@@ -155,7 +231,7 @@ def test_other_models_are_told_on_their_own_scale() -> None:
 
 
 def test_power_names_coefficient_model_spreads_and_false_positives() -> None:
-    power = pd.DataFrame({"effect": 0.05, "items": 24, "participants": [20, 40, 60], "power": [0.5, 0.82, 0.95], "runs": 200,
+    power = pd.DataFrame({"effect": 0.05, "n_items": 24, "participants": [20, 40, 60], "power": [0.5, 0.82, 0.95], "runs": 200,
                           "power_low": 0.7, "power_high": 0.9, "false_positives": 0.045, "response": "log_rt",
                           "term": "number:attractor", "family": "linear", "slopes": "tested",
                           "assumptions": "default"})  # fmt: skip

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from gardenpath.analysis import interaction_figure, svg
-from gardenpath.analysis.reporting.figures.factor_figures import factorial_figure
+from gardenpath.analysis.reporting.figures.factor_figures import choice_figure, factorial_figure
 from gardenpath.study import DataError
 
 CELLS = ["subject x name", "subject x group", "object x name", "object x group"]
@@ -77,6 +77,20 @@ def test_factors_of_different_models_are_not_mixed_and_no_means_are_a_sentence()
 
 def test_the_svg_is_the_same_bytes_each_time() -> None:
     assert svg(interaction_figure(means()), "i") == svg(interaction_figure(means()), "i")
+
+
+def test_choices_are_percentages_with_their_intervals_beside_no_preference() -> None:
+    rows = [("islands", 0.8, 0.7, 0.9), ("agreement", 0.5, 0.4, 0.6)]
+    table = pd.DataFrame(rows, columns=["model", "probability", "probability_low", "probability_high"])
+    table = table.assign(measure="chosen", levels="all", factors="all")
+    axes = choice_figure(pd.concat([means(), table])).axes[0]
+    (container,) = axes.containers
+    np.testing.assert_allclose(container[0].get_xdata(orig=False), [80, 50])
+    ends = np.array([segment[:, 0] for segment in container[2][0].get_segments()])
+    np.testing.assert_allclose(ends, [[70, 90], [40, 60]])
+    assert [text.get_text() for text in axes.get_yticklabels()] == ["islands", "agreement"]
+    with pytest.raises(DataError, match="no rows to draw"):
+        choice_figure(means(probability=None))
 
 
 def models() -> pd.DataFrame:

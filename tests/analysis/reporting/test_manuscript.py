@@ -26,8 +26,9 @@ def test_methods_state_counts_rules_models_and_versions(found: Tables) -> None:
     assert "`z ~ grammaticality + (1|participant) + (1|item)`" in text
     assert "the Python package glmm 0.6.2" in text
     assert text.endswith("gardenpath 9.9.")
-    singular = found["phenomenon_models"].query("term == 'grammaticality' and random == 'intercepts'")["singular"]
-    assert f"{singular.sum()} of 9 declared models were singular" in text
+    for random, named in (("intercepts", "with intercepts alone"), ("slopes", "with slopes")):
+        singular = found["phenomenon_models"].query(f"term == 'grammaticality' and random == '{random}'")["singular"]
+        assert f"{singular.sum()} of {len(singular)} models {named} were singular" in text
 
 
 def test_methods_follow_what_was_done(tables: Tables) -> None:
@@ -97,7 +98,14 @@ def test_every_part_may_be_missing(found: Tables) -> None:
 
 
 def test_a_factorial_study_states_its_hypothesis_first_and_ends_in_tables_of_cells_and_contrasts() -> None:
-    place = {"model": "relatives", "measure": "z", "region": "sentence", "prompt": "ease", "engine": "glmm"}
+    place = {
+        "model": "relatives",
+        "measure": "z",
+        "region": "sentence",
+        "prompt": "ease",
+        "engine": "glmm",
+        "family": "gaussian",
+    }
     effect = {"estimate": 0.31, "se": 0.1, "df": 20.0, "t": 3.1, "p": 0.006, "ci_low": 0.1, "ci_high": 0.52, "n": 90}
     fit = {"participants": 9, "items": 10, "converged": True, "singular": False}
     formula = {

@@ -78,7 +78,7 @@ def test_comparisons_have_one_interval_over_pairs_and_one_over_paradigms(found: 
 def test_ranks_are_lines_over_measures_with_the_first_on_top(found: Tables) -> None:
     axes = pair_figures.rank_figure(found["rankings"]).axes[0]
     for line in axes.lines:
-        own = found["rankings"].query(f"model == '{line.get_label()}'").set_index("measure")["rank"]
+        own = found["rankings"].query(f"model == '{line.get_label()}'").set_index("measure")["place"]
         np.testing.assert_allclose(line.get_ydata(), own.loc[["lp", "slor"]])
     bottom, top = axes.get_ylim()
     assert bottom > top
@@ -90,7 +90,7 @@ def test_bins_are_points_of_the_table(found: Tables) -> None:
     axes = pair_figures.bin_figure(found["accuracy_bins"], "lp").axes[0]
     rows = found["accuracy_bins"].query("measure == 'lp' and model == 'weak' and predictor == 'confidence'")
     weak = next(drawn for drawn in axes.containers if drawn.get_label() == "weak")
-    np.testing.assert_allclose(weak[0].get_xydata(), rows[["mean", "accuracy"]])
+    np.testing.assert_allclose(weak[0].get_xydata(), rows[["mean_value", "accuracy"]])
 
 
 def test_people_come_first_in_the_map_of_correlations(found: Tables) -> None:

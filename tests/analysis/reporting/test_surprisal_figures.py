@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from gardenpath.analysis import AlignOptions, align, gain_figure, svg
+from gardenpath.analysis import AlignOptions, align, gain_figure, surprisal_figure, svg
 from gardenpath.analysis.reporting.figures.surprisal_figures import cost_figure, lag_profile_figure
 from gardenpath.study import DataError
 
@@ -37,6 +37,24 @@ def test_nothing_to_draw_is_a_sentence(found: Tables) -> None:
     for draw, name in ((lag_profile_figure, "lag_profile"), (gain_figure, "delta_log_likelihood")):
         with pytest.raises(DataError, match=f"table {name}: no rows to draw"):
             draw(found[name].head(0))
+
+
+def test_what_was_simulated_is_drawn_beside_both_estimates(found: Tables) -> None:
+    rows = found["surprisal_effects"].sort_values("lag")
+    [(model, protocol)] = rows[["model", "protocol"]].drop_duplicates().itertuples(index=False, name=None)
+    axes = cost_figure(rows, {(model, protocol): (3.0,)}).axes[0]
+    assert [list(line.get_ydata()) for line in axes.lines if line.get_label() == "simulated"] == [[3.0, 0.0, 0.0]]
+    for drawn, name in zip(axes.containers, ("ms_per_bit", "raw"), strict=True):
+        np.testing.assert_allclose(drawn[0].get_ydata().astype(float), rows[name].astype(float))
+
+
+def test_the_simulated_line_goes_through_the_words_mean(found: Tables) -> None:
+    words = found["aligned"].groupby("token").agg(x=("surprisal", "first"), y=("log_rt", "mean"))
+    axes = surprisal_figure(found["aligned"], 3.0).axes[0]
+    [line] = [line for line in axes.lines if line.get_label() == "simulated: 3 ms per bit"]
+    x, times = line.get_xdata(), np.exp(line.get_ydata())
+    np.testing.assert_allclose(np.diff(times) / np.diff(x), 3)
+    assert np.interp(words["x"].mean(), x, times) == pytest.approx(np.exp(words["y"]).mean())
 
 
 def test_costs_are_ms_per_bit_with_their_intervals(found: Tables) -> None:

@@ -29,6 +29,18 @@ def test_the_verdict_of_the_self_test_comes_with_its_statistics() -> None:
     ]
 
 
+def test_what_was_simulated_stands_beside_the_estimate_from_the_times_themselves() -> None:
+    rows = [("m", 0, 2.9, 2.5, 3.3), ("m", 1, 0.4, 0.1, 0.7), ("other", 0, 1.0, 0.5, 1.5)]
+    effects = pd.DataFrame(rows, columns=["model", "lag", "raw", "raw_low", "raw_high"]).assign(protocol="p")
+    assert surprisal.recovered(effects, {("m", "p"): (3.0, 1.0)}) == [
+        "Simulated: 3 ms per bit of m (p), for the word read. Estimated from the times themselves: 2.90 ms per bit "
+        "(95% CI [2.50, 3.30]), which covers it.",
+        "Simulated: 1 ms per bit of m (p), for the word before. Estimated from the times themselves: 0.40 ms per bit "
+        "(95% CI [0.10, 0.70]), which misses it.",
+    ]
+    assert surprisal.recovered(effects, {}) == []
+
+
 def test_predictors_that_hang_together_are_named() -> None:
     table = pd.DataFrame(
         [("surprisal", "zipf", -0.7, 3.0), ("surprisal", "length", 0.4, 3.0), ("zipf", "surprisal", -0.7, 4.5)],

@@ -1,0 +1,63 @@
+"""Whether effects are smaller than the smallest one of interest, beside what could have been found."""
+
+import pandas as pd
+
+from ...measuring.ratings_and_times import SENTENCE_WIDE
+from ...modelling.grammaticality import TERM
+from ...modelling.headline import headline
+from ...prompts import named_prompts, prompts_of
+from ...row_dicts import records
+from .factors import place
+from .labels import asked, label, region_name
+from .numbers import ALPHA, Row, decimals, minus, p_value
+from .terms import terms_by_model
+
+TESTED = (
+    "Equivalence was tested by two one-sided tests (Schuirmann, 1987) against the smallest effects of interest, on models with "
+    "slopes."
+)
+
+
+def verdict(row: Row) -> str:
+    """Return what two one-sided tests say of an effect, with its 90 % interval and the effect that could have been found.
+
+    >>> row = {"p": 0.3, "p_equivalence": 0.004, "smallest": 0.05, "low_90": -0.01, "high_90": 0.02, "mde": 0.031, "se": 0.01}
+    >>> verdict(row)
+    'the effect is smaller than 0.05, equivalence (90% CI [−0.010, 0.020], p = .004; 0.031 would be found in 80% of repetitions)'
+    >>> verdict({**row, "p_equivalence": 0.2}).partition(" (")[0]
+    'the effect is neither different from zero nor equivalent to it, the smallest of interest being 0.05'
+    >>> verdict({**row, "p": 0.01}).partition(" (")[0]
+    'the effect differs from zero, but is smaller than 0.05, equivalence'
+    """
+    smallest, different, equivalent = f"{row['smallest']:g}", row["p"] < ALPHA, row["p_equivalence"] < ALPHA
+    if equivalent:
+        said = f"{'differs from zero, but ' if different else ''}is smaller than {smallest}, equivalence"
+    elif different:
+        said = f"differs from zero, and is not shown to be smaller than {smallest}"
+    else:
+        said = f"is neither different from zero nor equivalent to it, the smallest of interest being {smallest}"
+    places = decimals(row["se"])
+    ends = minus(f"90% CI [{row['low_90']:.{places}f}, {row['high_90']:.{places}f}]")
+    found = f"{row['mde']:.{places}f} would be found in 80% of repetitions"
+    return f"the effect {said} ({ends}, p {p_value(row['p_equivalence'])}; {found})"
+
+
+def equivalences(phenomena: pd.DataFrame, factorial: pd.DataFrame) -> list[str]:
+    """Return a sentence for each effect of which a smallest one of interest is stated: in phenomena, and of a study's factors."""
+    sentences = []
+    tested = phenomena[phenomena["term"] == TERM]
+    several = len(prompts_of(tested)) > 1
+    for row in records(tested[headline(tested)].dropna(subset="p_equivalence")):
+        where = asked(row["prompt"] if several else None)
+        where += "" if row["region"] == SENTENCE_WIDE else f", {region_name(row['region'])}"
+        sentences.append(f"{label(row['phenomenon'])}{where}: {verdict(row)}.")
+    factorial = factorial.assign(named=named_prompts(factorial))
+    shown = factorial[headline(factorial)].dropna(subset="p_equivalence")
+    for row, name in zip(records(shown), terms_by_model(factorial).loc[shown.index], strict=True):
+        sentences.append(f"{place(row)}, {name}: {verdict(row)}.")
+    return sentences
+
+
+def was_tested(*models: pd.DataFrame) -> bool:
+    """Return whether some table of models has tests of equivalence."""
+    return any("p_equivalence" in table and pd.notna(table["p_equivalence"]).any() for table in models)

@@ -1,0 +1,45 @@
+"""gardenpath new: begin a study."""
+
+import shlex
+from pathlib import Path
+
+import click
+
+from . import options
+
+
+def kinds() -> list[str]:
+    """Return the kinds of studies that can be begun."""
+    from gardenpath.experiment import new_studies
+
+    return new_studies.kinds()
+
+
+@click.command("new")
+@click.argument("folder", type=click.Path(path_type=Path))
+@click.option("--kind", type=options.OneOf(kinds), required=True, help="What participants do.")
+@click.option(
+    "--language", metavar="TAG", default="en", show_default=True, help="What they read, as in de or zh (BCP 47)."
+)
+@click.option(
+    "--from",
+    "table",
+    metavar="ITEMS",
+    type=click.Path(path_type=Path),
+    help="A table of items that is there already (.csv, .xlsx ...): it is copied, and study.toml is made for it.",
+)
+def command(folder: Path, kind: str, language: str, table: Path | None) -> None:
+    """Begin a study in a new FOLDER: study.toml, a table of items to fill, and a README with the next commands.
+
+    What is written can be dealt, looked at and simulated at once.
+    """
+    from gardenpath.experiment import new_studies
+
+    made = new_studies.new_study(folder, kind, language=language, table=table)
+    for path in made.paths:
+        click.echo(path)
+    for line in made.missing:
+        options.talk(f"missing: {line}")
+    options.talk(
+        f"next:  cd {shlex.quote(str(folder))}  and  gardenpath design study.toml; README.md says what follows"
+    )

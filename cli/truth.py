@@ -1,0 +1,59 @@
+"""What is true of simulated participants: noted beside their sessions, passed on to their tables, told beside the estimates."""
+
+import dataclasses
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from gardenpath.cli import options
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from gardenpath.experiment import Effects
+
+SESSIONS = "sessions"
+KEYS = ("effects", "surprisal")
+
+
+def note(
+    data: Path,
+    effects: "Effects",
+    scores: "pd.DataFrame | None",
+    *,
+    participants: int,
+    inputs: Sequence[Path],
+    seed: int,
+) -> None:
+    """Write the sidecar of simulated sessions: the effects, and whose surprisal slowed them."""
+    from gardenpath import study
+
+    notes: dict[str, object] = {"participants": participants, "effects": dataclasses.asdict(effects)}
+    if scores is not None:
+        notes["surprisal"] = {name: str(scores[name].iloc[0]) for name in ("model", "protocol")}
+    notes["simulated"] = True
+    study.files.write_sidecar(data / SESSIONS, command=options.typed(), inputs=inputs, seed=seed, notes=notes)
+
+
+def of_sessions(data: str) -> dict[str, object]:
+    """Return what the sidecar beside collected sessions says is true of them, to be noted beside their tables."""
+    from gardenpath.study.files import read_sidecar
+
+    if "://" in data or not Path(data).is_dir():
+        return {}
+    sidecar = read_sidecar(Path(data) / SESSIONS)
+    return {key: sidecar[key] for key in KEYS if key in sidecar}
+
+
+def ms_per_bit(sessions: Path | None) -> dict[tuple[str, str], tuple[float, ...]]:
+    """Return the ms that a bit of a model's surprisal costs, at lags 0, 1 and so on, by model and protocol.
+
+    `sessions` is the file of that table; there is nothing where its sidecar states no such effect.
+    """
+    from gardenpath.study.files import read_sidecar
+
+    sidecar = {} if sessions is None else read_sidecar(sessions)
+    effects, whose = sidecar.get("effects"), sidecar.get("surprisal")
+    if not (isinstance(effects, dict) and isinstance(whose, dict)):
+        return {}
+    return {(whose["model"], whose["protocol"]): tuple(effects["ms_per_bit"])}

@@ -1,0 +1,1 @@
+"""What `gardenpath new` writes: a file for each kind of study, the frames around it, and example sentences by language."""

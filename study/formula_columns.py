@@ -1,0 +1,97 @@
+"""Columns that make tables of trials ready for a formula: the factors, log trial number, the participant's accuracy."""
+
+import logging
+import re
+
+import pandas as pd
+
+from .schemas import TABLES
+
+log = logging.getLogger("gardenpath")
+# What stands for something else in a formula, or in R.
+WORDS = {
+    *("intercept", "position", "TRUE", "FALSE", "NULL", "NA", "NaN", "Inf"),
+    *("if", "else", "for", "while", "repeat", "function", "next", "break", "in"),
+}
+TAKEN = frozenset(
+    name for table in ("readings", "responses", "rating_scores", "region_times") for name in TABLES[table].names
+)
+
+
+def name_fault(factor: str) -> str | None:
+    """Return why no factor can have this name, None where one can.
+
+    >>> name_fault("region")
+    "factor 'region' has the name of a column of the tables of results; give it another one"
+    >>> name_fault("noun phrase")
+    "factor 'noun phrase' cannot be named in a formula; expected a letter, then letters, digits, '_' and '.', such as noun_phrase"
+    """
+    if factor in TAKEN:
+        return f"factor {factor!r} has the name of a column of the tables of results; give it another one"
+    if factor in WORDS:
+        return f"factor {factor!r} means something else in a formula; give it another name"
+    if not re.fullmatch(r"[^\W\d_][\w.]*", factor):
+        usable = re.sub(r"^[\W\d_]+", "", re.sub(r"[^\w.]+", "_", factor)) or "kind"
+        expected = f"expected a letter, then letters, digits, '_' and '.', such as {usable}"
+        return f"factor {factor!r} cannot be named in a formula; {expected}"
+    return None
+
+
+def with_formula_columns(
+    frame: pd.DataFrame, responses: pd.DataFrame | None = None, conditions: pd.DataFrame | None = None
+) -> pd.DataFrame:
+    """Return trials with log_trial, question_accuracy and a column for each factor, as tables of results have them.
+
+    question_accuracy is that of each participant in `responses`; the factors' levels are those of the table `conditions`, of a
+    pair where both sentences have the same. A factor that cannot be a column is left out and named on the log.
+
+    >>> trials = pd.DataFrame({"participant": ["P1"], "trial": [0], "paradigm": ["key"], "condition": ["sg.pl"]})
+    >>> levels = [("key", "sg.pl", "head", "sg"), ("key", "sg.pl", "attractor", "pl")]
+    >>> conditions = pd.DataFrame(levels, columns=["paradigm", "condition", "factor", "level"])
+    >>> with_formula_columns(trials, conditions=conditions).loc[0, ["head", "attractor"]].to_list()
+    ['sg', 'pl']
+    """
+    import numpy as np
+
+    accuracy = pd.Series(dtype="float64") if responses is None else question_accuracy(responses)
+    computed = frame.assign(
+        log_trial=np.log1p(frame["trial"].to_numpy(dtype="float64")),
+        question_accuracy=frame["participant"].map(accuracy).astype("float64"),
+    )
+    return computed if conditions is None else _with_factors(computed, conditions)
+
+
+def question_accuracy(responses: pd.DataFrame) -> pd.Series:
+    """Return each participant's share of comprehension questions answered right, practice and unanswered ones left out."""
+    asked = responses[
+        (responses["task"] == "question")
+        & (responses["role"] != "practice")
+        & responses["response"].notna()
+        & responses["correct"].notna()
+    ]
+    return asked["correct"].astype("float64").groupby(asked["participant"]).mean()
+
+
+def _with_factors(frame: pd.DataFrame, conditions: pd.DataFrame) -> pd.DataFrame:
+    # What a paradigm's one factor, condition, says stands in the column of that name.
+    stated = conditions[(conditions["factor"] != "condition") | (conditions["level"] != conditions["condition"])]
+    faults = {factor: name_fault(factor) for factor in map(str, stated["factor"].unique())}
+    for fault in filter(None, faults.values()):
+        log.warning("%s; its levels are in the table conditions alone", fault)
+    factors = [factor for factor, fault in faults.items() if fault is None]
+    levels: dict[tuple[str, str], dict[str, str]] = {}
+    for row in stated.itertuples():
+        levels.setdefault((str(row.paradigm), str(row.condition)), {})[str(row.factor)] = str(row.level)
+    cells = list(zip(frame["paradigm"], frame["condition"], strict=True))
+    of_cell = {cell: _levels(*cell, levels) for cell in dict.fromkeys(cells)}
+    return frame.assign(
+        **{factor: pd.array([of_cell[cell].get(factor) for cell in cells], dtype="string") for factor in factors}
+    )
+
+
+def _levels(paradigm: str, condition: str, levels: dict[tuple[str, str], dict[str, str]]) -> dict[str, str]:
+    """Return the levels of a condition; of the two of a pair, those that they share."""
+    if (paradigm, condition) in levels:
+        return levels[paradigm, condition]
+    first, *others = (levels.get((paradigm, part), {}) for part in condition.split("+"))
+    return {factor: level for factor, level in first.items() if all(other.get(factor) == level for other in others)}
