@@ -200,8 +200,10 @@ def test_what_a_study_does_not_have_is_answered_with_what_it_has(
 
 
 def test_without_a_declared_effect_there_is_no_power(study_folder: Path, tmp_path: Path) -> None:
-    told = run("simulate", study_folder / "study.toml", "--power", "-o", tmp_path / "out")
-    assert "analysis.smallest has no log_rt" in str(told.exception)
+    stated = study_folder / "study.toml"
+    stated.write_text(stated.read_text("utf-8").partition("[simulate.")[0], encoding="utf-8")
+    told = run("simulate", stated, "--power", "-o", tmp_path / "out")
+    assert "analysis.smallest has no log_rt, and [simulate] no effect of log_rt" in str(told.exception)
 
 
 def test_sessions_are_simulated_for_one_number_of_participants(study_folder: Path, tmp_path: Path) -> None:
