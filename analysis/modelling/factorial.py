@@ -151,7 +151,7 @@ def factorial_models(
         reduced=effects["reduced"].eq(True),
         p_holm=_over_regions(tested),
         mde=detectable(tested),
-        **equivalence(varying, smallest, varying["factors"].fillna(varying["term"])),
+        **equivalence(varying, smallest, varying["factors"].astype("object").fillna(varying["term"])),
     )
     named = {plan.name: fitted.contrasts for plan, fitted in zip(planned, fits, strict=True) if len(fitted.contrasts)}
     matrices = [contrasts.assign(model=name) for name, contrasts in named.items()]
@@ -256,7 +256,7 @@ def _means(planned: Sequence[_Planned], study: _Study) -> list[pd.DataFrame]:
             continue
         orders = {factor: _order(factor, plan.paradigms, study.levels) for factor in plan.contrasts}
         means = cell_means(rows, response, orders)
-        exponents = np.exp(means[["mean", "ci_low", "ci_high"]]) if response == "log_rt" else np.nan
+        exponents = np.exp(means[["mean_value", "ci_low", "ci_high"]]) if response == "log_rt" else np.nan
         means[["ms", "ms_low", "ms_high"]] = exponents
         parts.append(means.assign(**{**plan.place, "random": None}))
     return parts
