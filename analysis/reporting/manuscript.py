@@ -170,7 +170,7 @@ def _factors(tables: Tables, software: Versions) -> str:
         text += "; binomial ones without slopes of interactions." if (first["family"] == "binomial").any() else "."
         models = first.drop_duplicates(["model", "measure", "region", "prompt"])
         singular = int(models["singular"].sum())
-        text += f" {singular} of {len(models)} were singular and kept." if singular else ""
+        text += f" {singular} of {len(models)} stayed singular and were kept." if singular else ""
     if len(published):
         text += f" Beside them stands the form most often published, with intercepts alone: {fits.formulas(published)}."
     if effect_captions.linear(table_of(tables, "factorial_means")).any():
