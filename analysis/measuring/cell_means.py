@@ -20,7 +20,7 @@ def cell_means(rows: pd.DataFrame, response: str, factors: Mapping[str, Sequence
 
     >>> values = [("P1", "a", 1.0), ("P1", "b", 2.0), ("P2", "a", 3.0), ("P2", "b", 6.0), ("P3", "a", 5.0)]
     >>> means = cell_means(pd.DataFrame(values, columns=["participant", "noun", "z"]), "z", {"noun": ["b", "a"]})
-    >>> means[["levels", "participants", "dropped", "mean"]].to_numpy().tolist()
+    >>> means[["levels", "participants", "dropped", "mean_value"]].to_numpy().tolist()
     [['b', 2, 1, 4.0], ['a', 2, 1, 2.0]]
     """
     import numpy as np
@@ -49,7 +49,7 @@ def cell_means(rows: pd.DataFrame, response: str, factors: Mapping[str, Sequence
             "participants": people,
             "dropped": len(by_person) - people,
             "n": counts.reindex(cells, fill_value=0).to_numpy(dtype="int64"),
-            "mean": means,
+            "mean_value": means,
             "ci_low": means - half,
             "ci_high": means + half,
         }

@@ -270,7 +270,7 @@ def _means(planned: Sequence[_Planned], study: _Study) -> list[pd.DataFrame]:
             continue
         orders = {factor: _order(factor, plan.paradigms, study.levels) for factor in plan.contrasts}
         means = cell_means(rows, response, orders)
-        exponents = np.exp(means[["mean", "ci_low", "ci_high"]]) if response == "log_rt" else np.nan
+        exponents = np.exp(means[["mean_value", "ci_low", "ci_high"]]) if response == "log_rt" else np.nan
         means[["ms", "ms_low", "ms_high"]] = exponents
         parts.append(means.assign(**{**plan.place, "random": None}))
     return parts

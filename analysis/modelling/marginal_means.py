@@ -96,7 +96,7 @@ def simple_effects(estimated: Estimated, design: Coded) -> pd.DataFrame:
                 ends = estimated.exp_difference(upper, lower) if in_ms else [float("nan")] * 3
                 row |= dict(zip(("ms", "ms_low", "ms_high"), ends, strict=True))
                 where = ", ".join(f"{other} {level}" for other, level in at.items())
-                effects.append({"factor": factor, "at": where, "contrast": f"{after} minus {before}", **row})
+                effects.append({"factor": factor, "within": where, "contrast": f"{after} minus {before}", **row})
         if others:
             part = pd.DataFrame(effects)
             rows.append(

@@ -52,6 +52,6 @@ def _predicted(estimated: Estimated | None, design: Coded | None, at: Mapping[st
     if not all(name in design.frame and pd.api.types.is_numeric_dtype(design.frame[name]) for name in predictors):
         return {}
     cell = estimated.combined(design.cell(terms, at))
-    log_odds = {"mean": cell["estimate"], "ci_low": cell["ci_low"], "ci_high": cell["ci_high"]}
-    names = {"mean": "probability", "ci_low": "probability_low", "ci_high": "probability_high"}
+    log_odds = {"mean_value": cell["estimate"], "ci_low": cell["ci_low"], "ci_high": cell["ci_high"]}
+    names = {"mean_value": "probability", "ci_low": "probability_low", "ci_high": "probability_high"}
     return log_odds | {names[end]: float(expit(value)) for end, value in log_odds.items()}

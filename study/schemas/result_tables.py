@@ -240,14 +240,14 @@ levels        string   level of each, in this order, such as object x name; rows
 participants  int      participants with a trial in every cell; binomial: in this one
 dropped       int      participants left out, having none in some cell; binomial: none
 n             int      trials
-mean          float?   mean of the participants' means; binomial: log odds where random effects are 0; empty where there is none
+mean_value    float?   mean of the participants' means; binomial: log odds where random effects are 0; empty where there is none
 ci_low        float?   lower end of its 95 % interval: Cousineau-Morey (doi 10.20982/tqmp.04.2.p061); binomial: Wald
 ci_high       float?   upper end
 share         float?   binomial: share of trials answered right, with yes, or by this member of the pair
-probability   float?   binomial: 1 / (1 + exp(-mean))
+probability   float?   binomial: 1 / (1 + exp(-mean_value))
 probability_low float? lower end of its interval
 probability_high float? upper end
-ms            float?   log_rt: exp(mean), the geometric mean in ms
+ms            float?   log_rt: exp(mean_value), the geometric mean in ms
 ms_low        float?   exp(ci_low)
 ms_high       float?   exp(ci_high)
 """),
@@ -265,7 +265,7 @@ region        string   region of the reading times; sentence for ratings
 prompt        string?  prompt of the ratings; 'all' of a model that has it among its predictors; empty of reading times
 random        string   random effects of the model, as in factorial_models
 factor        string   factor whose levels are compared
-at            string   levels of the factors it interacts with, such as noun name
+within        string   levels of the factors it interacts with, such as noun name
 contrast      string   levels compared, such as object minus subject
 estimate      float?   difference, in units of the response
 se            float?   standard error
@@ -281,7 +281,7 @@ ms_high       float?   upper end
 method        string   where it comes from, and its test
 adjustment    string   how p_holm was adjusted
 """),
-        ("model", "measure", "region", "prompt", "random", "factor", "at", "contrast"),
+        ("model", "measure", "region", "prompt", "random", "factor", "within", "contrast"),
         ANALYSE,
         always=False,
     ),

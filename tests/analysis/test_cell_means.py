@@ -55,7 +55,7 @@ def test_means_and_intervals_are_those_of_a_loop_by_hand() -> None:
     table = cell_means(rows, "y", FACTORS)
     expected = by_hand(rows)
     assert list(table["levels"]) == list(expected)
-    np.testing.assert_allclose(table["mean"], [mean for mean, _ in expected.values()])
+    np.testing.assert_allclose(table["mean_value"], [mean for mean, _ in expected.values()])
     for end, sign in (("ci_low", -1), ("ci_high", 1)):
         np.testing.assert_allclose(table[end], [mean + sign * half for mean, half in expected.values()])
     assert list(table["participants"]) == [9] * 6
@@ -80,7 +80,7 @@ def test_differences_between_participants_do_not_widen_the_intervals() -> None:
     rows = trials()
     apart = rows.assign(y=rows["y"] + 100 * rows["participant"].str[1:].astype(int))
     narrow, wide = (cell_means(frame, "y", FACTORS) for frame in (rows, apart))
-    np.testing.assert_allclose(narrow["ci_high"] - narrow["mean"], wide["ci_high"] - wide["mean"])
+    np.testing.assert_allclose(narrow["ci_high"] - narrow["mean_value"], wide["ci_high"] - wide["mean_value"])
 
 
 def test_two_cells_have_the_interval_of_their_difference() -> None:
@@ -90,7 +90,7 @@ def test_two_cells_have_the_interval_of_their_difference() -> None:
     means = rows.pivot_table(index="participant", columns="extraction", values="y")
     interval = stats.ttest_rel(means["object"], means["subject"]).confidence_interval()
     half = (interval.high - interval.low) / 2 / math.sqrt(2)
-    np.testing.assert_allclose(table["ci_high"] - table["mean"], [half, half])
+    np.testing.assert_allclose(table["ci_high"] - table["mean_value"], [half, half])
 
 
 def test_nobody_with_every_cell_has_no_means_and_one_no_interval() -> None:
@@ -98,9 +98,9 @@ def test_nobody_with_every_cell_has_no_means_and_one_no_interval() -> None:
     apart = rows[(rows["extraction"] == "object") == rows["participant"].isin(["P0", "P1"])]
     nobody = cell_means(apart, "y", {"extraction": FACTORS["extraction"]})
     assert nobody[["participants", "dropped"]].to_numpy().tolist() == [[0, 9], [0, 9]]
-    assert nobody["mean"].isna().all()
+    assert nobody["mean_value"].isna().all()
     one = cell_means(rows[rows["participant"] == "P0"], "y", FACTORS)
-    assert one["mean"].notna().all()
+    assert one["mean_value"].notna().all()
     assert one["ci_low"].isna().all()
 
 
@@ -118,4 +118,4 @@ def test_the_variances_are_those_of_r(rscript: Callable[..., pd.DataFrame]) -> N
     reference = rscript(code, rows=rows)
     halves = dict(zip(reference["extraction"] + " x " + reference["noun"], reference["half"], strict=True))
     table = cell_means(rows, "y", FACTORS)
-    np.testing.assert_allclose(table["ci_high"] - table["mean"], [halves[cell] for cell in table["levels"]])
+    np.testing.assert_allclose(table["ci_high"] - table["mean_value"], [halves[cell] for cell in table["levels"]])

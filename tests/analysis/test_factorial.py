@@ -268,8 +268,8 @@ def test_means_of_cells_stand_in_the_order_of_the_materials_on_the_models_scale(
     assert times_of_cells["levels"].to_list() == [" x ".join(levels) for levels in LEVELS]
     assert set(times_of_cells["factors"]) == {"extraction x noun"}
     by_person = times.groupby(["condition", "participant"])["log_rt"].mean().groupby("condition").mean()
-    np.testing.assert_allclose(times_of_cells["mean"], [by_person[".".join(levels)] for levels in LEVELS])
-    np.testing.assert_allclose(times_of_cells["ms"], np.exp(times_of_cells["mean"]))
+    np.testing.assert_allclose(times_of_cells["mean_value"], [by_person[".".join(levels)] for levels in LEVELS])
+    np.testing.assert_allclose(times_of_cells["ms"], np.exp(times_of_cells["mean_value"]))
     assert table.query("measure == 'z'")["ms"].isna().all()
     assert not table.duplicated(["measure", "levels"]).any(), "once, whatever random effects models have"
 

@@ -51,17 +51,17 @@ def test_simple_effects_are_those_of_emmeans(rscript: RScript) -> None:
     }}))"""
     reference = rscript(code, rows=times().query("region == 'critical'"))
     ours = fitted(ModelSection("m", SLOPES))["simple_effects"]
-    assert ours["at"].to_list() == ["noun description", "noun name", "extraction subject", "extraction object"]
+    assert ours["within"].to_list() == ["noun description", "noun name", "extraction subject", "extraction object"]
     np.testing.assert_allclose(ours[[*NUMBERS, "p_holm"]].astype(float), reference, rtol=2e-3)
     assert set(ours["method"]) == {"contrast of the fitted model, Satterthwaite"}
     assert set(ours["adjustment"]) == {"Holm over 2 simple effects of extraction", "Holm over 2 simple effects of noun"}
 
 
 def test_simple_effects_are_the_same_however_factors_are_coded() -> None:
-    plain = fitted(ModelSection("m", SLOPES))["simple_effects"].set_index(["factor", "at"])
+    plain = fitted(ModelSection("m", SLOPES))["simple_effects"].set_index(["factor", "within"])
     formula = SLOPES.replace("extraction*noun", "extraction/noun")
     treated = {"extraction": "treatment", "noun": "treatment"}
-    nested = fitted(ModelSection("m", formula, contrasts=treated))["simple_effects"].set_index(["factor", "at"])
+    nested = fitted(ModelSection("m", formula, contrasts=treated))["simple_effects"].set_index(["factor", "within"])
     columns = ["estimate", "se", "df", "ms", "ms_low", "ms_high"]
     np.testing.assert_allclose(nested.loc[plain.index, columns], plain[columns].astype(float), rtol=5e-3)
 

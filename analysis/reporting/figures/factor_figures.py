@@ -59,15 +59,15 @@ def interaction_figure(factorial_means: pd.DataFrame, factors: str | None = None
     A table without means is a `DataError`; several sets of factors of which none is named are a `ValueError`.
 
     >>> cells = [("subject x name", 5.6), ("subject x plural", 5.7), ("object x name", 5.7), ("object x plural", 6.0)]
-    >>> means = pd.DataFrame(cells, columns=["levels", "mean"]).assign(
+    >>> means = pd.DataFrame(cells, columns=["levels", "mean_value"]).assign(
     ...     model="relatives", measure="log_rt", region="critical", prompt=None, factors="extraction x noun"
     ... )
-    >>> means = means.assign(ci_low=means["mean"] - 0.1, ci_high=means["mean"] + 0.1)
+    >>> means = means.assign(ci_low=means["mean_value"] - 0.1, ci_high=means["mean_value"] + 0.1)
     >>> axes = interaction_figure(means).axes[0]
     >>> axes.get_title("left"), [text.get_text() for text in axes.get_xticklabels()]
     ('critical region\nreading time (ms)', ['subject', 'object'])
     """
-    rows = filled(factorial_means.dropna(subset="mean"), "factorial_means")
+    rows = filled(factorial_means.dropna(subset="mean_value"), "factorial_means")
     sets = ordered(rows["factors"])
     if factors is None and len(sets) > 1:
         raise ValueError(f"there are models of the factors {', '.join(sets)}; expected one, as in  factors={sets[0]!r}")
@@ -107,8 +107,8 @@ def _split(rows: pd.DataFrame) -> list["pd.Series[str]"]:
 def _series(axes: "Axes", rows: pd.DataFrame, axis: list[str], k: int, of: int, name: str) -> None:
     """Draw the k-th of `of` lines, a little aside of the others."""
     at = pd.Series([axis.index(level) + ASIDE * (k - (of - 1) / 2) for level in rows["at"]], index=rows.index)
-    error = whiskers(rows, "mean", "ci_low", "ci_high")
-    line(axes, at, rows["mean"], error, k, name, markersize=6, markeredgecolor="white", elinewidth=1.4)
+    error = whiskers(rows, "mean_value", "ci_low", "ci_high")
+    line(axes, at, rows["mean_value"], error, k, name, markersize=6, markeredgecolor="white", elinewidth=1.4)
 
 
 def _title(rows: pd.DataFrame, several: bool) -> str:
@@ -122,7 +122,7 @@ def _title(rows: pd.DataFrame, several: bool) -> str:
 
 def _ends(rows: pd.DataFrame) -> tuple[float, float]:
     """Return the lowest and the highest end of the intervals."""
-    ends = rows[["mean", "ci_low", "ci_high"]].astype("float64")
+    ends = rows[["mean_value", "ci_low", "ci_high"]].astype("float64")
     return float(ends.min().min()), float(ends.max().max())
 
 

@@ -281,10 +281,11 @@ def models(page: Page) -> Section:
     caption = "Simple effects: the levels of a factor at those of the factors it interacts with, as contrasts of the fitted models."
     exhibits += page.table("simple_effects", caption, aside=True)
     for caption, table in contrasts.matrices(page.get("contrast_matrices")):
-        exhibits += page.coefficients("contrast_matrices", caption, table)
+        exhibits += page.coefficients("contrast_matrices", caption, table, aside=True)
     sentences = [*factors.simple_effects(page.get("simple_effects"), models), *factors.level_differences(marginal)]
     badges = page.badges("factorial_models") if exhibits else ()
-    return Section("Models of the study's factors", badges, sentences, exhibits, fits.notes(models, "model"))
+    notes = fits.notes(models, "model")
+    return Section("Models of the study's factors", badges, sentences, exhibits, notes, first=few(sentences, 3))
 
 
 def trust(page: Page) -> Section:

@@ -47,9 +47,9 @@ def interaction(means: pd.DataFrame) -> str:
     )
     if (means["measure"] == "log_rt").any():
         text += " Reading times are averaged as logarithms and labelled in ms; their panels span the same ratio."
-    if not linear(means).all():
-        text = " ".join([text, ANSWERS, "Its axis is in log odds."]) if linear(means).any() else ANSWERS
-    return " ".join([text, *([UNADJUSTED] if linear(means).any() else []), *_left_out(means)])
+    text = f"{text} {UNADJUSTED}" if linear(means).any() else ""
+    answers = [] if linear(means).all() else [ANSWERS, "Their axis is in log odds."]
+    return " ".join(filter(None, [text, *answers, *_left_out(means)]))
 
 
 def linear(means: pd.DataFrame) -> "pd.Series[bool]":
@@ -120,7 +120,9 @@ def _mean(row: Row) -> str:
             else f"{percent(mean)} [{percent(low)}, {percent(high)}]"
         )
     in_ms = not pd.isna(row["ms"])
-    mean, low, high = (row[name] for name in (("ms", "ms_low", "ms_high") if in_ms else ("mean", "ci_low", "ci_high")))
+    mean, low, high = (
+        row[name] for name in (("ms", "ms_low", "ms_high") if in_ms else ("mean_value", "ci_low", "ci_high"))
+    )
     form = ".0f" if in_ms or row["measure"] == "rt" else ".2f"
     return ABSENT if pd.isna(mean) else minus(f"{mean:{form}} [{low:{form}}, {high:{form}}]").replace(" [nan, nan]", "")
 
@@ -156,7 +158,7 @@ def simple(effects: pd.DataFrame, models: pd.DataFrame) -> Coefficients:
     rows = effects.merge(fits, on=place)
     names = [
         f"{compared(f'{factor}: {levels}')} at {label(at)}"
-        for factor, levels, at in zip(rows["factor"], rows["contrast"], rows["at"], strict=True)
+        for factor, levels, at in zip(rows["factor"], rows["contrast"], rows["within"], strict=True)
     ]
     return coefficients(rows, [("simple effect", names)], _headings(rows)) if len(rows) else NONE
 

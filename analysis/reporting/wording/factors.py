@@ -12,7 +12,7 @@ from .effects import as_published, in_ms, milliseconds
 from .fits import form
 from .labels import asked, label, listed, region_name, response
 from .numbers import ALPHA, Row, apa, decimals, p_value, signed
-from .terms import compared, terms
+from .terms import compared, short, terms
 
 PLACE = ("model", "measure", "region", "prompt")
 
@@ -21,7 +21,7 @@ def factorial_effects(models: pd.DataFrame) -> list[str]:
     """Return a sentence for each hypothesis and place: every contrast in APA style, by the model with slopes wherever the data
     allow it, and after it what the model with intercepts alone says.
     """
-    models = models.assign(named=named_prompts(models))
+    models = _named(models)
     first, second = models[headline(models)], models[beside(models)]
     published = {_key(row, *PLACE, "term"): row for row in records(second)}
     return [_sentence(records(rows), published) for _, rows in first.groupby([*PLACE], sort=False, dropna=False)]
@@ -32,11 +32,11 @@ def answers(models: pd.DataFrame) -> list[str]:
 
     After p adjusted over regions where there is one.
     """
-    first = models.assign(named=named_prompts(models))[headline(models)]
+    first = _named(models)[headline(models)]
     sentences = []
     for _, part in first.groupby([*PLACE], sort=False, dropna=False):
         rows = [row for row in records(part) if not pd.isna(row["contrast"]) and not pd.isna(row["p"])]
-        by_term = list(zip(terms(rows), rows, strict=True))
+        by_term = list(zip(short(rows), rows, strict=True))
         verdicts = {
             "an effect of": [f"{name} ({_briefly(row)})" for name, row in by_term if tested(row)[1] < ALPHA],
             "no evidence for an effect of": [f"{name} ({_p(row)})" for name, row in by_term if tested(row)[1] >= ALPHA],
@@ -72,10 +72,19 @@ def _key(row: Row, *names: str) -> tuple[str, ...]:
     return tuple(str(row[name]) for name in names)
 
 
+def _named(models: pd.DataFrame) -> pd.DataFrame:
+    """Return models with their prompts (`named`) and names (`whose`) where there are several, which sentences then name."""
+    several = len(models["model"].unique()) > 1
+    whose = [f"{label(name)}, " if several else "" for name in models["model"]]
+    prompts = pd.Series(named_prompts(models), models.index, dtype="object")
+    return models.assign(named=prompts, whose=pd.Series(whose, models.index, dtype="object"))
+
+
 def place(row: Row) -> str:
-    """Return which model a row is of: its name, response and region, and the prompt as `named` has it."""
+    """Return which model a row is of: its response and region, and its name and prompt as `whose` and `named` have them."""
     where = "" if row["region"] == SENTENCE_WIDE else f", {region_name(row['region'])}"
-    return f"{label(row['model'])}, {response(row['measure'])}{where}{asked(row['named'])}"
+    text = f"{row['whose']}{response(row['measure'])}{where}{asked(row['named'])}"
+    return text[0].upper() + text[1:]
 
 
 def _sentence(rows: Sequence[Row], published: Mapping[tuple[str, ...], Row]) -> str:
@@ -94,10 +103,15 @@ def _sentence(rows: Sequence[Row], published: Mapping[tuple[str, ...], Row]) -> 
 
 def simple_effects(table: pd.DataFrame, models: pd.DataFrame) -> list[str]:
     """Return a sentence for each factor in each place: its effects at the levels of the others, of the headline of `models`."""
-    models = models.assign(named=named_prompts(models))
-    chosen = {_key(row, *PLACE, "random"): row["named"] for row in records(models[headline(models)])}
+    models = _named(models)
+    chosen = {_key(row, *PLACE, "random"): row for row in records(models[headline(models)])}
     keys = [_key(row, *PLACE, "random") for row in records(table)]
-    rows = table.assign(named=pd.Series([chosen.get(key) for key in keys], index=table.index, dtype="object"))
+    rows = table.assign(
+        **{
+            name: pd.Series([chosen[key][name] if key in chosen else None for key in keys], table.index, dtype="object")
+            for name in ("named", "whose")
+        }
+    )
     rows = rows[pd.Series([key in chosen for key in keys], index=rows.index, dtype="bool")]
     sentences = []
     for _, part in rows.groupby([*PLACE, "factor"], sort=False, dropna=False):
@@ -105,7 +119,8 @@ def simple_effects(table: pd.DataFrame, models: pd.DataFrame) -> list[str]:
         how = f"{effects[0]['method']}; {effects[0]['adjustment']}"
         names = [compared(f"{row['factor']}: {row['contrast']}") for row in effects]
         listed = [
-            f"{name} at {label(row['at'])}, {apa(row)}{in_ms(row)}" for name, row in zip(names, effects, strict=True)
+            f"{name} at {label(row['within'])}, {apa(row)}{in_ms(row)}"
+            for name, row in zip(names, effects, strict=True)
         ]
         sentences.append(f"{place(effects[0])}, simple effects ({how}): {'; '.join(listed)}.")
     return sentences

@@ -7,7 +7,7 @@ import pandas as pd
 
 from ...modelling.grammaticality import INTERCEPTS, SLOPES
 from .labels import label, listed
-from .numbers import Row
+from .numbers import Row, minus
 
 Versions = Mapping[str, str]
 
@@ -122,4 +122,4 @@ def notes(models: pd.DataFrame, by: str) -> list[str]:
         names = grouped.setdefault(str(note), [])
         if label(name) not in names:
             names.append(label(name))
-    return [f"{', '.join(names)}: {note}" for note, names in grouped.items()]
+    return [minus(f"{', '.join(names)}: {note}") for note, names in grouped.items()]

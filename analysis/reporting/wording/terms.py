@@ -61,6 +61,16 @@ def terms(rows: pd.DataFrame | Sequence[Row]) -> list[str]:
     return [term(row, levels=short[term(row)] > 1) for row in listed]
 
 
+def short(rows: Sequence[Row]) -> list[str]:
+    """Return the terms of one model by their factors alone where these tell them apart.
+
+    >>> short([{"term": "a_y_x", "contrast": "a: y minus x"}, {"term": "b_1_0", "contrast": "b: 1 minus 0"}])
+    ['a', 'b']
+    """
+    names = [" × ".join(map(factor, CROSSED.split(str(row["contrast"])))) for row in rows]
+    return names if len({*names}) == len(names) else terms(rows)
+
+
 def terms_by_model(models: pd.DataFrame) -> "pd.Series[str]":
     """Return the term of each row of factorial_models as people write it."""
     groups = models.groupby(["model", "measure", "region", "prompt", "random"], dropna=False, sort=False)

@@ -68,7 +68,7 @@ def means(**more: object) -> pd.DataFrame:
     cells = [(a, b) for a in ("subject", "object") for b in ("name", "group")]
     rows = [
         {"model": "m", "measure": measure, "region": region, "prompt": None, "factors": "extraction x noun_phrase",
-         "levels": f"{a} x {b}", "participants": 38, "dropped": 0, "mean": mean + k, "ci_low": mean + k - 1, "ci_high": mean + k + 1,
+         "levels": f"{a} x {b}", "participants": 38, "dropped": 0, "mean_value": mean + k, "ci_low": mean + k - 1, "ci_high": mean + k + 1,
          "ms": mean if measure == "log_rt" else NAN, "ms_low": 1.4, "ms_high": 9.6, **more}
         for measure, region, mean in (("z", "sentence", -0.5), ("log_rt", "critical", 300.0))
         for k, (a, b) in enumerate(cells)
@@ -133,8 +133,8 @@ def test_an_answer_goes_by_the_headline_and_the_adjusted_p() -> None:
     rows[5]["p_holm"] = 0.2
     (said,) = factors.answers(pd.DataFrame(rows))
     assert said == (
-        "relatives, log reading time, critical region: an effect of noun phrase (name − description) (34 ms, p_Holm = .001); no evidence "
-        "for an effect of extraction (object − subject) (p_Holm = .200) and extraction × noun phrase (p_Holm = .900)."
+        "Log reading time, critical region: an effect of noun phrase (34 ms, p_Holm = .001); no evidence for an effect of extraction "
+        "(p_Holm = .200) and extraction × noun phrase (p_Holm = .900)."
     )
     (all_of_them,) = factors.answers(pd.DataFrame(effect("declared")))
     assert "no evidence" not in all_of_them

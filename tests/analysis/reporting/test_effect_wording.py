@@ -114,7 +114,7 @@ def test_contrasts_are_told_by_the_headline_with_the_regions_correction_and_the_
 def test_simple_effects_are_those_of_the_headline_with_method_and_adjustment() -> None:
     models = pd.DataFrame([factorial(random="intercepts"), factorial()])
     simple = {
-        **factorial(p_holm=0.02), "factor": "noun_phrase", "at": "a y", "contrast": "name minus description",
+        **factorial(p_holm=0.02), "factor": "noun_phrase", "within": "a y", "contrast": "name minus description",
         "method": "contrast of the fitted model, Satterthwaite", "adjustment": "Holm over 2 simple effects of noun_phrase",
     }  # fmt: skip
     rows = pd.DataFrame([simple | {"random": "intercepts", "estimate": 9.0}, simple])

@@ -20,7 +20,7 @@ def means(**more: object) -> pd.DataFrame:
         for k, levels in enumerate(CELLS):
             mean = base + (0.1, 0.02)[region == "critical+1"] * k
             row = {"model": "relatives", "measure": measure, "region": region, "prompt": None, "levels": levels}
-            rows.append({**row, "factors": "extraction x noun_phrase", "mean": mean, "ci_low": mean - 0.05,
+            rows.append({**row, "factors": "extraction x noun_phrase", "mean_value": mean, "ci_low": mean - 0.05,
                          "ci_high": mean + 0.05, "dropped": 0, **more})  # fmt: skip
     return pd.DataFrame(rows)
 
@@ -37,7 +37,7 @@ def test_dots_and_bars_are_means_and_intervals_in_the_order_of_the_materials() -
     for axes, (_, rows) in zip(figure.axes, table.groupby("region", sort=False), strict=False):
         for container, noun in zip(axes.containers, ("name", "group"), strict=True):
             part = rows[rows["levels"].str.endswith(noun)]
-            np.testing.assert_allclose(container[0].get_ydata(orig=False), part["mean"])
+            np.testing.assert_allclose(container[0].get_ydata(orig=False), part["mean_value"])
             ends = np.array([segment[:, 1] for segment in container[2][0].get_segments()])
             np.testing.assert_allclose(ends, part[["ci_low", "ci_high"]])
 
@@ -58,7 +58,7 @@ def test_one_factor_has_one_line_and_three_have_a_line_for_each_combination_of_t
     assert len(figure.axes[0].containers) == 1
     assert figure.legends == []
     cells = [" x ".join(cell) for cell in itertools.product(["subject", "object"], ["a", "b"], ["sg", "pl"])]
-    three = pd.DataFrame({"levels": cells, "mean": np.arange(8.0)}).assign(
+    three = pd.DataFrame({"levels": cells, "mean_value": np.arange(8.0)}).assign(
         model="m", measure="z", region="sentence", prompt=None, factors="e x n x number", ci_low=0.0, ci_high=9.0
     )
     figure = interaction_figure(three)
@@ -72,7 +72,7 @@ def test_factors_of_different_models_are_not_mixed_and_no_means_are_a_sentence()
         interaction_figure(both)
     assert len(interaction_figure(both, "voice x noun_phrase").axes) == 4  # one of a grid of four is empty
     with pytest.raises(DataError, match="no rows to draw"):
-        interaction_figure(means(mean=None))
+        interaction_figure(means(mean_value=None))
 
 
 def test_the_svg_is_the_same_bytes_each_time() -> None:

@@ -116,10 +116,10 @@ def test_a_factorial_study_states_its_hypothesis_first_and_ends_in_tables_of_cel
     }
     models = pd.DataFrame([place | effect | fit | formula]).reindex(columns=TABLES["factorial_models"].names)
     cells = [("a", -0.2), ("b", 0.1)]
-    means = pd.DataFrame(cells, columns=["levels", "mean"]).assign(
+    means = pd.DataFrame(cells, columns=["levels", "mean_value"]).assign(
         **place, factors="noun", participants=9, dropped=0, n=45
     )
-    means = means.assign(ci_low=means["mean"] - 0.1, ci_high=means["mean"] + 0.1)
+    means = means.assign(ci_low=means["mean_value"] - 0.1, ci_high=means["mean_value"] + 0.1)
     means = means.reindex(columns=TABLES["factorial_means"].names)
     text = ready_to_paste({"factorial_models": models, "factorial_means": means})
     assert text.startswith("## What was tested\n\nWe tested the effect of noun (b − a) on ratings.\n\n## Methods")
