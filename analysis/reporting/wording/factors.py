@@ -21,7 +21,7 @@ def factorial_effects(models: pd.DataFrame) -> list[str]:
     """Return a sentence for each hypothesis and place: every contrast in APA style, by the model with slopes wherever the data
     allow it, and after it what the model with intercepts alone says.
     """
-    models = _named(models)
+    models = with_names(models)
     first, second = models[headline(models)], models[beside(models)]
     published = {_key(row, *PLACE, "term"): row for row in records(second)}
     return [_sentence(records(rows), published) for _, rows in first.groupby([*PLACE], sort=False, dropna=False)]
@@ -32,7 +32,7 @@ def answers(models: pd.DataFrame) -> list[str]:
 
     After p adjusted over regions where there is one.
     """
-    first = _named(models)[headline(models)]
+    first = with_names(models)[headline(models)]
     sentences = []
     for _, part in first.groupby([*PLACE], sort=False, dropna=False):
         rows = [row for row in records(part) if not pd.isna(row["contrast"]) and not pd.isna(row["p"])]
@@ -72,7 +72,7 @@ def _key(row: Row, *names: str) -> tuple[str, ...]:
     return tuple(str(row[name]) for name in names)
 
 
-def _named(models: pd.DataFrame) -> pd.DataFrame:
+def with_names(models: pd.DataFrame) -> pd.DataFrame:
     """Return models with their prompts (`named`) and names (`whose`) where there are several, which sentences then name."""
     several = len(models["model"].unique()) > 1
     whose = [f"{label(name)}, " if several else "" for name in models["model"]]
@@ -103,7 +103,7 @@ def _sentence(rows: Sequence[Row], published: Mapping[tuple[str, ...], Row]) -> 
 
 def simple_effects(table: pd.DataFrame, models: pd.DataFrame) -> list[str]:
     """Return a sentence for each factor in each place: its effects at the levels of the others, of the headline of `models`."""
-    models = _named(models)
+    models = with_names(models)
     chosen = {_key(row, *PLACE, "random"): row for row in records(models[headline(models)])}
     keys = [_key(row, *PLACE, "random") for row in records(table)]
     rows = table.assign(

@@ -248,8 +248,9 @@ def test_data_that_are_not_there_have_a_line_each(everything: Tables) -> None:
 
 def test_code_and_figures_of_the_page_are_given_as_files_too(everything: Tables) -> None:
     made = whole(everything, title="t", files={name: f"results/{name}.csv" for name in everything})
-    assert html.escape('refit("results/phenomenon_models.csv"', quote=True).replace("&quot;", "&#34;") in made.html
-    assert made.code.startswith("# Refits the mixed models of this report")
+    line = 'name = "phenomenon_models", file = "results/phenomenon_models.csv"'
+    assert line in made.code
+    assert html.escape(line, quote=True).replace("&quot;", "&#34;") in made.html
     assert {"lag-profile", "gains", "costs", "accuracy-0"} <= set(made.figures)
 
 
