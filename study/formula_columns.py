@@ -14,7 +14,9 @@ WORDS = {
     *("if", "else", "for", "while", "repeat", "function", "next", "break", "in"),
 }
 TAKEN = frozenset(
-    name for table in ("readings", "responses", "rating_scores", "region_times") for name in TABLES[table].names
+    name
+    for table in ("readings", "responses", "rating_scores", "region_times", "binary_answers")
+    for name in TABLES[table].names
 )
 
 

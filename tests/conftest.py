@@ -1,5 +1,7 @@
 """What tests share: the example study in a folder of its own, its versions, its results, and the real data where they are."""
 
+import contextlib
+import io
 import json
 import os
 import re
@@ -10,11 +12,13 @@ import sys
 import time
 from dataclasses import dataclass
 from pathlib import Path
+from unittest import mock
 
 import pytest
 from hypothesis import settings
 
 from gardenpath import experiment, study
+from gardenpath.cli.main import main
 
 # The same examples every time, and no deadline: a busy machine is no fault of the code.
 settings.register_profile("repeatable", deadline=None, derandomize=True)
@@ -73,6 +77,20 @@ def run_line(line: str, folder: Path) -> Ran:
     words = shlex.split(line, comments=True)
     done = subprocess.run(words, cwd=folder, env=environment, capture_output=True, text=True, check=False)
     return Ran(line, done.returncode, done.stdout, done.stderr)
+
+
+def run_here(line: str, folder: Path) -> Ran:
+    """Run a command in this process, which has loaded what every command loads; otherwise as `run_line`."""
+    printed, said, words = io.StringIO(), io.StringIO(), shlex.split(line, comments=True)
+    with (
+        contextlib.chdir(folder),
+        contextlib.redirect_stdout(printed),
+        contextlib.redirect_stderr(said),
+        mock.patch.object(sys, "argv", words),
+        pytest.raises(SystemExit) as end,
+    ):
+        main()
+    return Ran(line, int(end.value.code or 0), printed.getvalue(), said.getvalue())
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,8 @@ from collections.abc import Mapping
 import pandas as pd
 
 from gardenpath.study import TABLES, check
+from gardenpath.study.formula_columns import with_formula_columns
+from gardenpath.study.schemas import COMPUTED_NAMES
 
 from ..factor_levels import levels
 
@@ -41,11 +43,10 @@ def binary_answers(
         _accepted(scores),
         _chosen(targets[targets["task"] == "choice"], conditions),
     ]
-    names = TABLES["binary_answers"].names
-    rows = pd.concat(
-        [part.assign(phenomenon=part["paradigm"].map(phenomena)) for part in parts if len(part)] or [judged]
-    )
-    return check(rows.reindex(columns=names), "binary_answers")
+    rows = pd.concat([part for part in parts if len(part)] or [judged], ignore_index=True)
+    rows = rows.assign(phenomenon=rows["paradigm"].map(phenomena))
+    measured = [name for name in TABLES["binary_answers"].names if name not in COMPUTED_NAMES]
+    return check(with_formula_columns(rows.reindex(columns=measured), responses, conditions), "binary_answers")
 
 
 def _accepted(scores: pd.DataFrame) -> pd.DataFrame:

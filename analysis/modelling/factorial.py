@@ -151,7 +151,7 @@ def factorial_models(
         reduced=effects["reduced"].eq(True),
         p_holm=_over_regions(tested),
         mde=detectable(tested),
-        **equivalence(varying, smallest, varying["factors"].fillna(varying["term"])),
+        **equivalence(varying, smallest, varying["factors"].astype("object").fillna(varying["term"])),
     )
     named = {plan.name: fitted.contrasts for plan, fitted in zip(planned, fits, strict=True) if len(fitted.contrasts)}
     matrices = [contrasts.assign(model=name) for name, contrasts in named.items()]

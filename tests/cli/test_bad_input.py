@@ -1,6 +1,7 @@
 """Bad input ends with one or two lines and exit code 1 (the data) or 2 (the call), and leaves nothing half-written."""
 
 import os
+import shlex
 import socket
 import subprocess
 import sys
@@ -8,6 +9,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+
+from ..conftest import run_here
 
 
 def run(folder: Path, *words: str) -> tuple[int, str]:
@@ -61,10 +64,10 @@ def test_bad_input_is_explained(
 ) -> None:
     change(study_folder)
     before = sorted(study_folder.rglob("*"))
-    got, said = run(study_folder, *words)
-    assert got == code, said
-    assert message in said
-    assert "Traceback" not in said
+    done = run_here(shlex.join(["gardenpath", *words]), study_folder)
+    assert done.code == code, done.said
+    assert message in done.said
+    assert "Traceback" not in done.said
     assert sorted(study_folder.rglob("*")) == before, "nothing half-written is left behind"
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from gardenpath import stimuli, study
 
-from ..conftest import ROOT, Ran, run_line
+from ..conftest import ROOT, Ran, run_here
 
 STUDY = ROOT / "examples" / "agreement-attraction"  # German, from a spreadsheet, in a moving window
 SEQUENCE = (
@@ -27,7 +27,7 @@ def ran(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, Ran]]
     folder = Path(shutil.copytree(STUDY, tmp_path_factory.mktemp("attraction") / "study"))
     items = stimuli.read(folder / "items.csv").items
     (folder / "corpus.txt").write_text("\n".join(one.text for item in items for one in item.sentences.values()))
-    done = [run_line(f"gardenpath {line}", folder) for line in SEQUENCE]
+    done = [run_here(f"gardenpath {line}", folder) for line in SEQUENCE]
     return folder, {one.line.split()[1]: one for one in done}
 
 
@@ -52,7 +52,7 @@ def test_scores_and_ratings_are_correlated_over_the_conditions_of_the_study(ran:
 def test_design_says_where_nobody_is_asked_as_many_questions_as_a_rule_needs(tmp_path: Path) -> None:
     folder = Path(shutil.copytree(STUDY, tmp_path / "study"))
     text = (folder / "study.toml").read_text()
-    assert "can be excluded" not in run_line("gardenpath design study.toml", folder).said
+    assert "can be excluded" not in run_here("gardenpath design study.toml", folder).said
     (folder / "study.toml").write_text(text.replace("questions = 16", "questions = 30"))
-    said = run_line("gardenpath design study.toml --force", folder).said
+    said = run_here("gardenpath design study.toml --force", folder).said
     assert "analysis.exclude.questions is 30, but a version asks 16: nobody can be excluded by accuracy" in said

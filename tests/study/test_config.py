@@ -78,7 +78,10 @@ def test_a_smallest_effect_is_stated_of_a_response_or_of_a_term() -> None:
 @pytest.mark.parametrize(
     ("stated", "said"),
     [
-        ({"speed": 0.1}, "smallest names 'speed'; expected one of z, rating, log_rt, rt, or a term with its own"),
+        (
+            {"speed": 0.1},
+            "smallest names 'speed'; expected one of z, rating, log_rt, rt, correct, yes, chosen, or a term with its own",
+        ),
         ({"a:b": {"speed": 0.1}}, "smallest.a:b names 'speed'; expected one of z, rating, log_rt, rt"),
         ({"z": {"z": 0.1}}, "smallest.z is a table; expected a number, as z is a response"),
         ({"a:b": {"z": 0.1}, "b:a": {"z": 0.2}}, "smallest: 'a:b' and 'b:a' are the same term; expected it once"),

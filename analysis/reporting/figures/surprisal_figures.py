@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 LAGS = {-2: "two\nahead", -1: "next", 0: "read", 1: "before", 2: "two\nbefore", 3: "three\nbefore"}
 BINS = 10
+BAR = 0.18  # half the width of a bar that says what was simulated
 DRAWN = 1000  # dots at most: every further one is bytes in the page; means and line use all words
 READ = {LAGGED[0]: "the word read", f"{LAGGED[0]}_previous": "the one before"}
 
@@ -73,7 +74,8 @@ def cost_figure(surprisal_effects: pd.DataFrame, truth: Truth | None = None) -> 
         for whose, stated in (truth or {}).items():
             name = "simulated" if len(truth or {}) == 1 else f"simulated, {whose[0]}"
             true = [stated[lag] if lag < len(stated) else 0.0 for lag in lags]
-            axes.plot(lags, true, "_", color=INK, markersize=26, markeredgewidth=1.4, zorder=1, label=name)
+            starts, ends = [lag - BAR for lag in lags], [lag + BAR for lag in lags]
+            axes.hlines(true, starts, ends, color=INK, linewidth=1.4, zorder=1.5, label=name)
         axes.set_xticks(lags, [LAGS[lag] for lag in lags])
         axes.set_xlim(lags[0] - 0.5, lags[-1] + 0.5)
         axes.set_xlabel("word whose surprisal it is")

@@ -7,7 +7,7 @@ import pandas as pd
 
 from ...row_dicts import records
 from .labels import label, language_model
-from .numbers import ALPHA, Row, apa, correlation, interval, minus, p_value, signed
+from .numbers import ALPHA, Row, apa, correlation, decimals, interval, minus, p_value, signed
 
 VERDICTS = {
     "passed": "passed the alignment self-test",
@@ -68,10 +68,11 @@ def costs(effects: pd.DataFrame) -> list[str]:
     """Return, for each language model, ms per bit of the word read."""
     return [
         minus(
-            f"{language_model(row)}: {row['ms_per_bit']:.2g} ms per bit at a reading time of {row['mean_rt']:.0f} ms "
-            f"({interval(row['ms_low'], row['ms_high'], '.2g')})."
+            f"{language_model(row)}: {row['ms_per_bit']:{form}} ms per bit at a reading time of {row['mean_rt']:.0f} ms "
+            f"({interval(row['ms_low'], row['ms_high'], form)})."
         )
         for row in records(effects[(effects["lag"] == 0) & effects["estimate"].notna()])
+        for form in [_form(row["ms_low"], row["ms_high"])]
     ]
 
 
@@ -85,14 +86,19 @@ def recovered(effects: pd.DataFrame, truth: Truth) -> list[str]:
         stated = truth.get((row["model"], row["protocol"]), ())
         if row["lag"] < len(stated):
             true, low, high = stated[row["lag"]], row["raw_low"], row["raw_high"]
-            verdict = "covers" if low <= true <= high else "misses"
+            form, verdict = _form(low, high), "covers" if low <= true <= high else "misses"
             sentences.append(
                 minus(
                     f"Simulated: {true:g} ms per bit of {language_model(row)}, for {WORDS[row['lag']]}. Estimated from the times "
-                    f"themselves: {row['raw']:.2f} ms per bit ({interval(low, high, '.2f')}), which {verdict} it."
+                    f"themselves: {row['raw']:{form}} ms per bit ({interval(low, high, form)}), which {verdict} it."
                 )
             )
     return sentences
+
+
+def _form(low: float, high: float) -> str:
+    """Return the form of a number with this 95 % interval: about two digits of its standard error."""
+    return f".{decimals((high - low) / 4)}f"
 
 
 def collinearity(table: pd.DataFrame) -> list[str]:

@@ -43,7 +43,8 @@ def test_what_was_simulated_is_drawn_beside_both_estimates(found: Tables) -> Non
     rows = found["surprisal_effects"].sort_values("lag")
     [(model, protocol)] = rows[["model", "protocol"]].drop_duplicates().itertuples(index=False, name=None)
     axes = cost_figure(rows, {(model, protocol): (3.0,)}).axes[0]
-    assert [list(line.get_ydata()) for line in axes.lines if line.get_label() == "simulated"] == [[3.0, 0.0, 0.0]]
+    [bars] = [drawn for drawn in axes.collections if drawn.get_label() == "simulated"]
+    assert [bar[:, 1].tolist() for bar in bars.get_segments()] == [[3.0, 3.0], [0.0, 0.0], [0.0, 0.0]]
     for drawn, name in zip(axes.containers, ("ms_per_bit", "raw"), strict=True):
         np.testing.assert_allclose(drawn[0].get_ydata().astype(float), rows[name].astype(float))
 
