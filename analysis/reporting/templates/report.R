@@ -85,6 +85,13 @@ rows_of_factors <- function(one) {
 }
 
 {% endif %}
+{% if ratings %}
+rows_of_ratings <- function(one) {
+  one$measure <- "rating"
+  if (nzchar(one$model)) rows_of_factors(one) else rows_of_pairs(one)
+}
+
+{% endif %}
 {% if aligned %}
 aligned <- read({{ aligned | r }})
 
