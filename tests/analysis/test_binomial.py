@@ -105,9 +105,9 @@ def test_a_policy_starts_from_the_slopes_of_the_design_and_its_steps_have_the_fi
     table, steps = fit_stepwise(rows, INTERCEPTS, family="binomial", policy="maximal", slopes=["w"])
     assert steps.rows[0]["formula"] == "y ~ x + w + x:w + (1 + w|participant) + (1 + w|item)"
     assert [row["kept"] for row in steps.rows].count(True) == 1
-    assert steps.fitted is not None
-    assert steps.fitted.family == "binomial"
-    assert steps.fitted.coefficients["estimate"].to_list() == table["estimate"].to_list()
+    assert steps.kept is not None
+    assert steps.kept.family == "binomial"
+    assert steps.kept.coefficients["estimate"].to_list() == table["estimate"].to_list()
 
 
 def cells(rows: pd.DataFrame) -> pd.DataFrame:
