@@ -49,7 +49,11 @@ def ordinal_models(rows: pd.DataFrame, *, policy: str = "declared") -> dict[str,
             phenomenon = part["phenomenon"].iloc[0]
             if unit == "paradigm" and (rated["phenomenon"] == phenomenon).sum() == len(part):
                 continue
-            place = {"prompt": prompt, "phenomenon": phenomenon, "paradigm": name if unit == "paradigm" else None}
+            place = {
+                "prompt": str(prompt),
+                "phenomenon": str(phenomenon),
+                "paradigm": str(name) if unit == "paradigm" else None,
+            }
             fits.append(_noted(part, FORMULA, {}, policy, place, f"rating ordinal {name} ({prompt})", suggested=True))
     return _tables(fits)
 
@@ -92,7 +96,7 @@ def _noted(
     formula: str,
     contrasts: Mapping[str, Coding],
     policy: str,
-    place: Mapping[str, object],
+    place: Mapping[str, str | None],
     name: str,
     suggested: bool,
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
