@@ -353,19 +353,27 @@ note          string?  what a reader has to know of this fit, in a sentence
     ),
     Table(
         "power",
-        "a number of participants and of items",
+        "a tested coefficient with a number of participants and of items, under one set of assumptions",
         columns("""
-effect        float    grammatical minus ungrammatical, in units of the response: the smallest one of interest
+response      string   log_rt, rating, correct (the answer to a question) or chosen (a forced choice)
+term          string   coefficient that is tested: a factor, an interaction a:b, or a simple effect a@level
+effect        float    its size: log ms, latent s.d. of a single rating, or log odds; the smallest one of interest
 participants  int      participants
 n_items       int      items that each of them sees
+family        string   model: linear, ordinal (cumulative probit) or binomial (logit)
+slopes        string   random slopes that are fitted: tested (of the coefficient alone), maximal or none
+assumptions   string   where the standard deviations are from: default, pilot, or pilot (80 % limits), their upper limits
 formula       string   model that is fitted
 runs          int      simulated studies
 power         float    share of these in which p < .05
 power_low     float    lower end of its 95 % Wilson interval
 power_high    float    upper end
-se            float    mean standard error of the effect
+false_positives float  share in which p < .05 of the same studies without the coefficient
+se            float?   mean standard error of the coefficient
+singular      float    share of fits with a variance of zero, or a correlation of -1 or 1
+failed        float    share of fits without a p-value, which count as not found
 """),
-        ("effect", "participants", "n_items"),
+        ("response", "term", "effect", "participants", "n_items", "family", "slopes", "assumptions"),
         SIMULATE,
     ),
     Table(

@@ -248,9 +248,7 @@ def test_sentences_tell_every_contrast_in_apa_style() -> None:
     scores, times = measured()
     told = factorial_effects(factorial_models(scores, times, conditions())["factorial_models"])
     assert len(told) == 2
-    assert told[1].startswith(
-        "relatives, log reading time, critical region (with slopes, singular fit): extraction (object"
-    )
+    assert told[1].startswith("Log reading time, critical region (with slopes, singular fit): extraction (object")
     assert " ms, 95% CI [" in told[1]
     assert "; with intercepts alone: t(" in told[1]
 

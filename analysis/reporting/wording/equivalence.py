@@ -5,9 +5,9 @@ import pandas as pd
 from ...measuring.ratings_and_times import SENTENCE_WIDE
 from ...modelling.grammaticality import TERM
 from ...modelling.headline import headline
-from ...prompts import named_prompts, prompts_of
+from ...prompts import prompts_of
 from ...row_dicts import records
-from .factors import place
+from .factors import place, with_names
 from .labels import asked, label, region_name
 from .numbers import ALPHA, Row, decimals, minus, p_value
 from .terms import terms_by_model
@@ -51,7 +51,7 @@ def equivalences(phenomena: pd.DataFrame, factorial: pd.DataFrame) -> list[str]:
         where = asked(row["prompt"] if several else None)
         where += "" if row["region"] == SENTENCE_WIDE else f", {region_name(row['region'])}"
         sentences.append(f"{label(row['phenomenon'])}{where}: {verdict(row)}.")
-    factorial = factorial.assign(named=named_prompts(factorial))
+    factorial = with_names(factorial)
     shown = factorial[headline(factorial)].dropna(subset="p_equivalence")
     for row, name in zip(records(shown), terms_by_model(factorial).loc[shown.index], strict=True):
         sentences.append(f"{place(row)}, {name}: {verdict(row)}.")

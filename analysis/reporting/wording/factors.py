@@ -21,7 +21,7 @@ def factorial_effects(models: pd.DataFrame) -> list[str]:
     """Return a sentence for each hypothesis and place: every contrast in APA style, by the model with slopes wherever the data
     allow it, and after it what the model with intercepts alone says.
     """
-    models = _named(models)
+    models = with_names(models)
     first, second = models[headline(models)], models[beside(models)]
     published = {_key(row, *PLACE, "term"): row for row in records(second)}
     return [_sentence(records(rows), published) for _, rows in first.groupby([*PLACE], sort=False, dropna=False)]
@@ -32,18 +32,33 @@ def answers(models: pd.DataFrame) -> list[str]:
 
     After p adjusted over regions where there is one.
     """
-    first = _named(models)[headline(models)]
+    first = with_names(models)[headline(models)]
     sentences = []
     for _, part in first.groupby([*PLACE], sort=False, dropna=False):
         rows = [row for row in records(part) if not pd.isna(row["contrast"]) and not pd.isna(row["p"])]
-        by_term = list(zip(short(rows), rows, strict=True))
-        verdicts = {
-            "an effect of": [f"{name} ({_briefly(row)})" for name, row in by_term if tested(row)[1] < ALPHA],
-            "no evidence for an effect of": [f"{name} ({_p(row)})" for name, row in by_term if tested(row)[1] >= ALPHA],
-        }
-        text = "; ".join(f"{verdict} {listed(names)}" for verdict, names in verdicts.items() if names)
-        sentences += [f"{place(rows[0])}: {text}."] if rows else []
+        verdicts: dict[str, list[str]] = {}
+        for row, name in zip(rows, short(rows), strict=True):
+            what, of = (
+                ("a preference", label(row["contrast"].partition(": ")[2])) if _alone(row) else ("an effect", name)
+            )
+            seen = tested(row)[1] < ALPHA
+            verdict = f"{what} {'for' if _alone(row) else 'of'}"
+            effect = f"{of} ({_briefly(row) if seen else _p(row)})"
+            verdicts.setdefault(verdict if seen else f"no evidence for {verdict}", []).append(effect)
+        if rows:
+            text = "; ".join(f"{verdict} {listed(verdicts[verdict])}" for verdict in sorted(verdicts, key=_negative))
+            head = ", ".join(filter(None, [place(rows[0]), form(rows[0])]))
+            sentences.append(f"{head}: {text}.")
     return sentences
+
+
+def _alone(row: Row) -> bool:
+    """Whether it is the intercept of choices, which says what is preferred."""
+    return bool(row["term"] == "intercept")
+
+
+def _negative(verdict: str) -> bool:
+    return verdict.startswith("no evidence")
 
 
 def tested(row: Row) -> tuple[str, float]:
@@ -72,7 +87,7 @@ def _key(row: Row, *names: str) -> tuple[str, ...]:
     return tuple(str(row[name]) for name in names)
 
 
-def _named(models: pd.DataFrame) -> pd.DataFrame:
+def with_names(models: pd.DataFrame) -> pd.DataFrame:
     """Return models with their prompts (`named`) and names (`whose`) where there are several, which sentences then name."""
     several = len(models["model"].unique()) > 1
     whose = [f"{label(name)}, " if several else "" for name in models["model"]]
@@ -83,8 +98,8 @@ def _named(models: pd.DataFrame) -> pd.DataFrame:
 def place(row: Row) -> str:
     """Return which model a row is of: its response and region, and its name and prompt as `whose` and `named` have them."""
     where = "" if row["region"] == SENTENCE_WIDE else f", {region_name(row['region'])}"
-    text = f"{row['whose']}{response(row['measure'])}{where}{asked(row['named'])}"
-    return text[0].upper() + text[1:]
+    text = f"{response(row['measure'])}{where}{asked(row['named'])}"
+    return row["whose"] + text if row["whose"] else text[0].upper() + text[1:]
 
 
 def _sentence(rows: Sequence[Row], published: Mapping[tuple[str, ...], Row]) -> str:
@@ -103,7 +118,7 @@ def _sentence(rows: Sequence[Row], published: Mapping[tuple[str, ...], Row]) -> 
 
 def simple_effects(table: pd.DataFrame, models: pd.DataFrame) -> list[str]:
     """Return a sentence for each factor in each place: its effects at the levels of the others, of the headline of `models`."""
-    models = _named(models)
+    models = with_names(models)
     chosen = {_key(row, *PLACE, "random"): row for row in records(models[headline(models)])}
     keys = [_key(row, *PLACE, "random") for row in records(table)]
     rows = table.assign(

@@ -248,8 +248,9 @@ def test_data_that_are_not_there_have_a_line_each(everything: Tables) -> None:
 
 def test_code_and_figures_of_the_page_are_given_as_files_too(everything: Tables) -> None:
     made = whole(everything, title="t", files={name: f"results/{name}.csv" for name in everything})
-    assert html.escape('refit("results/phenomenon_models.csv"', quote=True).replace("&quot;", "&#34;") in made.html
-    assert made.code.startswith("# Refits the mixed models of this report")
+    line = 'name = "phenomenon_models", file = "results/phenomenon_models.csv"'
+    assert line in made.code
+    assert html.escape(line, quote=True).replace("&quot;", "&#34;") in made.html
     assert {"lag-profile", "gains", "costs", "accuracy-0"} <= set(made.figures)
 
 
@@ -297,8 +298,10 @@ def test_models_made_by_hand_and_written_to_the_results_stand_in_their_sections(
                                "autocorrelation": 0.01, "estimate": None, "se": None},
         "marginal_contrasts": fitted | {"factor": "kind", "within": "size big", "contrast": "a - b", "df": 40.0, "t": 5.0,
                                         "adjustment": "holm"},
-        "power": {"effect": 0.05, "participants": 40, "n_items": 24, "formula": "y ~ 1", "runs": 200, "power": 0.9,
-                  "power_low": 0.85, "power_high": 0.94, "se": 0.01},
+        "power": {"response": "log_rt", "term": "number:attractor", "effect": 0.05, "participants": 40, "n_items": 24,
+                  "family": "linear", "slopes": "tested", "assumptions": "default", "formula": "y ~ 1", "runs": 200,
+                  "power": 0.9, "power_low": 0.85, "power_high": 0.94, "false_positives": 0.05, "se": 0.01, "singular": 0.2,
+                  "failed": 0.0},
     }  # fmt: skip
     more = {name: check(pd.DataFrame([row]).reindex(columns=TABLES[name].names), name) for name, row in tables.items()}
     made = whole(everything | more, title="t")

@@ -105,7 +105,7 @@ def test_contrasts_are_told_by_the_headline_with_the_regions_correction_and_the_
         factorial(t=-2.2, df=11.3, p=0.05, p_holm=0.1, reduced=True, ms=-20.0, ms_low=-40.0, ms_high=0.0),
     ]
     assert factors.factorial_effects(pd.DataFrame(rows)) == [
-        "relatives, log reading time, critical region (with slopes, reduced): a (y − x), b = −0.10, 95% CI [0.30, 0.70], "
+        "Log reading time, critical region (with slopes, reduced): a (y − x), b = −0.10, 95% CI [0.30, 0.70], "
         "t(11.3) = −2.20, p = .050, p_Holm = .100 (−20 ms, 95% CI [−40, 0]; with intercepts alone: t(311.3) = −4.90, p = .001, "
         "p_Holm = .002)."
     ]
@@ -119,7 +119,7 @@ def test_simple_effects_are_those_of_the_headline_with_method_and_adjustment() -
     }  # fmt: skip
     rows = pd.DataFrame([simple | {"random": "intercepts", "estimate": 9.0}, simple])
     assert factors.simple_effects(rows, models) == [
-        "relatives, log reading time, critical region, simple effects (contrast of the fitted model, Satterthwaite; Holm over 2 "
+        "Log reading time, critical region, simple effects (contrast of the fitted model, Satterthwaite; Holm over 2 "
         "simple effects of noun_phrase): noun phrase (name − description) at a y, b = −0.10, 95% CI [0.30, 0.70], "
         "t(51.2) = 5.00, p < .001, p_Holm = .020."
     ]
@@ -134,7 +134,7 @@ def test_equivalence_is_told_of_the_headline_beside_what_could_have_been_found()
     assert said == [
         "npi, critical region: the effect is smaller than 0.05, equivalence (90% CI [−0.020, 0.030], p = .010; 0.040 would be found "
         "in 80% of repetitions).",
-        "relatives, log reading time, critical region, a (y − x): the effect is neither different from zero nor equivalent to it, the "
+        "Log reading time, critical region, a (y − x): the effect is neither different from zero nor equivalent to it, the "
         "smallest of interest being 0.05 (90% CI [−0.020, 0.030], p = .300; 0.040 would be found in 80% of repetitions).",
     ]
 
@@ -228,7 +228,24 @@ def test_other_models_are_told_on_their_own_scale() -> None:
         "by .03)."
     ]
     assert surprisal.smooth_terms(pd.DataFrame([curve | {"edf": 3.2}]))[0].startswith("s(surprisal): bent")
+
+
+def test_power_names_coefficient_model_spreads_and_false_positives() -> None:
     power = pd.DataFrame({"effect": 0.05, "n_items": 24, "participants": [20, 40, 60], "power": [0.5, 0.82, 0.95], "runs": 200,
-                          "power_low": 0.7, "power_high": 0.9})  # fmt: skip
-    assert "is found by 40 participants with 24 items in 82.0% of 200" in effects.planned(power)[0]
+                          "power_low": 0.7, "power_high": 0.9, "false_positives": 0.045, "response": "log_rt",
+                          "term": "number:attractor", "family": "linear", "slopes": "tested",
+                          "assumptions": "default"})  # fmt: skip
+    assert effects.planned(power) == [
+        "An effect of number × attractor of 0.05 log ms is found by 40 participants with 24 items in 82.0% of 200 simulated "
+        "studies (95% Wilson interval 70.0% to 90.0%), and in 4.5% of them where it is absent."
+    ]
     assert "more than these would be needed" in effects.planned(power.head(1))[0]
+    ordinal = power.head(1).assign(
+        response="rating", family="ordinal", slopes="none", assumptions="pilot (80 % limits)"
+    )
+    [said] = effects.planned(ordinal)
+    assert said.startswith(
+        "An effect of number × attractor of 0.05 on the latent scale of ratings (in s.d. of a single one), ordinal model, with the "
+        "upper 80% limits of the pilot's spreads, is found by 20 participants"
+    )
+    assert said.endswith("so its p is optimistic.")
