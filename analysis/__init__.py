@@ -21,7 +21,8 @@ from .modelling.factorial import factorial_models
 from .modelling.marginal_means import marginal_contrasts
 from .modelling.mixed_models import fit
 from .modelling.ordinal import cumulative
-from .modelling.power import Spread, power_curve
+from .modelling.power import power_curve
+from .modelling.simulated_trials import Assumptions
 from .pipeline import analyse
 from .reporting.document import report
 from .reporting.figures.effect_figures import coefficient_figure, condition_figure
@@ -34,7 +35,7 @@ from .reporting.wording.numbers import apa
 
 __all__ = [
     "AlignOptions",
-    "Spread",
+    "Assumptions",
     "accuracy",
     "accuracy_bins",
     "accuracy_correlations",

@@ -2,19 +2,10 @@
 
 import secrets
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
 from . import options, truth
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from gardenpath.study import Study
-
-TABLE = "power"
-SIZES = (12, 24, 48, 96)  # participants, where none are named
 
 
 @click.command("simulate")
@@ -47,17 +38,49 @@ SIZES = (12, 24, 48, 96)  # participants, where none are named
 )
 @click.option("--scored-by", metavar="MODEL", help="With --surprisal: whose, where the table has several models.")
 @click.option("--protocol", metavar="P", help="With --surprisal: which, where the table has several protocols.")
-@click.option("--power", is_flag=True, help="How often analysis.smallest.log_rt would be found, as the table power.")
+@click.option(
+    "--power", is_flag=True, help="How often the smallest effects of interest would be found, as the table power."
+)
+@click.option(
+    "--response",
+    "responses",
+    type=click.Choice(["log_rt", "rating", "correct", "chosen"]),
+    multiple=True,
+    help="With --power: reading times, ratings, answers to questions, choices.  [default: the first with an effect]",
+)
+@click.option(
+    "--term",
+    "terms",
+    metavar="TERM",
+    multiple=True,
+    help="With --power: a coefficient, a or a:b, or the simple effect a@level.  [default: all with an effect]",
+)
 @click.option(
     "--items",
     type=click.IntRange(min=2),
     multiple=True,
     help="With --power: items that a participant sees in one model; several times for several numbers.  "
-    "[default: those of the study's smallest and largest phenomenon]",
+    "[default: the fewest and the most that the study shows]",
 )
 @click.option(
-    "--runs", type=click.IntRange(min=1), default=200, show_default=True, help="With --power: studies a number."
+    "--slopes",
+    type=click.Choice(["tested", "maximal", "none"]),
+    help="With --power: random slopes that are fitted.  [default: of the tested term; of ordinal models none]",
 )
+@click.option(
+    "--runs",
+    type=click.IntRange(min=1),
+    help="With --power: studies a number.  [default: 1000; of ordinal and binomial models 200]",
+)
+@click.option(
+    "--from",
+    "pilot",
+    metavar="TABLES",
+    type=click.Path(path_type=Path, exists=True, file_okay=False),
+    help="With --power: tables of a pilot, from which the spreads are estimated.  [default: published ones]",
+)
+@click.option("--region", default="critical", show_default=True, help="With --power: region of reading times.")
+@click.option("--paradigm", help="With --power: a paradigm, where several have different factors.")
 @options.seed
 @options.out
 @options.force
@@ -70,8 +93,14 @@ def command(
     scored_by: str | None,
     protocol: str | None,
     power: bool,
+    responses: tuple[str, ...],
+    terms: tuple[str, ...],
     items: tuple[int, ...],
-    runs: int,
+    slopes: str | None,
+    runs: int | None,
+    pilot: Path | None,
+    region: str,
+    paradigm: str | None,
     seed: int | None,
     out: Path,
     force: bool,
@@ -82,16 +111,16 @@ def command(
     slower and rated lower, and other conditions are alike. With --surprisal, every word takes longer by the language model's
     surprisal too; the sidecar sessions.meta.json says which effects are true, and so does the report.
 
-    With --power, write instead how often the smallest effect of interest would be found at .05, for each number of
-    participants and items: table power and its figure. Numbers that the table has from an earlier call are not simulated
-    again, so a call that was cut short goes on, and a curve can be made longer.
+    With --power, write instead how often coefficients of the study's own models would be found at .05, for each number of
+    participants and items: table power and its figure. Their sizes are those of analysis.smallest, or of [simulate]. Numbers
+    that the table has from an earlier call are not simulated again, so a call that was cut short goes on, and a curve can be
+    made longer.
     """
     from gardenpath import experiment, study
     from gardenpath.experiment.surprisal_effects import of_one_model
 
     plan = study.load(study_file)
-    if power and effects_file is not None:
-        raise click.UsageError("--effects belongs to simulated sessions; --power takes analysis.smallest.log_rt")
+    stated = study.load_effects(effects_file) if effects_file else None
     if (surprisal is None) != (not ms_per_bit):
         raise click.UsageError("--surprisal SCORES and --ms-per-bit MS belong together: whose bits, and what one costs")
     if (scored_by or protocol) and surprisal is None:
@@ -99,7 +128,13 @@ def command(
     if power and surprisal is not None:
         raise click.UsageError("--surprisal belongs to simulated sessions, not to --power")
     if power:
-        _power(plan, participants or SIZES, items, runs, seed, out, force)
+        from . import power as powers
+
+        seed = plan.seed if seed is None else seed
+        options.talk(f"--seed {seed}")
+        sizes = participants or powers.SIZES
+        asked = powers.Asked(sizes, items, responses, terms, paradigm, region, slopes, runs, stated, pilot, seed)
+        powers.run(plan, asked, out, force, [path for path in (study_file, effects_file) if path is not None])
         return
     if len(participants) != 1 or items:
         raise click.UsageError(
@@ -107,8 +142,7 @@ def command(
         )
     versions = experiment.version_files(plan)
     study.files.refuse_overwrite([out], force)
-    terms = study.load_effects(effects_file) if effects_file else plan.simulate
-    effects = experiment.Effects(terms=terms, ms_per_bit=ms_per_bit)
+    effects = experiment.Effects(terms=plan.simulate if stated is None else stated, ms_per_bit=ms_per_bit)
     scores = None if surprisal is None else of_one_model(study.read(surprisal, "surprisal"), scored_by, protocol)
     if not effects.terms and not all(one.is_minimal_pair() for one in versions[0].paradigms):
         options.talk("no effects of the study's factors are stated ([simulate]): robots take their conditions alike")
@@ -131,90 +165,3 @@ def command(
     inputs = [path for path in (study_file, effects_file, scored) if path is not None]
     truth.note(out, effects, scores, participants=number, inputs=inputs, seed=seed)
     click.echo(f"{out}: {number} simulated sessions")
-
-
-def _power(
-    plan: "Study",
-    participants: tuple[int, ...],
-    items: tuple[int, ...],
-    runs: int,
-    seed: int | None,
-    out: Path,
-    force: bool,
-) -> None:
-    from gardenpath import analysis, study
-    from gardenpath.analysis.modelling.grammaticality import CORRELATED, PLAIN, TERM
-    from gardenpath.analysis.reporting.figures import effect_figures, figure_style
-    from gardenpath.analysis.reporting.wording import effects
-    from gardenpath.study.config import smallest_effect
-
-    section = plan.analysis
-    effect = smallest_effect(section.smallest, "log_rt", TERM)
-    if effect is None:
-        raise study.DataError(
-            f"{plan.path}: analysis.smallest has no log_rt; expected the smallest effect of interest, such as "
-            "smallest = { log_rt = 0.03 }: power for the effect that was observed says nothing"
-        )
-    ratio = plan.design.ratio  # equal where none is stated
-    shares = (ratio.get("grammatical", 1), ratio.get("ungrammatical", 1))
-    spread = analysis.Spread()
-    notes = {"spread": vars(spread), "ratio": list(shares), "engine": section.engine, "simulated": True}
-    seed = plan.seed if seed is None else seed
-    options.talk(f"--seed {seed}")
-    known = None if force else _earlier(out, seed, notes)
-
-    def write(table: "pd.DataFrame") -> None:
-        study.write(table, TABLE, out, command=options.typed(), inputs=[plan.path], seed=seed, notes=notes)
-
-    sizes = sorted(set(participants)), sorted(set(items or _shown(plan)))
-    with options.progress("simulating", len(sizes[0]) * len(sizes[1]) * runs) as progress:
-        table = analysis.power_curve(
-            effect,
-            participants=sizes[0],
-            items=sizes[1],
-            ratio=shares,
-            spread=spread,
-            random=PLAIN if section.policy == "declared" else CORRELATED,
-            runs=runs,
-            seed=seed,
-            engine=section.engine,
-            known=known,
-            progress=progress,
-            each=write,
-        )
-    figure_style.save(effect_figures.power_figure(table), TABLE, out / "figures")
-    options.talk(f"{out / TABLE}.csv: {len(table)} rows, with its figure in {out / 'figures'}")
-    for sentence in effects.planned(table):
-        click.echo(sentence)
-
-
-def _earlier(out: Path, seed: int, notes: dict[str, object]) -> "pd.DataFrame | None":
-    """Return the table of an earlier call with the same seed and assumptions; with others it is not overwritten."""
-    import json
-
-    from gardenpath import study
-
-    path = out / f"{TABLE}.csv"
-    if not path.exists():
-        return None
-    beside = path.with_name(f"{path.name}.meta.json")
-    sidecar = json.loads(beside.read_text("utf-8")) if beside.exists() else {}
-    if sidecar.get("seed") != seed or any(
-        sidecar.get("notes", sidecar).get(name) != value for name, value in notes.items()
-    ):
-        study.files.refuse_overwrite([path], False)
-    return study.read(out, TABLE)
-
-
-def _shown(plan: "Study") -> set[int]:
-    """Return the smallest and the largest number of target items that a participant sees of a phenomenon."""
-    from collections import Counter
-
-    from gardenpath import experiment
-
-    numbers = set()
-    for file in experiment.version_files(plan):
-        of = {paradigm.id: paradigm.phenomenon for paradigm in file.paradigms}
-        seen = Counter(of[trial.item.paradigm] for trial in file.version.trials if trial.role == "target")
-        numbers |= set(seen.values())
-    return {min(numbers), max(numbers)}

@@ -1,123 +1,373 @@
 """How many participants and items an effect takes: power by simulation, from a declared smallest effect of interest."""
 
 import itertools
-from collections.abc import Callable, Sequence
+import math
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import pandas as pd
 
-from gardenpath.study import TABLES, check
+from gardenpath.study import TABLES, DataError, check
 
-from ..grammatical_status import CODES
+from ..engines import ordinal_engine, r_session
+from ..engines.estimates import Cells, Estimated
+from ..engines.formulas import Formula
 from ..intervals import wilson
-from .grammaticality import ALPHA, PLAIN, TERM
-from .mixed_models import fit
+from .grammaticality import ALPHA, TERM
+from .mixed_models import engine_named
+from .ordinal import CATEGORIES
+from .simulated_trials import (
+    CHOSEN,
+    CORRECT,
+    GROUPS,
+    LOG_RT,
+    NONE,
+    PAIR,
+    RATING,
+    SLOPES,
+    TESTED,
+    Array,
+    Assumptions,
+    Layout,
+    Tested,
+    Trials,
+    standard,
+)
+
+LINEAR, ORDINAL, BINOMIAL = "linear", "ordinal", "binomial"
+FAMILIES = {LOG_RT: (LINEAR,), RATING: (LINEAR, ORDINAL), CORRECT: (BINOMIAL,), CHOSEN: (BINOMIAL,)}
+RUNS = {LINEAR: 1000, ORDINAL: 200, BINOMIAL: 200}
+Tick = Callable[[], None]
 
 
 @dataclass(frozen=True)
-class Spread:
-    """Standard deviations, in units of the response: of participants, items, the effect over both, and single trials.
+class Fitted:
+    """What one fit says of the tested coefficient."""
 
-    The defaults are those of log reading times of simulated readers; the slopes are what makes effects hard to find.
+    estimate: float
+    se: float
+    df: float
+    p: float
+    singular: bool
 
-    >>> Spread(residual=0.3)
-    Spread(participant=0.2, item=0.05, participant_slope=0.03, item_slope=0.05, residual=0.3)
+    def p_without(self, effect: float) -> float:
+        """Return the p of a linear model of the same data without the effect: all else in the fit stays as it is."""
+        from scipy import stats
+
+        return float(2 * stats.t.sf(abs(self.estimate - effect) / self.se, self.df))
+
+
+FAILED = Fitted(math.nan, math.nan, math.nan, math.nan, False)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A coefficient whose power is simulated: what is true, and the model in which it is tested.
+
+    `effects` are those of terms, in units of the response (latent for ratings, log odds for answers and choices); with a number
+    for the tested one alone.
     """
 
-    participant: float = 0.20
-    item: float = 0.05
-    participant_slope: float = 0.03
-    item_slope: float = 0.05
-    residual: float = 0.22
+    layout: Layout
+    response: str
+    tested: Tested
+    effects: Mapping[str, float] | float
+    assumptions: Assumptions
+    family: str
+    slopes: str
+    engine: str
+
+    def place(self, people: int, sentences: int, runs: int) -> dict[str, object]:
+        """Return the cells of a row by which it is known."""
+        return {
+            "response": self.response,
+            "term": self.tested.name,
+            "effect": self._effect(self.layout.deal(people, sentences)),
+            "participants": people,
+            "n_items": sentences,
+            "family": self.family,
+            "slopes": self.slopes,
+            "assumptions": self.assumptions.name,
+            "formula": str(self.formula(self.layout.deal(people, sentences))),
+            "runs": runs,
+        }
+
+    def formula(self, trials: Trials) -> Formula:
+        """Return the model that is fitted."""
+        return trials.formula(self.response, self.tested, self.slopes)
+
+    def expected(self, trials: Trials) -> Array:
+        """Return what the effects add to each trial."""
+        import numpy as np
+
+        if not isinstance(self.effects, Mapping):
+            return self.effects * trials.product(self.tested.column, self.tested)
+        return sum((size * trials.product(term) for term, size in self.effects.items()), np.zeros(len(trials)))
+
+    def _effect(self, trials: Trials) -> float:
+        """Return the true value of the tested coefficient."""
+        import numpy as np
+
+        if not isinstance(self.effects, Mapping):
+            return self.effects
+        columns = [trials.product(term, self.tested) for term in self.tested.terms]
+        if not trials.layout.choice:
+            columns.append(np.ones(len(trials)))
+        found, *_ = np.linalg.lstsq(np.column_stack(columns), self.expected(trials), rcond=None)
+        return round(float(found[self.tested.terms.index(self.tested.column)]), 12)
+
+    def studies(self, people: int, sentences: int, runs: int, seed: int, tick: Tick = lambda: None) -> dict[str, float]:
+        """Return how so many simulated studies of this size came out."""
+        import numpy as np
+
+        trials = self.layout.deal(people, sentences)
+        effect, expected = self._effect(trials), self.expected(trials)
+        without = expected - effect * trials.product(self.tested.column, self.tested)
+        generator = np.random.default_rng([seed, people, sentences])
+        fit = _Fits(self, trials)
+        found, null = [], []
+        for _ in range(runs):
+            chance = self._chance(trials, generator)
+            found.append(fit(self._responses(expected, chance)))
+            if self.family == LINEAR and self.response == LOG_RT:
+                null.append(found[-1].p_without(effect))
+            elif effect == 0:
+                null.append(found[-1].p)
+            else:
+                null.append(fit(self._responses(without, chance)).p)
+            tick()
+        p, se = (np.array([getattr(one, name) for one in found]) for name in ("p", "se"))
+        return {
+            "power": float((p < ALPHA).mean()),
+            "false_positives": float((np.array(null) < ALPHA).mean()),
+            "se": float(se[~np.isnan(se)].mean()) if not np.isnan(se).all() else math.nan,
+            "singular": float(np.mean([one.singular for one in found])),
+            "failed": float(np.isnan(p).mean()),
+        }
+
+    def _chance(self, trials: Trials, generator: Any) -> tuple[Array, Array]:
+        """Return what random effects add to each trial, and what is drawn for it alone."""
+        random = trials.draw(self.assumptions, generator)
+        if self.response in (CORRECT, CHOSEN):
+            return random, generator.random(len(trials))
+        return random, generator.normal(0, self.assumptions.residual, len(trials))
+
+    def _responses(self, expected: Array, chance: tuple[Array, Array]) -> list[float]:
+        import numpy as np
+
+        random, own = chance
+        location = self.assumptions.mean + expected + random
+        values: Array
+        if self.response in (CORRECT, CHOSEN):
+            values = own < 1 / (1 + np.exp(-location))
+        elif self.response == RATING:
+            values = np.searchsorted(self.assumptions.thresholds, location + own)
+            values = values + (self.family != BINOMIAL)  # points count from 1, yes is 1
+        else:
+            values = location + own
+        listed: list[float] = values.astype("float64").tolist()
+        return listed
+
+
+class _Fits:
+    """Fits of one model to responses of the same trials, whose predictors are laid out once."""
+
+    def __init__(self, plan: Plan, trials: Trials) -> None:
+        self.plan, self.formula = plan, plan.formula(trials)
+        shown = trials.shown(plan.tested.column)
+        self.term = "intercept" if shown == "1" else shown
+        self.cells = _cells(trials)
+        self.columns: dict[str, Cells] = {group: [str(n) for n in trials.units(group)] for group in GROUPS}
+        for name in self.formula.names[1:]:
+            if name not in self.columns:
+                self.columns[name] = trials.product(name, plan.tested).tolist()
+
+    def __call__(self, responses: list[float]) -> Fitted:
+        if self.plan.family == BINOMIAL and self._separated(responses):
+            return FAILED
+        try:
+            estimated = self._estimate({self.formula.response: responses, **self.columns})
+        except DataError:
+            return FAILED
+        at = estimated.coefficients["term"].tolist().index(self.term)
+        estimate, se, df, p = (
+            float(estimated.coefficients[name].to_numpy()[at]) for name in ("estimate", "se", "df", "p")
+        )
+        return Fitted(estimate, se, df, p, estimated.singular)
+
+    def _estimate(self, columns: Mapping[str, Cells]) -> Estimated:
+        if self.plan.family == ORDINAL:
+            return ordinal_engine.estimate(columns, self.formula, "probit")
+        family = "binomial" if self.plan.family == BINOMIAL else "gaussian"
+        return engine_named(self.plan.engine).estimate(columns, self.formula, "", family)
+
+    def _separated(self, responses: list[float]) -> bool:
+        """Whether some condition has one answer only: in a model of all interactions its log odds have no finite estimate."""
+        import numpy as np
+
+        ones = np.bincount(self.cells, weights=responses)
+        return bool(((ones == 0) | (ones == np.bincount(self.cells))).any())
+
+
+def _cells(trials: Trials) -> Array:
+    """Return the number of each trial's condition, of a choice the group of participants."""
+    import numpy as np
+
+    inside = [
+        trials.levels[name] for name in trials.levels if not trials.layout.choice or name in trials.layout.between
+    ]
+    if not inside:
+        return np.zeros(len(trials), dtype="int64")
+    return np.unique(np.column_stack(inside), axis=0, return_inverse=True)[1].ravel()
+
+
+def planned(
+    effect: float | Mapping[str, float],
+    *,
+    term: str = TERM,
+    response: str = LOG_RT,
+    factors: Mapping[str, Sequence[str]] = PAIR,
+    ratio: Mapping[str, int] | None = None,
+    between: Sequence[str] = (),
+    assumptions: Assumptions | None = None,
+    family: str | None = None,
+    slopes: str | None = None,
+    engine: str = "glmm",
+) -> Plan:
+    """Return what is to be simulated and fitted, arguments as in `power_curve`."""
+    assumed = assumptions or standard(response)
+    families = families_of(response, assumed)
+    family = family or families[0]
+    slopes = slopes or (NONE if family == ORDINAL else TESTED)
+    for name, value, known in (("family", family, families), ("slopes", slopes, SLOPES)):
+        if value not in known:
+            raise ValueError(f"{name} {value!r} is not known for {response}; expected one of {', '.join(known)}")
+    layout = Layout(factors, ratio or {}, between, choice=response == CHOSEN)
+    engine_named(engine)
+    if isinstance(effect, Mapping):
+        effect = {layout.test(name).column: size for name, size in effect.items()}
+    return Plan(layout, response, layout.test(term), effect, assumed, family, slopes, engine)
+
+
+def families_of(response: str, assumed: Assumptions) -> tuple[str, ...]:
+    """Return the families of models that fit a response: ratings of two points are yes and no, those of many no categories."""
+    points = len(assumed.thresholds) + 1
+    if response == RATING and points == 2:
+        return (BINOMIAL,)
+    if response == RATING and points not in CATEGORIES:
+        return (LINEAR,)
+    return FAMILIES[response]
 
 
 def power_curve(
-    effect: float,
+    effect: float | Mapping[str, float],
     *,
     participants: Sequence[int],
     items: Sequence[int],
-    ratio: tuple[int, int] = (2, 1),
-    spread: Spread | None = None,
-    random: str = PLAIN,
-    runs: int = 200,
+    term: str = TERM,
+    response: str = LOG_RT,
+    factors: Mapping[str, Sequence[str]] = PAIR,
+    ratio: Mapping[str, int] | None = None,
+    between: Sequence[str] = (),
+    assumptions: Assumptions | None = None,
+    family: str | None = None,
+    slopes: str | None = None,
+    runs: int | None = None,
     seed: int = 1,
     engine: str = "glmm",
     known: pd.DataFrame | None = None,
     progress: Callable[[int, int], None] = lambda done, total: None,
     each: Callable[[pd.DataFrame], None] = lambda table: None,
 ) -> pd.DataFrame:
-    """Return how often an effect of this size is found at .05, for each number of participants and of items.
+    """Return how often a coefficient of this size is found at .05, for each number of participants and of items.
 
-    `effect` is grammatical minus ungrammatical: declare the smallest one of interest, never the one observed, whose power says
-    nothing that its p does not. Each simulated participant sees one member of each item, `ratio` being grammatical to
-    ungrammatical ones. Fitted is `y ~ grammaticality` with `random`; `power`, a share of studies, has its 95 % Wilson
-    interval (doi 10.1080/01621459.1927.10502953) over `runs`. Fewer than two participants or items are a `ValueError`.
+    `effect` is that of `term`, or several terms' own: declare the smallest one of interest, never the one observed, whose power
+    says nothing that its p does not. `term` is a main effect, an interaction `a:b`, or a simple effect `a@level`, of `factors`
+    with their levels in order; the first of two levels is -1/2, the second +1/2. Each simulated participant sees each item in
+    one condition, in a Latin square with the shares `ratio` of conditions, and one level of factors `between` participants.
 
-    A cell depends on the seed and its own numbers alone, so those of a table `known`, of the same effect, model and runs, are
-    not simulated again. `each` gets the table after each cell, `progress` the studies done and all.
+    `response` is log_rt, rating (points of one latent scale), correct (a question's answer) or chosen (a forced choice);
+    `assumptions` says what is true of it, else its defaults. Slopes of every term that the design allows are simulated; fitted
+    are, by `slopes`, those of the term alone (Barr 2013, doi 10.3389/fpsyg.2013.00328), all (maximal) or none. `family` is linear,
+    ordinal (ratings, in R; without slopes unless asked for) or binomial. `runs` studies are simulated, else 1000, or 200 of
+    models that are not linear, the same ones for every term, family and size of effect.
 
-    >>> table = power_curve(0.2, participants=[12], items=[9], runs=5)
-    >>> table[["participants", "n_items", "runs"]].to_numpy().tolist()
-    [[12, 9, 5]]
+    `power`, a share of studies, has its 95 % Wilson interval (doi 10.1080/01621459.1927.10502953); `false_positives` is the
+    share in which the coefficient is found in the same studies without it. Fewer than two participants or items are a
+    `ValueError`, an unknown term is a `DataError`.
+
+    A cell depends on the seed and its own numbers alone, so those of a table `known` are not simulated again; of other
+    assumptions under the same name it must not be. `each` gets the table after each cell, `progress` the studies done and all.
+
+    >>> factors = {"extraction": ("subject", "object"), "noun_phrase": ("name", "description")}
+    >>> table = power_curve(0.2, participants=[12], items=[8], factors=factors, term="noun_phrase:extraction", runs=5)
+    >>> table["formula"].item().partition(" + (")[0]
+    'log_rt ~ extraction + noun_phrase + extraction:noun_phrase'
     """
-    import numpy as np
+    plan = planned(
+        effect,
+        term=term,
+        response=response,
+        factors=factors,
+        ratio=ratio,
+        between=between,
+        assumptions=assumptions,
+        family=family,
+        slopes=slopes,
+        engine=engine,
+    )
+    runs = RUNS[plan.family] if runs is None else runs
+    return curve(plan, participants, items, runs, seed, known=known, progress=progress, each=each)
 
+
+def curve(
+    plan: Plan,
+    participants: Sequence[int],
+    items: Sequence[int],
+    runs: int,
+    seed: int,
+    *,
+    known: pd.DataFrame | None = None,
+    progress: Callable[[int, int], None] = lambda done, total: None,
+    each: Callable[[pd.DataFrame], None] = lambda table: None,
+) -> pd.DataFrame:
+    """Return the table power of a plan; arguments as in `power_curve`."""
     if runs < 1 or not participants or not items or min(*participants, *items) < 2:
         raise ValueError(
             f"participants {list(participants)}, items {list(items)}, runs {runs}: "
             "expected at least 2 of each, and at least one run"
         )
-    spread = spread or Spread()
-    formula = f"y ~ {TERM} + {random}"
     table = check(pd.DataFrame(columns=TABLES["power"].names), "power")
     cells = list(itertools.product(participants, items))
-    for place, (people, sentences) in enumerate(cells):
-        key = {"effect": effect, "participants": people, "n_items": sentences, "formula": formula, "runs": runs}
-        cell = pd.DataFrame() if known is None else known[(known[list(key)] == pd.Series(key)).all(axis=1)]
+    done = itertools.count(1)
+    for number, (people, sentences) in enumerate(cells):
+        place = plan.place(people, sentences, runs)
+        cell = looked_up(known, place)
         if cell.empty:
-            generator = np.random.default_rng([seed, people, sentences])
-            fits = []
-            for run in range(runs):
-                fits.append(_run(effect, people, sentences, ratio, spread, random, engine, generator))
-                progress(place * runs + run + 1, len(cells) * runs)
-            p, se = np.array(fits).T
-            power = float((p < ALPHA).mean())
-            low, high = wilson(pd.Series([power * runs]), pd.Series([float(runs)]))
-            ends = {"power": power, "power_low": low.item(), "power_high": high.item(), "se": float(se.mean())}
-            cell = pd.DataFrame([key | ends])
+            done = itertools.count(number * runs + 1)
+            tick = lambda: progress(next(done), len(cells) * runs)  # noqa: B023, E731 - called before the next cell
+            came_out = plan.studies(people, sentences, runs, seed, tick)
+            low, high = wilson(pd.Series([came_out["power"] * runs]), pd.Series([float(runs)]))
+            cell = pd.DataFrame([{**place, **came_out, "power_low": low.item(), "power_high": high.item()}])
         table = check(pd.concat([table, cell], ignore_index=True)[TABLES["power"].names], "power")
         each(table)
     return table
 
 
-def _run(
-    effect: float,
-    people: int,
-    sentences: int,
-    ratio: tuple[int, int],
-    spread: Spread,
-    random: str,
-    engine: str,
-    generator: "object",
-) -> tuple[float, float]:
-    """Return p and standard error of the effect in one simulated study."""
-    import numpy as np
+def looked_up(known: pd.DataFrame | None, place: Mapping[str, object]) -> pd.DataFrame:
+    """Return the row of this place in a table of earlier results, or none."""
+    return pd.DataFrame() if known is None else known[(known[list(place)] == pd.Series(place)).all(axis=1)]
 
-    assert isinstance(generator, np.random.Generator)
-    p, i = (codes.ravel() for codes in np.meshgrid(np.arange(people), np.arange(sentences), indexing="ij"))
-    good = (p + i) % sum(ratio) < ratio[0]
-    g = np.where(good, *CODES.values())
-    by_person, by_item = (
-        generator.normal(0, sds, (size, 2))
-        for size, sds in (
-            (people, (spread.participant, spread.participant_slope)),
-            (sentences, (spread.item, spread.item_slope)),
-        )
-    )
-    y = by_person[p, 0] + by_item[i, 0] + g * (effect + by_person[p, 1] + by_item[i, 1])
-    y = y + generator.normal(0, spread.residual, len(y))
-    frame = pd.DataFrame(
-        {"y": y, TERM: g, "participant": p.astype(str).astype(object), "item": i.astype(str).astype(object)}
-    )
-    row = fit(frame, f"y ~ {TERM} + {random}", engine=engine).set_index("term")
-    return float(row["p"][TERM]), float(row["se"][TERM])
+
+def seconds(plan: Plan, cells: Iterable[tuple[int, int]], runs: int, seed: int) -> float:
+    """Return how long so many studies of each size, participants and items, will take here, from one study of each."""
+    if plan.family == ORDINAL:
+        r_session.session()  # whose start is no part of a study
+    needed = 0.0
+    for people, sentences in cells:
+        started = time.perf_counter()
+        plan.studies(people, sentences, 1, seed)
+        needed += runs * (time.perf_counter() - started)
+    return needed

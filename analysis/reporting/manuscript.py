@@ -170,7 +170,7 @@ def _factors(tables: Tables, software: Versions) -> str:
         text += "; binomial ones without slopes of interactions." if (first["family"] == "binomial").any() else "."
         models = first.drop_duplicates(["model", "measure", "region", "prompt"])
         singular = int(models["singular"].sum())
-        text += f" {singular} of {len(models)} were singular and kept." if singular else ""
+        text += f" {singular} of {len(models)} stayed singular and were kept." if singular else ""
     if len(published):
         text += f" Beside them stands the form most often published, with intercepts alone: {fits.formulas(published)}."
     if effect_captions.linear(table_of(tables, "factorial_means")).any():
@@ -266,9 +266,16 @@ def _power(tables: Tables) -> str:
     power = table_of(tables, "power")
     if power.empty:
         return ""
+    effects = ", ".join(f"{size:.3g}" for size in sorted(power["effect"].unique()))
+    runs = " or ".join(str(n) for n in sorted(power["runs"].unique()))
+    fitted = (
+        "; fitted were random intercepts and the slopes of the tested term by participant and item (Barr, 2013)"
+        if (power["slopes"] == "tested").any()
+        else ""
+    )
     return (
-        f"Power was simulated for a smallest effect of interest ({', '.join(f'{e:g}' for e in sorted(power['effect'].unique()))}), "
-        f"{power['runs'].iloc[0]} studies for each number of participants and items, with Wilson intervals (Wilson, 1927)."
+        f"Power was simulated for smallest effects of interest ({effects}), {runs} studies for each number of participants and "
+        f"items, with slopes of all terms{fitted}; intervals are Wilson's (Wilson, 1927)."
     )
 
 

@@ -17,6 +17,11 @@ def _doi(entry: str, doi: str) -> Reference:
 
 # As cited in the text; in the order of the list.
 REFERENCES = {
+    "Barr, 2013": _doi(
+        "Barr, D. J. (2013). Random effects structure for testing interactions in linear mixed-effects models. Frontiers in "
+        "Psychology, 4, 328.",
+        "10.3389/fpsyg.2013.00328",
+    ),
     "Barr et al., 2013": _doi(
         "Barr, D. J., Levy, R., Scheepers, C., & Tily, H. J. (2013). Random effects structure for confirmatory hypothesis "
         "testing: Keep it maximal. Journal of Memory and Language, 68(3), 255–278.",

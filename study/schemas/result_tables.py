@@ -353,19 +353,27 @@ note          string?  what a reader has to know of this fit, in a sentence
     ),
     Table(
         "power",
-        "a number of participants and of items",
+        "a tested coefficient with a number of participants and of items, under one set of assumptions",
         columns("""
-effect        float    grammatical minus ungrammatical, in units of the response: the smallest one of interest
+response      string   log_rt, rating, correct (the answer to a question) or chosen (a forced choice)
+term          string   coefficient that is tested: a factor, an interaction a:b, or a simple effect a@level
+effect        float    its size: log ms, latent s.d. of a single rating, or log odds; the smallest one of interest
 participants  int      participants
 n_items       int      items that each of them sees
+family        string   model: linear, ordinal (cumulative probit) or binomial (logit)
+slopes        string   random slopes that are fitted: tested (of the coefficient alone), maximal or none
+assumptions   string   where the standard deviations are from: default, pilot, or pilot (80 % limits), their upper limits
 formula       string   model that is fitted
 runs          int      simulated studies
 power         float    share of these in which p < .05
 power_low     float    lower end of its 95 % Wilson interval
 power_high    float    upper end
-se            float    mean standard error of the effect
+false_positives float  share in which p < .05 of the same studies without the coefficient
+se            float?   mean standard error of the coefficient
+singular      float    share of fits with a variance of zero, or a correlation of -1 or 1
+failed        float    share of fits without a p-value, which count as not found
 """),
-        ("effect", "participants", "n_items"),
+        ("response", "term", "effect", "participants", "n_items", "family", "slopes", "assumptions"),
         SIMULATE,
     ),
     Table(
@@ -486,12 +494,14 @@ policy        string   declared, maximal or parsimonious
         "ordinal_models",
         "a fixed effect of a cumulative-link mixed model",
         columns("""
+model         string?  name of a model of the study's own factors, as in factorial_models
 prompt        string?  prompt of the ratings; empty of a model that was asked for by its formula
-phenomenon    string?  phenomenon; empty of a model that was asked for by its formula
+phenomenon    string?  phenomenon of a model of grammaticality
 paradigm      string?  paradigm; empty of a phenomenon's model
 formula       string   model as fitted
 link          string   probit, logit or cloglog
 term          string   fixed effect
+contrast      string?  what the coefficient compares, as in factorial_models
 estimate      float?   coefficient, latent scale (probit: in s.d. of its noise)
 se            float?   standard error
 z             float?   estimate / se
@@ -502,10 +512,12 @@ thresholds    int      thresholds between categories
 n             int      rows in the model
 criterion     float?   -2 log likelihood (Laplace approximation)
 converged     bool     whether the optimizer reached its criterion
+singular      bool     whether a variance was estimated as zero, or a correlation as 1
+reduced       bool     whether correlations or slopes were left out of the model as it was begun
 sd            string?  standard deviations of the random effects, latent scale
-note          string?  what R warned of
+note          string?  what a reader has to know of this fit, in a sentence
 """),
-        ("prompt", "phenomenon", "paradigm", "formula", "term"),
+        ("model", "prompt", "phenomenon", "paradigm", "formula", "term"),
         ANALYSE,
         always=False,
     ),

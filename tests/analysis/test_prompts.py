@@ -349,8 +349,8 @@ def test_ordinal_models_are_of_one_scale_and_a_slider_has_none(
     rscript("library(ordinal)\nresult <- data.frame(x = 1)")
     times = region_times(two_scales["readings"].head(0), two_scales["items"])
     rows = pd.concat(entering(scores.query("phenomenon == 'islands'"), times, two_scales["items"]).values())
-    table = ordinal_models(rows).set_index("prompt")
-    one = ordinal_models(rows[rows["prompt"] == "acceptability"]).set_index("prompt")
+    table = ordinal_models(rows)["ordinal_models"].set_index("prompt")
+    one = ordinal_models(rows[rows["prompt"] == "acceptability"])["ordinal_models"].set_index("prompt")
     assert table.loc["acceptability", "estimate"] == one.loc["acceptability", "estimate"]
     assert "different ratings; expected 3 to 11 points" in table.loc["plausibility", "note"]
     assert table.loc["plausibility", "n"] == (rows["prompt"] == "plausibility").sum()

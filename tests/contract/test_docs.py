@@ -41,9 +41,9 @@ def test_python_blocks_run_in_order(page: Path, workplace: Path) -> None:
 
 @pytest.mark.lm
 @pytest.mark.slow
-@pytest.mark.parametrize("page", [p for p in PAGES if commands(p)], ids=lambda p: p.name)
+@pytest.mark.parametrize("page", [p for p in PAGES if commands(p) and p.stem != "tutorial"], ids=lambda p: p.name)
 def test_command_blocks_run_in_order(page: Path, workplace: Path, request: pytest.FixtureRequest) -> None:
-    """Those of README are the demo, which other tests read too."""
+    """Those of README are the demo, which other tests read too; those of the tutorial are run in tests/cli/test_factorial_study.py."""
     folder = workplace / "examples" / "minimal-pairs"
     readme = page.name == "README.md"
     ran = request.getfixturevalue("demo").ran if readme else [run_line(line, folder) for line in commands(page)]

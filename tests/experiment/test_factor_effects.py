@@ -96,20 +96,34 @@ def test_accuracy_and_ratings_recover_log_odds_and_latent_units(tables: dict[str
             assert abs(truth[name]) > 2 * se
 
 
+def coded(rows: pd.DataFrame) -> pd.DataFrame:
+    """The rows with -1/2 for the first level of each factor and +1/2 for the second."""
+    levels = rows["condition"].str.split(".", expand=True)
+    second = {"extraction": levels[0] == "object", "noun_phrase": levels[1] == "name"}
+    return rows.assign(**{name: np.where(there, 0.5, -0.5) for name, there in second.items()})
+
+
+def found_by(models: pd.DataFrame, truth: dict[str, float]) -> None:
+    found = models.set_index("term")
+    for term, true in truth.items():
+        estimate, se = found.loc[term, "estimate"], found.loc[term, "se"]
+        assert abs(estimate - true) < 3 * se, (term, estimate, se)
+    assert found.loc["extraction", "p"] < 0.001
+
+
 @pytest.mark.r
 def test_the_ordinal_model_recovers_latent_units(tables: dict[str, pd.DataFrame]) -> None:
     rated = tables["responses"].query("role == 'target' and task == 'rating' and participant < 'sim-0025'")
-    levels = rated["condition"].str.split(".", expand=True)
-    rows = rated.assign(
-        rating=rated["response"].astype(int),
-        extraction=np.where(levels[0] == "object", 0.5, -0.5),
-        noun_phrase=np.where(levels[1] == "name", 0.5, -0.5),
-    )
-    models = analysis.cumulative(rows, "rating ~ extraction*noun_phrase + (1|participant)").set_index("term")
-    for term, true in (("extraction", -1.0), ("noun_phrase", 0.0), ("extraction:noun_phrase", 0.8)):
-        found = models.loc[term]
-        assert abs(found["estimate"] - true) < 3 * found["se"], (term, found["estimate"])
-    assert models.loc["extraction", "p"] < 0.001
+    rows = coded(rated.assign(rating=rated["response"].astype(int)))
+    models = analysis.cumulative(rows, "rating ~ extraction*noun_phrase + (1|participant)")
+    found_by(models, {"extraction": -1.0, "noun_phrase": 0.0, "extraction:noun_phrase": 0.8})
+
+
+def test_the_binomial_model_recovers_log_odds_of_a_right_answer(tables: dict[str, pd.DataFrame]) -> None:
+    asked = tables["responses"].query("role == 'target' and task == 'question'")
+    rows = coded(asked.assign(right=asked["correct"].astype(int)))
+    models = analysis.fit(rows, "right ~ extraction*noun_phrase + (1|participant) + (1|item)", family="binomial")
+    found_by(models, {"extraction": -1.0, "noun_phrase": 0.0, "extraction:noun_phrase": 0.9})
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 """Figures of ratings and reading times: means, effects, what they depend on, and power."""
 
+import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -10,9 +11,11 @@ from ...ledger import ALL
 from ...measuring.ratings_and_times import SENTENCE_WIDE
 from ...modelling.grammaticality import TERM
 from ...modelling.headline import beside, headline
+from ...modelling.pilot import UPPER
 from ...modelling.sensitivity import UNFLAGGED
 from ...prompts import prompts_of, select_prompt
-from ..wording.labels import asked, label, mean_z, region_name
+from ..wording.labels import asked, coefficient, label, mean_z, region_name
+from ..wording.numbers import Row
 from .figure_style import (
     BLUE,
     DASHED,
@@ -23,7 +26,6 @@ from .figure_style import (
     ORANGE,
     TEXT,
     WIDTH,
-    blank,
     common_labels,
     dots,
     figure_legend,
@@ -276,21 +278,52 @@ def _plain(name: str, level: str) -> str:
 
 
 def power_figure(power: pd.DataFrame) -> "Figure":
-    """Return how often the smallest effect is found, by participants, a line for each number of items."""
+    """Return how often each coefficient is found, by participants: a panel for each response, model, term and size, a line for each
+    number of items; what the upper limits of a pilot's spreads would leave of it is dashed.
+    """
     rows = filled(power, "power")
+    numbers = sorted(rows["n_items"].unique())
+    titles = rows.apply(power_panel, axis="columns")
     with style():
-        figure, axes = blank(3.2)
-        axes.axhline(0.8, **DASHED)
-        for k, ((effect, items), part) in enumerate(rows.groupby(["effect", "n_items"], sort=True)):
-            part = part.sort_values("participants")
-            error = whiskers(part, "power", "power_low", "power_high")
-            name = f"{items} items, effect {effect:g}"
-            line(axes, part["participants"], part["power"], error, k, name, markersize=5, linewidth=1.6)
-        axes.set_ylim(-0.03, 1.03)
-        axes.set_xlabel("participants")
-        axes.set_ylabel("studies that find it")
-        legend(axes, len(rows), columns=2)
+        figure, panels = grid(titles.nunique(), 2.6)
+        for axes, (title, part) in zip(panels, rows.groupby(titles, sort=True), strict=False):
+            axes.axhline(0.8, **DASHED)
+            for k, items in enumerate(numbers):
+                here = part[part["n_items"] == items].sort_values("participants")
+                for assumed, curve in here.groupby("assumptions", sort=True):
+                    least: dict[str, Any] = {"linestyle": "--", "alpha": 0.6} if assumed == UPPER else {}
+                    name = f"{items} items{', upper limits of spreads' if least else ''}"
+                    error = whiskers(curve, "power", "power_low", "power_high")
+                    line(
+                        axes,
+                        curve["participants"],
+                        curve["power"],
+                        error,
+                        k,
+                        name,
+                        markersize=5,
+                        linewidth=1.6,
+                        **least,
+                    )
+            axes.set_xticks(sorted(part["participants"].unique()))
+            axes.set_ylim(-0.03, 1.03)
+            panel(axes, str(title))
+        common_labels(figure, "participants", "studies that find it")
+        figure_legend(figure, max(panels, key=lambda one: len(one.get_legend_handles_labels()[1])), 2)
     return figure
+
+
+def power_panel(row: Row) -> str:
+    """Return the title of the panel in which a row of the table power is drawn, in two lines.
+
+    >>> power_panel({"response": "rating", "family": "ordinal", "slopes": "none", "term": "number:attractor", "effect": 0.3})
+    'rating, ordinal, without slopes\\nnumber × attractor: 0.3'
+    """
+    model = [row["family"]] if row["response"] == "rating" else []
+    fitted = {"tested": [], "none": ["without slopes"], "maximal": ["with all slopes"]}[row["slopes"]]
+    first = ", ".join([row["response"].replace("log_rt", "log RT"), *model, *fitted])
+    second = f"{coefficient(row['term'])}: {row['effect']:.3g}"
+    return "\n".join([first, *textwrap.wrap(second, 34)])
 
 
 def _stars(p: float) -> str:

@@ -301,8 +301,8 @@ def trust(page: Page) -> Section:
         "sensitivity", "specifications", caption, partial(effect_figures.specification_figure, grid)
     )
     caption = (
-        "Share of simulated studies in which the smallest effect of interest is found at .05, by participants and items, with 95% "
-        "Wilson intervals. The dashed line is four of five."
+        "Share of simulated studies in which a coefficient of the stated size is found at .05, by participants and items, with 95% "
+        "Wilson intervals; dashed curves are drawn with the upper limits of a pilot's spreads. The dashed line is four of five."
     )
     exhibits += page.figure("power", "power", caption, partial(effect_figures.power_figure, page.get("power")))
     exhibits += page.table("power", "Power by simulation.", aside=True)

@@ -30,6 +30,7 @@ read <- function(file) {
 {% endfor %}
 
 trials_of <- function(one) {
+  if (is.null(one$measure)) one$measure <- "rating"  # of ordinal models
   if (one$measure %in% c("log_rt", "rt")) return(region_times[region_times$region == one$region, ])
   if (is_binary(one)) {
     rows <- binary_answers[binary_answers$measure == one$measure, ]
@@ -81,6 +82,13 @@ rows_of_factors <- function(one) {
     rows[[name]] <- by$code[match(cell(rows), cell(by))]
   }
   centred(rows, one$formula, contrasts)
+}
+
+{% endif %}
+{% if ratings %}
+rows_of_ratings <- function(one) {
+  one$measure <- "rating"
+  if (nzchar(one$model)) rows_of_factors(one) else rows_of_pairs(one)
 }
 
 {% endif %}
@@ -149,12 +157,17 @@ in_order <- function(terms) vapply(strsplit(terms, ":"), function(parts) paste(s
 # One row a model: apart is the largest difference between its estimates and those of the table, in standard errors.
 again <- function(table) {
   do.call(rbind, lapply(Filter(is_fitted, models_of(table)), function(one) {
-    model <- fitted_again(one, table$rows(one))
-    ours <- one$terms[!is.na(one$terms$estimate), ]
-    theirs <- coef(summary(model))
-    theirs <- theirs[match(in_order(ifelse(ours$term == "intercept", "(Intercept)", ours$term)), in_order(rownames(theirs))), , drop = FALSE]
-    apart <- max(abs(ours$estimate - theirs[, "Estimate"]) / theirs[, "Std. Error"])
-    data.frame(table = table$name, one[table$keys], n = nrow(model.frame(model)), singular = singular(model), apart = signif(apart, 2))
+    row <- data.frame(table = table$name, one[table$keys], n = NA, singular = NA, apart = NA, refused = "")
+    tryCatch({
+      model <- fitted_again(one, table$rows(one))
+      ours <- one$terms[!is.na(one$terms$estimate), ]
+      theirs <- coef(summary(model))
+      same <- match(in_order(ifelse(ours$term == "intercept", "(Intercept)", ours$term)), in_order(rownames(theirs)))
+      row$n <- nrow(model.frame(model))
+      row$singular <- singular(model)
+      row$apart <- signif(max(abs(ours$estimate - theirs[same, "Estimate"]) / theirs[same, "Std. Error"]), 2)
+      row
+    }, error = function(e) { row$refused <- conditionMessage(e); row })
   }))
 }
 
@@ -172,10 +185,16 @@ unfitted <- function(table) {
 if (length(asked) == 0) {
   suppressPackageStartupMessages(library(lmerTest))
   refits <- rbind_all(lapply(tables, again))
-  print(refits, row.names = FALSE)
-  cat(sprintf("\n%d models fitted again; the largest difference is %.2g standard errors", nrow(refits), max(refits$apart, na.rm = TRUE)))
-  cat(sprintf(", and %.2g where no fit is singular\n", max(refits$apart[!refits$singular], na.rm = TRUE)))
-  cat("\nNot fitted again:\n", paste0("  ", c(unlist(lapply(tables, unfitted)), left_out), "\n"), sep = "")
+  rownames(refits) <- NULL
+  print(refits[names(refits) != "refused"])
+  largest <- function(apart) if (any(!is.na(apart))) signif(max(apart, na.rm = TRUE), 2) else "not known"
+  cat("\n", sum(!is.na(refits$apart)), " models fitted again; the largest difference is ", largest(refits$apart), " standard errors, and ",
+      largest(refits$apart[!refits$singular]), " where no fit is singular\n", sep = "")
+  far <- which(refits$apart > 0.01)
+  if (length(far)) cat("More than 0.01 apart, as where the likelihood is flat or has several peaks; neither is the answer: rows ", paste(far, collapse = ", "), "\n", sep = "")
+  refused <- which(nzchar(refits$refused))
+  refused <- sprintf("%s, row %d above: %s", refits$table[refused], refused, refits$refused[refused])
+  cat("\nNot fitted again:\n", paste0("  ", c(refused, unlist(lapply(tables, unfitted)), left_out), "\n"), sep = "")
 }
 {% if bayesian %}
 {% include "bayesian.R" %}

@@ -10,17 +10,25 @@ from gardenpath.study.config import Smallest, smallest_effect
 from ...measuring.ratings_and_times import SENTENCE_WIDE
 from ...modelling.grammaticality import INTERCEPTS, TERM
 from ...modelling.headline import beside, headline
+from ...modelling.pilot import PILOT, UPPER
 from ...modelling.random_effects import steps_named
 from ...prompts import prompts_of, rows_of_prompt
 from ...row_dicts import records
 from .fits import AGREEING, FORMS, crosschecked, form
-from .labels import asked, label
+from .labels import asked, coefficient, label
 from .numbers import ALPHA, Row, apa, correlation, interval, percent, signed, significance
 from .participation import NOT_TOLD_APART
+from .terms import term
 
 FIRST = (SENTENCE_WIDE, "critical")  # the regions whose effects have a sentence each
 UNITS = {"z": "standard deviations", "log_rt": "log ms"}
 NO_TESTS = "these are no tests of their own"  # models under other choices
+POWER_UNITS = {
+    "log_rt": "log ms",
+    "rating": "on the latent scale of ratings (in s.d. of a single one)",
+    "correct": "log odds of a right answer",
+    "chosen": "log odds of a choice",
+}
 ENOUGH = 0.8  # share of studies that find an effect
 
 
@@ -154,13 +162,18 @@ def ordinal(models: pd.DataFrame) -> list[str]:
     several = "prompt" in models and len(prompts_of(models)) > 1
     for row in records(models[~of_paradigms].dropna(subset="estimate")):
         where = asked(row["prompt"] if several else None)
-        name = "" if pd.isna(row.get("phenomenon")) else f"{label(row['phenomenon'])}{where}: "
+        of = next((row[name] for name in ("model", "phenomenon") if not pd.isna(row.get(name))), None)
+        name = "" if of is None else f"{label(of)}{where}: "
         verdict = "differ" if row["p"] < ALPHA else "are not shown to differ"
         wald = apa({**row, "df": None, "t": row["z"]})
         sentences.append(
-            f"{name}as ordered categories ({row['link']}), ratings {verdict} by {label(row['term'])} ({wald})."
+            f"{name}as ordered categories ({row['link']}), ratings {verdict} by {_predictor(row)} ({wald})."
         )
     return sentences
+
+
+def _predictor(row: Row) -> str:
+    return label(row["term"]) if pd.isna(row.get("contrast")) else term(row)
 
 
 def power(models: pd.DataFrame, smallest: Smallest) -> list[str]:
@@ -187,17 +200,35 @@ def power(models: pd.DataFrame, smallest: Smallest) -> list[str]:
 
 
 def planned(power: pd.DataFrame) -> list[str]:
-    """Return, for each number of items, how many participants find the smallest effect in four of five studies."""
+    """Return, for each coefficient, model and number of items, how many participants find it in four of five studies."""
     sentences = []
-    for (size, items), rows in power.groupby(["effect", "n_items"], sort=True):
+    place = ["response", "family", "slopes", "assumptions", "term", "effect", "n_items"]
+    for _, rows in power.groupby(place, sort=True):
         reached = rows[rows["power"] >= ENOUGH]
         row = records(reached.nsmallest(1, "participants") if len(reached) else rows.nlargest(1, "participants"))[0]
         sentences.append(
-            f"An effect of {size:g} is found by {row['participants']} participants with {items} items in "
+            f"{_subject(row)} is found by {row['participants']} participants with {row['n_items']} items in "
             f"{percent(row['power'])} of {row['runs']} simulated studies (95% Wilson interval {percent(row['power_low'])} to "
-            f"{percent(row['power_high'])}){'' if len(reached) else '; more than these would be needed for 80%'}."
+            f"{percent(row['power_high'])}), and in {percent(row['false_positives'])} of them where it is absent"
+            f"{'' if len(reached) else '; more than these would be needed for 80%'}.{_caution(row)}"
         )
     return sentences
+
+
+def _subject(row: Row) -> str:
+    """Return which coefficient of which model a row of the table power is about, and under which spreads."""
+    said = f"An effect of {coefficient(row['term'])} of {row['effect']:.3g} {POWER_UNITS[row['response']]}"
+    model = f"{row['family']} model" if row["response"] == "rating" else ""
+    spreads = {PILOT: "with the spreads of the pilot", UPPER: "with the upper 80% limits of the pilot's spreads"}
+    also = [part for part in (model, spreads.get(row["assumptions"], "")) if part]
+    return f"{', '.join([said, *also])}," if also else said
+
+
+def _caution(row: Row) -> str:
+    """Return what the random effects that are fitted do to a p."""
+    if row["slopes"] != "none" or row["response"] == "chosen":
+        return ""
+    return " The model has no slopes, which there are in what is simulated, so its p is optimistic."
 
 
 def refits(grid: pd.DataFrame) -> str:

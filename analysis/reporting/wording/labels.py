@@ -19,6 +19,15 @@ def label(name: object) -> str:
     return str(name).replace("_", " ")
 
 
+def coefficient(term: str) -> str:
+    """Return a coefficient of the table power as people write it.
+
+    >>> coefficient("number:head_noun"), coefficient("number@plural")
+    ('number × head noun', 'number at plural')
+    """
+    return label(term).replace(":", " × ").replace("@", " at ")
+
+
 RESPONSES = {
     "z": "rating (z)", "rating": "rating", "log_rt": "log reading time", "rt": "reading time (ms)",
     "correct": "right answers (log odds)", "yes": "yes (log odds)", "chosen": "choices (log odds)",

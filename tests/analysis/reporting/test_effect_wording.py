@@ -228,7 +228,24 @@ def test_other_models_are_told_on_their_own_scale() -> None:
         "by .03)."
     ]
     assert surprisal.smooth_terms(pd.DataFrame([curve | {"edf": 3.2}]))[0].startswith("s(surprisal): bent")
+
+
+def test_power_names_coefficient_model_spreads_and_false_positives() -> None:
     power = pd.DataFrame({"effect": 0.05, "n_items": 24, "participants": [20, 40, 60], "power": [0.5, 0.82, 0.95], "runs": 200,
-                          "power_low": 0.7, "power_high": 0.9})  # fmt: skip
-    assert "is found by 40 participants with 24 items in 82.0% of 200" in effects.planned(power)[0]
+                          "power_low": 0.7, "power_high": 0.9, "false_positives": 0.045, "response": "log_rt",
+                          "term": "number:attractor", "family": "linear", "slopes": "tested",
+                          "assumptions": "default"})  # fmt: skip
+    assert effects.planned(power) == [
+        "An effect of number × attractor of 0.05 log ms is found by 40 participants with 24 items in 82.0% of 200 simulated "
+        "studies (95% Wilson interval 70.0% to 90.0%), and in 4.5% of them where it is absent."
+    ]
     assert "more than these would be needed" in effects.planned(power.head(1))[0]
+    ordinal = power.head(1).assign(
+        response="rating", family="ordinal", slopes="none", assumptions="pilot (80 % limits)"
+    )
+    [said] = effects.planned(ordinal)
+    assert said.startswith(
+        "An effect of number × attractor of 0.05 on the latent scale of ratings (in s.d. of a single one), ordinal model, with the "
+        "upper 80% limits of the pilot's spreads, is found by 20 participants"
+    )
+    assert said.endswith("so its p is optimistic.")
