@@ -2,14 +2,12 @@
 
 import contextlib
 import io
-import json
 import os
 import re
 import shlex
 import shutil
 import subprocess
 import sys
-import time
 from dataclasses import dataclass
 from pathlib import Path
 from unittest import mock
@@ -91,43 +89,6 @@ def run_here(line: str, folder: Path) -> Ran:
     ):
         main()
     return Ran(line, int(end.value.code or 0), printed.getvalue(), said.getvalue())
-
-
-@dataclass(frozen=True)
-class Demo:
-    """The example study, from materials to report: its folder, and the commands that were run in it."""
-
-    folder: Path
-    ran: list[Ran]
-
-    def printed(self, command: str) -> str:
-        """What a command printed."""
-        return next(one.printed for one in self.ran if one.line.split()[1] == command)
-
-
-@pytest.fixture(scope="session")
-def demo(tmp_path_factory: pytest.TempPathFactory) -> Demo:
-    """The example study as the commands of README make it, once a test run: to be read, and not changed.
-
-    Of several processes that run the tests the first that asks runs the commands; the others wait for it.
-    """
-    pytest.importorskip("torch", reason="the extra lm is not installed")
-    base = tmp_path_factory.getbasetemp()
-    place = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "demo"
-    folder, record = place / "examples" / "minimal-pairs", place / "ran.json"
-    try:
-        place.mkdir()
-    except FileExistsError:
-        end = time.monotonic() + 1800
-        while not record.exists():
-            assert time.monotonic() < end, f"another process has not finished {place} within half an hour"
-            time.sleep(0.2)
-        return Demo(folder, [Ran(**one) for one in json.loads(record.read_text())])
-    shutil.copytree(ROOT / "examples", place / "examples")
-    ran = [run_line(line, folder) for line in commands(ROOT / "README.md")]
-    (place / "part").write_text(json.dumps([vars(one) for one in ran]))
-    (place / "part").rename(record)
-    return Demo(folder, ran)
 
 
 @pytest.fixture(scope="session")

@@ -156,6 +156,22 @@ def analysed(tables: dict[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
 
 
 @pytest.fixture(scope="session")
+def islands(tables: dict[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
+    """The study of `tables` with one phenomenon of its three: most of the time of `analyse` goes to models of each."""
+    items = tables["items"].loc[tables["items"]["phenomenon"] == "islands", "item"]
+    return {
+        name: frame[frame["item"].isin(items)].reset_index(drop=True) if "item" in frame else frame
+        for name, frame in tables.items()
+    }
+
+
+@pytest.fixture(scope="session")
+def analysed_islands(islands: dict[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
+    """What `analyse` makes of `islands`, to be read and not changed."""
+    return analyse({name: islands[name] for name in ("readings", "responses", "sessions", "items")})
+
+
+@pytest.fixture(scope="session")
 def analysed_maximally(tables: dict[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
     """The same with random effects by the policy maximal."""
     return analyse(

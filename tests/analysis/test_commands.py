@@ -38,14 +38,14 @@ min_rt = 200.0
 
 
 @pytest.fixture
-def study(tables: dict[str, pd.DataFrame], tmp_path: Path) -> Path:
-    return stated(tables, tmp_path)
+def study(islands: dict[str, pd.DataFrame], tmp_path: Path) -> Path:
+    return stated(islands, tmp_path)
 
 
 @pytest.fixture(scope="module")
-def analysed_study(tables: dict[str, pd.DataFrame], tmp_path_factory: pytest.TempPathFactory) -> Path:
+def analysed_study(islands: dict[str, pd.DataFrame], tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The study after `analyse`, to be copied."""
-    folder = stated(tables, tmp_path_factory.mktemp("study"))
+    folder = stated(islands, tmp_path_factory.mktemp("study"))
     told = run("analyse", folder / "tables", "-o", folder / "results")
     assert told.exit_code == 0, told.output
     return folder
@@ -72,7 +72,10 @@ def run(*arguments: object) -> Result:
     return CliRunner().invoke(cli, [str(argument) for argument in arguments])
 
 
-def test_a_study_goes_from_tables_to_a_report(study: Path) -> None:
+def test_a_study_of_three_phenomena_goes_from_tables_to_a_report(
+    tables: dict[str, pd.DataFrame], tmp_path: Path
+) -> None:
+    study = stated(tables, tmp_path)
     told = run("analyse", study / "tables", "--study", study / "study.toml", "-o", study / "results")
     assert told.exit_code == 0, told.output
     assert "Ratings differ between grammatical and ungrammatical sentences in" in told.stdout

@@ -59,18 +59,18 @@ def test_an_incomplete_session_and_one_slow_region_are_excluded_and_nothing_else
     assert "practice" not in set(found["rating_scores"]["role"])
 
 
-def test_excluding_reading_times_leaves_ratings_as_they_are(tables: Tables, found: Tables) -> None:
+def test_excluding_reading_times_leaves_ratings_as_they_are(islands: Tables, analysed_islands: Tables) -> None:
     anyone = ExcludeSection(out_of_band=1)
-    narrow = analyse({name: tables[name] for name in GIVEN}, AnalysisSection(min_rt=250, max_rt=400, exclude=anyone))
-    pd.testing.assert_frame_equal(narrow["rating_scores"], found["rating_scores"])
-    assert len(narrow["region_times"]) < len(found["region_times"])
+    narrow = analyse({name: islands[name] for name in GIVEN}, AnalysisSection(min_rt=250, max_rt=400, exclude=anyone))
+    pd.testing.assert_frame_equal(narrow["rating_scores"], analysed_islands["rating_scores"])
+    assert len(narrow["region_times"]) < len(analysed_islands["region_times"])
 
 
-def test_the_tables_given_are_not_changed(tables: Tables) -> None:
-    before = {name: tables[name].copy(deep=True) for name in GIVEN}
-    analyse({name: tables[name] for name in GIVEN})
+def test_the_tables_given_are_not_changed(islands: Tables) -> None:
+    before = {name: islands[name].copy(deep=True) for name in GIVEN}
+    analyse({name: islands[name] for name in GIVEN})
     for name, frame in before.items():
-        pd.testing.assert_frame_equal(tables[name], frame)
+        pd.testing.assert_frame_equal(islands[name], frame)
 
 
 def test_row_order_changes_no_result(tables: Tables, found: Tables) -> None:
@@ -78,17 +78,18 @@ def test_row_order_changes_no_result(tables: Tables, found: Tables) -> None:
     again = analyse(dict(zip(GIVEN, shuffled, strict=True)))
     numbers = ["phenomenon", "condition", "region", "measure", "participants", "n", "mean_value", "se"]
     pd.testing.assert_frame_equal(again["condition_means"][numbers], found["condition_means"][numbers])
-    pd.testing.assert_frame_equal(again["phenomenon_models"], found["phenomenon_models"], rtol=1e-4)
+    # An optimizer stops at another last digit; ms are given to a tenth.
+    pd.testing.assert_frame_equal(again["phenomenon_models"], found["phenomenon_models"], rtol=1e-4, atol=1e-3)
 
 
-def test_a_study_of_ratings_alone_has_no_times(tables: Tables) -> None:
-    found = analyse(changed(tables, readings=tables["readings"].head(0)))
+def test_a_study_of_ratings_alone_has_no_times(islands: Tables) -> None:
+    found = analyse(changed(islands, readings=islands["readings"].head(0)))
     assert found["region_times"].empty
     assert set(found["phenomenon_models"]["measure"]) == {"z"}
 
 
-def test_a_study_of_reading_alone_has_no_ratings(tables: Tables) -> None:
-    found = analyse(changed(tables, responses=tables["responses"].head(0)))
+def test_a_study_of_reading_alone_has_no_ratings(islands: Tables) -> None:
+    found = analyse(changed(islands, responses=islands["responses"].head(0)))
     assert found["rating_scores"].empty
     assert set(found["phenomenon_models"]["measure"]) == {"log_rt"}
 
@@ -114,9 +115,9 @@ def test_when_every_reading_time_is_out_so_is_everybody_in_a_sentence(tables: Ta
         analyse({name: tables[name] for name in GIVEN}, AnalysisSection(min_rt=1, max_rt=2))
 
 
-def test_when_every_reading_time_is_out_the_ratings_remain_if_declared_so(tables: Tables) -> None:
+def test_when_every_reading_time_is_out_the_ratings_remain_if_declared_so(islands: Tables) -> None:
     found = analyse(
-        {name: tables[name] for name in GIVEN},
+        {name: islands[name] for name in GIVEN},
         AnalysisSection(min_rt=1, max_rt=2, exclude=ExcludeSection(out_of_band=1)),
     )
     assert found["region_times"].empty
@@ -131,64 +132,65 @@ def test_times_that_are_no_numbers_are_a_sentence(tables: Tables) -> None:
 
 
 @pytest.mark.parametrize("few", ["participant", "item"])
-def test_one_participant_or_one_item_gives_every_table_and_says_why_no_model(tables: Tables, few: str) -> None:
+def test_one_participant_or_one_item_gives_every_table_and_says_why_no_model(islands: Tables, few: str) -> None:
     kept = {"participant": ["P00"], "item": ["islands-1"]}[few]
-    shown = {name: tables[name][tables[name][few].isin(kept)] for name in ("readings", "responses")}
-    found = analyse(changed(tables, **shown), AnalysisSection(exclude=ExcludeSection(out_of_band=1)))
+    shown = {name: islands[name][islands[name][few].isin(kept)] for name in ("readings", "responses")}
+    found = analyse(changed(islands, **shown), AnalysisSection(exclude=ExcludeSection(out_of_band=1)))
     for name, frame in found.items():
         pd.testing.assert_frame_equal(check(frame, name), frame)
     assert found["phenomenon_models"]["estimate"].isna().all()
     assert found["phenomenon_models"]["note"].str.startswith("Not fitted: ").all()
 
 
-def test_a_constant_rater_is_counted_and_has_no_z(tables: Tables) -> None:
-    responses = tables["responses"].copy()
+def test_a_constant_rater_is_counted_and_has_no_z(islands: Tables) -> None:
+    responses = islands["responses"].copy()
     responses.loc[responses["participant"] == "P03", "response"] = "4"
-    found = analyse(changed(tables, responses=responses))
+    found = analyse(changed(islands, responses=responses))
     scores = found["rating_scores"]
     assert scores.loc[scores["participant"] == "P03", "z"].isna().all()
     ledger = found["exclusions"].query("condition == 'all' and table == 'rating_scores'").iloc[0]
-    assert ledger["excluded"] == 23
+    own = (responses["participant"] == "P03") & (responses["role"] == "target")
+    assert ledger["excluded"] == own.sum() > 6
 
 
-def test_the_seed_alone_decides_what_is_drawn(tables: Tables, found: Tables) -> None:
-    again, other = (analyse({name: tables[name] for name in GIVEN}, seed=seed) for seed in (1, 2))
+def test_the_seed_alone_decides_what_is_drawn(islands: Tables, analysed_islands: Tables) -> None:
+    again, other = (analyse({name: islands[name] for name in GIVEN}, seed=seed) for seed in (1, 2))
     for name, frame in again.items():
-        assert frame.to_csv() == found[name].to_csv(), name
-    differing = [name for name, frame in other.items() if frame.to_csv() != found[name].to_csv()]
+        assert frame.to_csv() == analysed_islands[name].to_csv(), name
+    differing = [name for name, frame in other.items() if frame.to_csv() != analysed_islands[name].to_csv()]
     assert differing == ["reliability", "noise_ceilings"]
 
 
 @pytest.mark.parametrize("storage", ["python", "pyarrow"])
-def test_how_pandas_stores_text_changes_no_result(tables: Tables, found: Tables, storage: str) -> None:
+def test_how_pandas_stores_text_changes_no_result(islands: Tables, analysed_islands: Tables, storage: str) -> None:
     if storage == "pyarrow":
         pytest.importorskip("pyarrow")
     with pd.option_context("mode.string_storage", storage):
-        stored = {name: check(tables[name].astype(object), name) for name in GIVEN}
+        stored = {name: check(islands[name].astype(object), name) for name in GIVEN}
         again = analyse(stored)
         assert stored["items"]["item"].dtype.storage == storage
     for name, frame in again.items():
-        assert frame.to_csv(index=False) == found[name].to_csv(index=False)
+        assert frame.to_csv(index=False) == analysed_islands[name].to_csv(index=False)
 
 
 def test_a_study_with_factors_of_its_own_and_no_table_of_them_is_told_so(
-    tables: Tables, caplog: pytest.LogCaptureFixture
+    islands: Tables, caplog: pytest.LogCaptureFixture
 ) -> None:
     factorial = {"grammatical": "subject", "ungrammatical": "object"}
-    renamed = {name: tables[name].replace({"condition": factorial}) for name in ("items", "readings", "responses")}
-    analyse(renamed | {"sessions": tables["sessions"]})
+    renamed = {name: islands[name].replace({"condition": factorial}) for name in ("items", "readings", "responses")}
+    analyse(renamed | {"sessions": islands["sessions"]})
     assert "there are no models of" in caplog.text
     assert "the table conditions" in caplog.text
     caplog.clear()
-    analyse(changed(tables))
+    analyse(changed(islands))
     assert "there are no models" not in caplog.text
 
 
-def test_a_rule_that_could_exclude_nobody_is_named(tables: Tables, caplog: pytest.LogCaptureFixture) -> None:
-    questions = tables["responses"].assign(task="question", prompt="comprehension", correct=False, response="no")
+def test_a_rule_that_could_exclude_nobody_is_named(islands: Tables, caplog: pytest.LogCaptureFixture) -> None:
+    questions = islands["responses"].assign(task="question", prompt="comprehension", correct=False, response="no")
     asked = questions[questions["role"] == "target"].groupby("participant").head(3)
-    both = pd.concat([tables["responses"], asked], ignore_index=True)
-    results = analyse(changed(tables, responses=check(both, "responses")))
+    both = pd.concat([islands["responses"], asked], ignore_index=True)
+    results = analyse(changed(islands, responses=check(both, "responses")))
     assert "analysis.exclude.questions is 20, and nobody answered more than 3" in caplog.text
     rule = "less than 80% of at least 20 questions answered correctly; nobody answered so many"
     assert rule in set(results["exclusions"]["rule"])

@@ -1,4 +1,4 @@
-"""The commands of a study, one after another, each from the files of the one before."""
+"""Commands of a study: what they print and write, beside the sequence of README, which tests/contract/test_docs.py runs."""
 
 import json
 from pathlib import Path
@@ -9,24 +9,11 @@ from click.testing import CliRunner
 from gardenpath import study
 from gardenpath.cli.main import cli
 
-from ..conftest import Demo
-
 
 def run(*words: str) -> str:
     done = CliRunner().invoke(cli, words, catch_exceptions=False)
     assert done.exit_code == 0, done.output
     return done.stdout
-
-
-@pytest.mark.lm
-@pytest.mark.slow
-def test_simulated_sessions_become_tables_and_results(demo: Demo) -> None:
-    assert "24 grammatical" in demo.printed("design")
-    assert len(study.read(demo.folder / "tables", "responses")) == 54 * 39
-    assert {"z", "log_rt"} == set(study.read(demo.folder / "results", "phenomenon_models")["measure"])
-    page = (demo.folder / "report.html").read_text()
-    assert "simulated" in page
-    assert "http://" not in page.replace("http://www.w3.org", "")
 
 
 def test_a_seed_not_given_is_printed(study_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -69,7 +69,11 @@ def test_ordinal_models_come_out_in_r_as_in_their_table(
     sign = scores["condition"].map({"grammatical": 0.5, "ungrammatical": -0.5})
     rated = (scores["role"] == "target") & scores["z"].notna() & (scores["phenomenon"] == "islands")
     rows = scores[rated].assign(grammaticality=sign)
-    given = {"items": tables["items"], "rating_scores": scores, "ordinal_models": ordinal_models(rows)}
+    given = {
+        "items": tables["items"],
+        "rating_scores": scores,
+        "ordinal_models": ordinal_models(rows)["ordinal_models"],
+    }
     run_r(written(given, tmp_path, after='write.csv(refits, "found.csv", row.names = FALSE)'))
     found = pd.read_csv(tmp_path / "found.csv")
     assert found[["phenomenon", "n"]].to_numpy().tolist() == [["islands", len(rows)]]
