@@ -191,7 +191,7 @@ if (length(asked) == 0) {
   cat("\n", sum(!is.na(refits$apart)), " models fitted again; the largest difference is ", largest(refits$apart), " standard errors, and ",
       largest(refits$apart[!refits$singular]), " where no fit is singular\n", sep = "")
   far <- which(refits$apart > 0.01)
-  if (length(far)) cat("Rows ", paste(far, collapse = ", "), ": so far apart, the likelihood is flat or has several peaks; take neither for the answer\n", sep = "")
+  if (length(far)) cat("More than 0.01 apart, as where the likelihood is flat or has several peaks; neither is the answer: rows ", paste(far, collapse = ", "), "\n", sep = "")
   refused <- which(nzchar(refits$refused))
   refused <- sprintf("%s, row %d above: %s", refits$table[refused], refused, refits$refused[refused])
   cat("\nNot fitted again:\n", paste0("  ", c(refused, unlist(lapply(tables, unfitted)), left_out), "\n"), sep = "")
