@@ -30,7 +30,6 @@ read <- function(file) {
 {% endfor %}
 
 trials_of <- function(one) {
-  if (is.null(one$measure)) one$measure <- "rating"  # of ordinal models
   if (one$measure %in% c("log_rt", "rt")) return(region_times[region_times$region == one$region, ])
   if (is_binary(one)) {
     rows <- binary_answers[binary_answers$measure == one$measure, ]
