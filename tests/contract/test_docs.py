@@ -56,7 +56,7 @@ def test_the_parts_of_study_toml_shown_in_docs_are_taken(workplace: Path) -> Non
     """Put into the example study, as a reader would."""
     stated = tomllib.loads((workplace / "examples" / "minimal-pairs" / "study.toml").read_text())
     shown = blocks(ROOT / "docs" / "study-toml.md", "toml")
-    assert len(shown) == 6
+    assert len(shown) == 7
     for block in shown:
         for section, keys in tomllib.loads(block).items():
             stated[section] = stated.get(section, {}) | keys
@@ -64,7 +64,7 @@ def test_the_parts_of_study_toml_shown_in_docs_are_taken(workplace: Path) -> Non
     assert tasks_of(plan).asks["filler"] == ["acceptability"]
     assert [item.responses["acceptability"] for item in plan.design.attention] == [["2"], ["1", "2", "3"]]
     assert len(plan.design.practice) == 3
-    assert [model.name for model in plan.analysis.models] == ["embedded verb", "ease"]
+    assert [model.name for model in plan.analysis.models] == ["embedded verb", "ease", "noun phrase within extraction"]
     assert plan.simulate["extraction:noun_phrase"].log_rt == {"embedded_verb": -0.1}
     assert [field.name for field in plan.procedure.demographics] == ["age", "hand"]
 

@@ -65,6 +65,7 @@ def svg(figure: "Figure", name: str) -> str:
 
     stream = io.StringIO()
     with style(), matplotlib.rc_context({"svg.hashsalt": name}):
+        _lay_out(figure)
         figure.savefig(stream, format="svg", metadata={"Date": None, "Creator": None}, transparent=True)
     text = stream.getvalue()
     text = text[text.index("<svg") :]
@@ -77,8 +78,23 @@ def png(figure: "Figure") -> bytes:
     """Return the figure as a PNG picture, the same bytes each time."""
     stream = io.BytesIO()
     with style():
+        _lay_out(figure)
         figure.savefig(stream, format="png", dpi=DPI, metadata={"Software": None})
     return stream.getvalue()
+
+
+def _lay_out(figure: "Figure") -> None:
+    """Give all parts of a figure their places for good: `savefig` would find them anew for each picture, and draw twice."""
+    from matplotlib.backends.backend_svg import FigureCanvasSVG
+
+    engine = figure.get_layout_engine()
+    if engine is None:
+        return
+    FigureCanvasSVG(figure)  # whose texts are as wide as they are in the picture
+    figure.dpi, dpi = 72, figure.dpi
+    engine.execute(figure)
+    figure.dpi = dpi
+    figure.set_layout_engine(None)
 
 
 def save(figure: "Figure", name: str, folder: Path) -> None:
