@@ -17,7 +17,7 @@ from .measuring.ratings_and_times import condition_means, marked, rating_scores,
 from .measuring.reliability import choice_agreement, noise_ceilings, rating_counts, reliabilities
 from .modelling.factorial import factorial_models, regions_named
 from .modelling.grammaticality import Measured, entering, families, paradigm_models, phenomenon_models
-from .modelling.ordinal import ordinal_models
+from .modelling.ordinal import ordinal_factorial_models, ordinal_models
 from .modelling.random_effects import chosen_models
 from .modelling.sensitivity import sensitivity_grid
 
@@ -40,7 +40,8 @@ def analyse(
     With another `policy` than declared, or with `crosscheck`, chosen_models and model_steps are there too: models whose
     random effects the policy chose, refitted in the other engine.
 
-    ordinal_models, ratings as ordered categories in R, is there with `ordinal`, or where that is not stated with the engine lme4.
+    ordinal_models, ratings as ordered categories in R, is there with `ordinal`, or where that is not stated with the engine lme4;
+    of the study's own factors, too, and of declared models whose response is `rating`.
 
     With conditions, factorial_models is there for a study with factors of its own, or with declared `models`; regions that
     they name beside the critical one are measured too, by the spans of words. Answers that are one of two (questions with a right
@@ -181,10 +182,9 @@ def _on_request(
     requested: dict[str, pd.DataFrame] = {}
     if policy != "declared" or crosscheck:
         requested |= chosen_models(entered, engine=engine, policy=policy, crosscheck=crosscheck)
-    rated = [rows for (measure, _, _), rows in entered.items() if measure == "z"]
     # Ordinal models are R's: where it fits the models anyway, they are there unless the study says no.
-    if rated and (engine == "lme4" if settings.ordinal is None else settings.ordinal):
-        requested["ordinal_models"] = ordinal_models(pd.concat(rated, ignore_index=True))
+    if engine == "lme4" if settings.ordinal is None else settings.ordinal:
+        requested = _together(requested, _ordinal(settings, entered, scores, conditions))
     factorial = factorial_models(
         scores,
         measured,
@@ -196,8 +196,20 @@ def _on_request(
         crosscheck=crosscheck,
         smallest=settings.smallest,
     )
-    if len(factorial["factorial_models"]):
-        steps = [part["model_steps"] for part in (requested, factorial) if "model_steps" in part]
-        requested |= {name: table for name, table in factorial.items() if len(table)}
-        requested["model_steps"] = pd.concat(steps, ignore_index=True)
-    return requested
+    return _together(requested, factorial) if len(factorial["factorial_models"]) else requested
+
+
+def _ordinal(
+    settings: AnalysisSection, entered: Mapping[Measured, pd.DataFrame], scores: pd.DataFrame, conditions: pd.DataFrame
+) -> dict[str, pd.DataFrame]:
+    """Return the ordinal models of grammaticality, and of the study's own factors."""
+    rated = [rows for (measure, _, _), rows in entered.items() if measure == "z"]
+    policy = settings.policy
+    pairs = ordinal_models(pd.concat(rated, ignore_index=True), policy=policy) if rated else {}
+    return _together(pairs, ordinal_factorial_models(scores, conditions, models=settings.models, policy=policy))
+
+
+def _together(first: dict[str, pd.DataFrame], second: dict[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
+    """Return the tables of both that have rows; of a table that both have, the rows of both."""
+    parts = {name: [of[name] for of in (first, second) if name in of and len(of[name])] for name in {**first, **second}}
+    return {name: pd.concat(rows, ignore_index=True).drop_duplicates() for name, rows in parts.items() if rows}

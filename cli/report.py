@@ -26,7 +26,7 @@ def command(study_file: Path, figures: bool, out: Path, force: bool) -> None:
     """Write a report of the study to one HTML file that needs nothing else, readable on a phone and printable.
 
     Reads the folders tables/, scores/ and results/ beside STUDY.toml and says what is absent. Beside report.html lie
-    report-figures/ and report.R, which refits the report's mixed models in lme4.
+    report-figures/ and report.R, which fits the report's mixed models again in R, and on request Bayesian ones in brms.
     """
     from gardenpath.analysis.reporting import document
     from gardenpath.analysis.reporting.figures import figure_style

@@ -70,8 +70,12 @@ cumulative <- function(path, numeric, formula, response, link) {
   spread <- ordinal::VarCorr(model)  # one matrix a group
   deviations <- lapply(spread, function(v) attr(v, "stddev"))
   list(
-    term = rownames(fixed), estimate = fixed[, "Estimate"], se = fixed[, "Std. Error"],
-    z = fixed[, "z value"], p = fixed[, "Pr(>|z|)"], thresholds = length(model$Theta),
+    term = rownames(fixed), estimate = fixed[, "Estimate"], se = fixed[, "Std. Error"], thresholds = length(model$Theta),
+    covariance = as.numeric(stats::vcov(model)[names(model$beta), names(model$beta)]),
+    parameters = sum(vapply(spread, function(v) nrow(v) * (nrow(v) + 1) / 2, 1)),
+    singular = any(vapply(spread, function(v) {
+      any(attr(v, "stddev") < 1e-4) || (nrow(v) > 1 && min(eigen(attr(v, "correlation"))$values) < 1e-4)
+    }, TRUE)),
     group = rep(names(deviations), lengths(deviations)), effect = unlist(lapply(deviations, names)),
     sd = unlist(deviations), criterion = -2 * as.numeric(stats::logLik(model)),
     # 0 and 1: the gradient is small enough by ordinal's absolute, or only by its relative, criterion.

@@ -21,12 +21,12 @@ from ..measuring.cell_means import cell_means
 from ..measuring.ratings_and_times import SENTENCE_WIDE
 from ..prompts import named_prompts, prompt_suffix, rows_of_prompt
 from ..row_dicts import records
-from .coding import Coded, coded, hypotheses
+from .coding import Coded, Coding, coded, hypotheses
 from .equivalence import equivalence
 from .grammaticality import COVARIATES, INTERCEPTS, SLOPES, detectable
 from .headline import headline
 from .marginal_means import simple_effects
-from .mixed_models import failed, fit_stepwise
+from .mixed_models import engine_named, failed, fit_stepwise
 from .policies import NotFitted, steps_table
 from .probabilities import probabilities
 
@@ -139,6 +139,7 @@ def factorial_models(
     smallest = smallest or {}
     study = _Study.of(scores, times, conditions, answers)
     planned = _models(study, models, policy)
+    _supported(planned, engine)
     named_by = named_prompts(pd.DataFrame([plan.place for plan in planned], columns=["measure", "prompt"]))
     fits = [
         _fitted(plan, _rows(plan, study), engine, crosscheck, prompt)
@@ -165,6 +166,19 @@ def factorial_models(
             _together("contrast_codes", [fitted.codes for fitted in fits]).drop_duplicates(), "contrast_codes"
         ),
     }
+
+
+def _supported(planned: Sequence[_Planned], engine: str) -> None:
+    """Raise `DataError` for the declared models whose random effects the engine does not support."""
+    lacking = {plan.name: engine_named(engine).lacks(plan.formula) for plan in planned if plan.random == DECLARED}
+    faults = [
+        f"analysis.models, {name!r}: engine {engine!r} does not support {lack}"
+        + ("; engine 'lme4' does" if engine != "lme4" else "")
+        for name, lack in lacking.items()
+        if lack
+    ]
+    if faults:
+        raise DataError(faults)
 
 
 def _together(name: str, parts: Sequence[pd.DataFrame], extra: Sequence[str] = ()) -> pd.DataFrame:
@@ -266,6 +280,29 @@ def _models(study: _Study, models: Sequence[ModelSection], policy: str) -> list[
     """Return the models that are declared, else those that the design suggests."""
     plans = _declared(models, study, policy) if models else _suggested(study)
     return [each for plan in plans for each in _by_prompt(plan, study)]
+
+
+@dataclass(frozen=True)
+class Rated:
+    """A model of ratings by the study's own factors: its trials under a prompt, its formula and its factors' contrasts."""
+
+    name: str
+    prompt: str
+    formula: Formula
+    contrasts: Mapping[str, Coding]
+    rows: pd.DataFrame
+
+
+def rating_models(
+    scores: pd.DataFrame, conditions: pd.DataFrame, models: Sequence[ModelSection] = ()
+) -> Iterator[Rated]:
+    """Yield the models of `rating` that are declared; where nothing is, one of all factors for each paradigm and prompt."""
+    study = _Study.of(scores, pd.DataFrame(columns=TABLES["region_times"].names), conditions, None)
+    for plan in _models(study, models, "declared"):
+        rated = plan.formula.response == "rating" if models else plan.random == INTERCEPTS
+        rows = _rows(plan, study) if rated else pd.DataFrame()
+        if len(rows):
+            yield Rated(plan.name, str(plan.prompt), replace(plan.formula, response="rating"), plan.contrasts, rows)
 
 
 def regions_named(models: Sequence[ModelSection]) -> list[str]:
@@ -463,18 +500,17 @@ def _fitted(plan: _Planned, rows: pd.DataFrame, engine: str, crosscheck: bool, p
     model = model.assign(**place, family=plan.family)
     simple = simple_effects(steps.kept, design) if steps.kept else pd.DataFrame()
     cells = _probabilities(plan, rows, steps.kept, design)
-    codes = _contrast_codes(plan, design)
+    codes = contrast_codes(plan.name, response, design)
     return _Fitted(model, steps.of(name), simple.assign(**place), hypotheses(design), cells, codes)
 
 
-def _contrast_codes(plan: _Planned, design: Coded) -> pd.DataFrame:
-    """Return the columns of a model's contrasts in each condition that enters it."""
+def contrast_codes(model: str, measure: str, design: Coded) -> pd.DataFrame:
+    """Return the rows of contrast_codes of a model: the columns of its contrasts in each condition that enters it."""
     place = ["paradigm", "condition"]
     cells = design.frame[[*place, *design.codes]].drop_duplicates(place).sort_values(place)
     if not design.codes:
-        return cells.assign(model=plan.name, measure=plan.formula.response, column=None, code=float("nan"))
-    codes = cells.melt(place, var_name="column", value_name="code")
-    return codes.assign(model=plan.name, measure=plan.formula.response)
+        return cells.assign(model=model, measure=measure, column=None, code=float("nan"))
+    return cells.melt(place, var_name="column", value_name="code").assign(model=model, measure=measure)
 
 
 def _probabilities(

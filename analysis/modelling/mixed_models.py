@@ -121,7 +121,7 @@ def fit_stepwise(
         columns = columns_of(design.frame, design.formula)
         if family == "binomial":
             require_overlap(frame, parsed, design.formula, columns)
-        _numeric_slopes(design.formula, columns)
+        numeric_slopes(design.formula, columns)
         if engine == "lme4":
             steps.code = lambda fitted, estimated: lmer_code(
                 fitted, columns, estimated.optimizer, rows=rows, codes=design.codes, family=family
@@ -140,7 +140,8 @@ def fit_stepwise(
         raise NotFitted(error, steps) from error
 
 
-def _numeric_slopes(formula: Formula, columns: Columns) -> None:
+def numeric_slopes(formula: Formula, columns: Columns) -> None:
+    """Raise `ValueError` where || stands before a factor whose levels it would not part."""
     for random in formula.random:
         for name in (name for term in random.slopes for name in term.split(":")):
             if not random.correlated and isinstance(columns[name][0], str):

@@ -1,52 +1,116 @@
 """Ratings as ordered categories: the cumulative-link mixed model of R's package ordinal."""
 
 import itertools
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import pandas as pd
 
-from gardenpath.study import TABLES, DataError, check
+from gardenpath.study import TABLES, DataError, ModelSection, check
 
-from ..engines import r_session
-from ..engines.estimates import named_term
-from ..engines.formulas import parse
-from ..engines.r_session import first
-from .coding import Coding, coded
+from ..engines import ordinal_engine
+from ..engines.estimates import Columns, singularity
+from ..engines.formulas import Formula, parse
+from .coding import Coded, Coding, coded
+from .factorial import contrast_codes, rating_models
 from .grammaticality import TERM
-from .mixed_models import columns_of
+from .mixed_models import columns_of, numeric_slopes
+from .policies import NotFitted, Search, Steps, declared, maximal, parsimonious, steps_table, widest
 
 LINKS = ("probit", "logit", "cloglog")
 CATEGORIES = range(3, 12)  # what counts as points of a scale; two are no order, a slider has no points
-RANDOM = f"(1 + {TERM}|participant) + (1|item)"
+FORMULA = f"rating ~ {TERM} + (1 + {TERM}|participant) + (1 + {TERM}|item)"
+CHOICES = {"declared": declared, "maximal": maximal, "parsimonious": parsimonious}
+KEPT = {"declared": "the model is kept as declared"}  # of a singular fit, by policy
+LEFT = "no slope without variance is left to leave out"
 
 
-def ordinal_models(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return the table ordinal_models: the rating by grammaticality, for each prompt, phenomenon and paradigm.
+@dataclass(frozen=True)
+class _Fitted:
+    """A fitted model: its rows of ordinal_models, the fits on the way, and its factors as columns of contrasts."""
 
-    `rating ~ grammaticality + (1 + grammaticality|participant) + (1|item)` with a probit link, since participants' use of
-    the scale is not standardised away; seconds a model. A paradigm that is all of its phenomenon has none of its own.
-    `rows` are trials with rating, prompt, participant, item, phenomenon, paradigm and grammaticality (+1/2, -1/2). A model that
-    cannot be fitted keeps a row that says why.
+    effects: pd.DataFrame
+    steps: Steps
+    design: Coded
+
+
+def ordinal_models(rows: pd.DataFrame, *, policy: str = "declared") -> dict[str, pd.DataFrame]:
+    """Return ordinal_models and model_steps, by name: the rating by grammaticality, for each prompt, phenomenon and paradigm.
+
+    `rating ~ grammaticality + (1 + grammaticality|participant) + (1 + grammaticality|item)` with a probit link, since
+    participants' use of the scale is not standardised away; half a minute a model. Where the `policy` says so, correlations and
+    slopes are left out. A paradigm that is all of its phenomenon has none of its own. `rows` are trials with rating,
+    prompt, participant, item, phenomenon, paradigm and grammaticality (+1/2, -1/2). A model that cannot be fitted keeps a row
+    that says why.
     """
-    formula = f"rating ~ {TERM} + {RANDOM}"
-    tables = []
+    fits = []
     for (prompt, rated), unit in itertools.product(rows.groupby("prompt", sort=True), ("phenomenon", "paradigm")):
         for name, part in rated.groupby(unit, sort=True):
             phenomenon = part["phenomenon"].iloc[0]
             if unit == "paradigm" and (rated["phenomenon"] == phenomenon).sum() == len(part):
                 continue
-            place = {"prompt": prompt, "phenomenon": phenomenon, "paradigm": name if unit == "paradigm" else None}
-            try:
-                _check_categories(part["rating"])
-                effects = cumulative(part, formula)
-            except DataError as error:
-                effects = _failed(formula, str(error).replace("\n", "; "), part)
-            tables.append(effects.assign(**place))
+            place = {
+                "prompt": str(prompt),
+                "phenomenon": str(phenomenon),
+                "paradigm": str(name) if unit == "paradigm" else None,
+            }
+            fits.append(_noted(part, FORMULA, {}, policy, place, f"rating ordinal {name} ({prompt})", suggested=True))
+    return _tables(fits)
+
+
+def ordinal_factorial_models(
+    scores: pd.DataFrame,
+    conditions: pd.DataFrame,
+    *,
+    models: Sequence[ModelSection] = (),
+    policy: str = "declared",
+) -> dict[str, pd.DataFrame]:
+    """Return ordinal_models, model_steps and contrast_codes, by name: the rating by the study's own factors, under each prompt.
+
+    Of the models that are declared those whose response is `rating`, with their own random effects; where there are none, all
+    factors of each paradigm with their interactions, and uncorrelated slopes of all of them by participant and item:
+    with correlations, which a policy would leave out first, clmm takes hours. Ratings on a scale of two points have binomial models
+    instead.
+    """
+    fits, codes = [], [pd.DataFrame(columns=TABLES["contrast_codes"].names)]
+    for model in rating_models(scores, conditions, models):
+        place = {"model": model.name, "prompt": model.prompt}
+        name = f"{model.name} rating ordinal ({model.prompt})"
+        formula = model.formula.plain()
+        fits.append(_noted(model.rows, formula, model.contrasts, policy, place, name, suggested=not models))
+        if fits[-1][0]["estimate"].notna().any():
+            codes.append(contrast_codes(model.name, "rating", coded(model.rows, model.formula, model.contrasts)))
+    of_conditions = pd.concat(codes, ignore_index=True).drop_duplicates()[TABLES["contrast_codes"].names]
+    return _tables(fits) | {"contrast_codes": check(of_conditions, "contrast_codes")}
+
+
+def _tables(fits: Sequence[tuple[pd.DataFrame, pd.DataFrame]]) -> dict[str, pd.DataFrame]:
     names = TABLES["ordinal_models"].names
-    return check(
-        pd.concat(tables)[names].reset_index(drop=True) if tables else pd.DataFrame(columns=names), "ordinal_models"
-    )
+    effects = pd.concat([pd.DataFrame(columns=names), *(effects.reindex(columns=names) for effects, _ in fits)])
+    steps = steps_table([steps for _, steps in fits])
+    return {"ordinal_models": check(effects.reset_index(drop=True), "ordinal_models"), "model_steps": steps}
+
+
+def _noted(
+    rows: pd.DataFrame,
+    formula: str,
+    contrasts: Mapping[str, Coding],
+    policy: str,
+    place: Mapping[str, str | None],
+    name: str,
+    suggested: bool,
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Return the rows of a model, or one that says why it was not fitted, and the steps that led to it."""
+    try:
+        _check_categories(rows["rating"])
+        fitted = _fitted(rows, formula, LINKS[0], contrasts, policy, suggested)
+    except DataError as error:
+        reason = str(error).replace("\n", "; ")
+        tried = error.steps.of(name) if isinstance(error, NotFitted) else pd.DataFrame()
+        return _failed(formula, reason, rows).assign(**place), tried
+    effects = fitted.effects
+    contrast = effects["term"].map(fitted.design.named)
+    return effects.assign(contrast=contrast, **place), fitted.steps.of(name)
 
 
 def _check_categories(ratings: pd.Series) -> None:
@@ -56,9 +120,10 @@ def _check_categories(ratings: pd.Series) -> None:
 
 
 def _failed(formula: str, reason: str, rows: pd.DataFrame) -> pd.DataFrame:
-    facts = {"formula": formula, "link": LINKS[0], "term": TERM, "thresholds": 0, "n": len(rows), "converged": False}
-    row = dict.fromkeys(TABLES["ordinal_models"].names) | facts | {"note": f"Not fitted: {reason}"}
-    return pd.DataFrame([row])
+    term = next((name for name in parse(formula).fixed if name != "1"), "1")
+    facts = {"formula": formula, "link": LINKS[0], "term": term, "thresholds": 0, "n": len(rows)}
+    facts |= {"converged": False, "singular": False, "reduced": False, "note": f"Not fitted: {reason}"}
+    return pd.DataFrame([dict.fromkeys(TABLES["ordinal_models"].names) | facts])
 
 
 def cumulative(
@@ -67,9 +132,9 @@ def cumulative(
     """Return the table ordinal_models: the fixed effects of `ordinal::clmm` on the latent scale, whose s.d. is 1 by probit.
 
     The response's numbers are categories in their order, so no distance between them is assumed (Liddell & Kruschke 2018,
-    doi 10.1016/j.jesp.2018.08.009). Tests and intervals are Wald's. An unknown link, or a formula without
-    random effects, is a `ValueError`; data that allow no fit are a `DataError`. Needs R with the package ordinal, else
-    `MissingExtra` says what to install.
+    doi 10.1016/j.jesp.2018.08.009). Tests and intervals are Wald's. Random effects may be uncorrelated (`||`). An
+    unknown link, or a formula without random effects, is a `ValueError`; data that allow no fit are a `DataError`. Needs R with
+    the package ordinal, else `MissingExtra` says what to install.
 
     >>> ratings = pd.DataFrame({"rating": [1, 2, 3], "grammaticality": [-0.5, 0.5, 0.5], "participant": ["P1", "P1", "P2"]})
     >>> cumulative(ratings, "rating ~ grammaticality + (1|participant)", link="log")
@@ -79,45 +144,46 @@ def cumulative(
     """
     if link not in LINKS:
         raise ValueError(f"link {link!r} is not known; expected one of {', '.join(LINKS)}")
-    design = coded(frame, parse(formula), contrasts or {})
-    parted = [random for random in design.formula.random if not random.correlated and len(random.terms) > 1]
-    if parted or not design.formula.random:
-        what = (
-            f"does not support uncorrelated random effects, {parted[0]}"
-            if parted
-            else "needs random effects, such as (1|participant)"
-        )
-        raise ValueError(f"formula {str(design.formula)!r}: ordinal::clmm {what}")
-    columns = columns_of(design.frame, design.formula)
-    answer = r_session.ask(
-        "cumulative", columns, str(design.formula), needs=("ordinal",), response=design.formula.response, link=link
-    )
-    return _tabled(answer, frame, str(design.formula), link)
+    effects = _fitted(frame, formula, link, contrasts or {}).effects
+    return check(effects.reindex(columns=TABLES["ordinal_models"].names), "ordinal_models")
 
 
-def _tabled(answer: Mapping[str, dict[str, Any]], frame: pd.DataFrame, formula: str, link: str) -> pd.DataFrame:
-    from scipy import stats
-
-    value = answer["value"]
-    columns = ("term", "estimate", "se", "z", "p")
-    table = pd.DataFrame({name: value[name] for name in columns}).iloc[first(value["thresholds"]) :]
-    width = stats.norm.ppf(0.975) * table["se"]
-    terms = ["1" if effect == "(Intercept)" else effect for effect in value["effect"]]
-    spread = [
-        f"{named_term(term)} by {group} {sd:.4g}"
-        for term, group, sd in zip(terms, value["group"], value["sd"], strict=True)
-    ]
-    table = table.assign(
-        formula=formula,
+def _fitted(
+    frame: pd.DataFrame,
+    formula: str,
+    link: str,
+    contrasts: Mapping[str, Coding],
+    policy: str = "declared",
+    suggested: bool = False,
+) -> _Fitted:
+    """Return the model whose random effects the policy chooses; of a suggested one, those of the formula do not count."""
+    design = coded(frame, parse(formula), contrasts)
+    steps = Steps("ordinal")
+    try:
+        columns = columns_of(design.frame, design.formula)
+        numeric_slopes(design.formula, columns)
+        search = Search(lambda wanted: ordinal_engine.estimate(columns, wanted, link), ordinal_engine.lacks, steps)
+        begun = design.formula if policy == "declared" and not suggested else _start(design, columns)
+        fitted, estimated = CHOICES[policy](begun, search)
+    except DataError as error:
+        raise NotFitted(error, steps) from error
+    notes = [singularity(estimated, fitted, KEPT.get(policy, LEFT))] if estimated.singular else []
+    effects = estimated.coefficients.rename(columns={"t": "z"}).assign(
+        formula=ordinal_engine.apart(fitted).plain(),
         link=link,
-        ci_low=table["estimate"] - width,
-        ci_high=table["estimate"] + width,
-        thresholds=first(value["thresholds"]),
+        thresholds=len({*columns[fitted.response]}) - 1,
         n=len(frame),
-        criterion=first(value["criterion"]),
-        converged=first(value["converged"]),
-        sd="; ".join(spread),
-        note=" ".join(value["warnings"]) or None,
+        criterion=estimated.criterion,
+        converged=estimated.converged,
+        singular=estimated.singular,
+        reduced=steps.reduced,
+        sd=estimated.spread(),
+        note=" ".join([*notes, *estimated.notes]) or None,
     )
-    table = table.reset_index(drop=True).assign(prompt=None, phenomenon=None, paradigm=None)
-    return check(table[TABLES["ordinal_models"].names], "ordinal_models")
+    return _Fitted(effects, steps, design)
+
+
+def _start(design: Coded, columns: Columns) -> Formula:
+    """Return all slopes of the contrasts that the design allows; correlated where there is one, since more take hours."""
+    start = widest(design.formula, columns, list(design.codes) or None)
+    return start.with_random(replace(random, correlated=len(random.slopes) < 2) for random in start.random)

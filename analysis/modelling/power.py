@@ -11,8 +11,8 @@ import pandas as pd
 
 from gardenpath.study import TABLES, DataError, check
 
-from ..engines import r_session
-from ..engines.estimates import ZERO, Cells
+from ..engines import ordinal_engine, r_session
+from ..engines.estimates import Cells, Estimated
 from ..engines.formulas import Formula
 from ..intervals import wilson
 from .grammaticality import ALPHA, TERM
@@ -185,22 +185,23 @@ class _Fits:
                 self.columns[name] = trials.product(name, plan.tested).tolist()
 
     def __call__(self, responses: list[float]) -> Fitted:
-        columns = {self.formula.response: responses, **self.columns}
         if self.plan.family == BINOMIAL and self._separated(responses):
             return FAILED
         try:
-            return self._ordinal(columns) if self.plan.family == ORDINAL else self._estimated(columns)
+            estimated = self._estimate({self.formula.response: responses, **self.columns})
         except DataError:
             return FAILED
-
-    def _estimated(self, columns: Mapping[str, Cells]) -> Fitted:
-        family = "binomial" if self.plan.family == BINOMIAL else "gaussian"
-        estimated = engine_named(self.plan.engine).estimate(columns, self.formula, "", family)
         at = estimated.coefficients["term"].tolist().index(self.term)
         estimate, se, df, p = (
             float(estimated.coefficients[name].to_numpy()[at]) for name in ("estimate", "se", "df", "p")
         )
         return Fitted(estimate, se, df, p, estimated.singular)
+
+    def _estimate(self, columns: Mapping[str, Cells]) -> Estimated:
+        if self.plan.family == ORDINAL:
+            return ordinal_engine.estimate(columns, self.formula, "probit")
+        family = "binomial" if self.plan.family == BINOMIAL else "gaussian"
+        return engine_named(self.plan.engine).estimate(columns, self.formula, "", family)
 
     def _separated(self, responses: list[float]) -> bool:
         """Whether some condition has one answer only: in a model of all interactions its log odds have no finite estimate."""
@@ -208,14 +209,6 @@ class _Fits:
 
         ones = np.bincount(self.cells, weights=responses)
         return bool(((ones == 0) | (ones == np.bincount(self.cells))).any())
-
-    def _ordinal(self, columns: Mapping[str, Cells]) -> Fitted:
-        text, response = str(self.formula), self.formula.response
-        answer = r_session.ask("cumulative", columns, text, needs=("ordinal",), response=response, link="probit")
-        value = answer["value"]
-        at = value["term"].index(self.term)
-        estimate, se, p = (float(value[name][at]) for name in ("estimate", "se", "p"))
-        return Fitted(estimate, se, math.inf, p, min(value["sd"]) < ZERO)
 
 
 def _cells(trials: Trials) -> Array:

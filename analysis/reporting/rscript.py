@@ -33,7 +33,7 @@ REFITTED = {
     "paradigm_models": Refitted(("phenomenon", "paradigm", *PLACE, "random"), "rows_of_pairs"),
     "chosen_models": Refitted(("phenomenon", *PLACE), "rows_of_pairs"),
     "factorial_models": Refitted(("model", *PLACE, "random"), "rows_of_factors"),
-    "ordinal_models": Refitted(("phenomenon", "paradigm", "prompt"), "rows_of_pairs"),
+    "ordinal_models": Refitted(("model", "phenomenon", "paradigm", "prompt"), "rows_of_ratings"),
     "alignment_models": Refitted(LANGUAGE_MODEL, "read_words"),
     "lag_profile": Refitted(LANGUAGE_MODEL, "read_words"),
     "alignment_test": Refitted(LANGUAGE_MODEL, "read_words", formula(terms([-1, *SEEN]))),
@@ -70,7 +70,7 @@ def script(tables: Tables, files: Mapping[str, str] | None = None, name: str = "
         return ""
     files = {table: f"{table}.csv" for table in tables} | dict(files or {})
     needed = {name for table in refitted for name in _needed(tables, table)}
-    functions = {REFITTED[table].rows for table in refitted}
+    functions = {name for table in refitted for name in _functions(tables, table)}
     pairs = minimal_pairs(tables["items"]) if "rows_of_pairs" in functions else []
     loader = jinja2.PackageLoader("gardenpath.analysis.reporting", "templates")
     environment = jinja2.Environment(loader=loader, trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True)
@@ -85,6 +85,7 @@ def script(tables: Tables, files: Mapping[str, str] | None = None, name: str = "
             {"name": table, "file": files[table], **vars(REFITTED[table])} for table in REFITTED if table in refitted
         ],
         left_out=[*_left_out(tables), BESIDE],
+        ratings="rows_of_ratings" in functions,
         bayesian=any(table in BAYESIAN for table in refitted),
     )
 
@@ -95,14 +96,22 @@ def _fitted(tables: Tables, name: str) -> bool:
 
 def _needed(tables: Tables, name: str) -> list[str]:
     """Return the tables that hold the trials of a table of models, and what these are."""
-    rows = REFITTED[name].rows
-    if rows == "read_words":
+    functions = _functions(tables, name)
+    if "read_words" in functions:
         return ["aligned"]
     measures = tables[name].get("measure", ["rating"])
-    return [
-        "items" if rows == "rows_of_pairs" else "contrast_codes",
-        *sorted({TRIALS[measure] for measure in measures}),
-    ]
+    kinds = {"rows_of_pairs": "items", "rows_of_factors": "contrast_codes"}
+    return [*(kinds[name] for name in functions if name in kinds), *sorted({TRIALS[measure] for measure in measures})]
+
+
+def _functions(tables: Tables, name: str) -> list[str]:
+    """Return the R functions that a table's models need for their trials."""
+    rows = REFITTED[name].rows
+    if rows != "rows_of_ratings":
+        return [rows]
+    models = tables[name].dropna(subset="estimate")
+    of = {"phenomenon": "rows_of_pairs", "model": "rows_of_factors"}
+    return [rows, *(function for column, function in of.items() if column in models and models[column].notna().any())]
 
 
 def _lacking(tables: Tables, name: str) -> list[str]:

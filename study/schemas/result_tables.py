@@ -494,12 +494,14 @@ policy        string   declared, maximal or parsimonious
         "ordinal_models",
         "a fixed effect of a cumulative-link mixed model",
         columns("""
+model         string?  name of a model of the study's own factors, as in factorial_models
 prompt        string?  prompt of the ratings; empty of a model that was asked for by its formula
-phenomenon    string?  phenomenon; empty of a model that was asked for by its formula
+phenomenon    string?  phenomenon of a model of grammaticality
 paradigm      string?  paradigm; empty of a phenomenon's model
 formula       string   model as fitted
 link          string   probit, logit or cloglog
 term          string   fixed effect
+contrast      string?  what the coefficient compares, as in factorial_models
 estimate      float?   coefficient, latent scale (probit: in s.d. of its noise)
 se            float?   standard error
 z             float?   estimate / se
@@ -510,10 +512,12 @@ thresholds    int      thresholds between categories
 n             int      rows in the model
 criterion     float?   -2 log likelihood (Laplace approximation)
 converged     bool     whether the optimizer reached its criterion
+singular      bool     whether a variance was estimated as zero, or a correlation as 1
+reduced       bool     whether correlations or slopes were left out of the model as it was begun
 sd            string?  standard deviations of the random effects, latent scale
-note          string?  what R warned of
+note          string?  what a reader has to know of this fit, in a sentence
 """),
-        ("prompt", "phenomenon", "paradigm", "formula", "term"),
+        ("model", "prompt", "phenomenon", "paradigm", "formula", "term"),
         ANALYSE,
         always=False,
     ),

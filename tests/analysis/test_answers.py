@@ -118,7 +118,7 @@ def test_the_suggested_models_are_those_of_glmer(
         models=[ModelSection("own", "correct ~ extraction*noun + (1|participant) + (1|item)")],
     )["factorial_means"]
     assert len(intercepts) == 8
-    np.testing.assert_allclose(cells["mean"], reference["log_odds"], rtol=1e-3)
+    np.testing.assert_allclose(cells["mean_value"], reference["log_odds"], rtol=1e-3)
     np.testing.assert_allclose(cells["probability_high"], expit(reference["log_odds"] + 1.96 * reference["error"]), rtol=1e-3)  # fmt: skip
 
 
@@ -130,13 +130,13 @@ def test_cells_have_shares_and_the_headline_s_probabilities(
     shares = answers.query("measure == 'correct'").groupby(["extraction", "noun"])["answer"].mean()
     assert cells["share"].to_list() == [shares[pair] for pair in LEVELS]
     assert set(cells["random"]) == {"slopes"}
-    np.testing.assert_allclose(logit(cells["probability"].astype(float)), cells["mean"].astype(float))
+    np.testing.assert_allclose(logit(cells["probability"].astype(float)), cells["mean_value"].astype(float))
     assert (cells["probability_low"] < cells["share"]).all()
 
 
 def test_simple_effects_are_tested_by_z(found: dict[str, pd.DataFrame]) -> None:
     simple = found["simple_effects"].query("measure == 'correct' and random == 'slopes' and factor == 'extraction'")
-    cells = found["factorial_means"].query("measure == 'correct'").set_index("levels")["mean"]
+    cells = found["factorial_means"].query("measure == 'correct'").set_index("levels")["mean_value"]
     wanted = [cells[f"object x {noun}"] - cells[f"subject x {noun}"] for noun in ("description", "name")]
     np.testing.assert_allclose(simple["estimate"], wanted)
     assert simple["df"].isna().all()
@@ -164,7 +164,7 @@ def test_a_condition_in_which_all_answers_are_right_is_named(answers: pd.DataFra
         "estimate (separation)"
     )
     assert cells.set_index(["measure", "levels"])["share"]["correct", "object x name"] == 1.0
-    assert cells["mean"].isna().all()
+    assert cells["mean_value"].isna().all()
 
 
 def test_declared_models_take_their_family_from_the_response(answers: pd.DataFrame) -> None:
@@ -251,7 +251,7 @@ def test_pairs_that_share_nothing_have_an_intercept_whose_test_is_against_one_ha
     [cell] = found["factorial_means"].to_dict("records")
     assert (cell["levels"], cell["share"]) == ("all", share)
     [sentence] = factorial_effects(found["factorial_models"])
-    assert sentence.startswith("relatives, choices (log odds)")
+    assert sentence.startswith("Choices (log odds)")
     assert "z = " in sentence
 
 
@@ -272,7 +272,7 @@ def test_minimal_pairs_are_modelled_by_phenomenon_grammatical_minus_ungrammatica
 
 def test_what_is_said_and_drawn_of_answers(found: dict[str, pd.DataFrame]) -> None:
     told = factorial_effects(found["factorial_models"])
-    assert any("right answers (log odds)" in sentence and ", z = " in sentence for sentence in told)
+    assert any("Right answers (log odds)" in sentence and ", z = " in sentence for sentence in told)
     text = ready_to_paste(found)
     assert "binomial with a logit link, by maximum likelihood (Laplace's approximation)" in text
     assert "right answers" in text

@@ -213,6 +213,17 @@ def test_faults_of_declared_models_are_told_with_the_model_s_name() -> None:
     assert row["note"] == "Not fitted: no trial of these paradigms was measured there"
 
 
+def test_uncorrelated_slopes_are_fitted_by_the_engine_that_can_and_refused_by_the_other_with_the_model_s_name() -> None:
+    scores, times = measured()
+    own = ModelSection("m", "log_rt ~ extraction + (1 + extraction||participant) + (1|item)")
+    with pytest.raises(DataError) as caught:
+        factorial_models(scores, times, conditions(), models=(own,))
+    assert str(caught.value) == (
+        "analysis.models, 'm': engine 'glmm' does not support uncorrelated random effects, (1 + extraction||participant); engine "
+        "'lme4' does"
+    )
+
+
 def test_declared_models_without_the_table_of_conditions_are_refused(tables: dict[str, pd.DataFrame]) -> None:
     own = ModelSection("m", "z ~ extraction + (1|participant) + (1|item)")
     given = {name: tables[name] for name in ("readings", "responses", "sessions", "items")}

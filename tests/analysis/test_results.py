@@ -1,5 +1,6 @@
 """`analyse`: every table declared, every exclusion counted, the caller's tables untouched."""
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -78,7 +79,11 @@ def test_row_order_changes_no_result(tables: Tables, found: Tables) -> None:
     again = analyse(dict(zip(GIVEN, shuffled, strict=True)))
     numbers = ["phenomenon", "condition", "region", "measure", "participants", "n", "mean_value", "se"]
     pd.testing.assert_frame_equal(again["condition_means"][numbers], found["condition_means"][numbers])
-    pd.testing.assert_frame_equal(again["phenomenon_models"], found["phenomenon_models"], rtol=1e-4, atol=1e-3)
+    before, after = (results["phenomenon_models"].set_index("formula") for results in (found, again))
+    ms = ["ms", "ms_low", "ms_high"]
+    pd.testing.assert_frame_equal(after.drop(columns=ms), before.drop(columns=ms), rtol=1e-4)
+    # The optimizer stops at another last digit, which ms near zero magnify.
+    np.testing.assert_allclose(after[ms], before[ms], rtol=1e-4, atol=1e-3)
 
 
 def test_a_study_of_ratings_alone_has_no_times(islands: Tables) -> None:

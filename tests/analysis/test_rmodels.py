@@ -41,13 +41,22 @@ result$sd <- attr(ordinal::VarCorr(model)$participant, "stddev")[1]
 
 
 @pytest.mark.parametrize("link", ["probit", "logit"])
-@pytest.mark.parametrize("formula", ["rating ~ x + (1|participant) + (1|item)", "rating ~ x + (1 + x|participant)"])
+@pytest.mark.parametrize(
+    "formula",
+    [
+        "rating ~ x + (1|participant) + (1|item)",
+        "rating ~ x + (1 + x|participant) + (1 + x|item)",
+        "rating ~ x + (1 + x||participant)",
+    ],
+)
 def test_ratings_as_categories_equal_clmm(formula: str, link: str, rscript: RScript) -> None:
     rows = ratings()
     rows[["participant", "item"]] = rows[["participant", "item"]].astype("category")
     reference = rscript(
         "rows$participant <- factor(rows$participant); rows$item <- factor(rows$item)"
-        + CLMM.format(formula=formula, link=link),
+        + CLMM.format(
+            formula=formula.replace("(1 + x||participant)", "(1|participant) + (0 + x|participant)"), link=link
+        ),
         rows=rows,
     )
     table = cumulative(rows, formula, link=link)
@@ -119,7 +128,10 @@ def test_bad_data_and_calls_are_sentences() -> None:
     plain = "rating ~ x + (1|participant)"
     assert "column 'rating' is 3 in each of 224 rows" in told(lambda: cumulative(rows.assign(rating=3), plain))
     assert "only one participant" in told(lambda: cumulative(rows.assign(participant="P"), plain))
-    assert "clmm does not support uncorrelated" in told(lambda: cumulative(rows, "rating ~ x + (1 + x||participant)"))
+    assert "clmm does not support models without random effects" in told(lambda: cumulative(rows, "rating ~ x"))
+    assert "|| does not part the levels of the factor kind" in told(
+        lambda: cumulative(rows, "rating ~ kind + (1 + kind||participant)")
+    )
     assert "expected one of probit, logit" in told(lambda: cumulative(rows, plain, link="cauchy"))
     assert "no column pitch" in told(lambda: smooths(rows, "log_rt ~ s(pitch)"))
     assert "not finite" in told(lambda: smooths(rows.assign(surprisal=np.inf), "log_rt ~ s(surprisal)"))

@@ -82,7 +82,10 @@ def test_a_smallest_effect_is_stated_of_a_response_or_of_a_term() -> None:
             {"speed": 0.1},
             "smallest names 'speed'; expected one of z, rating, log_rt, rt, correct, yes, chosen, or a term with its own",
         ),
-        ({"a:b": {"speed": 0.1}}, "smallest.a:b names 'speed'; expected one of z, rating, log_rt, rt"),
+        (
+            {"a:b": {"speed": 0.1}},
+            "smallest.a:b names 'speed'; expected one of z, rating, log_rt, rt, correct, yes, chosen",
+        ),
         ({"z": {"z": 0.1}}, "smallest.z is a table; expected a number, as z is a response"),
         ({"a:b": {"z": 0.1}, "b:a": {"z": 0.2}}, "smallest: 'a:b' and 'b:a' are the same term; expected it once"),
         ({"a:b": {"z": -0.1}}, "smallest.a:b.z is -0.1; expected more than 0"),

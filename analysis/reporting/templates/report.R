@@ -30,7 +30,6 @@ read <- function(file) {
 {% endfor %}
 
 trials_of <- function(one) {
-  if (is.null(one$measure)) one$measure <- "rating"  # of ordinal models
   if (one$measure %in% c("log_rt", "rt")) return(region_times[region_times$region == one$region, ])
   if (is_binary(one)) {
     rows <- binary_answers[binary_answers$measure == one$measure, ]
@@ -82,6 +81,13 @@ rows_of_factors <- function(one) {
     rows[[name]] <- by$code[match(cell(rows), cell(by))]
   }
   centred(rows, one$formula, contrasts)
+}
+
+{% endif %}
+{% if ratings %}
+rows_of_ratings <- function(one) {
+  one$measure <- "rating"
+  if (nzchar(one$model)) rows_of_factors(one) else rows_of_pairs(one)
 }
 
 {% endif %}
@@ -184,7 +190,7 @@ if (length(asked) == 0) {
   cat("\n", sum(!is.na(refits$apart)), " models fitted again; the largest difference is ", largest(refits$apart), " standard errors, and ",
       largest(refits$apart[!refits$singular]), " where no fit is singular\n", sep = "")
   far <- which(refits$apart > 0.01)
-  if (length(far)) cat("Rows ", paste(far, collapse = ", "), ": so far apart, the likelihood is flat or has several peaks; take neither for the answer\n", sep = "")
+  if (length(far)) cat("More than 0.01 apart, as where the likelihood is flat or has several peaks; neither is the answer: rows ", paste(far, collapse = ", "), "\n", sep = "")
   refused <- which(nzchar(refits$refused))
   refused <- sprintf("%s, row %d above: %s", refits$table[refused], refused, refits$refused[refused])
   cat("\nNot fitted again:\n", paste0("  ", c(refused, unlist(lapply(tables, unfitted)), left_out), "\n"), sep = "")

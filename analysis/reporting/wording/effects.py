@@ -18,6 +18,7 @@ from .fits import AGREEING, FORMS, crosschecked, form
 from .labels import asked, coefficient, label
 from .numbers import ALPHA, Row, apa, correlation, interval, percent, signed, significance
 from .participation import NOT_TOLD_APART
+from .terms import term
 
 FIRST = (SENTENCE_WIDE, "critical")  # the regions whose effects have a sentence each
 UNITS = {"z": "standard deviations", "log_rt": "log ms"}
@@ -161,13 +162,18 @@ def ordinal(models: pd.DataFrame) -> list[str]:
     several = "prompt" in models and len(prompts_of(models)) > 1
     for row in records(models[~of_paradigms].dropna(subset="estimate")):
         where = asked(row["prompt"] if several else None)
-        name = "" if pd.isna(row.get("phenomenon")) else f"{label(row['phenomenon'])}{where}: "
+        of = next((row[name] for name in ("model", "phenomenon") if not pd.isna(row.get(name))), None)
+        name = "" if of is None else f"{label(of)}{where}: "
         verdict = "differ" if row["p"] < ALPHA else "are not shown to differ"
         wald = apa({**row, "df": None, "t": row["z"]})
         sentences.append(
-            f"{name}as ordered categories ({row['link']}), ratings {verdict} by {label(row['term'])} ({wald})."
+            f"{name}as ordered categories ({row['link']}), ratings {verdict} by {_predictor(row)} ({wald})."
         )
     return sentences
+
+
+def _predictor(row: Row) -> str:
+    return label(row["term"]) if pd.isna(row.get("contrast")) else term(row)
 
 
 def power(models: pd.DataFrame, smallest: Smallest) -> list[str]:

@@ -36,14 +36,29 @@ def answers(models: pd.DataFrame) -> list[str]:
     sentences = []
     for _, part in first.groupby([*PLACE], sort=False, dropna=False):
         rows = [row for row in records(part) if not pd.isna(row["contrast"]) and not pd.isna(row["p"])]
-        by_term = list(zip(short(rows), rows, strict=True))
-        verdicts = {
-            "an effect of": [f"{name} ({_briefly(row)})" for name, row in by_term if tested(row)[1] < ALPHA],
-            "no evidence for an effect of": [f"{name} ({_p(row)})" for name, row in by_term if tested(row)[1] >= ALPHA],
-        }
-        text = "; ".join(f"{verdict} {listed(names)}" for verdict, names in verdicts.items() if names)
-        sentences += [f"{place(rows[0])}: {text}."] if rows else []
+        verdicts: dict[str, list[str]] = {}
+        for row, name in zip(rows, short(rows), strict=True):
+            what, of = (
+                ("a preference", label(row["contrast"].partition(": ")[2])) if _alone(row) else ("an effect", name)
+            )
+            seen = tested(row)[1] < ALPHA
+            verdict = f"{what} {'for' if _alone(row) else 'of'}"
+            effect = f"{of} ({_briefly(row) if seen else _p(row)})"
+            verdicts.setdefault(verdict if seen else f"no evidence for {verdict}", []).append(effect)
+        if rows:
+            text = "; ".join(f"{verdict} {listed(verdicts[verdict])}" for verdict in sorted(verdicts, key=_negative))
+            head = ", ".join(filter(None, [place(rows[0]), form(rows[0])]))
+            sentences.append(f"{head}: {text}.")
     return sentences
+
+
+def _alone(row: Row) -> bool:
+    """Whether it is the intercept of choices, which says what is preferred."""
+    return bool(row["term"] == "intercept")
+
+
+def _negative(verdict: str) -> bool:
+    return verdict.startswith("no evidence")
 
 
 def tested(row: Row) -> tuple[str, float]:
@@ -83,8 +98,8 @@ def with_names(models: pd.DataFrame) -> pd.DataFrame:
 def place(row: Row) -> str:
     """Return which model a row is of: its response and region, and its name and prompt as `whose` and `named` have them."""
     where = "" if row["region"] == SENTENCE_WIDE else f", {region_name(row['region'])}"
-    text = f"{row['whose']}{response(row['measure'])}{where}{asked(row['named'])}"
-    return text[0].upper() + text[1:]
+    text = f"{response(row['measure'])}{where}{asked(row['named'])}"
+    return row["whose"] + text if row["whose"] else text[0].upper() + text[1:]
 
 
 def _sentence(rows: Sequence[Row], published: Mapping[tuple[str, ...], Row]) -> str:

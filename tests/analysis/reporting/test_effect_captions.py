@@ -111,6 +111,10 @@ def test_a_preference_among_pairs_is_no_effect_of_a_factor() -> None:
     }
     said = hypotheses.tested(pd.DataFrame([row]), pd.DataFrame({"term": []}))
     assert said == ["We tested the preference for grammatical over ungrammatical in choices between two sentences."]
+    (answer,) = factors.answers(pd.DataFrame([row | {"singular": True}]))
+    assert answer == (
+        "Choices (log odds), with intercepts alone, singular fit: a preference for grammatical over ungrammatical (b = 0.100, p < .001)."
+    )
     cell = {"model": "npi_licensing", "measure": "chosen", "n": 40, "share": 0.8, "probability": 0.85}
     table = effect_captions.preferences(pd.DataFrame([cell | {"probability_low": 0.7, "probability_high": 0.93}]))
     assert table.rows == (("npi licensing", "40", "80.0%", "85.0% [70.0%, 93.0%]"),)
@@ -133,8 +137,8 @@ def test_an_answer_goes_by_the_headline_and_the_adjusted_p() -> None:
     rows[5]["p_holm"] = 0.2
     (said,) = factors.answers(pd.DataFrame(rows))
     assert said == (
-        "Log reading time, critical region: an effect of noun phrase (34 ms, p_Holm = .001); no evidence for an effect of extraction "
-        "(p_Holm = .200) and extraction × noun phrase (p_Holm = .900)."
+        "Log reading time, critical region, with slopes: an effect of noun phrase (34 ms, p_Holm = .001); no evidence for an effect of "
+        "extraction (p_Holm = .200) and extraction × noun phrase (p_Holm = .900)."
     )
     (all_of_them,) = factors.answers(pd.DataFrame(effect("declared")))
     assert "no evidence" not in all_of_them

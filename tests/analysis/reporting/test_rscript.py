@@ -10,7 +10,6 @@ import pytest
 from scipy.stats import norm
 
 from gardenpath.analysis import AlignOptions, align, analyse, factorial_models
-from gardenpath.analysis.modelling.ordinal import ordinal_models
 from gardenpath.analysis.reporting.rscript import BESIDE, LEFT_OUT, REFITTED, script
 from gardenpath.study import TABLES, AnalysisSection, ModelSection, check, write
 
@@ -38,7 +37,7 @@ def test_every_model_comes_out_in_r_as_in_its_table(
     everything: Tables, tmp_path: Path, run_r: Callable[[Path], None]
 ) -> None:
     models = [name for name in REFITTED if name in everything]
-    assert {*REFITTED} - {"factorial_models", "ordinal_models"} <= {*models}
+    assert {*REFITTED} - {"factorial_models", "ordinal_models"} <= {*models}  # those have tests of their own
     for name in {*ROWS, *models} & {*everything}:
         write(everything[name], name, tmp_path / "results", command="test")
     files = {name: f"results/{name}.csv" for name in everything}
@@ -58,22 +57,6 @@ def test_every_model_comes_out_in_r_as_in_its_table(
     usual = ~few & (found["table"] != "lag_profile")
     assert found.loc[usual & ~found["singular"].eq(True), "apart"].max() < 1e-3
     assert found.loc[usual, "apart"].max() < 2e-2
-
-
-@pytest.mark.r
-@pytest.mark.usefixtures("pymer4")
-def test_ordinal_models_come_out_in_r_as_in_their_table(
-    tables: Tables, analysed: Tables, tmp_path: Path, run_r: Callable[[Path], None]
-) -> None:
-    scores = analysed["rating_scores"]
-    sign = scores["condition"].map({"grammatical": 0.5, "ungrammatical": -0.5})
-    rated = (scores["role"] == "target") & scores["z"].notna() & (scores["phenomenon"] == "islands")
-    rows = scores[rated].assign(grammaticality=sign)
-    given = {"items": tables["items"], "rating_scores": scores, "ordinal_models": ordinal_models(rows)}
-    run_r(written(given, tmp_path, after='write.csv(refits, "found.csv", row.names = FALSE)'))
-    found = pd.read_csv(tmp_path / "found.csv")
-    assert found[["phenomenon", "n"]].to_numpy().tolist() == [["islands", len(rows)]]
-    assert found["apart"].max() < 1e-3
 
 
 def test_there_is_code_for_what_is_there_and_nothing_without_models(everything: Tables) -> None:
