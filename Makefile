@@ -1,8 +1,8 @@
 # make demo   set everything up and run the example study from end to end
-# make test   set up what the tests need and run them
+# make test   set up what the tests need and run them (make test-all: in their full size)
 # make lint   style, types (make types: these alone)
 # make web    build the page that participants see
-.PHONY: demo test lint types web packages pins clean
+.PHONY: demo test test-all lint types web packages pins clean
 .DELETE_ON_ERROR:
 
 # The first Python from 3.11 on that is there.
@@ -24,6 +24,10 @@ demo: $(VENV)/.installed $(PAGE)
 test: $(VENV)/.installed $(PAGE) packages $(VENV)/.r $(VENV)/.lab
 	cd $(WEB) && npm test --silent
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses 3 --dist loadfile --no-loadscope-reorder $(PYTEST)
+
+# The same with as many robots as the docs state, not fewer.
+test-all:
+	$(MAKE) test PYTEST="--full $(PYTEST)"
 
 lint: $(VENV)/.installed $(PAGE) types
 	$(BIN)/ruff check .

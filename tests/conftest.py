@@ -28,6 +28,15 @@ DATA = ROOT.parent / "shared" / "data"
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--update-pins", action="store_true", help="write tests/contract/pins anew from what is there now")
+    parser.addoption(
+        "--full", action="store_true", help="as many robots and draws as the docs state, not fewer of each"
+    )
+
+
+@pytest.fixture(scope="session")
+def full(request: pytest.FixtureRequest) -> bool:
+    """Whether there is time for as many robots and draws as the docs state (`make test-all`)."""
+    return bool(request.config.getoption("--full"))
 
 
 @pytest.fixture

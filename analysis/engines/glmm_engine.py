@@ -22,11 +22,14 @@ def lacks(formula: Formula) -> str:
     'slopes without intercepts, (0 + x|participant)'
     """
     groups = [random.group for random in formula.random]
+    fixed = [{*term.split(":")} for term in formula.fixed]
     for random in formula.random:
         if not random.correlated and len(random.terms) > 1:
             return f"uncorrelated random effects, {random}"
         if "1" not in random.terms:
             return f"slopes without intercepts, {random}"
+        if unfixed := [term for term in random.slopes if {*term.split(":")} not in fixed]:
+            return f"slopes of what is no fixed effect, {', '.join(unfixed)} in {random}"
         if groups.count(random.group) > 1:
             return f"two sets of random effects of one group, {random.group}"
     return "" if formula.random else "models without random effects"

@@ -69,7 +69,7 @@ def ordinal_factorial_models(
 
     Of the models that are declared those whose response is `rating`, with their own random effects; where there are none, all
     factors of each paradigm with their interactions, and uncorrelated slopes of all of them by participant and item:
-    with correlations, which a policy would leave out first, clmm takes hours. Ratings on a scale of two points have binomial models
+    with correlations, which a policy would leave out first, clmm takes minutes. Ratings on a scale of two points have binomial models
     instead.
     """
     fits, codes = [], [pd.DataFrame(columns=TABLES["contrast_codes"].names)]
@@ -184,6 +184,6 @@ def _fitted(
 
 
 def _start(design: Coded, columns: Columns) -> Formula:
-    """Return all slopes of the contrasts that the design allows; correlated where there is one, since more take hours."""
+    """Return all slopes of the contrasts that the design allows; correlated where there is one, since more take many minutes."""
     start = widest(design.formula, columns, list(design.codes) or None)
     return start.with_random(replace(random, correlated=len(random.slopes) < 2) for random in start.random)

@@ -224,6 +224,17 @@ def test_uncorrelated_slopes_are_fitted_by_the_engine_that_can_and_refused_by_th
     )
 
 
+def test_a_slope_of_what_is_no_fixed_effect_is_refused_with_the_model_s_name() -> None:
+    scores, times = measured()
+    own = ModelSection("within", "log_rt ~ extraction/noun + (1 + noun|participant) + (1|item)")
+    with pytest.raises(DataError) as caught:
+        factorial_models(scores, times, conditions(), models=(own,))
+    assert str(caught.value) == (
+        "analysis.models, 'within': engine 'glmm' does not support slopes of what is no fixed effect, noun in "
+        "(1 + noun|participant); engine 'lme4' does"
+    )
+
+
 def test_declared_models_without_the_table_of_conditions_are_refused(tables: dict[str, pd.DataFrame]) -> None:
     own = ModelSection("m", "z ~ extraction + (1|participant) + (1|item)")
     given = {name: tables[name] for name in ("readings", "responses", "sessions", "items")}

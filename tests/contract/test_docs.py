@@ -74,7 +74,9 @@ def test_the_parts_of_study_toml_shown_in_docs_are_taken(workplace: Path) -> Non
     assert tasks_of(plan).asks["filler"] == ["acceptability"]
     assert [item.responses["acceptability"] for item in plan.design.attention] == [["2"], ["1", "2", "3"]]
     assert len(plan.design.practice) == 3
-    assert [model.name for model in plan.analysis.models] == ["embedded verb", "ease", "noun phrase within extraction"]
+    names = ["embedded verb", "ease", "noun phrase within extraction", "understood"]
+    assert [model.name for model in plan.analysis.models] == names
+    assert plan.analysis.smallest["extraction:noun_phrase"] == {"log_rt": 0.03}
     assert plan.simulate["extraction:noun_phrase"].log_rt == {"embedded_verb": -0.1}
     assert [field.name for field in plan.procedure.demographics] == ["age", "hand"]
 

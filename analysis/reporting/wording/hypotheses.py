@@ -66,14 +66,27 @@ def places(regions: Iterable[str]) -> str:
 
     >>> places(["critical", "critical+1"]), places(["embedded_verb", "critical"])
     ('the critical region and the word after it', 'the embedded verb and the critical region')
+    >>> places(["critical+1", "critical+2"]), places(["critical", "critical+2"])
+    ('the first and second word after the critical region', 'the critical region and the second word after it')
     """
-    after: dict[str, int] = {}
+    of: dict[str, list[int]] = {}
     for region in regions:
         name, _, distance = region.partition("+")
-        after[name] = max(after.get(name, 0), int(distance or 0))
-    number = {1: "the word", 2: "the two words", 3: "the three words"}
+        of.setdefault(name, []).append(int(distance or 0))
     return listed(
-        f"the {'critical region' if name == CRITICAL else label(name)}"
-        + (f" and {number.get(words, f'the {words} words')} after it" if words else "")
-        for name, words in after.items()
+        _words(f"the {'critical region' if name == CRITICAL else label(name)}", sorted(after))
+        for name, after in of.items()
     )
+
+
+def _words(name: str, after: list[int]) -> str:
+    """Return a region and words after it, by their distances; 0 is the region itself."""
+    itself, distances = after[0] == 0, [distance for distance in after if distance]
+    if not distances:
+        return name
+    if itself and distances == [*range(1, len(distances) + 1)]:
+        number = {1: "the word", 2: "the two words", 3: "the three words"}
+        return f"{name} and {number.get(len(distances), f'the {len(distances)} words')} after it"
+    order = {1: "first", 2: "second", 3: "third"}
+    words = "word" if distances == [1] else f"{listed(order.get(k, f'{k}th') for k in distances)} word"
+    return f"{name} and the {words} after it" if itself else f"the {words} after {name}"

@@ -293,7 +293,8 @@ def test_models_made_by_hand_and_written_to_the_results_stand_in_their_sections(
     }
     tables = {
         "ordinal_models": fitted | {"term": "grammaticality", "link": "probit", "z": 5.0, "thresholds": 6, "criterion": 9.0,
-                                    "converged": True, "sd": "intercepts by item 0.4", "note": None},
+                                    "converged": True, "singular": False, "reduced": False, "sd": "intercepts by item 0.4",
+                                    "note": None},
         "gam_terms": fitted | {"term": "s(surprisal)", "smooth": True, "edf": 1.1, "statistic": 8.0, "deviance": 0.2, "rho": 0.2,
                                "autocorrelation": 0.01, "estimate": None, "se": None},
         "marginal_contrasts": fitted | {"factor": "kind", "within": "size big", "contrast": "a - b", "df": 40.0, "t": 5.0,
