@@ -224,6 +224,7 @@ def _pages(name: str, kind: Kind, language: str, texts: Mapping[str, Any], conte
         "placeholders": content.placeholders, "example": content.example, "fillers": content.fillers, "asked": asked,
         "asks": _toml(asks), "asks_and": lambda task: _toml([*asks, task]),
         "practice": [_toml(entry) for entry in _practice(kind, language, bool(asks))],
+        "english_practice": _base(language) not in _practised(),
         "no_adjacent": len(content.targets) > 1, **_dealt(content), "found": [] if content.example else _found(content),
         "described": _described(content), "simulate": _terms(kind, content),
     }  # fmt: skip
@@ -275,14 +276,23 @@ def _key(name: str) -> str:
 
 def _practice(kind: Kind, language: str, asks: bool) -> Sequence[object]:
     """Return the entries of practice: pairs, sentences, or tables of what the kind needs of a sentence."""
-    by_language = tomllib.loads(_read("practice.toml"))
-    given = by_language.get(language.partition("-")[0], by_language[EXAMPLES])
+    by_language = _practised()
+    given = by_language.get(_base(language), by_language[EXAMPLES])
     if kind.pairs:
         return list(given["pairs"])
     kept = {"sentence", *(("question", "answer") if asks else ()), *kind.needs}
     entries = [{name: value for name, value in entry.items() if name in kept} for entry in given["sentences"]]
     entries = [entry | ({"answer": as_yes_no(entry["answer"], language)} if asks else {}) for entry in entries]
     return [entry["sentence"] if kept == {"sentence"} else entry for entry in entries]
+
+
+def _practised() -> dict[str, Any]:
+    """Return the sentences for practice by language."""
+    return tomllib.loads(_read("practice.toml"))
+
+
+def _base(language: str) -> str:
+    return language.partition("-")[0]
 
 
 def _toml(value: object) -> str:

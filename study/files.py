@@ -23,7 +23,7 @@ RECORDED = ("gardenpath", "numpy", "pandas", "scipy", "glmm", "wordfreq", "torch
 def read_text(path: str | Path) -> str:
     """Return the text of a UTF-8 file with `\\n` line ends.
 
-    A byte-order mark and carriage-return line ends are read and reported on the log;
+    A byte-order mark is left out, and carriage-return line ends are read and reported on the log;
     bytes that are not UTF-8 raise `DataError` with their line.
 
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -45,7 +45,7 @@ def decode(raw: bytes, path: str | Path) -> str:
     if raw.startswith(b"PK\x03\x04"):
         raise DataError(f"{path}: an Excel workbook or another zip file, expected text; save it as 'CSV UTF-8'")
     if raw.startswith(b"\xef\xbb\xbf"):
-        log.info("%s: starts with a byte-order mark, expected plain UTF-8; read without it", path)
+        log.debug("%s: read without its byte-order mark, which Excel writes", path)
         raw = raw[3:]
     if b"\r" in raw:
         if b"\n" not in raw:

@@ -329,15 +329,15 @@ def _declared(models: Sequence[ModelSection], study: _Study, policy: str) -> Ite
             there = ", ".join(study.levels)
             faults.append(f"analysis.models, {model.name!r}: no paradigm {unknown[0]!r}; there are {there}")
             continue
-        factors = {str(name) for by in levels.values() for name in by} & {*formula.names}
-        having = [p for p in (model.paradigms or levels) if p in levels and factors <= {*levels[p]}]
-        if stated := sorted({*model.contrasts, *model.reference} - factors):
+        factors = dict.fromkeys(str(name) for by in levels.values() for name in by if name in formula.names)
+        having = [p for p in (model.paradigms or levels) if p in levels and {*factors} <= {*levels[p]}]
+        if stated := sorted({*model.contrasts, *model.reference} - {*factors}):
             there = ", ".join(sorted(factors)) or "none"
             faults.append(
                 f"analysis.models, {model.name!r}: contrasts of {stated[0]!r}, no factor of its formula; there are {there}"
             )
             continue
-        contrasts = {name: _coding(name, model.contrasts, having, levels) for name in sorted(factors)}
+        contrasts = {name: _coding(name, model.contrasts, having, levels) for name in factors}
         for name, reference in model.reference.items():
             coding, order = contrasts[name]
             if reference in order:
@@ -354,10 +354,12 @@ def _declared(models: Sequence[ModelSection], study: _Study, policy: str) -> Ite
 
 
 def _suggested(study: _Study) -> Iterator[_Planned]:
-    measured = [("z", SENTENCE_WIDE), *(("log_rt", str(region)) for region in sorted(study.times["region"].unique()))]
-    measured_paradigms = {*study.rows("z")["paradigm"], *study.times["paradigm"]}
+    rated, read = {*study.rows("z")["paradigm"]}, {*study.times["paradigm"]}
+    regions = sorted(study.times["region"].unique())
     for paradigm, by in study.levels.items():
-        if paradigm in measured_paradigms and {*by.index} != {*CODES} and len(by) > 1:
+        if {*by.index} != {*CODES} and len(by) > 1:
+            measured = [("z", SENTENCE_WIDE)] * (paradigm in rated)
+            measured += [("log_rt", str(region)) for region in regions if paradigm in read]
             for measure, region in measured:
                 yield from _two_forms(paradigm, measure, region, {paradigm: by}, ["log_trial"] * (measure in TIMES))
     for measure in BINARY:

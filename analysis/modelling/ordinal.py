@@ -69,8 +69,8 @@ def ordinal_factorial_models(
 
     Of the models that are declared those whose response is `rating`, with their own random effects; where there are none, all
     factors of each paradigm with their interactions, and uncorrelated slopes of all of them by participant and item:
-    with correlations, which a policy would leave out first, clmm takes minutes. Ratings on a scale of two points have binomial models
-    instead.
+    with correlations, which a policy would leave out first, clmm takes minutes. Ratings on a scale of two points have binomial
+    models instead.
     """
     fits, codes = [], [pd.DataFrame(columns=TABLES["contrast_codes"].names)]
     for model in rating_models(scores, conditions, models):

@@ -143,6 +143,11 @@ def _misfit(row: Row, paradigm: Paradigm, members: Mapping[str, Row]) -> str | N
     first = next(iter(members.values()), row)
     if first.paradigm != row.paradigm:
         return f"item {row.item} belongs to paradigm {first.paradigm} above; item ids are unique in a study"
+    if row.context and row.context != first.context:
+        return (
+            f"the context is not that of condition {first.condition!r} ({first.place}); an item has one context for all its "
+            "conditions: put what differs into the sentence, or make items of their own of a factor in design.between_items"
+        )
     return None
 
 

@@ -224,6 +224,15 @@ def test_uncorrelated_slopes_are_fitted_by_the_engine_that_can_and_refused_by_th
     )
 
 
+def test_factors_stand_in_the_order_of_the_materials_and_what_was_not_measured_has_no_model() -> None:
+    scores, times = measured()
+    own = ModelSection("m", "log_rt ~ noun*extraction + (1|participant) + (1|item)")
+    means = factorial_means(scores, times, conditions(), models=(own,))
+    assert means["factors"].unique().tolist() == ["extraction x noun"]
+    suggested = factorial_models(scores.head(0), times, conditions())["factorial_models"]
+    assert set(suggested["measure"]) == {"log_rt"}
+
+
 def test_a_slope_of_what_is_no_fixed_effect_is_refused_with_the_model_s_name() -> None:
     scores, times = measured()
     own = ModelSection("within", "log_rt ~ extraction/noun + (1 + noun|participant) + (1|item)")

@@ -172,6 +172,15 @@ def test_ones_own_table_is_copied_and_stated_as_found(name: str, tmp_path: Path)
     assert len(dealt(tmp_path / "study", participants=4)["readings"])
 
 
+def test_english_practice_beside_ones_own_sentences_is_called_so(tmp_path: Path) -> None:
+    source = table(tmp_path / "mine.csv")
+    for language, said in (("nl", True), ("de", False)):
+        assert new(tmp_path / language, "spr", "--from", str(source), "--language", language).exit_code == 0
+        for page in ("study.toml", "README.md"):
+            text = (tmp_path / language / page).read_text()
+            assert ("English placeholders" in text) == said, page
+
+
 def test_sets_that_do_not_divide_are_left_over_and_said_so(tmp_path: Path) -> None:
     source = table(tmp_path / "mine.csv", sets=7)
     new(tmp_path / "study", "spr", "--from", str(source))

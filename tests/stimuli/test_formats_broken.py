@@ -182,3 +182,16 @@ def test_a_folder_is_answered_with_what_it_holds(tmp_path: Path) -> None:
     (tmp_path / "items.csv").write_text("x")
     with pytest.raises(IsADirectoryError, match=r"a folder; expected files of materials: it holds items\.csv"):
         stimuli.read(tmp_path)
+
+
+def test_contexts_that_differ_between_the_conditions_of_an_item_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "items.csv"
+    path.write_text(
+        "paradigm,phenomenon,item,condition,context,sentence,factors\n"
+        'p,f,i1,neutral,It was late.,The man [left] at noon.,"story: neutral, telling"\n'
+        "p,f,i1,telling,His bags were packed.,The man [left] at noon.,\n"
+    )
+    with pytest.raises(study.DataError) as caught:
+        stimuli.read(path)
+    assert f"{path}, line 3" in str(caught.value)
+    assert "the context is not that of condition 'neutral'" in str(caught.value)

@@ -23,7 +23,7 @@ def test_odd_files_are_read_and_reported(
 ) -> None:
     path = tmp_path / "x.txt"
     path.write_bytes(raw)
-    with caplog.at_level(logging.INFO, "gardenpath"):
+    with caplog.at_level(logging.DEBUG, "gardenpath"):
         study.files.read_text(path)
     assert said in caplog.text
 

@@ -64,10 +64,11 @@ def accuracies(table: pd.DataFrame) -> list[str]:
         paradigms = rows[~rows["paradigm"].isin([MEAN, POOLED])]
         weakest = records(paradigms.nsmallest(1, "accuracy"))[0]
         low, high = percent(pooled["wilson_low"]), percent(pooled["wilson_high"])
+        ties = f", {pooled['ties']} of them ties, which count half" if pooled["ties"] else ""
         sentences.append(
             f"{model} ({protocol}, {measure}) gives the grammatical sentence the higher score in "
-            f"{percent(pooled['accuracy'])} of {counted(pooled['n'], 'pair')} (95% Wilson interval {low} to {high}); the mean "
-            f"over {counted(len(paradigms), 'paradigm')} is {percent(mean['accuracy'])}, the lowest "
+            f"{percent(pooled['accuracy'])} of {counted(pooled['n'], 'pair')}{ties} (95% Wilson interval {low} to {high}); the "
+            f"mean over {counted(len(paradigms), 'paradigm')} is {percent(mean['accuracy'])}, the lowest "
             f"{percent(weakest['accuracy'])} ({label(weakest['paradigm'])})."
         )
     return sentences

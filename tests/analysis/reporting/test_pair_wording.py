@@ -54,3 +54,18 @@ def test_places_people_and_confidence_are_told() -> None:
                          "accuracy": [0.5, 0.75, 1.0]})  # fmt: skip
     (said,) = minimal_pairs.accuracy_by_confidence(bins)
     assert "50.0% of the 8 pairs are won where the members' scores differ least, 100.0% of the 8" in said
+
+
+def test_ties_are_said_to_count_half() -> None:
+    row = {
+        "model": "m",
+        "protocol": "default",
+        "measure": "lp",
+        "phenomenon": "f",
+        "wilson_low": 0.2,
+        "wilson_high": 0.8,
+    }
+    rows = [row | {"paradigm": "p", "n": 10, "ties": 10, "accuracy": 0.5, "delta": 0.0}]
+    rows += [rows[0] | {"phenomenon": "all", "paradigm": name} for name in ("mean", "pooled")]
+    [sentence] = minimal_pairs.accuracies(pd.DataFrame(rows))
+    assert "50.0% of 10 pairs, 10 of them ties, which count half (95% Wilson interval" in sentence
