@@ -66,8 +66,10 @@ def test_slopes_that_are_there_and_not_fitted_are_found_as_effects() -> None:
 
 
 @pytest.mark.slow
-def test_false_positives_at_full_size() -> None:
+def test_false_positives_at_full_size(full: bool) -> None:
     """1,000 studies of 40 participants with 24 items: with the default spreads, and with slopes of s.d. .2."""
+    if not full:
+        pytest.skip("a thousand studies are run by  make test-all")
     low, high = limits(1000)
     assert found_without_an_effect(40, 24, 1000) <= high
     assert low <= found_without_an_effect(40, 24, 1000, assumptions=STEEP) <= high
