@@ -1,6 +1,7 @@
-"""What the cells of other platforms' files say: numbers, and whether an answer was right."""
+"""What the cells of other platforms' files say: numbers, whether an answer was right, and which of them name a person."""
 
 import math
+import re
 from typing import Any
 
 WORDS = {"true": True, "yes": True, "correct": True, "1": True, "1.0": True}
@@ -27,3 +28,19 @@ def as_number(cell: Any) -> float | None:
     except (TypeError, ValueError):
         return None
     return value if math.isfinite(value) else None
+
+
+PEOPLE = "participant|prolific|subject|worker|mturk|sona"
+PERSON = re.compile(
+    rf"(?:^|[\W_])(?i:p?id)(?![a-z])|(?<=[a-z])P?I[dD](?![a-z])|(?i:^(?:{PEOPLE})[\W_]?(?:p?id|code|number|name)?$|^e-?mail|^name$)"
+)
+PROLIFIC = re.compile(r"[0-9a-f]{24}")
+
+
+def names_person(field: str, answer: str = "") -> bool:
+    """Return whether a field holds an id, or another thing by which people are known, as its name or the answer says.
+
+    >>> [names_person(field) for field in ("inputID", "prolific_pid", "E-mail", "paid", "home")]
+    [True, True, True, False, False]
+    """
+    return bool(PERSON.search(field) or PROLIFIC.fullmatch(answer))

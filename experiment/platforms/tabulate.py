@@ -2,7 +2,7 @@
 
 import logging
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -15,7 +15,7 @@ from gardenpath.study.screens import Record
 from ..event_tables import frame
 from ..tasks import rows_of
 from .agreement import Known
-from .cell_values import as_number
+from .cell_values import as_number, names_person
 from .imported import ImportedSession, ImportedTrial
 from .materials import Shown
 
@@ -29,6 +29,7 @@ OPTIONAL = {
     "responses": ("rt",),
     "sessions": ("slot", "started", "finished", "device", "refresh_hz"),
 }
+MOST_DIGITS = 4
 Row = dict[str, Any]
 
 
@@ -117,7 +118,7 @@ def _rows(session: ImportedSession, known: Known, name: Callable[[str], str]) ->
         "readings": [],
         "responses": [],
         "sessions": [{**place, **_session(session)}],
-        "demographics": [{**person, "field": f, "answer": a} for f, a in session.demographics.items()],
+        "demographics": [{**person, "field": f, "answer": a} for f, a in _about(session, name)],
     }
     for trial in map(known.placed, session.trials):
         if fault := known.fault(trial):
@@ -128,6 +129,14 @@ def _rows(session: ImportedSession, known: Known, name: Callable[[str], str]) ->
             for table, row in rows_of(known.judged(session, trial, record), shown):
                 rows[table].append({**where, **row})
     return rows
+
+
+def _about(session: ImportedSession, name: Callable[[str], str]) -> Iterator[tuple[str, str]]:
+    """Yield what a session says of its participant; ids that were typed into a field are hashed as the participant's is."""
+    for asked, answer in session.demographics.items():
+        # A short number may as well be an age.
+        typed = answer == session.participant and len(answer) > MOST_DIGITS
+        yield asked, name(answer) if typed or names_person(asked, answer) else answer
 
 
 def _version(session: ImportedSession) -> dict[str, str]:
