@@ -1,11 +1,33 @@
 """What the cells of other platforms' files say: numbers, whether an answer was right, and which of them name a person."""
 
+import logging
 import math
 import re
+from collections.abc import Iterable, Sequence
 from typing import Any
+
+log = logging.getLogger("gardenpath")
 
 WORDS = {"true": True, "yes": True, "correct": True, "1": True, "1.0": True}
 WORDS |= {"false": False, "no": False, "incorrect": False, "0": False, "0.0": False}
+
+
+def stripped(lines: Iterable[Sequence[Any]], where: str) -> list[list[Any]]:
+    """Return the lines of a table, heading first, without the blanks around their texts; where rows had some is said.
+
+    >>> stripped([["item", " participant"], ["1", "anna"]], "a.csv")
+    [['item', 'participant'], ['1', 'anna']]
+    """
+    bare, blanks = [], []
+    for n, line in enumerate(lines):
+        cells = [cell.strip() if isinstance(cell, str) else cell for cell in line]
+        blanks += [old for old, new in zip(line, cells, strict=True) if n and old != new and new != ""]
+        bare.append(cells)
+    if blanks:
+        log.info(
+            "%s: blanks around the texts of %d cells are left off, the first is %r", where, len(blanks), blanks[0][:60]
+        )
+    return bare
 
 
 def truth(cell: Any) -> bool | None:
