@@ -94,9 +94,15 @@ def _check_versions(sessions: Iterable[ImportedSession], shown: Shown | None) ->
 
 
 def _check_cells(sessions: Iterable[ImportedSession]) -> None:
-    """Raise `DataError` for roles that are none of ours, and ratings that are no numbers, each once a file."""
+    """Raise `DataError` for roles that are none of ours, times that cannot be read and ratings that are no numbers."""
     faults: Counter[str] = Counter()
     for session in sessions:
+        for name, time in (("started", session.started), ("finished", session.finished)):
+            if time is not None and pd.isna(pd.to_datetime(time, utc=True, format="ISO8601", errors="coerce")):
+                faults[
+                    f"{session.where}: {name} is {time!r}, expected an ISO 8601 time such as 2026-03-01T12:30:05Z; correct it "
+                    "(in the file, or by [[repairs]]), or leave the column out of the mapping"
+                ] += 1
         for trial in session.trials:
             if trial.role not in (None, *study.config.ROLES):
                 faults[f"{session.where}: role is {trial.role!r}, expected one of {', '.join(study.config.ROLES)}"] += 1
