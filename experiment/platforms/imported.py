@@ -11,6 +11,7 @@ from typing import Any
 
 from gardenpath.study.screens import Record, WordRecord
 
+NOWHERE = -1  # the position of a word of which a file names the region alone
 READING = "reading"  # the task of words, and of texts in tables, where a file does not say how they were read
 
 
@@ -44,10 +45,19 @@ class ImportedTrial:
 
 
 @dataclass(frozen=True)
+class Counting:
+    """The number that a file gives to a sentence's first word: as the mapping states, or else by the smallest that there is."""
+
+    first: int
+    stated: bool
+
+
+@dataclass(frozen=True)
 class ImportedSession:
     """One session of one participant; `participant` is the platform's own name for them, hashed before it is written.
 
     `version_sha256` and `slot` are there where the study was exported by gardenpath: they say which texts and which order it ran.
+    `counting` is there where the file numbers its words, so that some may lack; else its words are all that were read, in order.
     """
 
     id: str
@@ -64,6 +74,7 @@ class ImportedSession:
     version_sha256: str | None = None
     device: str | None = None
     refresh_hz: float | None = None
+    counting: Counting | None = None
     demographics: Mapping[str, str] = field(default_factory=dict)
 
 

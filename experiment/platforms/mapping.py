@@ -140,6 +140,8 @@ class SurveyRule:
 class ColumnMapping:
     """How their columns become ours; `separator` "space" means any run of blanks, `missing` what stands for no value.
 
+    `first_word` is their number of a sentence's first word; it has to be stated where their smallest is neither 0 nor 1.
+
     `carry` names columns of theirs whose empty cells take what the row before has, where only a trial's first row names its item.
     """
 
@@ -156,6 +158,7 @@ class ColumnMapping:
     carry: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()
     separator: str = ","
+    first_word: int | None = None
 
     def prepare(self, rows: Iterable[Mapping[str, Any]], where: str) -> list[Row]:
         """Return rows with repairs made, carried cells filled and rows left out, each of it said on the log."""
