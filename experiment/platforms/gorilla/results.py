@@ -20,7 +20,7 @@ from ..cell_values import as_number, truth
 from ..damages import damage
 from ..imported import ImportedSession, ImportedTrial, answer_given, records_of, timed, words_read
 from ..losses import Losses
-from ..mapping import ColumnMapping, matches
+from ..mapping import ColumnMapping
 from ..outline import answered, asked, late, read_at_once, sentence_of, timeout
 from ..sources import Source
 from ..widecsv import Wide, wide
@@ -301,15 +301,14 @@ def _their_words(lines: Iterable[Row], mapping: ColumnMapping) -> tuple[WordReco
 
 def _mapped_answers(lines: Iterable[Row], mapping: ColumnMapping) -> Iterator[Record]:
     """Yield the answers that the mapping describes, of each prompt the last."""
-    for rule in mapping.answers:
-        answered = [row for _, row in lines if matches(row, rule.where) and rule.columns["response"] in row]
-        if answered:
-            row = answered[-1]
-            rt = as_number(row.get(rule.columns["rt"])) if "rt" in rule.columns else None
-            correct = truth(row.get(rule.columns.get("correct", "")))
-            side = row.get(rule.columns.get("side", ""))
+    last = {rule.asked: (rule, mapping.said(row, rule)) for _, row in lines for rule in mapping.rules(row)}
+    for prompt in dict.fromkeys(rule.asked for rule in mapping.answers):
+        if prompt in last:
+            rule, said = last[prompt]
+            rt = as_number(said.get("rt"))
             ms = None if rt is None else mapping.ms("rt", rt)
-            yield answer_given(rule.task, rule.asked, row[rule.columns["response"]], correct, rt=ms, side=side)
+            correct = truth(said.get("correct"))
+            yield answer_given(rule.task, prompt, said["response"], correct, rt=ms, side=said.get("side"))
 
 
 def _clock(row: Cells) -> float | None:

@@ -15,7 +15,7 @@ from gardenpath.study.screens import Record, WordRecord
 from ..cell_values import as_number, truth
 from ..imported import ImportedSession, ImportedTrial, answer_given, numbered, records_of, timed
 from ..losses import Losses
-from ..mapping import AnswerRule, ColumnMapping, Row, is_empty, matches, plain
+from ..mapping import AnswerRule, ColumnMapping, Row, is_empty, plain
 from ..sources import Source
 from .rows import Run, runs
 from .rows import recognises as recognises
@@ -236,8 +236,7 @@ def _json(cell: Any) -> Any:
 def _answers(row: Row, mapping: ColumnMapping) -> list[Record]:
     """Return the answers of a row: as the mapping states, or else as the plugins that are known record them."""
     if mapping.answers:
-        rules = [rule for rule in mapping.answers if matches(row, rule.where)]
-        return [answer for rule in rules if (answer := _mapped_answer(row, rule, mapping))]
+        return [answer for rule in mapping.rules(row) if (answer := _mapped_answer(row, rule, mapping))]
     response, kind = _json(row.get("response")), row.get("trial_type")
     if kind not in ANSWERED or is_empty(response):
         return []
@@ -260,9 +259,9 @@ def _answers(row: Row, mapping: ColumnMapping) -> list[Record]:
 
 
 def _mapped_answer(row: Row, rule: AnswerRule, mapping: ColumnMapping) -> Record | None:
-    cells = {ours: _json(row.get(theirs)) for ours, theirs in rule.columns.items()}
-    if is_empty(cells["response"]) or isinstance(cells["response"], (list, dict)):
+    said = {ours: _json(cell) for ours, cell in mapping.said(row, rule).items()}
+    if isinstance(said["response"], (list, dict)):
         return None
-    side = None if is_empty(cells.get("side")) else plain(cells["side"])
-    rt = _ms(cells.get("rt"), mapping)
-    return answer_given(rule.task, rule.asked, plain(cells["response"]), truth(cells.get("correct")), rt=rt, side=side)
+    side = None if "side" not in said else plain(said["side"])
+    rt = _ms(said.get("rt"), mapping)
+    return answer_given(rule.task, rule.asked, plain(said["response"]), truth(said.get("correct")), rt=rt, side=side)

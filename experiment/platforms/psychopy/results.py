@@ -20,7 +20,7 @@ from gardenpath.study.screens import Record, WordRecord
 from ..cell_values import as_number, truth
 from ..imported import ImportedSession, ImportedTrial, answer_given, records_of, timed, words_read
 from ..losses import Losses
-from ..mapping import ColumnMapping, matches
+from ..mapping import AnswerRule, ColumnMapping
 from ..outline import answered, late, nth_value, read_at_once, sentence_of, timeout
 from ..sources import Source
 from ..widecsv import Wide, wide
@@ -276,19 +276,20 @@ def _their_words(rows: Sequence[Cells], mapping: ColumnMapping, losses: Losses, 
 
 def _mapped_answers(rows: Sequence[Cells], mapping: ColumnMapping, losses: Losses, line: int) -> Iterator[Record]:
     """Yield the answers that the mapping describes, of each prompt the first that is there."""
+    first: dict[str, tuple[AnswerRule, dict[str, Any]]] = {}
+    for row in rows:
+        for rule in mapping.rules(row):
+            first.setdefault(rule.asked, (rule, mapping.said(row, rule)))
     for rule in mapping.answers:
-        answered_rows = [row for row in rows if matches(row, rule.where) and rule.columns["response"] in row]
-        if not answered_rows:
+        if rule.asked not in first:
             losses.add(f"{rule.columns['response']} is empty; no {rule.asked} there", line)
-            continue
-        row = answered_rows[0]
-        response = row[rule.columns["response"]]
-        listed = _list(response)
-        rt = _times(row.get(rule.columns.get("rt", "")), losses, line, mapping)
-        correct = truth(row.get(rule.columns.get("correct", "")))
-        side = row.get(rule.columns.get("side", ""))
-        said = str(listed[-1]) if listed else response
-        yield answer_given(rule.task, rule.asked, said, correct, rt=rt[-1] if rt else None, side=side)
+        elif first[rule.asked][0] is rule:
+            said = first[rule.asked][1]
+            listed, rt = _list(said["response"]), _times(said.get("rt"), losses, line, mapping)
+            response, correct = str(listed[-1]) if listed else said["response"], truth(said.get("correct"))
+            yield answer_given(
+                rule.task, rule.asked, response, correct, rt=rt[-1] if rt else None, side=said.get("side")
+            )
 
 
 def _ms(seconds: float, mapping: ColumnMapping | None = None) -> float:

@@ -89,6 +89,9 @@ def _check_columns(source: Source, header: Sequence[str], mapping: ColumnMapping
         named |= {*repair.set}
     for rule in mapping.answers:
         named |= {*rule.where, *rule.columns.values()}
+    taken = [mapping.columns.get("response"), *(rule.columns["response"] for rule in mapping.answers if not rule.where)]
+    twice = sorted({column for column in taken if column is not None and taken.count(column) > 1})
+    faults += [f"column {c!r} is the response of two answers; one column gives one answer" for c in twice]
     absent = sorted(named - {*header})
     faults += [f"column {c!r} is missing; the file has {', '.join(header)}{_otherwise(source, c)}" for c in absent]
     if faults:
