@@ -18,7 +18,7 @@ from .agreement import Known
 from .cell_values import as_number
 from .imported import ImportedSession, ImportedTrial
 from .materials import Shown
-from .plausibility import check_counting, say_unread
+from .plausibility import check_counting, completed, say_repeated, say_unread
 
 log = logging.getLogger("gardenpath")
 
@@ -51,6 +51,8 @@ def tabulate(
         )
     known = Known.of(shown)
     check_counting(sessions, known.lengths())
+    sessions = completed(sessions, len(known.items), name)
+    say_repeated(sessions, name)
     rows = [(session, _rows(session, known, name)) for session in sessions]
     known.report(sum(len(session.trials) for session in sessions))
     _say_absent(rows)

@@ -105,3 +105,74 @@ def test_what_stands_for_no_value_stands_for_no_answer() -> None:
         ]
         assert missing in map(str, answers[0])
         assert missing not in map(str, answers[1])
+
+
+# ------------------------------------------------------------------------------------------------ sessions that are none
+
+
+def psychopy(who: str, items: int, date: str = "2026-03-01") -> str:
+    header = "item,condition,rate.keys,rate.rt,trials.thisRepN,participant,session,date,expName\n"
+    return header + "".join(f"{n},a,5,0.8,0,{who},1,{date},e\n" for n in range(items))
+
+
+def ibex(who: str, items: int, at: int) -> str:
+    names = [
+        "Results reception time",
+        "MD5 hash of participant's IP address",
+        "Controller name",
+        "Order number of item",
+    ]
+    names += ["Inner element number", "Label", "Latin Square Group", "participant", "Question (NULL if none)", "Answer"]
+    names += ["Whether or not answer was correct (NULL if N/A)", "Time taken to answer"]
+    heads = "".join(f"# {n}. {name}.\n" for n, name in enumerate(names, start=1))
+    rows = (f"{at},x,AcceptabilityJudgment,{n},0,a,{n},{who},How?,5,NULL,800\n" for n in range(items))
+    return heads + "".join(rows)
+
+
+RATED = AnswerRule({"response": "rate.keys", "rt": "rate.rt"})
+MADE = {
+    "psychopy": (lambda who, n, at: psychopy(who, n, f"2026-03-{at:02}"), ColumnMapping(answers=(RATED,))),
+    "pcibex": (lambda who, n, at: ibex(who, n, 1_600_000_000 + at), ColumnMapping()),
+}
+
+
+@pytest.mark.parametrize("platform", MADE)
+def test_a_session_that_broke_off_is_not_complete(
+    platform: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    make, mapping = MADE[platform]
+    for n, items in enumerate((80, 80, 6, 80), start=1):
+        (tmp_path / f"p{n}.csv").write_text(make(f"p{n}", items, n))
+    sessions = collected(tmp_path, platform, mapping)["sessions"]
+    assert sessions.sort_values("participant")["complete"].tolist() == [True, True, False, True]
+    assert "1 of 4 sessions have other than the 80 trials that most sessions have (6; first session" in caplog.text
+    assert "; 1 that have fewer count as not complete" in caplog.text
+
+
+def test_a_session_alone_is_held_against_the_materials(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    items = [f"rc,rc,{n},{c},A sentence." for n in range(8) for c in ("grammatical", "ungrammatical")]
+    (tmp_path / "items.csv").write_text("\n".join(["paradigm,phenomenon,item,condition,sentence", *items]) + "\n")
+    (tmp_path / "p1.csv").write_text(psychopy("p1", 3).replace(",a,", ",grammatical,"))
+    given = {"materials": tmp_path / "items.csv"}
+    sessions = collected(tmp_path / "p1.csv", "psychopy", ColumnMapping(answers=(RATED,)), **given)["sessions"]
+    assert sessions["complete"].tolist() == [False]
+    assert "1 of 1 sessions have other than the 8 trials that the materials have (3;" in caplog.text
+
+
+def test_sessions_of_a_table_stay_complete_and_odd_numbers_of_trials_are_named(
+    table: Callable[..., Tables], caplog: pytest.LogCaptureFixture
+) -> None:
+    rows = [f"{who},{item},a,5" for who, items in {"a": 4, "b": 4, "c": 2, "d": 4}.items() for item in range(items)]
+    made = table("\n".join(["subj,item,cond,score", *rows]) + "\n", ColumnMapping({**WHO, "response": "score"}))
+    assert made["sessions"]["complete"].all()
+    assert "1 of 4 sessions have other than the 4 trials that most sessions have (2; first session c)" in caplog.text
+    assert "count as not complete" not in caplog.text
+
+
+def test_two_people_under_one_id_are_named(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    lines = [psychopy(who, 8).splitlines() for who in ("p1", "p2", "p3", "p1")]
+    (tmp_path / "all.csv").write_text("\n".join([lines[0][0], *(row for of in lines for row in of[1:])]) + "\n")
+    sessions = collected(tmp_path / "all.csv", "psychopy", ColumnMapping(answers=(RATED,)))["sessions"]
+    assert len(sessions) == 3
+    assert "1 of 3 sessions have other than the 8 trials that most sessions have (16; first session p1" in caplog.text
+    assert "1 of 3 participants had an item more than once, as if two people shared an id" in caplog.text

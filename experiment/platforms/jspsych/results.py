@@ -151,7 +151,7 @@ def _session(
         person,
         platform,
         tuple(_trials(rows, run.where, mapping, losses)),
-        complete=run.whole and run.complete,
+        complete=run.complete if run.whole else False,
         where=run.where,
         started=run.started or mapping.text(first, "started"),
         finished=run.finished or mapping.text(first, "finished"),

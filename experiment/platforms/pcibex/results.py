@@ -18,7 +18,7 @@ from gardenpath.study.screens import Record, WordRecord
 
 from ..cell_values import as_number, truth
 from ..devices import device
-from ..imported import ImportedSession, ImportedTrial, answer_given, numbered, words_read
+from ..imported import ImportedSession, ImportedTrial, answer_given, numbered, reached_end, words_read
 from ..losses import Losses
 from ..mapping import AnswerRule, ColumnMapping
 from ..outline import answered, asked, late, nth_value, read_at_once, timeout
@@ -107,7 +107,7 @@ def _session(
         participant=who or _nobody(*rows[0].session),
         source=NAME,
         trials=tuple(trials),
-        complete=not cut and bool(trials) and (of is None or len({trial.position for trial in trials}) == of),
+        complete=reached_end(trials, of) if trials and not cut else False,
         where=source.name,
         started=_iso(datetime.fromtimestamp(min(times) / 1000, UTC)) if times else None,
         finished=_iso(finished) if finished else None,

@@ -18,7 +18,7 @@ from gardenpath import study
 from gardenpath.study.screens import Record, WordRecord
 
 from ..cell_values import as_number, truth
-from ..imported import ImportedSession, ImportedTrial, answer_given, records_of, timed, words_read
+from ..imported import ImportedSession, ImportedTrial, answer_given, reached_end, records_of, timed, words_read
 from ..losses import Losses
 from ..mapping import AnswerRule, ColumnMapping
 from ..outline import answered, late, nth_value, read_at_once, sentence_of, timeout
@@ -102,7 +102,7 @@ def _session(
         participant=participant,
         source=NAME,
         trials=tuple(trials),
-        complete=not cut and (of is None or len({trial.position for trial in trials}) == of),
+        complete=False if cut else reached_end(trials, of),
         where=source.name,
         started=_utc(begun) if begun else None,
         experiment=None if "version" in shown else mapping.constants.get("experiment"),
@@ -243,11 +243,13 @@ def _theirs(
     source: Source, line: int, cells: Cells, rows: Sequence[Cells], mapping: ColumnMapping, losses: Losses
 ) -> ImportedTrial:
     """Return a trial as the mapping describes it."""
-    position = as_number(mapping.text(cells, "trial"))
+    position, condition = as_number(mapping.text(cells, "trial")), mapping.text(cells, "condition", "condition")
+    if condition is None:
+        losses.add("the row of an item names no condition; it is called only", line)
     return ImportedTrial(
         position=-1 if position is None else int(position),
         item=mapping.text(cells, "item", "item") or "",
-        condition=mapping.text(cells, "condition", "condition") or "only",
+        condition=condition or "only",
         where=f"{source.name}, line {line}",
         role=mapping.text(cells, "role", "role"),
         paradigm=mapping.text(cells, "paradigm"),
