@@ -59,6 +59,7 @@ UNITS = {"ms": 1.0, "s": 1000.0}
 ANSWER = ("task", "prompt", "side", "response", "correct", "outcome", "rt", "rt_first")
 # Times, which may have a unit.
 TIMES = ("rt", "rt_first", "rt_onset", "duration")
+TIMES_IN = dict.fromkeys(TIMES, tuple(UNITS))
 NAMES = tuple(
     dict.fromkeys(
         [
@@ -247,20 +248,25 @@ def plain(cell: Any) -> str:
     return str(int(cell)) if isinstance(cell, float) and cell.is_integer() else str(cell)
 
 
-def read_mapping(path: str | Path) -> ColumnMapping:
-    """Return the mapping that a TOML file states; raises `study.DataError` with every fault."""
+def read_mapping(
+    path: str | Path, names: Sequence[str] = NAMES, units: Mapping[str, Sequence[str]] = TIMES_IN
+) -> ColumnMapping:
+    """Return the mapping that a TOML file states; raises `study.DataError` with every fault.
+
+    `names` are the columns of ours that there are, `units` those of them that have one, with the units.
+    """
     try:
         table = tomllib.loads(study.files.read_text(path))
     except tomllib.TOMLDecodeError as error:
         raise study.DataError(f"{path}: not valid TOML: {error}") from None
     mapping = study.config.structure(ColumnMapping, table, where=str(path))
-    faults = _unknown("columns", mapping.columns, NAMES) + _unknown("constants", mapping.constants, NAMES)
+    faults = _unknown("columns", mapping.columns, names) + _unknown("constants", mapping.constants, names)
     faults += _patterns(mapping.survey) if mapping.survey else []
-    faults += _unknown("units", mapping.units, TIMES)
+    faults += _unknown("units", mapping.units, [*units])
     faults += [
-        f"units.{column}: {unit!r} is not a unit; expected {' or '.join(UNITS)}"
+        f"units.{column}: {unit!r} is not a unit; expected {' or '.join(units[column])}"
         for column, unit in mapping.units.items()
-        if unit not in UNITS
+        if column in units and unit not in units[column]
     ]
     for rule in mapping.answers:
         faults += _unknown("answers.columns", rule.columns, ANSWER)
