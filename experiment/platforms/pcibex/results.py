@@ -18,7 +18,7 @@ from gardenpath.study.screens import Record, WordRecord
 
 from ..cell_values import as_number, truth
 from ..devices import device
-from ..imported import ImportedSession, ImportedTrial, answer_given, numbered, reached_end, words_read
+from ..imported import ImportedSession, ImportedTrial, answer_given, numbered, reached_end, shared, words_read
 from ..losses import Losses
 from ..mapping import AnswerRule, ColumnMapping
 from ..outline import answered, asked, late, nth_value, read_at_once, timeout
@@ -99,7 +99,10 @@ def _session(
     finished = datetime.fromtimestamp(float(received), UTC) if received else file_results.received.get(submission)
     times = [time for row in rows if (time := as_number(row.cells.get("EventTime"))) is not None]
     first = next((row.cells for row in rows if "version" in row.cells), {})
-    who = next((name for row in rows if (name := mapping.text(row.cells, "participant", *WHO))), None)
+    people = dict.fromkeys(name for row in rows if (name := mapping.text(row.cells, "participant", *WHO)))
+    who = next(iter(people), None)
+    if len(people) > 1:
+        faults.append(shared(f"{source.name}, line {rows[0].number}: the session", people))
     agent = file_results.agents.get(submission)
     slot, of = as_number(first.get("slot")), as_number(first.get("of"))
     return ImportedSession(
