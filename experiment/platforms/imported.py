@@ -5,7 +5,7 @@ the declared tables of them, with the words taken from the items.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -112,10 +112,9 @@ def reached_end(trials: Sequence[ImportedTrial], of: float | None) -> bool | Non
     return None if of is None else len({trial.position for trial in trials}) == of
 
 
-def shared(what: str, people: Iterable[str | None]) -> str:
-    """Return the fault of a session in whose rows several people are named."""
-    names = [repr(who) for who in people]
-    return f"{what} has rows of {len(names)} participants ({', '.join(names[:3])}); expected one: correct the file, or the mapping"
+def shared(what: str, people: Collection[str | None]) -> str:
+    """Return the fault of a session in whose rows several people are named, who are not named here."""
+    return f"{what} has rows of {len(people)} participants; expected one: correct the file, or the mapping"
 
 
 def numbered(sessions: Iterable[ImportedSession]) -> list[ImportedSession]:

@@ -250,7 +250,7 @@ REFUSED = {
     "a second participant in a session": (
         lines(rows("p"), rows("q")),
         {"session": "item"},
-        r"line 2: session 1 has rows of 2 participants \('q', 'p'\); expected one",
+        "line 2: session 1 has rows of 2 participants; expected one",
     ),
     "an answer given twice in a trial": (
         lines(["p,1,a,1,300", "p,1,a,2,300"]),

@@ -151,7 +151,7 @@ def _session(
         )
     people = {mapping.text(row, "participant", PUBLIC): n for n, row in rows}
     if len(people) > 1:
-        faults.append(shared(f"{source.name}, line {line}: the session of {PRIVATE} {first.get(PRIVATE)}", people))
+        faults.append(shared(f"{source.name}, line {line}: the session of one {PRIVATE}", people))
     trials = tuple(_trials(source, rows, mapping, losses))
     public, private = first.get(PUBLIC, ""), first.get(PRIVATE, "")
     times = sorted(time for n, row in rows if (time := _when(row, losses, n)) is not None)
