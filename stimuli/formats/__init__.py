@@ -13,15 +13,17 @@ from ..items import Materials, SourceLine
 from . import (
     blimp,
     blimp_nl,
+    clams,
     corpora,
+    gulordava,
     items_jsonl,
     linzen,
     marked_csv,
     multiblimp,
     pcibex,
+    plain_pairs,
     syntaxgym,
     turktools,
-    two_columns,
 )
 from .sentence_rows import Rows, assemble
 from .workbooks import is_workbook, workbook_text
@@ -56,11 +58,13 @@ FORMATS: tuple[Format, ...] = (
     marked_csv,
     blimp,
     blimp_nl,
-    two_columns,
+    plain_pairs,
     multiblimp,
     *corpora.CORPORA,
     syntaxgym,
     linzen,
+    gulordava,
+    clams,
     pcibex,
     turktools,
 )
@@ -78,8 +82,12 @@ def named(name: str) -> Format:
 def recognise(text: str, file: str) -> Format:
     """Return the format that recognises the text."""
     matches = [module for module in FORMATS if module.recognises(text)]
-    if len(matches) > 1:  # the source format claims every table of sentences, to name what it lacks
-        matches = [module for module in matches if module is not marked_csv]
+    for general in (
+        marked_csv,
+        plain_pairs,
+    ):  # the source format claims every table of sentences, to name what it lacks
+        if len(matches) > 1:
+            matches = [module for module in matches if module is not general]
     if len(matches) == 1:
         return matches[0]
     if matches:
