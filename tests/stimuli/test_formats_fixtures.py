@@ -336,6 +336,15 @@ def test_pairs_of_any_corpus_have_the_names_that_their_columns_say() -> None:
     assert [p.phenomenon for p in fixture("pairs-table.csv").paradigms] == ["agreement", "negation"]
 
 
+def test_an_id_is_its_text_whether_the_file_writes_a_number_or_a_text(tmp_path: Path) -> None:
+    pair = {"good_sentence": "x", "bad_sentence": "y", "phenomenon": "f", "paradigm": "p"}
+    (tmp_path / "j.jsonl").write_text("".join(json.dumps({"ID": n, **pair}) + "\n" for n in (1, "2", "b3")))
+    materials = stimuli.read(tmp_path / "j.jsonl")
+    assert [item.id for item in materials.items] == ["p-1", "p-2", "p-b3"]
+    assert stimuli.write(materials, tmp_path / "again.jsonl", format="jblimp") == []
+    assert [json.loads(line)["ID"] for line in (tmp_path / "again.jsonl").open()] == [1, "2", "b3"]
+
+
 def test_a_column_that_numbers_something_else_names_no_items(tmp_path: Path) -> None:
     lines = ["good,bad,paradigm,id", "Goats eat.,Goats eats.,goats,7", "Hats fall.,Hats falls.,goats,7"]
     (tmp_path / "t.csv").write_text("\n".join(lines))
