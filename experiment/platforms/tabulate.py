@@ -18,6 +18,7 @@ from .agreement import Known
 from .cell_values import as_number
 from .imported import ImportedSession, ImportedTrial
 from .materials import Shown
+from .plausibility import check_counting, completed, say_repeated, say_unread
 
 log = logging.getLogger("gardenpath")
 
@@ -39,7 +40,8 @@ def tabulate(
     demographics where there are any.
 
     `name` makes of a platform's id what is written. A trial whose item is not in the materials, or whose words in the file
-    differ from the item's in number or text, is left out of readings and responses and named on the log; the rest goes on.
+    differ from the item's in text, or in number where the file does not number them, is left out of readings and responses and
+    named on the log; the rest goes on.
     """
     _check_versions(sessions, shown)
     _check_cells(sessions)
@@ -48,9 +50,13 @@ def tabulate(
             f"{nameless.where}: names sentences and no items; give the materials they are from (--materials)"
         )
     known = Known.of(shown)
+    check_counting(sessions, known.lengths())
+    sessions = completed(sessions, len(known.items), name)
+    say_repeated(sessions, name)
     rows = [(session, _rows(session, known, name)) for session in sessions]
     known.report(sum(len(session.trials) for session in sessions))
     _say_absent(rows)
+    say_unread(((session.where, of["readings"]) for session, of in rows if session.counting), known.lengths())
     made: dict[str, pd.DataFrame] = {}
     if shown is not None:
         made["items"] = items_table(shown.materials)
@@ -120,7 +126,7 @@ def _rows(session: ImportedSession, known: Known, name: Callable[[str], str]) ->
         "demographics": [{**person, "field": f, "answer": a} for f, a in session.demographics.items()],
     }
     for trial in map(known.placed, session.trials):
-        if fault := known.fault(trial):
+        if fault := known.fault(trial, numbered=session.counting is not None):
             known.leave_out(trial, fault)
             continue
         where, shown = {**place, **_place(trial, known)}, known.shown(trial)

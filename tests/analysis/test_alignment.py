@@ -299,8 +299,13 @@ def test_a_score_whose_word_is_missing_from_words_is_named(tables: Tables) -> No
         aligned(tables, words=words)
 
 
-def test_readings_without_texts_align_by_place(tables: Tables, found: Tables) -> None:
-    bare = aligned(tables, readings=tables["readings"].assign(text=pd.NA))
+def test_readings_without_texts_align_by_place_where_that_was_stated(tables: Tables, found: Tables) -> None:
+    unnamed = tables["readings"].assign(text=pd.NA)
+    with pytest.raises(
+        DataError, match=r"\d+ words have no text, first item .*, and their source does not number them"
+    ):
+        aligned(tables, readings=unnamed)
+    bare = aligned(tables, readings=unnamed, sessions=tables["sessions"].assign(source="table"))
     pd.testing.assert_frame_equal(bare["aligned"], found["aligned"])
 
 

@@ -32,7 +32,7 @@ class Run:
     participant: str | None = None
     started: str | None = None
     finished: str | None = None
-    complete: bool = True
+    complete: bool | None = None
 
 
 def recognises(source: Source) -> bool:

@@ -18,9 +18,9 @@ from gardenpath.study.screens import Record, WordRecord
 
 from ..cell_values import as_number, truth
 from ..devices import device
-from ..imported import ImportedSession, ImportedTrial, answer_given, numbered, words_read
+from ..imported import ImportedSession, ImportedTrial, answer_given, numbered, reached_end, words_read
 from ..losses import Losses
-from ..mapping import AnswerRule, ColumnMapping, matches
+from ..mapping import AnswerRule, ColumnMapping
 from ..outline import answered, asked, late, nth_value, read_at_once, timeout
 from ..sources import Source
 from .ibex_maze import sentences
@@ -51,6 +51,7 @@ def recognises(source: Source) -> bool:
 def read(source: Source, mapping: ColumnMapping | None) -> list[ImportedSession]:
     """Return the sessions; raises `study.DataError` with every line that cannot be read."""
     mapping, losses = mapping or ColumnMapping(), Losses(source.name)
+    mapping = replace(mapping, missing=("NULL", *mapping.missing))
     file_results = results(source, losses)
     rows = _prepared(file_results.rows, mapping, source.name)
     by_session: dict[tuple[int, str, str], list[Line]] = {}
@@ -106,7 +107,7 @@ def _session(
         participant=who or _nobody(*rows[0].session),
         source=NAME,
         trials=tuple(trials),
-        complete=not cut and bool(trials) and (of is None or len({trial.position for trial in trials}) == of),
+        complete=reached_end(trials, of) if trials and not cut else False,
         where=source.name,
         started=_iso(datetime.fromtimestamp(min(times) / 1000, UTC)) if times else None,
         finished=_iso(finished) if finished else None,
@@ -173,11 +174,13 @@ def _trial(
     item = mapping.text(cells, "item", "item", "Item")
     label, group, number = (_first(cells, names) or "" for names in (LABEL, GROUP, NUMBER))
     readings = _readings(rows, losses) or sentences(rows, losses)
-    answers = [*_mapped_answers(rows, mapping), *_judged(rows, losses)]
-    if ours:
-        answers += _ours(rows, losses)
-    elif item is not None:
-        answers += _chosen(rows, losses)
+    # What the mapping takes, nothing else reads.
+    mapped = list(_mapped_answers(rows, mapping))
+    taken = {n for n, _ in mapped}
+    rest = [row for n, row in enumerate(rows) if n not in taken]
+    answers = [*(_ours(rows, losses) if ours else ()), *(record for _, record in mapped), *_judged(rest, losses)]
+    if item is not None and not ours:
+        answers += _chosen(rest, losses)
     if not (readings or answers or any(SHOWN & row.cells.keys() for row in rows)):
         return None
     number_in_file = as_number(mapping.text(cells, "trial", "trial") if ours or "trial" in mapping.columns else None)
@@ -223,23 +226,24 @@ def _word(n: int, row: Line, losses: Losses) -> WordRecord:
     return WordRecord(n, rt, text=row.cells.get("Word", row.cells.get("Value")))
 
 
-def _mapped_answers(rows: Iterable[Line], mapping: ColumnMapping) -> Iterator[Record]:
-    """Yield the answers that the mapping describes."""
-    for rule in mapping.answers:
-        for row in rows:
-            if matches(row.cells, rule.where):
-                yield _by_rule(row, rule, mapping)
-                if not rule.where:
-                    break
+def _mapped_answers(rows: Sequence[Line], mapping: ColumnMapping) -> Iterator[tuple[int, Record]]:
+    """Yield the answers that the mapping describes, each with the row of the trial that holds it."""
+    repeated = set()
+    for n, row in enumerate(rows):
+        for rule in mapping.rules(row.cells):
+            if rule.asked not in repeated:
+                yield n, _by_rule(row, rule, mapping)
+            if not rule.where:  # each row of the trial has the cell
+                repeated.add(rule.asked)
 
 
 def _by_rule(row: Line, rule: AnswerRule, mapping: ColumnMapping) -> Record:
-    said = {ours: row.cells.get(theirs) for ours, theirs in rule.columns.items()}
+    said = mapping.said(row.cells, rule)
     rt = as_number(said.get("rt"))
     return answer_given(
         said.get("task") or rule.task,
         said.get("prompt") or rule.asked,
-        said["response"] or "",
+        said["response"],
         truth(said.get("correct")),
         rt=None if rt is None else mapping.ms("rt", rt),
         side=said.get("side"),
