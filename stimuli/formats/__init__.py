@@ -152,6 +152,7 @@ def examine(
         together.rows += rows.rows
         together.paradigms |= rows.paradigms
         together.findings += rows.findings
+        together.faulty |= rows.faulty
     materials = assemble(together, language)
     return materials, sorted(together.findings, key=lambda f: (f.file, f.line))
 
