@@ -53,7 +53,7 @@ class Session:
 
 @dataclass(frozen=True)
 class Apart:
-    """What came with an event's number and is none that the session can contain: why, and the JSON that came, cut where it is long."""
+    """What came with an event's number and is none that the session can contain: why, and what came, cut where it is long."""
 
     seq: int
     reason: str
