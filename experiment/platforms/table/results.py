@@ -12,7 +12,7 @@ from typing import Any
 from gardenpath import study
 from gardenpath.study.screens import Record, WordRecord
 
-from ..cell_values import as_number, truth
+from ..cell_values import as_number, stripped, truth
 from ..imported import NOWHERE, Counting, ImportedSession, ImportedTrial, answer_given, records_of, shared
 from ..mapping import ANSWER, TIMES, AnswerRule, ColumnMapping, Row, matches
 from ..sources import Source
@@ -58,8 +58,8 @@ def cells(source: Source, separator: str = ",") -> list[Row]:
             next(csv.reader([line], delimiter=" ", skipinitialspace=True), []) for line in source.text.splitlines()
         ]
     else:
-        lines = list(csv.reader(io.StringIO(source.text, newline=""), delimiter=separator))
-    lines = [row for row in lines if row]
+        lines = list(csv.reader(io.StringIO(source.text, newline=""), delimiter=separator, skipinitialspace=True))
+    lines = stripped(filter(None, lines), source.name)
     if len(lines) < 2:
         raise study.DataError(f"{source.name}: the file holds no rows; expected a header line and rows")
     header, body = lines[0], lines[1:]
