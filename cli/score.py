@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from gardenpath.lmscore import Model
+    from gardenpath.stimuli import Materials
 
 MODEL = "Hugging Face id or folder of a causal or masked model, ngram:FILE or ngram:FILE:ORDER, or pocket (a toy)."
 
@@ -26,6 +27,7 @@ class Scoring:
 
     materials: tuple[Path, ...]
     format_: str | None
+    skip_bad: bool
     device: str
     dtype: str
     quantization: str | None
@@ -61,6 +63,12 @@ class Scoring:
         if "toy" in loaded.name:
             options.talk(f"{loaded.name}: {loaded.describe()['toy']}")
         return loaded if self.no_cache else lmscore.cached(loaded, self.cache)
+
+    def read(self) -> "Materials":
+        """Return the materials."""
+        from gardenpath import stimuli
+
+        return stimuli.read(*self.materials, format=self.format_, skip_bad=self.skip_bad)
 
     def how(self, model: "Model") -> dict[str, Any]:
         """Return how a model's sentences are scored, as arguments of `lmscore.score` and `lmscore.evaluate`."""
@@ -153,6 +161,7 @@ def scoring_options(command: Callable[..., None]) -> Callable[..., None]:
             "--device", default="auto", show_default=True, help="auto (a GPU when there is one), cpu, cuda, cuda:1 ..."
         ),
         click.option("--format", "format_", metavar="F", help="Name the materials' format instead of recognising it."),
+        options.skip_bad,
         options.materials,
     ):
         wrapped = option(wrapped)
@@ -190,7 +199,7 @@ def command(scoring: Scoring, model: str | None, from_: str | None, mapping: Pat
 
     With --from table, MATERIALS is a table of surprisal that was computed elsewhere; of it comes surprisal alone.
     """
-    from gardenpath import lmscore, stimuli
+    from gardenpath import lmscore
     from gardenpath.study.table_files import refuse_tables
 
     _check_call(from_, mapping)
@@ -198,7 +207,7 @@ def command(scoring: Scoring, model: str | None, from_: str | None, mapping: Pat
     if mapping is not None:
         _take(scoring, mapping, shown)
         return
-    read = stimuli.read(*scoring.materials, format=scoring.format_)
+    read = scoring.read()
     loaded = scoring.load(str(model))
     how = scoring.how(loaded)
     with options.progress("sentences", 1) as move:

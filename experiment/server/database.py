@@ -12,7 +12,7 @@ import sqlalchemy as sa
 
 from gardenpath import study
 
-SCHEMA = 4
+SCHEMA = 5
 Row = sa.Row[Any]
 metadata = sa.MetaData()
 META = sa.Table(
@@ -63,6 +63,7 @@ SESSIONS = sa.Table(
     sa.Column("tab_seen", sa.String),
     sa.Column("trials_ended", sa.Integer, nullable=False, default=0),
     sa.Column("interruptions", sa.Integer, nullable=False, default=0),
+    sa.Column("apart", sa.Integer, nullable=False, default=0),
     sa.UniqueConstraint("participant", "ordinal"),
 )
 PREVIEW = "preview"
@@ -87,6 +88,15 @@ EVENTS = sa.Table(
     sa.Column("step", sa.Integer),
     sa.Column("screen", sa.Integer),
     sa.Column("value", sa.Text, nullable=False),
+)
+# What came with an event's number and is none that its session can contain, as it came: kept, and never data.
+APART = sa.Table(
+    "apart",
+    metadata,
+    sa.Column("session", sa.ForeignKey("sessions.id"), primary_key=True),
+    sa.Column("seq", sa.Integer, primary_key=True, autoincrement=False),
+    sa.Column("reason", sa.String, nullable=False),
+    sa.Column("content", sa.Text, nullable=False),
 )
 # The one table that holds platforms' ids; nothing else depends on it, so it can be deleted after payment.
 PAYMENTS = sa.Table(
@@ -181,7 +191,7 @@ class Database:
                 connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)")
         else:
             with self.engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
-                for table in (EVENTS, SESSIONS, PAYMENTS):
+                for table in (EVENTS, APART, SESSIONS, PAYMENTS):
                     connection.exec_driver_sql(f"VACUUM {table.name}")
 
 

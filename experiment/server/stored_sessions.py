@@ -7,9 +7,9 @@ from collections.abc import Iterator, Sequence
 import sqlalchemy as sa
 
 from ..script import Walk
-from ..sessions import Event, Session, SessionRecord, walked
+from ..sessions import Apart, Event, Session, SessionRecord, walked
 from ..versions import VersionFile
-from .database import EVENTS, REAL, SESSIONS, Row
+from .database import APART, EVENTS, REAL, SESSIONS, Row
 
 PROGRESS = ("begin", "word", "outcome", "done")  # the kinds of events that say how far a session has come
 
@@ -54,6 +54,12 @@ def events_of(connection: sa.Connection, session: str, kinds: Sequence[str] = ()
     )
 
 
+def apart_of(connection: sa.Connection, session: str) -> tuple[Apart, ...]:
+    """Return what was set apart of a session as it came, in order of seq."""
+    query = sa.select(APART.c.seq, APART.c.reason, APART.c.content).where(APART.c.session == session)
+    return tuple(Apart(*row) for row in connection.execute(query.order_by(APART.c.seq)))
+
+
 def progress(connection: sa.Connection, row: Row, file: VersionFile) -> Walk:
     """Return where a session stands."""
     return walked(session_of(row), file, events_of(connection, row.id, PROGRESS))
@@ -64,18 +70,24 @@ def record(connection: sa.Connection, session: str) -> SessionRecord:
     row = connection.execute(sa.select(SESSIONS).where(SESSIONS.c.id == session)).first()
     if row is None:
         raise KeyError(f"session {session!r} is not known")
-    return SessionRecord(session_of(row), events_of(connection, row.id))
+    return record_of(connection, row)
+
+
+def record_of(connection: sa.Connection, row: Row) -> SessionRecord:
+    """Return the session of a row with all that it sent."""
+    return SessionRecord(session_of(row), events_of(connection, row.id), apart_of(connection, row.id))
 
 
 def records(connection: sa.Connection, *, previews: bool) -> Iterator[SessionRecord]:
     """Yield every session with its events, in order of assignment; previews only when asked for."""
     query = sa.select(SESSIONS).order_by(SESSIONS.c.started, SESSIONS.c.id)
     for row in connection.execute(query if previews else query.where(REAL)).all():
-        yield SessionRecord(session_of(row), events_of(connection, row.id))
+        yield record_of(connection, row)
 
 
 def delete(connection: sa.Connection, condition: sa.ColumnElement[bool]) -> None:
     """Delete the sessions for which this holds, with their events."""
     sessions = sa.select(SESSIONS.c.id).where(condition)
-    connection.execute(EVENTS.delete().where(EVENTS.c.session.in_(sessions)))
+    for table in (EVENTS, APART):
+        connection.execute(table.delete().where(table.c.session.in_(sessions)))
     connection.execute(SESSIONS.delete().where(condition))

@@ -21,8 +21,8 @@ from gardenpath.experiment.server.rules import Conflict, Refused
 from gardenpath.experiment.server.store import Store
 
 from .conftest import BOTH, Clock, new_database
-from .made_events import done
 from .made_events import event as made_event
+from .made_events import passed
 
 Versions = list[experiment.VersionFile]
 
@@ -51,14 +51,12 @@ def arrival(name: str | None = None, **more: Any) -> Arrival:
 
 
 def read(store: Store, session: Opened) -> int:
-    """Store events as short as the study takes them: each step ends."""
-    events = [done(n, n) for n in range(len(session.stand.steps))]
-    return store.append(session.session.id, session.token, events)
+    """Store events as short as the study takes them: each screen ends."""
+    return store.append(session.session.id, session.token, passed(session.stand.steps))[0]
 
 
 def finish(store: Store, session: Opened) -> None:
-    missing, _ = store.complete(session.session.id, session.token, read(store, session), "CODE")
-    assert not missing
+    assert store.complete(session.session.id, session.token, read(store, session), "CODE")[:2] == ([], {})
 
 
 def test_the_version_with_the_fewest_places_taken_is_chosen() -> None:
@@ -192,18 +190,18 @@ def test_one_session_a_person_and_a_second_one_where_the_study_has_more(
 
 def test_who_comes_back_goes_on_and_too_late_is_told_so(opened: Store, clock: Clock) -> None:
     first = opened.open(arrival("anna"))
-    opened.append(first.session.id, first.token, [done(0, 0)])
+    events = passed(first.stand.steps)
+    opened.append(first.session.id, first.token, events[:3])
     clock.pass_minutes(23 * 60)
     again = opened.open(arrival("anna"))
     assert (again.session, again.token) == (first.session, first.token)
-    assert (again.visit, again.next_seq, again.stand.done) == (1, 1, {0})
+    assert (again.visit, again.next_seq, again.stand.done) == (1, 3, {0})
     clock.pass_minutes(24 * 60)
     with pytest.raises(Refused, match="left too long ago") as refused:
         opened.open(arrival("anna"))
     assert refused.value.reason == "expired"
-    finish_rest = [done(n, n) for n in range(1, len(first.stand.steps))]
-    opened.append(first.session.id, first.token, finish_rest)  # what its page still holds is taken, and paid
-    assert opened.complete(first.session.id, first.token, len(first.stand.steps), "CODE")[0] == []
+    opened.append(first.session.id, first.token, events[3:])  # what its page still holds is taken, and paid
+    assert opened.complete(first.session.id, first.token, len(events), "CODE")[0] == []
 
 
 def test_a_browser_without_an_id_resumes_by_its_token_until_it_has_finished(opened: Store) -> None:
