@@ -58,7 +58,9 @@ def accuracy_by(
 def _key(groups: pd.DataFrame) -> str:
     keys = [name for name in ("paradigm", "item") if name in groups]
     if len(keys) != 1 or not {*GROUP} <= {*groups}:
-        raise DataError(f"groups have the columns {', '.join(map(str, groups))}; expected paradigm or item, factor and level")
+        raise DataError(
+            f"groups have the columns {', '.join(map(str, groups))}; expected paradigm or item, factor and level"
+        )
     double = groups[groups.duplicated([keys[0], "factor"], keep=False)]
     if len(double):
         raise DataError(

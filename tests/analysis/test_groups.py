@@ -8,6 +8,7 @@ import pytest
 
 from gardenpath import stimuli
 from gardenpath.analysis import accuracy, accuracy_by, groups_of, usable
+from gardenpath.analysis.reporting.wording import minimal_pairs
 from gardenpath.study import TABLES, DataError, check
 
 from ..conftest import run_here
@@ -98,6 +99,8 @@ def test_the_figures_of_blimp_come_from_its_released_accuracies(
     assert asked.to_dict() == pytest.approx(
         {"none": 0.948, "relational noun": 0.81, "relative clause": 0.857}, abs=6e-4
     )
+    told = minimal_pairs.group_accuracies(accuracy_by(released, groups, people))
+    assert "lstm (p), lp, by form: 88.0% at regular, 82.8% at irregular (−5.2 points; people −4.5)." in told
     irregular = table.loc[("form", "irregular")]
     assert irregular["difference"].round(3).drop("ngram").to_dict() == {"lstm": -0.052, "txl": -0.013, "gpt2": -0.023}
     assert irregular["people_difference"].iloc[0] == pytest.approx(-0.045, abs=5e-4)
