@@ -83,7 +83,7 @@ def command(
     """
     import pandas as pd
 
-    from gardenpath import analysis, stimuli, study
+    from gardenpath import analysis, study
     from gardenpath.analysis.comparing import model_comparison
     from gardenpath.study.table_files import refuse_tables
 
@@ -95,7 +95,7 @@ def command(
     sentences = pd.concat([study.read(folder, "sentence_scores") for folder in scores]) if scores else None
     choices = [study.read(people, name) for name in PEOPLE] if people else []
     known = model_comparison.people_accuracies(*choices) if people else None
-    read = stimuli.read(*scoring.materials, format=scoring.format_)
+    read = scoring.read()
     parts, described, noise = [], [], {}
     for name in models:
         loaded = scoring.load(name)
