@@ -361,6 +361,7 @@ class OnlineSection:
     lease_minutes: float = 60
     heartbeat_seconds: float = 30
     resume_hours: float = 24
+    signed_links: bool = False
     withdrawal: str = "delete"
     reward: RewardSection | None = None
     texts: dict[str, str] = field(default_factory=dict)

@@ -30,7 +30,7 @@ from ..pseudonyms import hash_participant
 from ..pseudonyms import known_key as known_key
 from ..pseudonyms import participant_key as participant_key
 from ..pseudonyms import secret as secret
-from ..recruitment import LAB, Ending, check_texts, ending, kiosk_texts, person, person_in_lab, way_back
+from ..recruitment import LAB, Ending, check_texts, ending, is_signed, kiosk_texts, person, person_in_lab, way_back
 from ..sessions import Json, payload
 from ..standard_texts import direction
 from ..versions import VersionFile
@@ -194,6 +194,8 @@ class _Study:
         if source not in (real, "robot"):
             raise ValueError(f"source: expected '{real}' or 'robot'")
         who = person_in_lab(body) if source == "lab" else person(body)
+        if self.online.signed_links and not (preview or source == "lab" or is_signed(body, who, self.key)):
+            raise Refused("unsigned", "the link is none of this study's; expected one that  gardenpath links  has made")
         arrival = Arrival(
             None if who is None else hash_participant(who.id, self.key),
             who,
@@ -222,7 +224,7 @@ class _Study:
         leaving = body.get("leaving", False)
         if not isinstance(leaving, bool):
             raise ValueError("leaving: expected true or false")
-        await run_in_threadpool(self.store.heartbeat, session, token, _random_text(body, "tab"), leaving=leaving)
+        await run_in_threadpool(self.store.heartbeat, session, token, leaving=leaving)
         return JSONResponse({"seconds": self.online.heartbeat_seconds})
 
     async def complete(self, request: Request) -> Response:
@@ -271,7 +273,7 @@ class _Study:
             "platform": ticket.platform,
             "test": opened.session.source == "preview",
             "heartbeat_seconds": online.heartbeat_seconds,
-            "resume": None if known else opened.token,
+            "resume": None if known else opened.resume,
             "resume_hours": online.resume_hours,
             "reward": asdict(online.reward) if online.reward else None,
             "endings": {kind: self._ending(kind, ticket).json() for kind in kinds},
@@ -324,7 +326,7 @@ class _Study:
         said = self._ending(error.reason, error.session)
         more = {} if error.wait is None else {"retry_after": round(error.wait, 1)}
         answer = {"error": str(error), "reason": error.reason, **said.json(), **more}
-        return JSONResponse(answer, status_code=403 if error.reason in ("insecure", "preview") else 409)
+        return JSONResponse(answer, status_code=403 if error.reason in ("insecure", "preview", "unsigned") else 409)
 
 
 def preview_key(key: bytes) -> str:

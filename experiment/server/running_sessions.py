@@ -14,7 +14,7 @@ from .leases import Leases
 from .payments import Ticket
 from .published_versions import VersionFiles
 from .received_events import set_apart
-from .rules import Conflict, Refused
+from .rules import Conflict
 from .stored_sessions import authorised, progress, record_of, session_of
 
 
@@ -57,15 +57,10 @@ class RunningSessions:
         counts = [sa.select(sa.func.count()).where(table.c.session == session) for table in (EVENTS, APART)]
         return sum(connection.scalar(count) or 0 for count in counts), unknown
 
-    def heartbeat(self, connection: sa.Connection, session: str, token: str, tab: str | None, *, leaving: bool) -> None:
+    def heartbeat(self, connection: sa.Connection, session: str, token: str, *, leaving: bool) -> None:
         """Renew the session's lease; raises `Refused` when another tab has the session."""
         row = authorised(connection, session, token)
-        if tab is not None and row.tab is not None and row.tab != tab:
-            raise Refused("open_elsewhere", "the session is open in another tab")
-        if leaving:
-            self._leases.renew(connection, row, tab=None)
-        else:
-            self._leases.renew(connection, row, tab=tab or row.tab, tab_seen=self._leases.now())
+        self._leases.renew(connection, row, tab_seen=None if leaving else self._leases.now())
 
     def complete(
         self, connection: sa.Connection, session: str, token: str, events: int, code: str

@@ -83,10 +83,10 @@ class Store:
         with self.database.writing() as connection:
             return self._running.append(connection, session, token, events, apart)
 
-    def heartbeat(self, session: str, token: str, tab: str | None, *, leaving: bool = False) -> None:
+    def heartbeat(self, session: str, token: str, *, leaving: bool = False) -> None:
         """Renew the session's lease; raises `Refused` when another tab has the session."""
         with self.database.writing() as connection:
-            self._running.heartbeat(connection, session, token, tab, leaving=leaving)
+            self._running.heartbeat(connection, session, token, leaving=leaving)
 
     def complete(self, session: str, token: str, events: int, code: str) -> tuple[list[int], Mapping[int, str], Ticket]:
         """Mark the session finished if events 0 to `events` - 1 are all stored, and its script was walked to the end.

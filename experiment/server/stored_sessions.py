@@ -10,18 +10,29 @@ from ..script import Walk
 from ..sessions import Apart, Event, Session, SessionRecord, walked
 from ..versions import VersionFile
 from .database import APART, EVENTS, REAL, SESSIONS, Row
+from .rules import Refused
 
 PROGRESS = ("begin", "word", "outcome", "done")  # the kinds of events that say how far a session has come
 
 
 def authorised(connection: sa.Connection, session: str, token: str) -> Row:
-    """Return a session's row, locked on PostgreSQL; raises `KeyError` for an unknown one, `PermissionError` for a wrong token."""
+    """Return a session's row, locked on PostgreSQL.
+
+    Raises `KeyError` for an unknown one, `PermissionError` for a wrong token, `Refused` for one of a tab from which another has
+    taken the session.
+    """
     row = connection.execute(sa.select(SESSIONS).where(SESSIONS.c.id == session).with_for_update()).first()
     if row is None:
         raise KeyError(f"session {session!r} is not known")
-    if not hmac.compare_digest(row.token.encode(), token.encode()):
-        raise PermissionError("the token does not belong to this session")
-    return row
+    if _is(row.token, token):
+        return row
+    if any(_is(voided, token) for voided in row.voided.split()):
+        raise Refused("open_elsewhere", "the session is open in another tab")
+    raise PermissionError("the token does not belong to this session")
+
+
+def _is(known: str, token: str) -> bool:
+    return hmac.compare_digest(known.encode(), token.encode())
 
 
 def session_of(row: Row) -> Session:

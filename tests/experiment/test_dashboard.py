@@ -222,8 +222,8 @@ def test_payments_open_no_formula_in_a_spreadsheet(board: Running) -> None:
 
 def test_flags_tell_what_to_look_at(experimenter: httpx2.Client, board: Running) -> None:
     store = board.store
-    opened = store.open(Arrival("anna", source="robot"))
-    opened = store.open(Arrival("anna"))
+    opened = store.open(Arrival("anna", source="robot", tab="tab"))
+    opened = store.open(Arrival("anna", tab="tab"))
     away = [made_event(n, float(n), "interruption", reason="blur" if n % 2 else "focus") for n in range(12)]
     first = next(placed.number for placed in opened.stand.steps if placed.position == 0)
     ends = passed(opened.stand.steps, 12)

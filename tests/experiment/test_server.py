@@ -32,7 +32,8 @@ def client(running: Running) -> Iterator[httpx2.Client]:
 
 
 def opened(client: httpx2.Client, participant: str | None = None) -> tuple[str, dict[str, str], dict[str, object]]:
-    payload = client.post("api/sessions", json={"participant": participant}).json()
+    tab = None if participant is None else f"tab-of-{participant}"
+    payload = client.post("api/sessions", json={"participant": participant, "tab": tab}).json()
     return f"api/sessions/{payload['session']}", {"Authorization": f"Bearer {payload['token']}"}, payload
 
 
@@ -152,6 +153,7 @@ def test_a_participant_who_comes_back_resumes_and_one_who_finished_is_refused(
     client.put(f"{path}/events", json={"events": [end(0)]}, headers=token)
     _, _, again = opened(client, "anna")
     assert (again["session"], again["visit"], again["next_seq"]) == (first["session"], 1, 1)
+    client.post(f"{path}/heartbeat", json={"leaving": True}, headers=token)
     experiment.take(experiment.robot(versions, seed=1), experiment.HttpTransport(running.address), "anna")
     again = client.post("api/sessions", json={"participant": "anna"})
     assert (again.status_code, again.json()["reason"], again.json()["code"]) == (409, "finished", "GARDEN-PATH-1")
