@@ -127,9 +127,15 @@ def fault(screen: Any, value: Mapping[str, Any]) -> str | None:
     ends = _ends(screen)
     if outcome not in ends:
         return f"the outcome {outcome!r} of a screen of kind {screen.kind}; expected {' or '.join(sorted(ends))}"
-    if outcome in ("answered", "right", "wrong") and not isinstance(screen, (Words, WordPairs)):
+    if isinstance(screen, Form) or (
+        outcome in ("answered", "right", "wrong") and not isinstance(screen, (Words, WordPairs))
+    ):
         wrong = _answer_fault(screen, answer) or _side_fault(screen, answer, value.get("side"))
-        if wrong is None and outcome != "answered" and judged(screen, {**value, "outcome": "answered"}) != outcome:
+        if (
+            wrong is None
+            and outcome in ("right", "wrong")
+            and judged(screen, {**value, "outcome": "answered"}) != outcome
+        ):
             return f"an answer of {answer!r} to {screen.name} that is called {outcome}"
         return wrong
     if answer is not None or value.get("side") is not None:
