@@ -127,9 +127,15 @@ def fault(screen: Any, value: Mapping[str, Any]) -> str | None:
     ends = _ends(screen)
     if outcome not in ends:
         return f"the outcome {outcome!r} of a screen of kind {screen.kind}; expected {' or '.join(sorted(ends))}"
-    if outcome in ("answered", "right", "wrong") and not isinstance(screen, (Words, WordPairs)):
+    if isinstance(screen, Form) or (
+        outcome in ("answered", "right", "wrong") and not isinstance(screen, (Words, WordPairs))
+    ):
         wrong = _answer_fault(screen, answer) or _side_fault(screen, answer, value.get("side"))
-        if wrong is None and outcome != "answered" and judged(screen, {**value, "outcome": "answered"}) != outcome:
+        if (
+            wrong is None
+            and outcome in ("right", "wrong")
+            and judged(screen, {**value, "outcome": "answered"}) != outcome
+        ):
             return f"an answer of {answer!r} to {screen.name} that is called {outcome}"
         return wrong
     if answer is not None or value.get("side") is not None:
@@ -142,9 +148,9 @@ def _ends(screen: Any) -> set[str]:
         space = {"continued"} if screen.space and not screen.buttons else set()
         return space | {button.outcome for button in (*screen.buttons, screen.aside) if button is not None}
     if isinstance(screen, (Whole, Words)):
-        return {"read", "interrupted"}
+        return {"read", "interrupted"} if isinstance(screen, Words) and screen.pace is not None else {"read"}
     if isinstance(screen, WordPairs):
-        return {"right", "wrong", "interrupted"}
+        return {"right", "wrong"}
     if isinstance(screen, Form):
         return {"answered"}
     outcomes = {"right", "wrong"} if screen.tell and screen.right else {"answered"}
