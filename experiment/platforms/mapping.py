@@ -74,7 +74,7 @@ NAMES = tuple(
             for name in study.TABLES[table].names
             if name not in COMPUTED_NAMES
         ]
-        + ["started", "finished", "device"]
+        + ["started", "finished", "device", "readers"]
     )
 )
 # What the columns of a survey can say.
@@ -151,6 +151,8 @@ class ColumnMapping:
 
     `roles` says by a regular expression for each role what its items, or their conditions, are called. `joined` names columns
     that are made of several of theirs; in a file, [columns] states them: condition = ["relative", "animacy"].
+    With `means`, a row is a word with its mean reading time over readers.
+
     `carry` names columns of theirs whose empty cells take what the row before has, where only a trial's first row names its item.
     """
 
@@ -168,6 +170,7 @@ class ColumnMapping:
     missing: tuple[str, ...] = ()
     separator: str = ","
     first_word: int | None = None
+    means: bool = False
     roles: dict[str, str] = field(default_factory=dict)
     joined: dict[str, tuple[str, ...]] = field(default_factory=dict)
 

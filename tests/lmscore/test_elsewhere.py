@@ -46,9 +46,7 @@ def taken(folder: Path, text: str, mapping: str = MAPPING, materials: str = " --
     return run_here(f"gardenpath score gpt2.csv --from table --mapping map.toml{materials} -o scores --force", folder)
 
 
-def test_a_published_table_becomes_the_table_that_score_writes(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_a_published_table_becomes_the_table_that_score_writes(tmp_path: Path) -> None:
     ran = taken(tmp_path, table())
     assert ran.code == 0, ran.said
     made = study.read(tmp_path / "scores", "surprisal")
@@ -60,7 +58,7 @@ def test_a_published_table_becomes_the_table_that_score_writes(
     ]
     assert {*made["model"]} == {"gpt2"}
     assert {*made["protocol"]} == {"imported"}
-    assert "1 of 8 words have no surprisal" in caplog.text
+    assert "1 of 8 words have no surprisal" in ran.said
     side = json.loads((tmp_path / "scores" / "surprisal.csv.meta.json").read_text())
     assert {*side["inputs"]} == {"gpt2.csv", "items.csv", "map.toml"}
     assert side["model"]["units"]["surprisal"] == "nats"

@@ -84,6 +84,8 @@ def _check_columns(source: Source, header: Sequence[str], mapping: ColumnMapping
         needed += ["response"] if "response" in mapping.columns else ["rt"] if _by_region(mapping) else ["word", "rt"]
     mapped = {*mapping.columns, *mapping.constants}
     faults = [f"columns: {c!r} is missing; expected {', '.join(needed)}" for c in needed if c not in mapped]
+    if "participant" not in mapped and {"word", "rt"} <= mapped:
+        faults.append("of words with their mean reading times over readers, say so in the mapping:  means = true")
     taken = [mapping.columns.get("response"), *(rule.columns["response"] for rule in mapping.answers if not rule.where)]
     twice = sorted({column for column in taken if column is not None and taken.count(column) > 1})
     faults += [f"column {c!r} is the response of two answers; one column gives one answer" for c in twice]

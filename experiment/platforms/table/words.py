@@ -8,9 +8,12 @@ from pathlib import Path
 import pandas as pd
 
 from gardenpath import study
+from gardenpath.stimuli import conditions_table, items_table, words_table
+from gardenpath.stimuli.located_words import located
 
 from ..cell_values import as_number
 from ..mapping import ColumnMapping, read_mapping
+from ..materials import Shown
 from ..sources import Source
 from .results import LINE, absent_columns, cells, counting
 
@@ -18,7 +21,7 @@ log = logging.getLogger("gardenpath")
 
 SCORED = ("model", "protocol", "item", "condition", "word", "text", "surprisal", "surprisal_naive", "entropy")
 MEASURED = ("surprisal", "surprisal_naive", "entropy")
-MEANS = ("item", "condition", "word", "text", "region", "rt", "readers")
+MEANS = ("paradigm", "item", "condition", "word", "text", "region", "rt", "readers")
 
 
 def score_rows(
@@ -94,3 +97,34 @@ def word_rows(
         word=frame["word"].astype("float64").astype("int64") - first,
         **{name: frame[name].astype("float64") for name in numbers},
     )
+
+
+def mean_tables(sources: Sequence[Source], mapping: ColumnMapping, shown: Shown | None) -> dict[str, pd.DataFrame]:
+    """Return the table word_means of words with their mean reading times, and items, conditions and words where they are known."""
+    if who := [name for name in ("participant", "session", "trial", "response") if name in mapping.columns]:
+        raise study.DataError(
+            f"means = true, and [columns] {who[0]}: a word's mean has none; leave out the one or the other"
+        )
+    parts = []
+    for source in sources:
+        rows = word_rows(source, mapping, MEANS, ("rt", "readers"), needed=("item", "word", "rt"))
+        rows["rt"] = mapping.ms("rt", 1.0) * rows["rt"]
+        parts.append(
+            located(
+                rows.dropna(axis="columns", how="all"), shown.materials if shown else None, where=f"{source.name}, line"
+            )
+        )
+    means = pd.concat(parts, ignore_index=True).reindex(columns=list(MEANS))
+    made: dict[str, pd.DataFrame] = {}
+    paradigms: Mapping[str, str] = {}
+    if shown is not None:
+        made = {
+            "items": items_table(shown.materials),
+            "conditions": conditions_table(shown.materials),
+            "words": words_table(shown.materials),
+        }
+        paradigms = {item.id: item.paradigm for item in shown.materials.items}
+    means["paradigm"] = means["item"].map(paradigms).fillna(means["paradigm"]).fillna("imported")
+    if lacking := int(means["rt"].isna().sum()):
+        log.warning("%d of %d words have no mean reading time; their cells stay empty", lacking, len(means))
+    return made | {"word_means": study.check(means, "word_means")}
