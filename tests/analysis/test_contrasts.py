@@ -124,7 +124,7 @@ def test_position_is_a_covariate_only_where_the_members_of_a_pair_differ_in_it(t
 def test_without_covariates_the_models_are_the_published_ones_of_r(
     tables: Tables, rscript: Callable[..., pd.DataFrame]
 ) -> None:
-    """On the region and what goes up to the words after it; lmerTest on sums of words by hand."""
+    """lmerTest on sums by hand of the region, which has two words, and the word after it."""
     items = tables["items"]
     readings = tables["readings"].query("paradigm == 'islands 1' and role == 'target'")
     times = region_times(readings, items, regions="cumulative")
@@ -136,9 +136,9 @@ def test_without_covariates_the_models_are_the_published_ones_of_r(
     rows = []
     for _, trial in readings.groupby(["session", "trial", "condition"]):
         rts, at = trial["rt"].to_list(), trial["region"].fillna("").to_list().index("critical")
-        if all(100 <= rt <= 3000 for rt in rts[at : at + 2]):
+        if all(100 <= rt <= 3000 for rt in rts[at : at + 3]):
             side = 0.5 if trial["condition"].iloc[0] == "grammatical" else -0.5
-            rows.append((trial["participant"].iloc[0], trial["item"].iloc[0], side, np.log(sum(rts[at : at + 2]))))
+            rows.append((trial["participant"].iloc[0], trial["item"].iloc[0], side, np.log(sum(rts[at : at + 3]))))
     frame = pd.DataFrame(rows, columns=["participant", "item", "g", "y"])
     code = """
         m <- summary(lmerTest::lmer(y ~ g + (1|participant) + (1|item), rows))$coefficients
