@@ -401,6 +401,7 @@ class ExcludeSection:
     min_minutes: float = 0.0
     max_minutes: float | None = None
     aborted: int | None = None
+    sessions: dict[str, list[str]] = field(default_factory=dict)
     demographics: dict[str, list[str]] = field(default_factory=dict)
     attention: float = 0.0
     catch: float = 0.0
@@ -422,8 +423,9 @@ class ExcludeSection:
         )
         for name, most in (("aborted", self.aborted), ("after_error", self.after_error)):
             _expect(most is None or most >= 0, f"{name} is {most}; expected 0 or more")
-        empty = [name for name, answers in self.demographics.items() if not answers]
-        _expect(not empty, f"demographics accepts no answer to {', '.join(empty)}; expected at least one")
+        for table, by in (("sessions", self.sessions), ("demographics", self.demographics)):
+            empty = [name for name, answers in by.items() if not answers]
+            _expect(not empty, f"{table} accepts no answer to {', '.join(empty)}; expected at least one")
 
 
 CODINGS = ("sum", "treatment", "helmert", "repeated")

@@ -459,8 +459,9 @@ participants  int      participants
 choices       int      choices
 individual    float    share of choices of the grammatical member
 majority      float    share of pairs whose majority chose the grammatical member, a tie being half a pair
+majority_strict  float  the same, a tie being none
 ties          int      pairs without a majority
-kept          bool     whether majority is at least 4 of 5, BLiMP's rule (doi 10.1162/tacl_a_00321)
+kept          bool     whether majority_strict is at least 4 of 5, BLiMP's rule (doi 10.1162/tacl_a_00321)
 """),
         ("prompt", "paradigm"),
         ANALYSE,
