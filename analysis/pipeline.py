@@ -72,6 +72,7 @@ def analyse(
         sessions,
         items,
         demographics=tables.get("demographics"),
+        replacements=tables.get("replacements"),
         min_rt=min_rt,
         max_rt=max_rt,
         exclude=settings.exclude,

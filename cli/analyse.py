@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from gardenpath.study.config import FiguresSection
 
 NEEDED = ("readings", "responses", "sessions", "items")
-OPTIONAL = ("demographics", "conditions", "words")  # read where they are there
+OPTIONAL = ("demographics", "conditions", "words", "replacements")  # read where they are there
 TEXT = "results.md"
 FIGURES = "figures"
 MODELS = ("phenomenon_models", "factorial_models")

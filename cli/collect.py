@@ -15,7 +15,7 @@ def platforms() -> list[str]:
 
 
 @click.command("collect")
-@click.argument("data")
+@click.argument("data", nargs=-1, required=True)
 @click.option(
     "--from", "platform", type=options.OneOf(platforms), help="Where the data come from [default: gardenpath]."
 )
@@ -37,7 +37,7 @@ def platforms() -> list[str]:
 @options.parquet
 @options.force
 def command(
-    data: str,
+    data: tuple[str, ...],
     platform: str | None,
     mapping: Path | None,
     materials: Path | None,
@@ -49,7 +49,10 @@ def command(
     parquet: bool,
     force: bool,
 ) -> None:
-    """Make tables of DATA: a study's data folder, its database (file or URL), or what another platform gave to download."""
+    """Make tables of DATA: a study's data folder, its database (file or URL), or what another platform gave to download.
+
+    Several DATA of gardenpath's own become one set of tables: items that they share have to agree, participants are apart.
+    """
     from gardenpath import experiment, study
     from gardenpath.experiment import pseudonyms
     from gardenpath.experiment.platforms import collecting, importing
@@ -62,12 +65,16 @@ def command(
         raise click.UsageError(
             "--previews applies to gardenpath's own data; those of another platform have no previews"
         )
-    hashed_with = collecting.key_file(data, platform, key, keep_ids) if platform else None
+    if len(data) > 1 and (platform is not None or prolific is not None):
+        raise click.UsageError(
+            f"{len(data)} DATA with --from or --prolific; expected one: several are joined where they are gardenpath's own"
+        )
+    hashed_with = collecting.key_file(data[0], platform, key, keep_ids) if platform else None
     earlier = [study.files.read_sidecar(out / f"sessions.{suffix}") for suffix in ("csv", "parquet")]
     if hashed_with is not None and any("key_sha256" in sidecar for sidecar in earlier):
         pseudonyms.known_key(hashed_with, f"the tables of {out}")
     tables = experiment.collect(
-        data,
+        data[0] if len(data) == 1 else data,
         previews=previews,
         platform=platform,
         mapping=mapping,
@@ -76,10 +83,10 @@ def command(
         key=key,
         keep_ids=keep_ids,
     )
-    sources = (Path(data) if platform else None, mapping, materials, prolific)
+    sources = (Path(data[0]) if platform else None, mapping, materials, prolific)
     inputs = [path for path in sources if path is not None and path.is_file()]
     # Files of a folder are not named: their names may be participants' ids.
-    notes = {"data_sha256": importing.fingerprint(data)} if platform else truth.of_sessions(data)
+    notes = {"data_sha256": importing.fingerprint(data[0])} if platform else truth.of_sessions(data)
     if hashed_with is not None and hashed_with.exists():
         notes["key_sha256"] = study.files.sha256(hashed_with)
     suffix = "parquet" if parquet else "csv"

@@ -35,14 +35,14 @@ def note(
     study.files.write_sidecar(data / SESSIONS, command=options.typed(), inputs=inputs, seed=seed, notes=notes)
 
 
-def of_sessions(data: str) -> dict[str, object]:
-    """Return what the sidecar beside collected sessions says is true of them, to be noted beside their tables."""
+def of_sessions(data: Sequence[str]) -> dict[str, object]:
+    """Return what the sidecars beside collected sessions say is true of them all, to be noted beside their tables."""
     from gardenpath.study.files import read_sidecar
 
-    if "://" in data or not Path(data).is_dir():
+    if any("://" in one or not Path(one).is_dir() for one in data):
         return {}
-    sidecar = read_sidecar(Path(data) / SESSIONS)
-    return {key: sidecar[key] for key in KEYS if key in sidecar}
+    first, *others = [read_sidecar(Path(one) / SESSIONS) for one in data]
+    return {key: first[key] for key in KEYS if key in first and all(each.get(key) == first[key] for each in others)}
 
 
 def ms_per_bit(sessions: Path | None) -> dict[tuple[str, str], tuple[float, ...]]:

@@ -1,6 +1,6 @@
 """`collect`: the same tables of data of our own, from a database or a folder, and of what other platforms gave to download."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,7 +20,7 @@ SQLITE = b"SQLite format 3\0"
 
 
 def collect(
-    data: str | Path,
+    data: str | Path | Sequence[str | Path],
     *,
     previews: bool = False,
     platform: str | None = None,
@@ -35,6 +35,9 @@ def collect(
 
     `data` is the URL of a server's database, a SQLite file, or a folder of sessions. With `previews` the experimenter's own
     looks at the study are among them, their `source` is "preview"; analyses leave them out in any case.
+
+    Of several collections of our own the tables are one set (`joined_collections.joined`): items that they share have to agree,
+    participants are apart.
 
     With `platform` it is what that platform gave to download, a file or a folder of files (docs/import.md). `mapping` names
     columns, `materials` (study.toml, a folder of version files, or a file of items) says what was shown: without it there are no
@@ -51,9 +54,14 @@ def collect(
     ...     list(collect(f"{folder}/data"))
     ['items', 'conditions', 'words', 'readings', 'responses', 'sessions']
     """
+    from .joined_collections import joined
     from .platforms import collecting
     from .platforms import prolific as demographics
 
+    if not isinstance(data, str | Path):
+        if platform or prolific:
+            raise ValueError("several collections of another platform; expected one, or gardenpath's own")
+        return joined([collect(one, previews=previews) for one in data], [str(one) for one in data])
     name = collecting.namer(data, platform, key, keep_ids) if platform or prolific else str
     if platform is None:
         tables = _our_own(data, previews)

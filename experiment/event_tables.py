@@ -10,6 +10,7 @@ import pandas as pd
 
 from gardenpath import study
 from gardenpath.stimuli import Item, Materials, Paradigm, conditions_table, items_table, words_table
+from gardenpath.stimuli.item_tables import replacements_table
 from gardenpath.study.formula_columns import with_formula_columns
 from gardenpath.study.screens import Form
 
@@ -40,7 +41,9 @@ def tables_of(
         tables = _frames(made, conditions)
     if records and not made:
         raise study.DataError(f"{where}: no session can become tables; the warnings say why of each")
-    return {"items": items_table(materials), "conditions": conditions, "words": words_table(materials), **tables}
+    replaced = replacements_table(materials)
+    shown = {"items": items_table(materials), "conditions": conditions, "words": words_table(materials)}
+    return {**shown, **({"replacements": replaced} if len(replaced) else {}), **tables}
 
 
 def _made(record: SessionRecord, file: VersionFile) -> Rows | None:

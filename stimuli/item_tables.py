@@ -59,6 +59,12 @@ def conditions_table(materials: Materials) -> pd.DataFrame:
     return study.check(pd.DataFrame(rows, columns=study.TABLES["conditions"].names), "conditions")
 
 
+def replacements_table(materials: Materials) -> pd.DataFrame:
+    """Return table `replacements`: the items whose free column `replaces` names an earlier one."""
+    rows = [(item.id, item.extra["replaces"]) for item in materials.items if item.extra.get("replaces")]
+    return study.check(pd.DataFrame(rows, columns=study.TABLES["replacements"].names), "replacements")
+
+
 def words_table(materials: Materials) -> pd.DataFrame:
     """Return table `words`: every word with its region, its length in letters and digits, and its Zipf frequency.
 

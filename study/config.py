@@ -401,6 +401,7 @@ class ExcludeSection:
     min_minutes: float = 0.0
     max_minutes: float | None = None
     aborted: int | None = None
+    items: dict[str, str] = field(default_factory=dict)
     sessions: dict[str, list[str]] = field(default_factory=dict)
     demographics: dict[str, list[str]] = field(default_factory=dict)
     attention: float = 0.0
@@ -423,6 +424,10 @@ class ExcludeSection:
         )
         for name, most in (("aborted", self.aborted), ("after_error", self.after_error)):
             _expect(most is None or most >= 0, f"{name} is {most}; expected 0 or more")
+        unexplained = [item for item, reason in self.items.items() if not reason.strip()]
+        _expect(
+            not unexplained, f"items.{', items.'.join(unexplained)} has no reason; expected why the item is left out"
+        )
         for table, by in (("sessions", self.sessions), ("demographics", self.demographics)):
             empty = [name for name, answers in by.items() if not answers]
             _expect(not empty, f"{table} accepts no answer to {', '.join(empty)}; expected at least one")

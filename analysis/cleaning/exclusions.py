@@ -11,7 +11,7 @@ from gardenpath.study import TABLES, DataError, ExcludeSection, check
 from ..grammatical_status import CODES, minimal_pairs
 from ..intervals import wilson
 from ..ledger import Ledger, complete, in_band
-from ..measuring.ratings_and_times import RATED
+from ..measuring.ratings_and_times import RATED, SHOWN
 from ..prompts import answered, prompt_suffix, prompts_of, rows_of_prompt
 from .maze_errors import before_errors, chose_well
 
@@ -32,6 +32,7 @@ def left_in(
     items: pd.DataFrame,
     *,
     demographics: pd.DataFrame | None = None,
+    replacements: pd.DataFrame | None = None,
     min_rt: float = 100,
     max_rt: float = 3000,
     exclude: ExcludeSection | None = None,
@@ -40,16 +41,24 @@ def left_in(
     """Return the readings and responses that the rules leave in, and the tables `participants`, which says who went and why,
     and `participant_prompts`.
 
-    The order: sessions (not complete, previews, marked by the experimenter, duration, aborted trials, declared
-    columns), then answers that did not
-    come, then participants (declared answers about themselves, attention, catch sentences under any prompt, comprehension over
-    all questions, reading times out of the band, first choices in Maze), then the reading times of flagged trials, and on
-    request those of words after a wrong choice. Nobody is left out by the means of conditions, nor by the Mann-Whitney flag,
+    The order: sessions (not complete, previews, marked by the experimenter), items (replaced, or declared), sessions again
+    (duration, aborted trials, declared columns), then answers that did not come, then participants (declared answers about
+    themselves, attention, catch sentences under any prompt, comprehension over all questions, reading times out of the band, first
+    choices in Maze), then the reading times of flagged trials, and on request those of words after a wrong choice. Nobody is left
+    out by the means of conditions, nor by the Mann-Whitney flag,
     which is circular with the effect.
     """
     ledger, rules = ledger or Ledger(), exclude or ExcludeSection()
     readings, responses = complete(sessions, ledger, readings=readings, responses=responses)
     counted = sessions[sessions["session"].isin({*readings["session"], *responses["session"]})]
+    for rule, left_out in _items_left_out(items, rules, replacements).items():
+        parts = {
+            name: (part, ~part["item"].isin(left_out))
+            for name, part in (("readings", readings), ("responses", responses))
+        }
+        readings, responses = ledger.step(rule, **parts)
+    if readings.empty and responses.empty and len(counted):
+        raise DataError(f"{NOBODY} {items['item'].nunique()} items; check [analysis.exclude.items]")
     lasting = _sessions_left(counted, rules)
     for rule, kept in lasting.items():
         readings, responses = _only(rule, "session", set(counted.loc[kept, "session"]), readings, responses, ledger)
@@ -85,6 +94,19 @@ def _only(
     parts = {"readings": readings, "responses": responses}
     readings, responses = ledger.step(rule, **{name: (frame, frame[by].isin(kept)) for name, frame in parts.items()})
     return readings, responses
+
+
+def _items_left_out(
+    items: pd.DataFrame, rules: ExcludeSection, replacements: pd.DataFrame | None
+) -> dict[str, list[str]]:
+    """Return the items whose data do not count, by the rule that says why."""
+    _only_known(rules.items, "items", list(items["item"].unique()))
+    reasons = dict.fromkeys([] if replacements is None else replacements["replaces"], "replaced by another item")
+    reasons |= rules.items
+    by_rule: dict[str, list[str]] = {}
+    for item, reason in reasons.items():
+        by_rule.setdefault(f"item left out: {reason}", []).append(item)
+    return by_rule
 
 
 def _sessions_left(sessions: pd.DataFrame, rules: ExcludeSection) -> dict[str, "pd.Series[bool]"]:
@@ -153,11 +175,12 @@ def _known(
     return left
 
 
-def _only_known(accepted: Mapping[str, list[str]], table: str, known: list[str]) -> None:
+def _only_known(named: Iterable[str], table: str, known: list[str]) -> None:
     """Raise `DataError` for what is asked of a table and not in it."""
     faults = [
-        f"analysis.exclude.{table} names {name!r}, which is not in table {table}; expected one of {', '.join(known)}"
-        for name in accepted
+        f"analysis.exclude.{table} names {name!r}, which is not in table {table}; expected one of "
+        f"{', '.join(known[:SHOWN])}{', ...' if len(known) > SHOWN else ''}"
+        for name in named
         if name not in known
     ]
     if faults:

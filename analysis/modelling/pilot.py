@@ -114,6 +114,7 @@ def _rows(
         sessions,
         items,
         demographics=tables.get("demographics"),
+        replacements=tables.get("replacements"),
         min_rt=min_rt,
         max_rt=max_rt,
         exclude=settings.exclude,

@@ -10,6 +10,7 @@ import pandas as pd
 
 from gardenpath import study
 from gardenpath.stimuli import conditions_table, items_table, words_table
+from gardenpath.stimuli.item_tables import replacements_table
 from gardenpath.study.screens import Record
 
 from ..event_tables import frame
@@ -65,6 +66,8 @@ def tabulate(
         made["items"] = items_table(shown.materials)
         made["conditions"] = conditions_table(shown.materials)
         made["words"] = words_table(shown.materials)
+        if len(replaced := replacements_table(shown.materials)):
+            made["replacements"] = replaced
     else:
         log.info(
             "no materials are given: words are as the files have them, regions stay empty unless the mapping names them, and "

@@ -48,6 +48,17 @@ zipf          float?   Zipf frequency (log10 per billion words) from wordfreq; e
         COLLECT,
     ),
     Table(
+        "replacements",
+        "an item that takes the place of another",
+        columns("""
+item          string   item, whose free column replaces names the other
+replaces      string   item whose data count no more
+"""),
+        ("item",),
+        COLLECT,
+        always=False,
+    ),
+    Table(
         "balance",
         "two conditions of a paradigm in a part of the sentence",
         columns("""
