@@ -1,16 +1,18 @@
 """Tables from events: one reader for sessions of the server, of the lab and of simulations."""
 
 import logging
+import pickle
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from tempfile import TemporaryFile
 from typing import Any
 
 import pandas as pd
 
 from gardenpath import study
 from gardenpath.stimuli import Item, Materials, Paradigm, conditions_table, items_table, words_table
-from gardenpath.study.formula_columns import with_formula_columns
+from gardenpath.study.formula_columns import accuracy_of, questions, usable_factors, with_formula_columns
 from gardenpath.study.screens import Form
 
 from .records import record_of
@@ -22,45 +24,78 @@ from .versions import VersionFile
 log = logging.getLogger("gardenpath")
 
 
-def tables_of(
-    records: Sequence[SessionRecord], files: Mapping[str, VersionFile], *, where: str = "sessions"
-) -> dict[str, pd.DataFrame]:
+PART = 20_000  # rows that are made into a frame at once: what a part takes in memory
+Tables = dict[str, pd.DataFrame]
+Rows = list[dict[str, Any]]
+
+
+def tables_of(records: Sequence[SessionRecord], files: Mapping[str, VersionFile], *, where: str = "sessions") -> Tables:
     """Return the tables of sessions, as `collect` does; `files` holds the versions that they ran, by SHA-256."""
-    _check(where, files, records)
+    check_versions(where, files, [record.session for record in records])
+    return joined(parts_of(records, files))
+
+
+def joined(parts: Iterable[Tables]) -> Tables:
+    """Return whole tables from parts whose rows follow each other."""
+    made: dict[str, list[pd.DataFrame]] = defaultdict(list)
+    for part in parts:
+        for name, rows in part.items():
+            made[name].append(rows)
+    return {name: pd.concat(rows, ignore_index=True) for name, rows in made.items()}
+
+
+def parts_of(records: Iterable[SessionRecord], files: Mapping[str, VersionFile]) -> Iterator[Tables]:
+    """Yield the tables of sessions in parts; the first has every table but demographics, those of sessions without a row.
+
+    No record is kept, so that a study of any size takes the same memory. Responses wait in a temporary file, since each
+    holds the accuracy of its participant in all sessions.
+    """
     materials = materials_of(files.values())
-    rows: dict[str, list[dict[str, Any]]] = {"readings": [], "responses": [], "demographics": []}
-    for record in records:
-        file = files[record.session.version_sha256]
-        for run in _runs(record, file):
-            for table, row in _rows(record.session, file, run):
-                rows[table].append(row)
-    sessions = [_session_row(record, files[record.session.version_sha256]) for record in records]
     conditions = conditions_table(materials)
-    return {
+    yield {
         "items": items_table(materials),
         "conditions": conditions,
         "words": words_table(materials),
-        "readings": frame("readings", rows["readings"]),
-        "responses": frame("responses", rows["responses"], conditions),
-        "sessions": frame("sessions", sessions),
-        **({"demographics": frame("demographics", rows["demographics"])} if rows["demographics"] else {}),
+        "readings": frame("readings", []),
+        "responses": frame("responses", [], conditions),
+        "sessions": frame("sessions", []),
     }
+    shown = {sha256: [ShownTrial.of(trial) for trial in file.version.trials] for sha256, file in files.items()}
+    rows: dict[str, Rows] = defaultdict(list)
+    tallies = []
+    with TemporaryFile() as waiting:
+
+        def part() -> Tables:
+            responses = _frame("responses", rows.pop("responses", []))
+            tallies.append(questions(responses))
+            pickle.dump(responses, waiting)
+            return {name: frame(name, rows.pop(name)) for name in ("readings", "demographics") if rows[name]}
+
+        for record in records:
+            sha256 = record.session.version_sha256
+            for table, made in _rows_of_session(record, files[sha256], shown[sha256]).items():
+                rows[table] += made
+            if len(rows["readings"]) + len(rows["responses"]) >= PART:
+                yield part()
+        yield part()
+        accuracy = accuracy_of(tallies)
+        conditions = usable_factors(conditions, say=False)
+        waiting.seek(0)
+        for _ in tallies:
+            responses = with_formula_columns(pickle.load(waiting), conditions=conditions, accuracy=accuracy)
+            yield {"responses": study.check(responses, "responses")}
+    yield {"sessions": frame("sessions", rows["sessions"])}
 
 
-def _check(data: str, files: Mapping[str, VersionFile], records: Sequence[SessionRecord]) -> None:
-    """Raise `DataError` where a session's version is gone, and say which finished sessions have lost events."""
-    gone = Counter(
-        (r.session.version, r.session.version_sha256) for r in records if r.session.version_sha256 not in files
-    )
+def check_versions(data: str, files: Mapping[str, VersionFile], sessions: Iterable[Session]) -> None:
+    """Raise `DataError` where a session's version is gone."""
+    gone = Counter((s.version, s.version_sha256) for s in sessions if s.version_sha256 not in files)
     if gone:
         raise study.DataError(
             f"{data}: {count} session{'s' * (count > 1)} ran {version} ({sha256[:12]}...), whose file is missing; give the "
             "versions that were shown then"
             for (version, sha256), count in sorted(gone.items())
         )
-    for record in records:
-        if record.session.finished is not None and (what := _lost(record)):
-            log.warning("session %s was finished, but %s; it counts as incomplete", record.session.id, what)
 
 
 def materials_of(files: Iterable[VersionFile]) -> Materials:
@@ -93,13 +128,26 @@ class _Run:
     seen_before: bool
 
 
-def _runs(record: SessionRecord, file: VersionFile) -> Iterator[_Run]:
+def _rows_of_session(record: SessionRecord, file: VersionFile, shown: Sequence[ShownTrial]) -> dict[str, Rows]:
+    """Return the rows of a session by the tables that they belong to; `shown` is what the version's trials show."""
+    session, steps, starts = record.session, steps_of(record.session, file), _starts(record.events)
+    lost = _lost(record)
+    if session.finished is not None and lost:
+        log.warning("session %s was finished, but %s; it counts as incomplete", session.id, lost)
+    rows: dict[str, Rows] = defaultdict(list)
+    for run in _runs(session.id, steps, starts):
+        for table, row in _rows(session, file, shown, run):
+            rows[table].append(row)
+    rows["sessions"] = [_session_row(record, steps, starts, complete=session.finished is not None and not lost)]
+    return rows
+
+
+def _runs(session: str, steps: Sequence[Placed], starts: Mapping[int, list[list[Event]]]) -> Iterator[_Run]:
     """Yield a session's steps in order; of one begun again after a reload only the last run counts."""
-    steps = steps_of(record.session, file)
-    for number, runs in sorted(_starts(record.events).items()):
+    for number, runs in sorted(starts.items()):
         *aborted, last = runs
         if aborted:
-            log.info("session %s: step %d was begun again; its first run is left out", record.session.id, number)
+            log.info("session %s: step %d was begun again; its first run is left out", session, number)
         seen = any(event.kind in ("word", "outcome") for run in aborted for event in run)
         yield _Run(steps[number], tuple(last), seen)
 
@@ -124,7 +172,9 @@ def _session_place(session: Session) -> dict[str, Any]:
     return {"participant": session.participant, "session": session.id, "experiment": experiment, "version": version}
 
 
-def _rows(session: Session, file: VersionFile, run: _Run) -> Iterator[tuple[str, dict[str, Any]]]:
+def _rows(
+    session: Session, file: VersionFile, shown: Sequence[ShownTrial], run: _Run
+) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield the rows of a step, with the table that each belongs to."""
     step = run.placed.step
     if step.trial is None:
@@ -138,14 +188,13 @@ def _rows(session: Session, file: VersionFile, run: _Run) -> Iterator[tuple[str,
         "paradigm": trial.item.paradigm,
         "item": trial.item.id,
     }
-    shown = ShownTrial.of(trial)
     flags = frozenset({"seen_before"} if run.seen_before else ())
     for n, screen in enumerate(step.screens):
         events = [event for event in run.events if event.screen == n]
         if events and screen.task != "page":
             record = record_of(screen, events, flags=flags)
-            for table, row in rows_of(record, shown):
-                yield table, {**place, **row}
+            for table, row in rows_of(record, shown[step.trial]):
+                yield table, place | row
 
 
 def _demographics(session: Session, run: _Run) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -168,33 +217,35 @@ def _lost(record: SessionRecord) -> str | None:
     return None if any(event.kind == "end" for event in record.events) else "its last events are missing"
 
 
-def _session_row(record: SessionRecord, file: VersionFile) -> dict[str, Any]:
+def _session_row(
+    record: SessionRecord, steps: Sequence[Placed], starts: Mapping[int, list[list[Event]]], *, complete: bool
+) -> dict[str, Any]:
     session = record.session
     visit = next((event.value for event in record.events if event.kind == "visit"), {})
-    steps = steps_of(session, file)
-    starts = [runs for number, runs in _starts(record.events).items() if steps[number].position is not None]
+    trials = [runs for number, runs in starts.items() if steps[number].position is not None]
     return {
         **_session_place(session),
         "slot": session.slot,
         "started": session.started,
         "finished": session.finished,
-        "complete": session.finished is not None and not _lost(record),
+        "complete": complete,
         "source": session.source,
         "revision": session.revision,
         "late": session.late,
         "excluded": session.excluded,
-        "trials": len(starts),
-        "aborted": sum(len(runs) - 1 for runs in starts),
+        "trials": len(trials),
+        "aborted": sum(len(runs) - 1 for runs in trials),
         "device": visit.get("device"),
         "refresh_hz": visit.get("refresh_hz"),
     }
 
 
-def frame(name: str, rows: list[dict[str, Any]], conditions: pd.DataFrame | None = None) -> pd.DataFrame:
+def frame(name: str, rows: Rows, conditions: pd.DataFrame | None = None) -> pd.DataFrame:
     """Return a checked table of these rows, that of responses with what formulas need."""
-    columns: dict[str, list[Any]] = defaultdict(list)
-    for row in rows:
-        for column, value in row.items():
-            columns[column].append(value)
-    made = pd.DataFrame(columns, columns=study.TABLES[name].names)
+    made = _frame(name, rows)
     return study.check(with_formula_columns(made, made, conditions) if name == "responses" else made, name)
+
+
+def _frame(name: str, rows: Rows) -> pd.DataFrame:
+    names = study.TABLES[name].names
+    return pd.DataFrame({column: [row.get(column) for row in rows] for column in names}, columns=names)

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from ..sessions import Event, SessionRecord
+from ..sessions import Event, Session, SessionRecord
 from ..versions import VersionFile
 from . import departures, overview, payments, published_versions, stored_sessions
 from .arrivals import Arrival, Arrivals, Opened
@@ -194,7 +194,19 @@ class Store:
             record = stored_sessions.record(connection, session)
             return record, self._files.file(connection, record.session.version_sha256)
 
-    def records(self, *, previews: bool = False) -> Iterator[SessionRecord]:
-        """Yield every session with its events, in order of assignment; previews only when asked for."""
+    def sessions(self, *, previews: bool = False) -> list[Session]:
+        """Return every session without its events, in order of assignment; previews only when asked for."""
         with self.database.reading() as connection:
-            yield from stored_sessions.records(connection, previews=previews)
+            return stored_sessions.sessions(connection, previews=previews)
+
+    def records(self, *, previews: bool = False) -> Iterator[SessionRecord]:
+        """Yield every session with its events, in order of assignment; previews only when asked for.
+
+        Each is a transaction of its own, which holds up nobody who writes; one that is withdrawn meanwhile is left out.
+        """
+        for session in self.sessions(previews=previews):
+            try:
+                record, _ = self.record(session.id)
+            except KeyError:
+                continue
+            yield record

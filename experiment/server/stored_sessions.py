@@ -2,9 +2,10 @@
 
 import hmac
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import sqlalchemy as sa
+from pydantic_core import from_json
 
 from ..script import Walk
 from ..sessions import Event, Session, SessionRecord, walked
@@ -49,8 +50,8 @@ def events_of(connection: sa.Connection, session: str, kinds: Sequence[str] = ()
     query = query.where(EVENTS.c.kind.in_(kinds)) if kinds else query
     # By position: a row's attribute `t` is SQLAlchemy's own.
     return tuple(
-        Event(seq, visit, t, kind, step, screen, json.loads(value))
-        for _, seq, visit, t, kind, step, screen, value in connection.execute(query)
+        Event(seq, visit, t, kind, step, screen, from_json(value))
+        for _, seq, visit, t, kind, step, screen, value in connection.execute(query).all()
     )
 
 
@@ -67,11 +68,10 @@ def record(connection: sa.Connection, session: str) -> SessionRecord:
     return SessionRecord(session_of(row), events_of(connection, row.id))
 
 
-def records(connection: sa.Connection, *, previews: bool) -> Iterator[SessionRecord]:
-    """Yield every session with its events, in order of assignment; previews only when asked for."""
+def sessions(connection: sa.Connection, *, previews: bool) -> list[Session]:
+    """Return every session without its events, in order of assignment; previews only when asked for."""
     query = sa.select(SESSIONS).order_by(SESSIONS.c.started, SESSIONS.c.id)
-    for row in connection.execute(query if previews else query.where(REAL)).all():
-        yield SessionRecord(session_of(row), events_of(connection, row.id))
+    return [session_of(row) for row in connection.execute(query if previews else query.where(REAL))]
 
 
 def delete(connection: sa.Connection, condition: sa.ColumnElement[bool]) -> None:
