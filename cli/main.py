@@ -15,6 +15,8 @@ COMMANDS = (
     "serve",
     "lab",
     "forget",
+    "backup",
+    "prolific",
     "export",
     "collect",
     "score",

@@ -139,6 +139,7 @@ class _Study:
             routes=[
                 Route("/", self._page(page / "index.html")),
                 Route("/static/{name}", _static(page)),
+                Route("/health", self._answered(self.health)),
                 Route("/api/openapi.json", lambda request: FileResponse(description)),
                 Route("/api/sessions", self._answered(self.open_session), methods=["POST"]),
                 Route(f"{session}/events", self._answered(self.put_events), methods=["PUT"]),
@@ -183,6 +184,13 @@ class _Study:
         return Dashboard(self.store, self.plan, url, self.site.password, key, self._safe).routes()
 
     # ------------------------------------------------------------------------------------------------- the calls
+
+    async def health(self, request: Request) -> Response:
+        try:
+            closed = await run_in_threadpool(lambda: self.store.closed)
+        except sa.exc.SQLAlchemyError:
+            return _error(503, "the database does not answer", wait=1)
+        return JSONResponse({"status": "ok", "closed": closed})
 
     async def open_session(self, request: Request) -> Response:
         body = await _body(request)

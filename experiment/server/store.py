@@ -129,6 +129,11 @@ class Store:
         with self.database.reading() as connection:
             return payments.listed(connection)
 
+    def note_payment(self, submission: str, status: str) -> None:
+        """Note how a submission stands at its platform."""
+        with self.database.writing() as connection:
+            payments.note(connection, submission, status)
+
     def forget_payments(self) -> int:
         """Delete every platform's id; return how many."""
         with self.database.writing() as connection:
@@ -149,6 +154,11 @@ class Store:
             raise ValueError("the reason is empty; expected why the session does not count")
         with self.database.exclusive() as connection:
             return overview.exclude(connection, name, reason)
+
+    def release(self, submission: str, reason: str) -> bool:
+        """Open the place of an unfinished session by its platform's submission again; return whether it was one that counted."""
+        with self.database.exclusive() as connection:
+            return overview.release(connection, submission, reason)
 
     def include(self, session: str) -> None:
         """Let a session count again; raises `KeyError` for one that is not known."""
