@@ -28,11 +28,12 @@ def calls() -> list[list[str]]:
 
 @pytest.mark.parametrize("words", calls(), ids=lambda words: words[0])
 def test_calls_can_be_parsed(words: list[str]) -> None:
-    command = cli.get_command(click.Context(cli), words[0])
+    context = click.Context(cli, **cli.context_settings)
+    command = cli.get_command(context, words[0])
     assert command is not None
     # What stands for a value until it is called is no number; the values are not what is tested.
     values = [re.sub(r"%i", "8001", word) for word in words[1:]]
-    made = command.make_context(words[0], values)
+    made = command.make_context(words[0], values, parent=context)
     assert made.params["study_file"].name == "study.toml"
 
 
