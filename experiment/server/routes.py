@@ -1,6 +1,7 @@
 """The web server of a study: the page, and the calls of docs/api.md."""
 
 import errno
+import gc
 import hmac
 import json
 import logging
@@ -467,6 +468,7 @@ def run(app: Starlette, listener: socket.socket, *, proxy: str | None = None) ->
     `proxy` is the address of the proxy whose headers say who calls, and how.
     """
     uvicorn = study.errors.require("uvicorn", "online")
+    gc.freeze()  # what was loaded stays: no request waits for a look through all of it
     trusted: dict[str, Any] = {"proxy_headers": proxy is not None, "forwarded_allow_ips": proxy or ""}
     uvicorn.Server(uvicorn.Config(app, access_log=False, log_level="warning", server_header=False, **trusted)).run(
         sockets=[listener]
