@@ -166,10 +166,15 @@ class Store:
         with self.database.reading() as connection:
             return overview.is_closed(connection)
 
-    def overview(self) -> list[SessionSummary]:
-        """Return what is known of each session without its answers, the latest first; previews are none."""
+    def overview(self, skipped: int, most: int) -> list[SessionSummary]:
+        """Return what is known of so many sessions without their answers, the latest first; previews are none."""
         with self.database.reading() as connection:
-            return overview.summaries(connection, self._leases.oldest_live())
+            return overview.summaries(connection, self._leases.oldest_live(), skipped, most)
+
+    def durations(self) -> list[float]:
+        """Return the minutes that each completed session took that counts, in increasing order."""
+        with self.database.reading() as connection:
+            return overview.durations(connection)
 
     def filled(self) -> dict[str, Filled]:
         """Return how far each version with a session is filled."""

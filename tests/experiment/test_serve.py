@@ -14,6 +14,8 @@ import pytest
 
 from gardenpath.cli.serve import PROLIFIC
 
+from ..conftest import run_here
+
 
 @contextlib.contextmanager
 def serving(folder: Path, *options: str) -> Iterator[tuple[list[str], str]]:
@@ -123,6 +125,14 @@ def test_a_header_is_believed_only_of_the_proxy_that_was_named(study_folder: Pat
         assert robots.status_code == 201
         login = httpx2.post(f"{address}dashboard/login", data={"password": "x"}, headers={"Host": "lab.example"})
         assert (login.status_code, "over HTTPS only" in login.text) == (403, True)
+
+
+def test_a_short_password_of_ones_own_is_refused(study_folder: Path) -> None:
+    (study_folder / "data").mkdir()
+    (study_folder / "data" / "dashboard.password").write_text("secret\n")
+    ran = run_here("gardenpath serve study.toml --port 0", study_folder)
+    assert ran.code == 1
+    assert "dashboard.password: the password has 6 characters; expected 12 or more" in ran.said
 
 
 def test_an_address_that_is_none_is_refused(study_folder: Path) -> None:
