@@ -62,6 +62,11 @@ def judged(screen: Any, value: Mapping[str, Any]) -> str:
     return "right" if value["answer"] in right else "wrong"
 
 
+def admits(screen: Form, answers: Mapping[str, Any]) -> bool:
+    """Whether these answers to a form that decides who takes part are all accepted ones."""
+    return all(answers.get(name) in accepted for name, accepted in screen.accepted.items())
+
+
 def _words(screen: Any, events: Sequence[Event], flags: frozenset[str]) -> Record:
     """Return the record of a sentence read word by word; what happened on the way to a word stands in its flags."""
     words: list[WordRecord] = []
@@ -121,7 +126,9 @@ def fault(screen: Any, value: Mapping[str, Any]) -> str | None:
     ends = _ends(screen)
     if outcome not in ends:
         return f"the outcome {outcome!r} of a screen of kind {screen.kind}; expected {' or '.join(sorted(ends))}"
-    if outcome in ("answered", "right", "wrong") and not isinstance(screen, (Words, WordPairs)):
+    if isinstance(screen, Form) or (
+        outcome in ("answered", "right", "wrong") and not isinstance(screen, (Words, WordPairs))
+    ):
         return _answer_fault(screen, answer)
     return None
 
@@ -135,7 +142,7 @@ def _ends(screen: Any) -> set[str]:
     if isinstance(screen, WordPairs):
         return {"right", "wrong", "interrupted"}
     if isinstance(screen, Form):
-        return {"answered"}
+        return {"accepted", "screened_out"} if screen.accepted else {"answered"}
     outcomes = {"right", "wrong"} if screen.tell and screen.right else {"answered"}
     return outcomes | ({"timeout"} if screen.deadline is not None else set())
 

@@ -12,7 +12,7 @@ import sqlalchemy as sa
 
 from gardenpath import study
 
-SCHEMA = 4
+SCHEMA = 5
 Row = sa.Row[Any]
 metadata = sa.MetaData()
 META = sa.Table(
@@ -99,8 +99,21 @@ PAYMENTS = sa.Table(
     sa.Column("code", sa.String),
     sa.Column("status", sa.String, nullable=False),
 )
-# Keyed hashes of people who left and may not come again.
-DEPARTED = sa.Table("departed", metadata, sa.Column("participant", sa.String, primary_key=True))
+# Keyed hashes of people who left, or were screened out, and may not come again.
+DEPARTED = sa.Table(
+    "departed",
+    metadata,
+    sa.Column("participant", sa.String, primary_key=True),
+    sa.Column("reason", sa.String, nullable=False),
+)
+# What those who were let in answered to the screener: so quotas are filled.
+SCREENINGS = sa.Table(
+    "screenings",
+    metadata,
+    sa.Column("session", sa.ForeignKey("sessions.id"), primary_key=True),
+    sa.Column("field", sa.String, primary_key=True),
+    sa.Column("answer", sa.String, nullable=False),
+)
 # How many left each version, and why: all that stays of who refused.
 DEPARTURES = sa.Table(
     "departures",
@@ -181,7 +194,7 @@ class Database:
                 connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)")
         else:
             with self.engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
-                for table in (EVENTS, SESSIONS, PAYMENTS):
+                for table in (EVENTS, SCREENINGS, SESSIONS, PAYMENTS):
                     connection.exec_driver_sql(f"VACUUM {table.name}")
 
 

@@ -55,7 +55,7 @@ HEADERS = {
     "cache-control": "no-store",
 }
 LOCAL = ("localhost", "127.0.0.1", "::1")
-REASONS = ("withdrawn", "refused", "unsuitable", "screened_out")
+REASONS = ("withdrawn", "refused", "unsuitable")
 PREVIEW_CODE = "PREVIEW"
 
 
@@ -143,6 +143,7 @@ class _Study:
                 Route("/api/sessions", self._answered(self.open_session), methods=["POST"]),
                 Route(f"{session}/events", self._answered(self.put_events), methods=["PUT"]),
                 Route(f"{session}/heartbeat", self._answered(self.heartbeat), methods=["POST"]),
+                Route(f"{session}/screener", self._answered(self.screen), methods=["POST"]),
                 Route(f"{session}/complete", self._answered(self.complete), methods=["POST"]),
                 Route(f"{session}/withdraw", self._answered(self.withdraw), methods=["POST"]),
                 *self._dashboard(),
@@ -221,6 +222,17 @@ class _Study:
             raise ValueError("leaving: expected true or false")
         await run_in_threadpool(self.store.heartbeat, session, token, _random_text(body, "tab"), leaving=leaving)
         return JSONResponse({"seconds": self.online.heartbeat_seconds})
+
+    async def screen(self, request: Request) -> Response:
+        session, token = _ticket(request)
+        answers = (await _body(request)).get("answers")
+        if not isinstance(answers, dict) or not all(isinstance(answer, str) for answer in answers.values()):
+            raise ValueError("answers: expected an object with the answer to each question of the screener")
+        code = self.online.screened_out_code
+        ticket = await run_in_threadpool(self.store.screen, session, token, answers, code)
+        if ticket is None:
+            return JSONResponse({"outcome": "accepted"})
+        return JSONResponse({"outcome": "screened_out", **self._ending("screened_out", ticket).json()})
 
     async def complete(self, request: Request) -> Response:
         session, token = _ticket(request)
@@ -443,6 +455,7 @@ def open_store(
         resume=timedelta(hours=online.resume_hours),
         tab=timedelta(seconds=3 * online.heartbeat_seconds),
         keep_withdrawn=online.withdrawal == "keep",
+        screener=tuple(plan.procedure.screener),
     )
     store = Store(url, rules=rules, clock=clock)
     # What people are told and how they are treated; how many places there are may change at any time.

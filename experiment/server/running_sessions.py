@@ -14,6 +14,7 @@ from .leases import Leases
 from .payments import Ticket
 from .published_versions import VersionFiles
 from .rules import Conflict, Refused
+from .screening import check_screened
 from .stored_sessions import authorised, progress, session_of
 
 
@@ -31,7 +32,9 @@ class RunningSessions:
         row = authorised(connection, session, token)
         if row.withdrawn is not None:
             raise Conflict("the session is withdrawn; it takes no further events")
-        trials = _check(events, steps_of(session_of(row), self._files.file(connection, row.version_sha256)))
+        steps = steps_of(session_of(row), self._files.file(connection, row.version_sha256))
+        trials = _check(events, steps)
+        check_screened(connection, session, steps, events)
         fresh = _fresh(connection, session, events)
         if fresh and row.finished is not None:
             raise Conflict("the session is complete; it takes no further events")

@@ -16,6 +16,7 @@ from .payments import Ticket
 from .published_versions import VersionFiles
 from .rules import Rules
 from .running_sessions import RunningSessions
+from .screening import Screening
 
 
 class Store:
@@ -32,7 +33,8 @@ class Store:
         self.database = Database(url, create=create)
         self._leases = Leases(rules or Rules(), clock)
         self._files = VersionFiles()
-        self._arrivals = Arrivals(self._leases, self._files)
+        self._screening = Screening(self._leases, self._files)
+        self._arrivals = Arrivals(self._leases, self._files, self._screening)
         self._running = RunningSessions(self._leases, self._files)
 
     # ---------------------------------------------------------------------------------------------- versions
@@ -105,6 +107,22 @@ class Store:
         if deleted:
             self.database.scrub()
         return how, deleted, ticket
+
+    def screen(self, session: str, token: str, answers: Mapping[str, Any], code: str | None) -> Ticket | None:
+        """Judge answers to the screener; return None for who goes on, else what the way back needs: the session is deleted.
+
+        `code` is noted for payment. Raises `ValueError` for answers that are no choice of the questions.
+        """
+        with self.database.exclusive() as connection:
+            admitted, ticket = self._screening.judge(connection, session, token, dict(answers), code)
+        if not admitted:
+            self.database.scrub()
+        return ticket
+
+    def screened(self) -> dict[tuple[str, str], int]:
+        """Return how many sessions that are completed or running gave each answer to the screener, by question and answer."""
+        with self.database.reading() as connection:
+            return self._screening.filled(connection)
 
     # ---------------------------------------------------------------------------------------------- people
 

@@ -9,8 +9,9 @@ import sqlalchemy as sa
 from ..script import Walk
 from ..sessions import Event, Session, SessionRecord, walked
 from ..versions import VersionFile
-from .database import EVENTS, REAL, SESSIONS, Row
+from .database import EVENTS, REAL, SCREENINGS, SESSIONS, Row
 
+COUNTS = SESSIONS.c.excluded.is_(None) & SESSIONS.c.withdrawn.is_(None) & REAL
 PROGRESS = ("begin", "word", "outcome", "done")  # the kinds of events that say how far a session has come
 
 
@@ -78,4 +79,5 @@ def delete(connection: sa.Connection, condition: sa.ColumnElement[bool]) -> None
     """Delete the sessions for which this holds, with their events."""
     sessions = sa.select(SESSIONS.c.id).where(condition)
     connection.execute(EVENTS.delete().where(EVENTS.c.session.in_(sessions)))
+    connection.execute(SCREENINGS.delete().where(SCREENINGS.c.session.in_(sessions)))
     connection.execute(SESSIONS.delete().where(condition))

@@ -1,5 +1,6 @@
 // The calls of a session (docs/api.md). Addresses are relative: the study may live under any prefix.
 
+import type { Answered } from "./plugin";
 import type { Event, Script } from "./screens";
 import type { Outcomes, Tallies } from "./walk";
 
@@ -95,6 +96,10 @@ const address = ({ session }: Ticket, what: string): string => `api/sessions/${e
 /** Stores events. `leaving`: the request outlives the page. */
 export const storeEvents = (ticket: Ticket, events: readonly Event[], leaving = false): Promise<{ stored: number }> =>
   call(address(ticket, "events"), "PUT", { events }, { token: ticket.token, keepalive: leaving });
+
+/** Has the answers to the screener judged; who is screened out is told how it ends. */
+export const screenSession = (ticket: Ticket, answers: Answered): Promise<{ outcome: "accepted" | "screened_out" } & Partial<Ending>> =>
+  call(address(ticket, "screener"), "POST", { answers }, { token: ticket.token });
 
 export const completeSession = (ticket: Ticket, events: number): Promise<{ code: string; url: string | null }> =>
   call(address(ticket, "complete"), "POST", { events }, { token: ticket.token });
