@@ -193,6 +193,8 @@ class Dashboard:
             ),
             "over": sum(row.over for row in rows),
             "left": sum((Counter(row.left) for row in rows), Counter()),
+            "screener": self.plan.procedure.screener,
+            "screened": self.store.screened() if self.plan.procedure.screener else {},
             "begun": begun,
             "page": page,
             "pages": pages,

@@ -85,12 +85,15 @@ def test_every_call_is_described_and_every_answer_fits(running: Running, opened:
     fits(client.put(f"{path}/events", json={"events": []}, headers=token), "/api/sessions/{session}/events", "put")
     fits(client.put(f"{path}/events", json={"events": []}), "/api/sessions/{session}/events", "put")
     fits(client.post(f"{path}/heartbeat", json={}, headers=token), "/api/sessions/{session}/heartbeat", "post")
+    fits(
+        client.post(f"{path}/screener", json={"answers": {}}, headers=token), "/api/sessions/{session}/screener", "post"
+    )
     fits(client.post(f"{path}/complete", json={"events": 9}, headers=token), "/api/sessions/{session}/complete", "post")
     fits(client.post(f"{path}/withdraw", json={}, headers=token), "/api/sessions/{session}/withdraw", "post")
     served = {
         "/api/openapi.json",
         "/api/sessions",
-        *(f"/api/sessions/{{session}}/{call}" for call in ("events", "heartbeat", "complete", "withdraw")),
+        *(f"/api/sessions/{{session}}/{call}" for call in ("events", "heartbeat", "screener", "complete", "withdraw")),
     }
     assert set(described["paths"]) == served
 

@@ -5,12 +5,14 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import httpx2
 import pytest
 
 from gardenpath import experiment, study
 from gardenpath.experiment.platforms.exporting import QUOTAS
 from gardenpath.experiment.recruitment import Person
 from gardenpath.experiment.script import screener_of, sequence
+from gardenpath.experiment.server import routes
 from gardenpath.experiment.server.arrivals import Arrival, Opened
 from gardenpath.experiment.server.rules import Conflict, Refused
 from gardenpath.study.config import ScreenerSection
@@ -18,6 +20,7 @@ from gardenpath.study.config import ScreenerSection
 from .conftest import BOTH, Clock, Running, new_database, serve
 from .made_events import done
 from .pages import ITEMS, stated
+from .test_dashboard import text_of
 from .test_payment import PROLIFIC, Visitor, paid
 
 SCREENER = """\
@@ -46,7 +49,8 @@ def plan_of(folder: Path, screener: str = SCREENER) -> study.Study:
 def screened(request: pytest.FixtureRequest, tmp_path: Path, clock: Clock) -> Iterator[Running]:
     plan = plan_of(tmp_path / "study")
     url = new_database(request.param, tmp_path, request)
-    yield from serve(plan, experiment.version_files(plan), tmp_path / "data", url, clock=clock)
+    site = routes.Site(password="correct horse")
+    yield from serve(plan, experiment.version_files(plan), tmp_path / "data", url, clock=clock, site=site)
 
 
 def answer(native: str = "yes", hand: str = "left") -> dict[str, str]:
@@ -102,6 +106,14 @@ def test_quotas_count_who_is_there_or_has_finished(screened: Running, clock: Clo
     assert goes_on(screened, fourth, hand="right"), "the place of who does not count is free"
     clock.pass_minutes(61)
     assert screened.store.screened() == {}, "as is that of who is silent"
+
+
+def test_the_dashboard_says_how_far_quotas_are_filled(screened: Running) -> None:
+    assert goes_on(screened, come(screened, "a"))
+    with httpx2.Client(base_url=screened.address) as experimenter:
+        experimenter.post("dashboard/login", data={"password": "correct horse"})
+        page = text_of(experimenter.get("dashboard").text)
+    assert "native yes 1 hand left 1 2 hand right 0 1" in page
 
 
 def test_newcomers_are_told_when_no_answer_would_let_them_in(screened: Running) -> None:
