@@ -290,7 +290,7 @@ def payments_csv(store: Store) -> str:
     lines = csv.writer(text, lineterminator="\n")
     lines.writerow(["platform", "id", "submission", "code", "status"])
     for payment in store.payments():
-        lines.writerow([f"'{cell}" if str(cell)[:1] in tuple("=+-@") else cell for cell in payment.values()])
+        lines.writerow([study.table_files.safe(cell) if isinstance(cell, str) else cell for cell in payment.values()])
     return text.getvalue()
 
 
