@@ -461,13 +461,17 @@ def take(machine: Robot, transport: Transport, name: str) -> str:
 
 
 class HttpTransport:
-    """Reaches a running server, whose address this is, by the calls of docs/api.md; its sessions are marked as a robot's."""
+    """Reaches a running server, whose address this is, by the calls of docs/api.md; its sessions are marked as a robot's.
 
-    def __init__(self, address: str) -> None:
+    `key` is the experimenter's, which stands in the preview links.
+    """
+
+    def __init__(self, address: str, key: str) -> None:
+        self.key = key
         self.client = study.errors.require("httpx2", "online").Client(base_url=address, timeout=30)
 
     def begin(self, name: str) -> Json:
-        return self._answer("POST", "api/sessions", {"participant": name, "source": "robot"}, {})
+        return self._answer("POST", "api/sessions", {"participant": name, "source": "robot", "key": self.key}, {})
 
     def send(self, session: Json, events: Sequence[Json]) -> None:
         self._answer("PUT", f"api/sessions/{session['session']}/events", {"events": list(events)}, _bearer(session))

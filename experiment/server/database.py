@@ -198,6 +198,13 @@ class Database:
                     connection.exec_driver_sql(f"VACUUM {table.name}")
 
 
+def is_full(error: sa.exc.SQLAlchemyError) -> bool:
+    """Whether a statement failed since the disk is full."""
+    cause = getattr(error, "orig", None)
+    # PostgreSQL's code for a full disk; SQLite's.
+    return getattr(cause, "sqlstate", None) == "53100" or getattr(cause, "sqlite_errorname", None) == "SQLITE_FULL"
+
+
 def sqlite_url(path: str | Path) -> str:
     """Return the URL of a SQLite file, whose folder is made."""
     Path(path).parent.mkdir(parents=True, exist_ok=True)

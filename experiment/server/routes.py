@@ -18,7 +18,7 @@ from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import FileResponse, HTMLResponse, JSONResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -36,9 +36,11 @@ from ..standard_texts import direction
 from ..versions import VersionFile
 from .arrivals import Arrival, Opened
 from .dashboard import COOKIE, Dashboard
+from .database import is_full
 from .payments import Ticket
 from .rate_limits import LARGEST_BODY, MOST_EVENTS, Limit, TooLarge, bounded, limited
 from .rules import Conflict, Refused, Rules
+from .slow_connections import PATIENCE, impatient
 from .store import Store
 
 log = logging.getLogger("gardenpath")
@@ -128,7 +130,7 @@ class _Study:
     def __init__(self, store: Store, plan: study.Study, key: bytes, site: Site) -> None:
         check(plan)
         self.store, self.plan, self.online, self.key, self.site = store, plan, plan.served, key, site
-        self.arrivals = Limit(burst=60, rate=1)
+        self.arrivals = Limit(burst=300, rate=5)  # a class behind one address comes at once
         self.calls = Limit(burst=site.burst, rate=site.burst / 50)
 
     def application(self) -> Starlette:
@@ -192,6 +194,8 @@ class _Study:
         real = "server" if self.site.kiosk is None or preview else "lab"
         if source not in (real, "robot"):
             raise ValueError(f"source: expected '{real}' or 'robot'")
+        if source == "robot" and not _is_key(body.get("key"), self.key):
+            raise PermissionError("source: 'robot' needs the experimenter's key, which stands in the preview links")
         who = person_in_lab(body) if source == "lab" else person(body)
         arrival = Arrival(
             None if who is None else hash_participant(who.id, self.key),
@@ -313,8 +317,12 @@ class _Study:
                 return _error(409, str(error))
             except ValueError as error:
                 return _error(400, str(error).partition("\n")[0])
+            except ClientDisconnect:
+                return _error(408, "the request did not come whole; send it again")  # which hardly anybody hears
             except (sa.exc.OperationalError, sa.exc.TimeoutError) as error:
                 log.error("the database fails: %s", str(getattr(error, "orig", error)).partition("\n")[0])
+                if is_full(error):
+                    return _error(503, "the disk of the server is full; send it again when there is room", wait=10)
                 return _error(503, "the database is busy; send it again", wait=1)
 
         return answered
@@ -334,7 +342,7 @@ class _Study:
 
 
 def preview_key(key: bytes) -> str:
-    """Return what a preview link must hold: nobody else sees a study's materials ahead."""
+    """Return what a preview link must hold, and a robot send: nobody else sees materials ahead or fills places with robots."""
     return hmac.new(key, b"preview", "sha256").hexdigest()[:32]
 
 
@@ -397,11 +405,13 @@ def _preview(asked: object, key: bytes) -> tuple[str, int] | None:
         raise ValueError("preview: expected version as in E1-V1")
     if not isinstance(trial, int) or isinstance(trial, bool) or not 0 <= trial < 100_000:
         raise ValueError("preview: expected trial as a whole number from 0")
-    if not isinstance(sent_key, str) or not hmac.compare_digest(
-        sent_key.encode("utf-8", "replace"), preview_key(key).encode()
-    ):
+    if not _is_key(sent_key, key):
         raise Refused("preview", "the key of the preview link is not this study's")
     return version, trial
+
+
+def _is_key(sent: object, key: bytes) -> bool:
+    return isinstance(sent, str) and hmac.compare_digest(sent.encode("utf-8", "replace"), preview_key(key).encode())
 
 
 def _ticket(request: Request) -> tuple[str, str]:
@@ -467,12 +477,16 @@ def open_store(
 
 
 def run(app: Starlette, listener: socket.socket, *, proxy: str | None = None) -> None:
-    """Serve until interrupted; no access log, which would hold addresses and ids.
+    """Serve until interrupted; `proxy` is the address of the proxy whose headers say who calls, and how."""
+    server(app, proxy=proxy).run(sockets=[listener])
 
-    `proxy` is the address of the proxy whose headers say who calls, and how.
+
+def server(app: Starlette, *, proxy: str | None = None, patience: float = PATIENCE) -> Any:
+    """Return uvicorn's server of the application, without an access log, which would hold addresses and ids.
+
+    A connection that takes longer than `patience`, in seconds, to send a request is dropped.
     """
     uvicorn = study.errors.require("uvicorn", "online")
     trusted: dict[str, Any] = {"proxy_headers": proxy is not None, "forwarded_allow_ips": proxy or ""}
-    uvicorn.Server(uvicorn.Config(app, access_log=False, log_level="warning", server_header=False, **trusted)).run(
-        sockets=[listener]
-    )
+    options: dict[str, Any] = {"access_log": False, "log_level": "warning", "server_header": False}
+    return uvicorn.Server(uvicorn.Config(app, http=impatient(patience), **options, **trusted))

@@ -17,7 +17,7 @@ from gardenpath.experiment.server.arrivals import Arrival, Opened
 from gardenpath.experiment.server.rules import Conflict, Refused
 from gardenpath.study.config import ScreenerSection
 
-from .conftest import BOTH, Clock, Running, new_database, serve
+from .conftest import BOTH, ROBOT_KEY, Clock, Running, new_database, serve
 from .made_events import done
 from .pages import ITEMS, stated
 from .test_dashboard import text_of
@@ -126,7 +126,7 @@ def test_newcomers_are_told_when_no_answer_would_let_them_in(screened: Running) 
 
 def test_a_page_that_does_not_ask_gets_nowhere(screened: Running) -> None:
     files = screened.store.files()
-    visitor = Visitor(screened, source="robot", participant="r")
+    visitor = Visitor(screened, source="robot", key=ROBOT_KEY, participant="r")
     events = list(experiment.robot(files.values(), seed=1).events(visitor.payload, "r"))
     script = files[visitor.payload["version_sha256"]].script
     at, _ = screener_of(sequence(script, visitor.payload["order"])) or (0, None)
@@ -148,7 +148,7 @@ def test_a_page_that_does_not_ask_gets_nowhere(screened: Running) -> None:
 
 def test_robots_answer_so_that_they_go_on_until_a_quota_is_full(screened: Running) -> None:
     robot = experiment.robot(screened.store.files().values(), seed=2)
-    transport = experiment.HttpTransport(screened.address)
+    transport = experiment.HttpTransport(screened.address, ROBOT_KEY)
     codes = [experiment.take(robot, transport, f"r{n}") for n in range(3)]
     about = experiment.collect(screened.store.database.url)["demographics"]
     hands = about[about["field"] == "hand"]["answer"].value_counts().to_dict()

@@ -86,7 +86,8 @@ export function arrival(search: string, tab: string, resume: string | null): Arr
   const ids = Object.fromEntries(parameters.flatMap((name) => (query.get(name) ? [[name, query.get(name)]] : [])));
   const version = query.get("preview");
   const preview = version ? { preview: { version, trial: Number(query.get("trial") ?? 0), key: query.get("key") } } : {};
-  return { ...ids, ...preview, tab, resume, source: query.get("source") === "robot" ? "robot" : "server" };
+  const source = query.get("source") === "robot" ? { source: "robot", key: query.get("key") } : { source: "server" };
+  return { ...ids, ...preview, tab, resume, ...source };
 }
 
 export type Ticket = Pick<Payload, "session" | "token">;
