@@ -48,7 +48,8 @@ def take_in_browser(
 ) -> str:
     """Let a robot take a whole session in Chromium and return the completion code.
 
-    `key` is the experimenter's, which stands in the preview links. The robot reads `pace` times as fast as it would; with `pictures`, a screenshot of each kind and name of page is kept there.
+    `key` is the experimenter's, which stands in the preview links. The robot reads `pace` times as fast as it would; with
+    `pictures`, a screenshot of each kind and name of page is kept there.
     """
     playwright = study.errors.require("playwright.sync_api", "browser")
     with playwright.sync_playwright() as driver:

@@ -289,3 +289,41 @@ def test_practice_goes_on_until_enough_was_right(tmp_path: Path, browser: Any, w
     assert asked["role"].unique().tolist() == ["practice"]
     rated = responses[(responses["task"] == "rating") & (responses["role"] == "target")]
     assert len(rated) == rated["trial"].nunique() == 3
+
+
+def test_who_magnifies_the_page_twice_on_a_laptop_takes_part(tmp_path: Path, browser: Any) -> None:  # noqa: F811
+    """A window of 1366 x 660 px at 200 %, as Chromium describes it; of a window that is small without zoom more is asked."""
+    laptop = "Object.defineProperty(window, 'outerWidth', { get: () => 1366 });"
+    small = {"viewport": {"width": 683, "height": 330}}
+    with served(tmp_path, stated()) as site:
+        with opened(browser, f"{site.address}?participant=P1", (laptop,), device_scale_factor=2, **small) as reader:
+            reader.begin()
+            for n in range(4):
+                reader.skip_text()
+                reader.read()
+                reader.at("acceptability")
+                boxes = [one.bounding_box() for one in reader.page.locator("#stage button").all()]
+                assert boxes
+                assert all(box["x"] >= 0 and box["x"] + box["width"] <= 683 for box in boxes)
+                assert all(box["y"] >= 0 and box["y"] + box["height"] <= 330 for box in boxes)
+                reader.rate(1 + n)
+            assert reader.code() == "GARDEN-PATH-1"
+        with opened(
+            browser, f"{site.address}?participant=P2", screen={"width": 1366, "height": 768}, **small
+        ) as reader:
+            reader.page.get_by_text("The window is too small for this study.").wait_for()
+
+
+def test_a_page_is_light_where_the_browser_is_dark(tmp_path: Path, browser: Any) -> None:  # noqa: F811
+    procedure = '[[procedure.demographics]]\nname = "age"\nlabel = "Age"\n' + SCREENER
+    with (
+        served(tmp_path, stated(procedure=procedure)) as site,
+        opened(browser, f"{site.address}?participant=P1", color_scheme="dark") as reader,
+    ):
+        reader.consent()
+        reader.at("screener")
+        style = "(one) => [getComputedStyle(one).colorScheme, getComputedStyle(one).backgroundColor]"
+        scheme, _ = reader.page.evaluate(f"({style})(document.documentElement)")
+        assert sorted(scheme.split()) == ["light", "only"]
+        _, background = reader.page.locator("select").evaluate(style)
+        assert background == "rgb(255, 255, 255)"
