@@ -4,6 +4,7 @@ from .aligning.alignment import AlignOptions, align
 from .aligning.alignment_test import alignment_test
 from .aligning.held_out import delta_comparisons, delta_log_likelihood, heldout
 from .aligning.predictors import collinearity
+from .comparing.group_accuracy import accuracy_by, groups_of, usable
 from .comparing.model_comparison import (
     accuracy_bins,
     accuracy_correlations,
@@ -38,6 +39,7 @@ __all__ = [
     "Assumptions",
     "accuracy",
     "accuracy_bins",
+    "accuracy_by",
     "accuracy_correlations",
     "accuracy_figure",
     "align",
@@ -54,6 +56,7 @@ __all__ = [
     "factorial_models",
     "fit",
     "gain_figure",
+    "groups_of",
     "heldout",
     "icc",
     "interaction_figure",
@@ -74,4 +77,5 @@ __all__ = [
     "smooths",
     "surprisal_figure",
     "svg",
+    "usable",
 ]

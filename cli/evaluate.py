@@ -59,6 +59,19 @@ def measures() -> list[str]:
     help="Folder with the choice_agreement and rating_scores of analyse: people's accuracies, correlated with models'.",
 )
 @click.option(
+    "--groups",
+    multiple=True,
+    type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    metavar="FILE",
+    help="CSV of paradigm or item, factor and level: accuracy at each level.",
+)
+@click.option(
+    "--by",
+    multiple=True,
+    metavar="COLUMN",
+    help="Accuracy by a column of the items, by language, or by word_shuffling.",
+)
+@click.option(
     "--seed",
     type=int,
     default=1,
@@ -73,17 +86,19 @@ def command(
     beside: tuple[Path, ...],
     scores: tuple[Path, ...],
     people: Path | None,
+    groups: tuple[Path, ...],
+    by: tuple[str, ...],
     seed: int,
 ) -> None:
     """Write the tables pairs and accuracy of the minimal pairs in MATERIALS; print the accuracy of each paradigm.
 
     Then comes a table with a row for each phenomenon and a column for each model, written to accuracy_by_model.csv too.
     accuracy_bins has accuracy by confidence; several models are compared in model_comparisons, rankings and
-    accuracy_correlations, which has people's accuracies too.
+    accuracy_correlations, which has people's accuracies too. Groups of paradigms or items are in group_accuracies.
     """
     import pandas as pd
 
-    from gardenpath import analysis, stimuli, study
+    from gardenpath import analysis, study
     from gardenpath.analysis.comparing import model_comparison
     from gardenpath.study.table_files import refuse_tables
 
@@ -95,7 +110,9 @@ def command(
     sentences = pd.concat([study.read(folder, "sentence_scores") for folder in scores]) if scores else None
     choices = [study.read(people, name) for name in PEOPLE] if people else []
     known = model_comparison.people_accuracies(*choices) if people else None
-    read = stimuli.read(*scoring.materials, format=scoring.format_)
+    read = scoring.read()
+    grouped = [pd.read_csv(path, dtype=str) for path in groups]
+    grouped += [analysis.groups_of(read, by)] if by else []
     parts, described, noise = [], [], {}
     for name in models:
         loaded = scoring.load(name)
@@ -108,6 +125,9 @@ def command(
     notes = {"models": described, "protocol": meanings(pairs), "noise": noise}
     everything = study.check(pd.concat([pairs, *earlier], ignore_index=True), "pairs")
     compared = model_comparison.compared(everything, sentences, known, seed=seed)
+    if grouped:
+        parts = [analysis.accuracy_by(everything, frame, known, seed=seed) for frame in grouped]
+        compared["group_accuracies"] = study.check(pd.concat(parts, ignore_index=True), "group_accuracies")
     for table, frame in {"pairs": pairs, "accuracy": accuracy, **compared}.items():
         scoring.write(frame, table, notes, seed)
     path = scoring.out / TABLE

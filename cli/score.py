@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from gardenpath.lmscore import Model
+    from gardenpath.stimuli import Materials
 
 MODEL = "Hugging Face id or folder of a causal or masked model, ngram:FILE or ngram:FILE:ORDER, or pocket (a toy)."
 
@@ -25,6 +26,7 @@ class Scoring:
 
     materials: tuple[Path, ...]
     format_: str | None
+    skip_bad: bool
     device: str
     dtype: str
     quantization: str | None
@@ -60,6 +62,12 @@ class Scoring:
         if "toy" in loaded.name:
             options.talk(f"{loaded.name}: {loaded.describe()['toy']}")
         return loaded if self.no_cache else lmscore.cached(loaded, self.cache)
+
+    def read(self) -> "Materials":
+        """Return the materials."""
+        from gardenpath import stimuli
+
+        return stimuli.read(*self.materials, format=self.format_, skip_bad=self.skip_bad)
 
     def how(self, model: "Model") -> dict[str, Any]:
         """Return how a model's sentences are scored, as arguments of `lmscore.score` and `lmscore.evaluate`."""
@@ -152,6 +160,7 @@ def scoring_options(command: Callable[..., None]) -> Callable[..., None]:
             "--device", default="auto", show_default=True, help="auto (a GPU when there is one), cpu, cuda, cuda:1 ..."
         ),
         click.option("--format", "format_", metavar="F", help="Name the materials' format instead of recognising it."),
+        options.skip_bad,
         options.materials,
     ):
         wrapped = option(wrapped)
@@ -170,11 +179,11 @@ def meanings(scores: "pd.DataFrame") -> dict[str, str]:
 @scoring_options
 def command(scoring: Scoring, model: str) -> None:
     """Write the tables surprisal (bits a word) and sentence_scores (nats a sentence) of MATERIALS."""
-    from gardenpath import lmscore, stimuli
+    from gardenpath import lmscore
     from gardenpath.study.table_files import refuse_tables
 
     refuse_tables(scoring.out, "score", scoring.force)
-    read = stimuli.read(*scoring.materials, format=scoring.format_)
+    read = scoring.read()
     loaded = scoring.load(model)
     how = scoring.how(loaded)
     with options.progress("sentences", 1) as move:

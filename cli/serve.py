@@ -88,9 +88,12 @@ def command(
         click.echo(f"  full screen       chromium --kiosk --incognito {shown}")
     else:
         click.echo(f"  for participants  {shown}")
-        click.echo(f"  for Prolific      {shown}?{PROLIFIC}")
-        click.echo(f"  for SONA          {shown}?survey_code=%SURVEY_CODE%")
-        click.echo(f"  for your own ids  {shown}?participant=ID")
+        if plan.served.signed_links:
+            click.echo(f"  for your own ids  gardenpath links IDS {study_file} --address {shown}")
+        else:
+            click.echo(f"  for Prolific      {shown}?{PROLIFIC}")
+            click.echo(f"  for SONA          {shown}?survey_code=%SURVEY_CODE%")
+            click.echo(f"  for your own ids  {shown}?participant=ID")
     click.echo(f"  to look at        {shown}?{preview}")
     click.echo(f"  dashboard         {shown}dashboard  (its password is in {folder / 'dashboard.password'})")
     if not address and not kiosk:

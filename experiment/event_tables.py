@@ -3,7 +3,7 @@
 import logging
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pandas as pd
@@ -15,11 +15,14 @@ from gardenpath.study.screens import Form
 
 from .records import record_of
 from .script import Placed
-from .sessions import Event, Session, SessionRecord, steps_of
+from .sessions import Event, Session, SessionRecord, sifted, steps_of
 from .tasks import ShownTrial, rows_of
 from .versions import VersionFile
 
 log = logging.getLogger("gardenpath")
+
+MADE = ("readings", "responses", "sessions", "demographics")
+Rows = dict[str, list[dict[str, Any]]]  # by table
 
 
 def tables_of(
@@ -28,23 +31,65 @@ def tables_of(
     """Return the tables of sessions, as `collect` does; `files` holds the versions that they ran, by SHA-256."""
     _check(where, files, records)
     materials = materials_of(files.values())
-    rows: dict[str, list[dict[str, Any]]] = {"readings": [], "responses": [], "demographics": []}
-    for record in records:
-        file = files[record.session.version_sha256]
-        for run in _runs(record, file):
-            for table, row in _rows(record.session, file, run):
-                rows[table].append(row)
-    sessions = [_session_row(record, files[record.session.version_sha256]) for record in records]
     conditions = conditions_table(materials)
-    return {
-        "items": items_table(materials),
-        "conditions": conditions,
-        "words": words_table(materials),
-        "readings": frame("readings", rows["readings"]),
-        "responses": frame("responses", rows["responses"], conditions),
-        "sessions": frame("sessions", sessions),
-        **({"demographics": frame("demographics", rows["demographics"])} if rows["demographics"] else {}),
-    }
+    made = [rows for record in records if (rows := _made(record, files[record.session.version_sha256])) is not None]
+    try:
+        tables = _frames(made, conditions)
+    except study.DataError:
+        made = [rows for rows in made if _fits(rows, conditions)]
+        tables = _frames(made, conditions)
+    if records and not made:
+        raise study.DataError(f"{where}: no session can become tables; the warnings say why of each")
+    return {"items": items_table(materials), "conditions": conditions, "words": words_table(materials), **tables}
+
+
+def _made(record: SessionRecord, file: VersionFile) -> Rows | None:
+    """Return a session's rows; one that has none, whatever a stranger sent, takes nobody else's with it."""
+    try:
+        return _rows_of(record, file)
+    except Exception as error:
+        _set_aside(record.session.id, error)
+        return None
+
+
+def _fits(rows: Rows, conditions: pd.DataFrame) -> bool:
+    """Return whether a session's rows make tables by themselves; one whose rows do not is set aside."""
+    try:
+        _frames([rows], conditions)
+    except study.DataError as error:
+        _set_aside(rows["sessions"][0]["session"], error)
+        return False
+    return True
+
+
+def _set_aside(session: str, error: Exception) -> None:
+    what = f"{type(error).__name__}: {error}".partition("\n")[0]
+    log.warning("session %s is set aside: it cannot become tables (%s); please report this", session, what)
+
+
+def _frames(sessions: Sequence[Rows], conditions: pd.DataFrame) -> dict[str, pd.DataFrame]:
+    """Return the tables of the sessions' rows; demographics only where there are any."""
+    rows = {name: [row for one in sessions for row in one[name]] for name in MADE}
+    frames = {name: frame(name, of, conditions if name == "responses" else None) for name, of in rows.items()}
+    return {name: table for name, table in frames.items() if name != "demographics" or len(table)}
+
+
+def _rows_of(record: SessionRecord, file: VersionFile) -> Rows:
+    """Return a session's rows by table, of the events that its script knows; others are named on the log."""
+    sift, session = sifted(record, file), record.session
+    if sift.apart:
+        first = min(sift.apart)
+        said = "session %s: %d events are set apart; first number %d: %s"
+        log.warning(said, session.id, len(sift.apart), first, sift.apart[first])
+    known = replace(record, events=sift.known)
+    rows: Rows = {name: [] for name in MADE}
+    for run in _runs(known, file):
+        for table, row in _rows(session, file, run):
+            rows[table].append(row)
+    rows["sessions"].append(
+        {**_session_row(known, file), "complete": session.finished is not None and not _lost(record)}
+    )
+    return rows
 
 
 def _check(data: str, files: Mapping[str, VersionFile], records: Sequence[SessionRecord]) -> None:
@@ -107,15 +152,13 @@ def _runs(record: SessionRecord, file: VersionFile) -> Iterator[_Run]:
 def _starts(events: Iterable[Event]) -> dict[int, list[list[Event]]]:
     """Return the events of each step, apart for each time that it was begun."""
     starts: dict[int, list[list[Event]]] = defaultdict(list)
-    current: int | None = None
     for event in events:
-        if event.kind == "begin" and event.step is not None:
-            current = event.step
-            starts[current].append([])
-        if current is not None:
-            starts[current][-1].append(event)
-        if event.kind == "done":
-            current = None
+        if event.step is None:
+            continue
+        if event.kind == "begin":
+            starts[event.step].append([])
+        if event.step in starts:
+            starts[event.step][-1].append(event)
     return starts
 
 
@@ -161,7 +204,7 @@ def _demographics(session: Session, run: _Run) -> Iterator[tuple[str, dict[str, 
 
 def _lost(record: SessionRecord) -> str | None:
     """Return what a finished session lacks: events within it, or its end; None where all is there."""
-    seqs = {event.seq for event in record.events}
+    seqs = {event.seq for event in record.events} | {one.seq for one in record.apart}
     missing = sorted(set(range(max(seqs, default=-1) + 1)) - seqs)
     if missing:
         return f"{len(missing)} events are missing, first number {missing[0]}"
@@ -178,7 +221,6 @@ def _session_row(record: SessionRecord, file: VersionFile) -> dict[str, Any]:
         "slot": session.slot,
         "started": session.started,
         "finished": session.finished,
-        "complete": session.finished is not None and not _lost(record),
         "source": session.source,
         "revision": session.revision,
         "late": session.late,

@@ -275,6 +275,23 @@ def screener_of(steps: Iterable[Placed]) -> tuple[int, Form] | None:
     return None
 
 
+def way_out(screen: Screen, outcome: str) -> str | None:
+    """Return the ending that this outcome of a screen leads to, None where the session goes on."""
+    return next((leave.to for leave in screen.exits if leave.outcome == outcome and leave.to != SKIP), None)
+
+
+def following(step: Step, n: int, outcomes: Mapping[int, str]) -> int | None:
+    """Return the screen of a step that follows screen `n`, by how its screens have ended; None where the step ends with it."""
+    if any(leave.to == SKIP and leave.outcome == outcomes[n] for leave in step.screens[n].exits):
+        return None
+    later = range(n + 1, len(step.screens))
+    return next((m for m in later if _shown(step.screens[m], outcomes)), None)
+
+
+def _shown(screen: Screen, outcomes: Mapping[int, str]) -> bool:
+    return screen.when is None or outcomes.get(screen.when.screen) in screen.when.outcomes
+
+
 class Walk:
     """Where a session stands: `at` is the step and the screen that come next, None at its end; `ending` is how it was left.
 
@@ -305,16 +322,12 @@ class Walk:
         number, n = self.at
         step = self.steps[number].step
         self.outcomes[n], self.interrupted = outcome, False
-        to = next((leave.to for leave in step.screens[n].exits if leave.outcome == outcome), None)
-        if to is not None and to != SKIP:
+        if (to := way_out(step.screens[n], outcome)) is not None:
             self.ending, self.at = to, None
             return False
-        following = len(step.screens) if to == SKIP else n + 1
-        while following < len(step.screens):
-            if self._shown(step.screens[following]):
-                self.at = number, following
-                return False
-            following += 1
+        if (after := following(step, n, self.outcomes)) is not None:
+            self.at = number, after
+            return False
         self._end_step(number)
         return True
 
@@ -342,9 +355,6 @@ class Walk:
         right, total = self.tallies[step.when.block]
         return (right / total if total else 0.0) < step.when.below
 
-    def _shown(self, screen: Screen) -> bool:
-        return screen.when is None or self.outcomes.get(screen.when.screen) in screen.when.outcomes
-
 
 def walk(steps: Sequence[Placed], events: Iterable[Event]) -> Walk:
     """Return where a session stands after these events: of a step begun again only the last run counts, and one in which timed
@@ -368,8 +378,7 @@ def walk(steps: Sequence[Placed], events: Iterable[Event]) -> Walk:
             timed[event.step] = n
         elif event.kind == "outcome" and screen is not None:
             outcomes.setdefault(event.step, {})[n] = event.value["outcome"]
-            ends = [leave.to for leave in screen.exits if leave.outcome == event.value["outcome"]]
-            ending = next((to for to in ends if to != SKIP), ending)
+            ending = way_out(screen, event.value["outcome"]) or ending
         elif event.kind == "done" and event.step not in done:
             done.append(event.step)
             judged = [one for one in outcomes.get(event.step, {}).values() if one in JUDGED]

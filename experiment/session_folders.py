@@ -5,13 +5,17 @@ import json
 import logging
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TypeVar
 
 from gardenpath import study
 
-from .sessions import Event, Session, SessionRecord
+from .sessions import Apart, Event, Session, SessionRecord
 from .versions import VersionFile, parse_version
 
 log = logging.getLogger("gardenpath")
+
+Kind = TypeVar("Kind", Event, Apart)
+APART = "apart.jsonl"  # beside the events, where some were set apart as they came
 
 
 def write_record(folder: Path, record: SessionRecord, file: VersionFile) -> None:
@@ -19,6 +23,8 @@ def write_record(folder: Path, record: SessionRecord, file: VersionFile) -> None
     study.files.write_text(
         folder / record.session.id / "events.jsonl", "".join(_line(event) for event in record.events)
     )
+    if record.apart:
+        study.files.write_text(folder / record.session.id / APART, "".join(_line(one) for one in record.apart))
     write_session(folder, record.session, file)
 
 
@@ -34,7 +40,7 @@ def write_session(folder: Path, session: Session, file: VersionFile | None = Non
     )
 
 
-def _line(event: Event) -> str:
+def _line(event: Event | Apart) -> str:
     return json.dumps(vars(event), ensure_ascii=False) + "\n"
 
 
@@ -59,7 +65,7 @@ def read_records(folder: Path) -> Iterator[SessionRecord]:
     sessions = [study.config.structure(Session, study.files.read_json(path), where=str(path)) for path in paths]
     for session in sorted(sessions, key=lambda s: (s.started, s.id)):
         path = folder / session.id / "events.jsonl"
-        yield SessionRecord(session, tuple(_events(path)))
+        yield SessionRecord(session, tuple(_events(path)), tuple(_apart(path.with_name(APART))))
 
 
 def _events(path: Path) -> Iterator[Event]:
@@ -70,6 +76,11 @@ def _events(path: Path) -> Iterator[Event]:
     for number, line in enumerate(study.files.decode(whole, path).rstrip("\n").split("\n"), start=1):
         if line:  # of a session without events
             yield parse_event(line, path, number)
+
+
+def _apart(path: Path) -> Iterator[Apart]:
+    for number, line in enumerate(path.read_text("utf-8").splitlines() if path.exists() else (), start=1):
+        yield _parsed(Apart, line, path, number)
 
 
 def whole_lines(raw: bytes) -> bytes:
@@ -88,8 +99,12 @@ def whole_lines(raw: bytes) -> bytes:
 
 def parse_event(line: str, path: Path, number: int) -> Event:
     """Return the event that a line holds; raises `study.DataError` naming the line where it holds none."""
+    return _parsed(Event, line, path, number)
+
+
+def _parsed(kind: type[Kind], line: str, path: Path, number: int) -> Kind:
     try:
-        return Event(**json.loads(line))
+        return kind(**json.loads(line))
     except (json.JSONDecodeError, TypeError) as error:
         raise study.DataError(
             f"{path}, line {number}: not an event ({error}); expected one JSON object a line"

@@ -5,7 +5,7 @@ from .checks import RULES, check
 from .design_tables import balance_of, exposures, questions_of
 from .designs import Design, design
 from .findings import Finding
-from .formats import examine, read, write
+from .formats import examine, read, read_study, write
 from .item_tables import conditions_table, items_table, words_table
 from .items import (
     CRITICAL,
@@ -47,6 +47,7 @@ __all__ = [
     "items_table",
     "questions_of",
     "read",
+    "read_study",
     "words_table",
     "write",
 ]

@@ -31,10 +31,14 @@ def _expect(holds: bool, message: str) -> None:
 
 @dataclass(frozen=True)
 class MaterialsSection:
-    """Where the items are: files in any format gardenpath reads, relative to study.toml."""
+    """Where the items are: files in any format gardenpath reads, relative to study.toml.
+
+    `skip_bad` leaves out what cannot be read of them, each named, where otherwise nothing is dealt.
+    """
 
     __pydantic_config__ = STRICT
     files: list[str]
+    skip_bad: bool = False
 
     def __post_init__(self) -> None:
         _expect(bool(self.files), "files is empty; expected at least one file of materials")
@@ -395,6 +399,7 @@ class OnlineSection:
     lease_minutes: float = 60
     heartbeat_seconds: float = 30
     resume_hours: float = 24
+    signed_links: bool = False
     withdrawal: str = "delete"
     reward: RewardSection | None = None
     texts: dict[str, str] = field(default_factory=dict)

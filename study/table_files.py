@@ -154,6 +154,8 @@ def find_tables(folder: str | Path) -> dict[str, Path]:
 def take_tables(tables: Mapping[str, pd.DataFrame], *names: str) -> list[pd.DataFrame]:
     """Return these of the tables; raises `DataError` naming those that are missing and the commands that write them.
 
+    Tables that were put together of several frames, so that labels of rows repeat, are checked, since rows may repeat too.
+
     >>> take_tables({}, "items")
     Traceback (most recent call last):
     ...
@@ -162,7 +164,8 @@ def take_tables(tables: Mapping[str, pd.DataFrame], *names: str) -> list[pd.Data
     faults = [f"table {name} is missing; {_writer(name)}" for name in names if name not in tables]
     if faults:
         raise DataError(faults)
-    return [tables[name] for name in names]
+    taken = {name: tables[name] for name in names}
+    return [f if f.index.is_unique else check(f.reset_index(drop=True), name) for name, f in taken.items()]
 
 
 def _writer(name: str) -> str:

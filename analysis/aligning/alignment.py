@@ -26,6 +26,7 @@ from .predictors import INTERCEPTS, MODEL, WORD, at, beside, by_model, by_term, 
 log = logging.getLogger("gardenpath")
 
 TERM = "surprisal"
+STATES_NUMBERS = "table"  # the source of sessions whose words have the number that a column gives them, texts or none
 MOST = 3  # lags that the table has columns for
 
 
@@ -74,7 +75,7 @@ def align(tables: Mapping[str, pd.DataFrame], options: AlignOptions | None = Non
     Zipf frequency, and those of the words around it (spillover: up to `lags` words before enter the models); then one
     mixed model a language model. The first and the last word of a sentence are left out unless `edges`, and a word
     with fewer than `lags` words before it always. A reading without a score, or whose text differs from what was
-    scored, is a `DataError`.
+    scored, is a `DataError`; so is one without a text, unless its session is from a table, which states words by number.
 
     With another `policy` than declared, slopes of surprisal are chosen by it, and alignment_steps has each fit on the way;
     with `crosscheck`, the models are refitted in the other engine. With `gam`, gam_terms and smooths have curves of surprisal
@@ -146,6 +147,7 @@ def align_words(tables: Mapping[str, pd.DataFrame], options: AlignOptions) -> tu
     [read] = ledger.step("role is neither target nor filler", readings=(read, read["role"].isin(RATED)))
     if read.empty:
         raise DataError("table readings: no word of a target or filler trial of a complete session; nothing to align")
+    _refuse_unnamed(read, sessions)
     surprisal = _of_read(surprisal, read)
     joined, unscored = _places(surprisal[surprisal["words"] > 1]), _places(surprisal[surprisal["surprisal"].isna()])
     scores = beside(surprisal[surprisal["words"] == 1], words)
@@ -200,6 +202,20 @@ def _of_read(surprisal: pd.DataFrame, read: pd.DataFrame) -> pd.DataFrame:
     """Return the scores of sentences that were read; materials may hold others, which no reading has to match."""
     sentences = read[["item", "condition"]].drop_duplicates()
     return surprisal.merge(sentences, on=["item", "condition"], how="inner", validate="m:1")
+
+
+def _refuse_unnamed(read: pd.DataFrame, sessions: pd.DataFrame) -> None:
+    """Raise `DataError` for words without a text whose number their source did not state: nothing says which they are."""
+    unnamed = read[
+        read["text"].isna() & ~read["session"].isin(sessions.loc[sessions["source"] == STATES_NUMBERS, "session"])
+    ]
+    if len(unnamed):
+        first = unnamed.iloc[0]
+        raise DataError(
+            f"table readings: {len(unnamed)} words have no text, first item {first['item']}, condition {first['condition']}, word "
+            f"{first['word']}, and their source does not number them; nothing says that these are the words scored. Collect "
+            "the data with what was shown:  gardenpath collect --materials"
+        )
 
 
 def _agree(read: pd.DataFrame, scores: pd.DataFrame) -> None:

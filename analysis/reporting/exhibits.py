@@ -42,6 +42,7 @@ OF_SENTENCES = (
     "accuracy",
     "accuracy_bins",
     "model_comparisons",
+    "group_accuracies",
     "proportion_tests",
     "rankings",
     "length_bias",

@@ -11,6 +11,7 @@ from typing import Any
 
 from gardenpath.study.screens import Record, WordRecord
 
+NOWHERE = -1  # the position of a word of which a file names the region alone
 READING = "reading"  # the task of words, and of texts in tables, where a file does not say how they were read
 
 
@@ -44,17 +45,27 @@ class ImportedTrial:
 
 
 @dataclass(frozen=True)
+class Counting:
+    """The number that a file gives to a sentence's first word: as the mapping states, or else by the smallest that there is."""
+
+    first: int
+    stated: bool
+
+
+@dataclass(frozen=True)
 class ImportedSession:
     """One session of one participant; `participant` is the platform's own name for them, hashed before it is written.
 
     `version_sha256` and `slot` are there where the study was exported by gardenpath: they say which texts and which order it ran.
+    `complete` is None where the file does not say whether the end was reached: `plausibility` holds the trials against the others'.
+    `counting` is there where the file numbers its words, so that some may lack; else its words are all that were read, in order.
     """
 
     id: str
     participant: str
     source: str
     trials: tuple[ImportedTrial, ...]
-    complete: bool
+    complete: bool | None
     where: str
     started: str | None = None
     finished: str | None = None
@@ -64,6 +75,7 @@ class ImportedSession:
     version_sha256: str | None = None
     device: str | None = None
     refresh_hz: float | None = None
+    counting: Counting | None = None
     demographics: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -88,6 +100,11 @@ def answer_given(task: str, name: str, answer: str | float, correct: bool | None
     # That somebody has read a text does not say how its screen ended.
     plain = None if task == READING else "answered"
     return Record(task, name, {True: "right", False: "wrong", None: plain}[correct], answer, **more)
+
+
+def reached_end(trials: Sequence[ImportedTrial], of: float | None) -> bool | None:
+    """Return whether these are all of so many trials; None where that number is not known."""
+    return None if of is None else len({trial.position for trial in trials}) == of
 
 
 def numbered(sessions: Iterable[ImportedSession]) -> list[ImportedSession]:

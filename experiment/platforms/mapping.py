@@ -140,6 +140,8 @@ class SurveyRule:
 class ColumnMapping:
     """How their columns become ours; `separator` "space" means any run of blanks, `missing` what stands for no value.
 
+    `first_word` is their number of a sentence's first word; it has to be stated where their smallest is neither 0 nor 1.
+
     `carry` names columns of theirs whose empty cells take what the row before has, where only a trial's first row names its item.
     """
 
@@ -156,6 +158,7 @@ class ColumnMapping:
     carry: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()
     separator: str = ","
+    first_word: int | None = None
 
     def prepare(self, rows: Iterable[Mapping[str, Any]], where: str) -> list[Row]:
         """Return rows with repairs made, carried cells filled and rows left out, each of it said on the log."""
@@ -194,9 +197,29 @@ class ColumnMapping:
         cell = self.value(row, ours, *usual)
         return None if cell is None else plain(cell)
 
+    def rules(self, row: Mapping[str, Any]) -> list[AnswerRule]:
+        """Return the rules whose answer a row holds; raises `DataError` where two of them take one column."""
+        rules = [
+            rule
+            for rule in self.answers
+            if matches(row, rule.where) and not self.lacks(row.get(rule.columns["response"]))
+        ]
+        for n, rule in enumerate(rules):
+            if any(rule.columns["response"] == other.columns["response"] for other in rules[:n]):
+                asked = " and ".join(one.asked for one in rules)
+                raise study.DataError(
+                    f"[[answers]]: {asked} take column {rule.columns['response']!r} of the same row; one column gives one answer: "
+                    "state in which rows ( where = { ... } )"
+                )
+        return rules
+
+    def said(self, row: Mapping[str, Any], rule: AnswerRule) -> dict[str, Any]:
+        """Return the cells that a rule takes of a row, by our names; those without a value are not among them."""
+        return {ours: row[theirs] for ours, theirs in rule.columns.items() if not self.lacks(row.get(theirs))}
+
     def lacks(self, cell: Any) -> bool:
         """Return whether a cell holds no value."""
-        return is_empty(cell) or (isinstance(cell, str) and cell in self.missing)
+        return is_empty(cell) or (isinstance(cell, (str, int, float)) and plain(cell) in self.missing)
 
     def ms(self, ours: str, value: float) -> float:
         """Return a time of our column `ours` in ms, whatever unit the file has it in."""

@@ -228,6 +228,8 @@ class Dashboard:
             flags.append(f"loaded {session.visits} times")
         if session.interruptions >= MANY_ABSENCES:
             flags.append(f"left the window {session.interruptions} times")
+        if session.apart:
+            flags.append(f"{session.apart} events set apart")
         if session.state == "completed":
             checks = self._quality(session.id)
             if checks.fast > MUCH_FAST:

@@ -12,7 +12,7 @@ import sqlalchemy as sa
 
 from gardenpath import study
 
-SCHEMA = 5
+SCHEMA = 6
 Row = sa.Row[Any]
 metadata = sa.MetaData()
 META = sa.Table(
@@ -41,7 +41,9 @@ SESSIONS = sa.Table(
     "sessions",
     metadata,
     sa.Column("id", sa.String, primary_key=True),
-    sa.Column("token", sa.String, nullable=False, index=True),
+    sa.Column("token", sa.String, nullable=False),
+    sa.Column("voided", sa.Text, nullable=False, default=""),
+    sa.Column("resume", sa.String, nullable=False, index=True),
     sa.Column("participant", sa.String, nullable=False),
     sa.Column("ordinal", sa.Integer, nullable=False),
     sa.Column("platform", sa.String, nullable=False),
@@ -63,6 +65,7 @@ SESSIONS = sa.Table(
     sa.Column("tab_seen", sa.String),
     sa.Column("trials_ended", sa.Integer, nullable=False, default=0),
     sa.Column("interruptions", sa.Integer, nullable=False, default=0),
+    sa.Column("apart", sa.Integer, nullable=False, default=0),
     sa.UniqueConstraint("participant", "ordinal"),
 )
 PREVIEW = "preview"
@@ -87,6 +90,15 @@ EVENTS = sa.Table(
     sa.Column("step", sa.Integer),
     sa.Column("screen", sa.Integer),
     sa.Column("value", sa.Text, nullable=False),
+)
+# What came with an event's number and is none that its session can contain, as it came: kept, and never data.
+APART = sa.Table(
+    "apart",
+    metadata,
+    sa.Column("session", sa.ForeignKey("sessions.id"), primary_key=True),
+    sa.Column("seq", sa.Integer, primary_key=True, autoincrement=False),
+    sa.Column("reason", sa.String, nullable=False),
+    sa.Column("content", sa.Text, nullable=False),
 )
 # The one table that holds platforms' ids; nothing else depends on it, so it can be deleted after payment.
 PAYMENTS = sa.Table(
@@ -194,7 +206,7 @@ class Database:
                 connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)")
         else:
             with self.engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
-                for table in (EVENTS, SCREENINGS, SESSIONS, PAYMENTS):
+                for table in (EVENTS, APART, SCREENINGS, SESSIONS, PAYMENTS):
                     connection.exec_driver_sql(f"VACUUM {table.name}")
 
 

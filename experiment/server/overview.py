@@ -20,6 +20,7 @@ class SessionSummary:
     trials: int
     ended: int
     interruptions: int
+    apart: int
     visits: int
     late: bool
     excluded: str | None
@@ -56,6 +57,7 @@ def _summary(row: Row, oldest_live: str) -> SessionSummary:
         row.order.count(",") + 1,
         row.trials_ended,
         row.interruptions,
+        row.apart,
         row.visits,
         row.late,
         row.excluded,

@@ -6,7 +6,7 @@ import json
 import logging
 import re
 import socket
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime, timedelta
 from importlib.resources import files
@@ -30,15 +30,16 @@ from ..pseudonyms import hash_participant
 from ..pseudonyms import known_key as known_key
 from ..pseudonyms import participant_key as participant_key
 from ..pseudonyms import secret as secret
-from ..recruitment import LAB, Ending, check_texts, ending, kiosk_texts, person, person_in_lab, way_back
-from ..sessions import Json, check_events, payload
+from ..recruitment import LAB, Ending, check_texts, ending, is_signed, kiosk_texts, person, person_in_lab, way_back
+from ..sessions import Json, payload
 from ..standard_texts import direction
 from ..versions import VersionFile
 from .arrivals import Arrival, Opened
 from .dashboard import COOKIE, Dashboard
 from .database import is_full
 from .payments import Ticket
-from .rate_limits import LARGEST_BODY, MOST_EVENTS, Limit, TooLarge, bounded, limited
+from .rate_limits import LARGEST_BODY, MOST_EVENTS, Limit, TooLarge, limited
+from .received_events import received
 from .rules import Conflict, Refused, Rules
 from .slow_connections import PATIENCE, impatient
 from .store import Store
@@ -59,6 +60,7 @@ HEADERS = {
 LOCAL = ("localhost", "127.0.0.1", "::1")
 REASONS = ("withdrawn", "refused", "unsuitable")
 PREVIEW_CODE = "PREVIEW"
+MOST_NAMED = 1000  # events set apart in one answer
 
 
 class _Headers:
@@ -197,6 +199,8 @@ class _Study:
         if source == "robot" and not _is_key(body.get("key"), self.key):
             raise PermissionError("source: 'robot' needs the experimenter's key, which stands in the preview links")
         who = person_in_lab(body) if source == "lab" else person(body)
+        if self.online.signed_links and not (preview or source == "lab" or is_signed(body, who, self.key)):
+            raise Refused("unsigned", "the link is none of this study's; expected one that  gardenpath links  has made")
         arrival = Arrival(
             None if who is None else hash_participant(who.id, self.key),
             who,
@@ -215,8 +219,9 @@ class _Study:
 
     async def put_events(self, request: Request) -> Response:
         session, token = _ticket(request)
-        events = bounded(check_events((await _body(request)).get("events")))
-        return JSONResponse({"stored": await run_in_threadpool(self.store.append, session, token, events)})
+        events, apart = received((await _body(request)).get("events"))
+        stored, unknown = await run_in_threadpool(self.store.append, session, token, events, apart)
+        return JSONResponse({"stored": stored, "apart": _named({one.seq: one.reason for one in unknown})})
 
     async def heartbeat(self, request: Request) -> Response:
         session, token = _ticket(request)
@@ -224,7 +229,7 @@ class _Study:
         leaving = body.get("leaving", False)
         if not isinstance(leaving, bool):
             raise ValueError("leaving: expected true or false")
-        await run_in_threadpool(self.store.heartbeat, session, token, _random_text(body, "tab"), leaving=leaving)
+        await run_in_threadpool(self.store.heartbeat, session, token, leaving=leaving)
         return JSONResponse({"seconds": self.online.heartbeat_seconds})
 
     async def screen(self, request: Request) -> Response:
@@ -244,12 +249,13 @@ class _Study:
         if not isinstance(events, int) or isinstance(events, bool) or not 0 < events <= MOST_EVENTS:
             raise ValueError("events: expected the number of events sent, a whole number above 0")
         code = self.online.completion_code
-        missing, ticket = await run_in_threadpool(self.store.complete, session, token, events, code)
+        missing, apart, ticket = await run_in_threadpool(self.store.complete, session, token, events, code)
         if missing:
             return JSONResponse({"error": "events are missing", "missing": missing[:10_000]}, status_code=409)
         if ticket.source == "preview":
-            return JSONResponse({"code": PREVIEW_CODE, "url": None})
-        return JSONResponse({"code": code, "url": way_back(self.online, ticket.platform, ticket.id, code)})
+            return JSONResponse({"code": PREVIEW_CODE, "url": None, "apart": _named(apart)})
+        url = way_back(self.online, ticket.platform, ticket.id, code)
+        return JSONResponse({"code": code, "url": url, "apart": _named(apart)})
 
     async def withdraw(self, request: Request) -> Response:
         session, token = _ticket(request)
@@ -283,7 +289,7 @@ class _Study:
             "platform": ticket.platform,
             "test": opened.session.source == "preview",
             "heartbeat_seconds": online.heartbeat_seconds,
-            "resume": None if known else opened.token,
+            "resume": None if known else opened.resume,
             "resume_hours": online.resume_hours,
             "reward": asdict(online.reward) if online.reward else None,
             "endings": {kind: self._ending(kind, ticket).json() for kind in kinds},
@@ -315,6 +321,8 @@ class _Study:
                 return self._refusal(error)
             except Conflict as error:
                 return _error(409, str(error))
+            except RecursionError:
+                return _error(400, "the body is nested too deeply")
             except ValueError as error:
                 return _error(400, str(error).partition("\n")[0])
             except ClientDisconnect:
@@ -338,7 +346,7 @@ class _Study:
         said = self._ending(error.reason, error.session)
         more = {} if error.wait is None else {"retry_after": round(error.wait, 1)}
         answer = {"error": str(error), "reason": error.reason, **said.json(), **more}
-        return JSONResponse(answer, status_code=403 if error.reason in ("insecure", "preview") else 409)
+        return JSONResponse(answer, status_code=403 if error.reason in ("insecure", "preview", "unsigned") else 409)
 
 
 def preview_key(key: bytes) -> str:
@@ -354,6 +362,11 @@ def _static(page: Path) -> Callable[[Request], Response]:
         return FileResponse(path) if path else _error(404, "there is no such file")
 
     return static
+
+
+def _named(apart: Mapping[int, str]) -> list[Json]:
+    """Return events that are set apart as the API names them; thousands need no more than their first ones."""
+    return [{"seq": seq, "reason": apart[seq]} for seq in sorted(apart)[:MOST_NAMED]]
 
 
 def _error(status: int, message: str, *, wait: float | None = None) -> JSONResponse:

@@ -26,7 +26,7 @@ class Conflict(Exception):
 
 
 class Refused(Conflict):
-    """Nobody can begin or go on; `reason` is one of docs/api.md, `session` the session concerned where there is one."""
+    """Nobody can begin or go on here; `reason` is one of docs/api.md, `session` the session concerned where there is one."""
 
     def __init__(self, reason: str, message: str, *, session: Ticket | None = None, wait: float | None = None) -> None:
         super().__init__(message)

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from ..sessions import Event, SessionRecord
+from ..sessions import Apart, Event, SessionRecord
 from ..versions import VersionFile
 from . import departures, overview, payments, published_versions, stored_sessions
 from .arrivals import Arrival, Arrivals, Opened
@@ -75,23 +75,26 @@ class Store:
         with self.database.exclusive() as connection:
             return self._arrivals.open(connection, arrival)
 
-    def append(self, session: str, token: str, events: Sequence[Event]) -> int:
-        """Store events and return how many the session has; one that is stored already must be the same.
+    def append(
+        self, session: str, token: str, events: Sequence[Event], apart: Sequence[Apart] = ()
+    ) -> tuple[int, list[Apart]]:
+        """Store events; return how many the session has, and which of these are set apart. One stored already must be the same.
 
         Raises `KeyError` for an unknown session, `PermissionError` for a wrong token, `Conflict` for a different event.
         """
         with self.database.writing() as connection:
-            return self._running.append(connection, session, token, events)
+            return self._running.append(connection, session, token, events, apart)
 
-    def heartbeat(self, session: str, token: str, tab: str | None, *, leaving: bool = False) -> None:
+    def heartbeat(self, session: str, token: str, *, leaving: bool = False) -> None:
         """Renew the session's lease; raises `Refused` when another tab has the session."""
         with self.database.writing() as connection:
-            self._running.heartbeat(connection, session, token, tab, leaving=leaving)
+            self._running.heartbeat(connection, session, token, leaving=leaving)
 
-    def complete(self, session: str, token: str, events: int, code: str) -> tuple[list[int], Ticket]:
-        """Mark the session finished if events 0 to `events` - 1 are all stored; return the missing numbers.
+    def complete(self, session: str, token: str, events: int, code: str) -> tuple[list[int], Mapping[int, str], Ticket]:
+        """Mark the session finished if events 0 to `events` - 1 are all stored, and its script was walked to the end.
 
-        `code` is noted for payment. Neither the time it took nor any answer matters here.
+        Returns the missing numbers, and those set apart with the reason. `code` is noted for payment. Neither the time it took nor
+        any answer matters here.
         """
         with self.database.writing() as connection:
             return self._running.complete(connection, session, token, events, code)

@@ -25,8 +25,8 @@ from gardenpath.experiment.sessions import payload
 from gardenpath.study.config import RewardSection
 
 from .conftest import Clock, Running, serve
-from .made_events import done, word
 from .made_events import event as made_event
+from .made_events import passed, word
 
 PASSWORD = "correct horse"
 
@@ -259,14 +259,16 @@ def test_payments_open_no_formula_in_a_spreadsheet(board: Running) -> None:
 
 def test_flags_tell_what_to_look_at(experimenter: httpx2.Client, board: Running) -> None:
     store = board.store
-    opened = store.open(Arrival("anna", source="robot"))
-    opened = store.open(Arrival("anna"))
+    opened = store.open(Arrival("anna", source="robot", tab="tab"))
+    opened = store.open(Arrival("anna", tab="tab"))
     away = [made_event(n, float(n), "interruption", reason="blur" if n % 2 else "focus") for n in range(12)]
     first = next(placed.number for placed in opened.stand.steps if placed.position == 0)
-    fast = [word(12 + n, 100.0 + 50 * n, first, n - 1) for n in range(3)]
-    ends = [done(15 + n, n, 1e4) for n in range(len(opened.stand.steps))]
-    store.append(opened.session.id, opened.token, [*away, *fast, *ends])
-    assert store.complete(opened.session.id, opened.token, 15 + len(ends), "C")[0] == []
+    ends = passed(opened.stand.steps, 12)
+    at = next(n for n, event in enumerate(ends, 1) if (event.kind, event.step) == ("begin", first))
+    fast = [word(0, 100.0 + 50 * n, first, n - 1) for n in range(3)]
+    events = [dataclasses.replace(one, seq=n) for n, one in enumerate([*away, *ends[:at], *fast, *ends[at:]])]
+    store.append(opened.session.id, opened.token, events)
+    assert store.complete(opened.session.id, opened.token, len(events), "C")[0] == []
     text = text_of(experimenter.get("dashboard").text)
     assert "robot loaded 2 times left the window 6 times 100% of words under 100 ms" in text
 

@@ -1,6 +1,7 @@
 """Tables are derived from events alone, the same for server and folder."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
@@ -9,6 +10,7 @@ from click.testing import CliRunner
 
 from gardenpath import experiment, study
 from gardenpath.cli.main import cli
+from gardenpath.experiment.event_tables import tables_of
 from gardenpath.experiment.quality import quality
 from gardenpath.experiment.script import sequence
 from gardenpath.experiment.server.arrivals import Arrival
@@ -19,6 +21,7 @@ from gardenpath.study.screens import Answers, Slider
 from .conftest import ROBOT_KEY, Running
 from .made_events import display as shown_at
 from .made_events import event, outcome, word
+from .scripted import changed
 
 
 @pytest.fixture
@@ -135,11 +138,12 @@ def test_interruptions_and_presses_that_did_not_count_are_flagged(
     assert experiment.collect(tmp_path)["readings"]["flag"].fillna("").tolist() == ["early interrupted repeats", ""]
 
 
-def test_no_answer_in_time_is_an_empty_response(versions: list[experiment.VersionFile], tmp_path: Path) -> None:
-    session, step = opened(versions[0])
+def test_no_answer_in_time_is_an_empty_response(versions: list[experiment.VersionFile]) -> None:
+    [file] = changed(versions[:1], lambda screens: [screens[0], replace(screens[1], deadline=2000.0)])
+    session, step = opened(file)
     late = outcome(1, 2000.0, step, 1, "timeout", press=None)
-    write_record(tmp_path, SessionRecord(session, (event(0, 0.0, "begin", step), late)), versions[0])
-    [row] = experiment.collect(tmp_path)["responses"].to_dict("records")
+    record = SessionRecord(session, (event(0, 0.0, "begin", step), late))
+    [row] = tables_of([record], {session.version_sha256: file})["responses"].to_dict("records")
     assert (row["outcome"], row["task"], row["prompt"]) == ("timeout", "rating", "acceptability")
     assert pd.isna(row["response"])
     assert pd.isna(row["rt"])

@@ -173,6 +173,22 @@ def accuracy_by_confidence(table: pd.DataFrame) -> list[str]:
     return sentences
 
 
+def group_accuracies(table: pd.DataFrame) -> list[str]:
+    """Return, for each model, measure and factor, the mean accuracy at each level, and how far people differ."""
+    sentences = []
+    for (_, _, measure, factor), rows in table.groupby([*MODEL, "measure", "factor"], sort=False):
+        first, *others = records(rows)
+        parts = [f"{percent(first['mean'])} at {first['level']}"]
+        for row in others:
+            asked = row["people_difference"]
+            beside = "" if pd.isna(asked) else f"; people {signed(100 * asked, 1)}"
+            parts.append(
+                f"{percent(row['mean'])} at {row['level']} ({signed(100 * row['difference'], 1)} points{beside})"
+            )
+        sentences.append(f"{language_model(first)}, {measure}, by {factor}: {', '.join(parts)}.")
+    return sentences
+
+
 def proportion_tests(table: pd.DataFrame) -> list[str]:
     """Return, for each model and measure, accuracy on two groups of items and the z-test between them."""
     sentences = []

@@ -15,7 +15,7 @@ from ..cell_values import truth
 from ..epochs import utc
 from ..imported import ImportedSession, ImportedTrial, answer_given, records_of, timed
 from ..losses import Losses
-from ..mapping import ColumnMapping, Row, matches
+from ..mapping import ColumnMapping, Row
 from ..sources import Source
 from ..table.results import LINE, answer, cells
 
@@ -127,8 +127,7 @@ def _words(
 def _answers(source: Source, row: Row, mapping: ColumnMapping, faults: list[str]) -> tuple[Record, ...]:
     """Return the answers of a screen: as the mapping states, or else its rating, its choice of an option, or its response."""
     if mapping.answers:
-        rules = [rule for rule in mapping.answers if matches(row, rule.where)]
-        mapped = [answer(row, rule, mapping, source.name, faults) for rule in rules]
+        mapped = [answer(row, rule, mapping, source.name, faults) for rule in mapping.rules(row)]
         return tuple(one for one in mapped if one is not None)
 
     def cell(name: str) -> str | None:

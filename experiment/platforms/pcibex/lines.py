@@ -121,7 +121,9 @@ def results(source: Source, losses: Losses) -> Results:
             elif len(cells) < _least(names):
                 faults.append(f"{where}: {len(cells)} cells; expected {_least(names)} as the comments above say")
             else:
-                named = {name: _unescaped(cell) for name, cell in reversed(list(zip(names, cells, strict=False)))}
+                named = {
+                    name: _unescaped(cell).strip() for name, cell in reversed(list(zip(names, cells, strict=False)))
+                }
                 parsed.rows.append(Line(number, submission, named))
     faults += _rewritten(source, parsed)
     if not parsed.rows and not faults:
@@ -174,7 +176,9 @@ def _raw(number: int, submission: int, line: str) -> Iterator[Line]:
         raise ValueError
     names = [name.removesuffix(".") for name in array[2]]
     for row in array[3]:
-        yield Line(number, submission, {names[column]: _unescaped(_said(value)) for column, value in reversed(row)})
+        yield Line(
+            number, submission, {names[column]: _unescaped(_said(value)).strip() for column, value in reversed(row)}
+        )
 
 
 def _said(value: object) -> str:

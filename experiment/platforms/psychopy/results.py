@@ -18,9 +18,9 @@ from gardenpath import study
 from gardenpath.study.screens import Record, WordRecord
 
 from ..cell_values import as_number, truth
-from ..imported import ImportedSession, ImportedTrial, answer_given, records_of, timed, words_read
+from ..imported import ImportedSession, ImportedTrial, answer_given, reached_end, records_of, timed, words_read
 from ..losses import Losses
-from ..mapping import ColumnMapping, matches
+from ..mapping import AnswerRule, ColumnMapping
 from ..outline import answered, late, nth_value, read_at_once, sentence_of, timeout
 from ..sources import Source
 from ..widecsv import Wide, wide
@@ -102,7 +102,7 @@ def _session(
         participant=participant,
         source=NAME,
         trials=tuple(trials),
-        complete=not cut and (of is None or len({trial.position for trial in trials}) == of),
+        complete=False if cut else reached_end(trials, of),
         where=source.name,
         started=_utc(begun) if begun else None,
         experiment=None if "version" in shown else mapping.constants.get("experiment"),
@@ -243,11 +243,13 @@ def _theirs(
     source: Source, line: int, cells: Cells, rows: Sequence[Cells], mapping: ColumnMapping, losses: Losses
 ) -> ImportedTrial:
     """Return a trial as the mapping describes it."""
-    position = as_number(mapping.text(cells, "trial"))
+    position, condition = as_number(mapping.text(cells, "trial")), mapping.text(cells, "condition", "condition")
+    if condition is None:
+        losses.add("the row of an item names no condition; it is called only", line)
     return ImportedTrial(
         position=-1 if position is None else int(position),
         item=mapping.text(cells, "item", "item") or "",
-        condition=mapping.text(cells, "condition", "condition") or "only",
+        condition=condition or "only",
         where=f"{source.name}, line {line}",
         role=mapping.text(cells, "role", "role"),
         paradigm=mapping.text(cells, "paradigm"),
@@ -276,19 +278,20 @@ def _their_words(rows: Sequence[Cells], mapping: ColumnMapping, losses: Losses, 
 
 def _mapped_answers(rows: Sequence[Cells], mapping: ColumnMapping, losses: Losses, line: int) -> Iterator[Record]:
     """Yield the answers that the mapping describes, of each prompt the first that is there."""
+    first: dict[str, tuple[AnswerRule, dict[str, Any]]] = {}
+    for row in rows:
+        for rule in mapping.rules(row):
+            first.setdefault(rule.asked, (rule, mapping.said(row, rule)))
     for rule in mapping.answers:
-        answered_rows = [row for row in rows if matches(row, rule.where) and rule.columns["response"] in row]
-        if not answered_rows:
+        if rule.asked not in first:
             losses.add(f"{rule.columns['response']} is empty; no {rule.asked} there", line)
-            continue
-        row = answered_rows[0]
-        response = row[rule.columns["response"]]
-        listed = _list(response)
-        rt = _times(row.get(rule.columns.get("rt", "")), losses, line, mapping)
-        correct = truth(row.get(rule.columns.get("correct", "")))
-        side = row.get(rule.columns.get("side", ""))
-        said = str(listed[-1]) if listed else response
-        yield answer_given(rule.task, rule.asked, said, correct, rt=rt[-1] if rt else None, side=side)
+        elif first[rule.asked][0] is rule:
+            said = first[rule.asked][1]
+            listed, rt = _list(said["response"]), _times(said.get("rt"), losses, line, mapping)
+            response, correct = str(listed[-1]) if listed else said["response"], truth(said.get("correct"))
+            yield answer_given(
+                rule.task, rule.asked, response, correct, rt=rt[-1] if rt else None, side=said.get("side")
+            )
 
 
 def _ms(seconds: float, mapping: ColumnMapping | None = None) -> float:

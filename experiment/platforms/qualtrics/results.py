@@ -18,7 +18,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from gardenpath import study
 
-from ..cell_values import as_number
+from ..cell_values import as_number, stripped
 from ..imported import ImportedSession, ImportedTrial, answer_given
 from ..mapping import ColumnMapping, SurveyRule, is_empty, plain
 from ..sources import Source
@@ -84,7 +84,12 @@ def read(source: Source, mapping: ColumnMapping | None) -> list[ImportedSession]
 
 
 def _sheet(source: Source, mapping: ColumnMapping) -> _Sheet:
-    lines = _excel(source) if source.members else list(csv.reader(io.StringIO(source.text, newline="")))
+    lines = (
+        _excel(source)
+        if source.members
+        else list(csv.reader(io.StringIO(source.text, newline=""), skipinitialspace=True))
+    )
+    lines = stripped(lines, source.name)
     numbered = [(n, cells) for n, cells in enumerate(lines, start=1) if any(not is_empty(cell) for cell in cells)]
     if len(numbered) < 2:
         raise study.DataError(f"{source.name}: the file holds no rows; expected headings and a row for each person")

@@ -7,6 +7,7 @@ import {
   Refused,
   arrival,
   completeSession,
+  elsewhere,
   heartbeat,
   isPassing,
   openSession,
@@ -51,10 +52,10 @@ async function open(): Promise<Opened> {
     try {
       return { payload: await openSession(who), arrival: who };
     } catch (error) {
-      const elsewhere = error instanceof Refused && error.answer.reason === "open_elsewhere";
-      if (!elsewhere && !isPassing(error)) throw error;
-      show(elsewhere ? (error.answer.text ?? [error.message]) : [unreachable]);
-      await pause(elsewhere ? Math.min(5000, 1000 * (error.answer.retry_after ?? 5)) : backoff(attempt));
+      const open = elsewhere(error);
+      if (!open && !isPassing(error)) throw error;
+      show(open ?? [unreachable]);
+      await pause(open ? Math.min(5000, 1000 * ((error as Refused).answer.retry_after ?? 5)) : backoff(attempt));
     }
   }
 }
@@ -83,7 +84,7 @@ class Session {
     this.queue = uploads((events) => storeEvents(payload, events), {
       journal: { keep: journal.keep, forget },
       trouble: (attempt) => this.sending && show([attempt > 2 ? away : script.texts.saving]),
-      failed: () => this.stop([script.texts.stopped]),
+      failed: (error) => this.stop(elsewhere(error) ?? [script.texts.stopped]),
       ...(left.length === 0 && { renumber: () => this.renumber() }),
     });
     const stand = walk(sequence(script, order), left, done, tallies, outcomes);
@@ -174,9 +175,10 @@ class Session {
       while (this.queue.paused() && !this.visit.over) await pause(500); // nothing is sent while a sentence is read
       if (this.visit.over) return;
       try {
-        ({ seconds } = await heartbeat(this.payload, this.who.tab));
+        ({ seconds } = await heartbeat(this.payload));
       } catch (error) {
-        if (error instanceof Refused && error.answer.reason === "open_elsewhere") this.stop(error.answer.text ?? [error.message]);
+        const open = elsewhere(error);
+        if (open) this.stop(open);
       }
     }
   }
@@ -189,7 +191,7 @@ class Session {
       void storeEvents(this.payload, unsent.slice(0, 120), true).catch(() => {});
     });
     window.addEventListener("pagehide", () => {
-      if (!this.visit.over) void heartbeat(this.payload, this.who.tab, true).catch(() => {});
+      if (!this.visit.over) void heartbeat(this.payload, true).catch(() => {});
     });
     void this.beat();
   }
@@ -236,7 +238,7 @@ class Session {
     this.watch();
     const whole = await this.visit.run();
     const { over } = this.visit;
-    if (whole) await this.finish().catch(() => this.stop([this.payload.script.texts.stopped]));
+    if (whole) await this.finish().catch((error: unknown) => this.stop(elsewhere(error) ?? [this.payload.script.texts.stopped]));
     else if (over && over !== STOPPED) await this.depart(over);
   }
 }
