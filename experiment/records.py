@@ -157,9 +157,9 @@ def _ends(screen: Any) -> set[str]:
         space = {"continued"} if screen.space and not screen.buttons else set()
         return space | {button.outcome for button in (*screen.buttons, screen.aside) if button is not None}
     if isinstance(screen, (Whole, Words)):
-        return {"read", "interrupted"}
+        return {"read", "interrupted"} if isinstance(screen, Words) and screen.pace is not None else {"read"}
     if isinstance(screen, WordPairs):
-        return {"right", "wrong", "interrupted"}
+        return {"right", "wrong"}
     if isinstance(screen, Form):
         return {"accepted", "screened_out"} if screen.accepted else {"answered"}
     outcomes = {"right", "wrong"} if screen.tell and screen.right else {"answered"}

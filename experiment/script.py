@@ -1,6 +1,6 @@
 """A session is a script: trials are expanded to screens once a version, and walked by every player the same way."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from gardenpath import study
@@ -22,6 +22,7 @@ from gardenpath.study.screens import (
     Step,
     Text,
     Whole,
+    WordPairs,
     Words,
 )
 
@@ -59,11 +60,13 @@ def script(plan: study.Study, tasks: Tasks, version: Version) -> Script:
             trials.append(_trial(n, trial, tasks, plan, seed))
         except ValueError as error:
             faults.append(f"{plan.path}: item {trial.item.id}: {error}")
+    if not plan.procedure.device.keyboard:
+        faults += _needs_keys(plan, trials)
     if faults:
         raise study.DataError(dict.fromkeys(faults))
     front = list(_front(plan, tasks, texts))
     debriefing = texts["debriefing"] if plan.procedure.debriefing is None else plan.procedure.debriefing
-    return Script(
+    made = Script(
         language=plan.language,
         direction="rtl" if direction(plan.language) == "rtl" else "ltr",
         device=plan.procedure.device,
@@ -76,6 +79,41 @@ def script(plan: study.Study, tasks: Tasks, version: Version) -> Script:
         lab={name: texts[LAB][name] for name in SAID_IN_THE_LAB},
         display=plan.procedure.display,
     )
+    return made if plan.procedure.device.keyboard else _by_hand(made, texts)
+
+
+def _needs_keys(plan: study.Study, trials: Sequence[Step]) -> Iterator[str]:
+    """Yield what is read by keys alone, which would strand whoever has none."""
+    keys = {screen.name for step in trials for screen in step.screens if isinstance(screen, (Words, Whole, WordPairs))}
+    if keys:
+        yield (
+            f"{plan.path}: procedure.device.keyboard is false, and {', '.join(sorted(keys))} goes on by keys alone; expected "
+            'keyboard = true, or sentences that stand above what is asked of them (show = "with_task")'
+        )
+
+
+def _by_hand(made: Script, texts: Mapping[str, str]) -> Script:
+    """Return a script whose buttons speak of no key."""
+
+    def spoken(screen: Screen) -> Screen:
+        if not isinstance(screen, Text):
+            return screen
+        labels = {texts["continue"]: texts["go_on"]}
+        return replace(
+            screen, buttons=tuple(replace(one, label=labels.get(one.label, one.label)) for one in screen.buttons)
+        )
+
+    return _changed(made, spoken)
+
+
+def _changed(made: Script, change: Callable[[Screen], Screen]) -> Script:
+    """Return a script each of whose screens was changed."""
+
+    def steps(before: tuple[Step, ...]) -> tuple[Step, ...]:
+        return tuple(replace(step, screens=tuple(map(change, step.screens))) for step in before)
+
+    interludes = tuple(replace(one, steps=steps(one.steps)) for one in made.interludes)
+    return replace(made, front=steps(made.front), trials=steps(made.trials), interludes=interludes, end=steps(made.end))
 
 
 def _tells(trial: Trial, plan: study.Study) -> bool:
@@ -152,7 +190,9 @@ def _front(plan: study.Study, tasks: Tasks, texts: Mapping[str, str]) -> Iterato
         yield page("instructions", texts, text)
     begin = [texts["practice"]] if plan.design.practice else []
     said = [*_paragraphs(lab["ready"]), *begin]
-    yield page("instructions", texts, [*_paragraphs(texts["ready"]), *begin], lab=tuple(said))
+    ready = _paragraphs(texts["ready"]) if plan.procedure.device.keyboard else ()  # which speaks of keys
+    if ready or begin:
+        yield page("instructions", texts, [*ready, *begin], lab=tuple(said))
 
 
 def _screener(asked: Sequence[study.config.ScreenerSection], texts: Mapping[str, str]) -> Form:
@@ -403,10 +443,4 @@ def untold(made: Script) -> Script:
             return replace(screen, right=())
         return replace(screen, accepted={}) if isinstance(screen, Form) else screen
 
-    def hushed(steps: tuple[Step, ...]) -> tuple[Step, ...]:
-        return tuple(replace(step, screens=tuple(map(silent, step.screens))) for step in steps)
-
-    interludes = tuple(replace(one, steps=hushed(one.steps)) for one in made.interludes)
-    return replace(
-        made, front=hushed(made.front), trials=hushed(made.trials), interludes=interludes, end=hushed(made.end)
-    )
+    return _changed(made, silent)

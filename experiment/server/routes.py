@@ -1,12 +1,13 @@
 """The web server of a study: the page, and the calls of docs/api.md."""
 
+import contextlib
 import errno
 import hmac
 import json
 import logging
 import re
 import socket
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime, timedelta
 from importlib.resources import files
@@ -152,9 +153,17 @@ class _Study:
                 Route(f"{session}/withdraw", self._answered(self.withdraw), methods=["POST"]),
                 *self._dashboard(),
             ],
+            lifespan=self._living,
             middleware=[Middleware(_Under, path=self.site.path), Middleware(_Headers)],
             exception_handlers={HTTPException: _refused, Exception: _failed},
         )
+
+    @contextlib.asynccontextmanager
+    async def _living(self, app: Starlette) -> AsyncIterator[None]:
+        """Remove what was deleted before the server was killed, and at the end what could not be while it ran."""
+        await run_in_threadpool(self.store.scrubber.ask)
+        yield
+        await run_in_threadpool(self.store.scrubber.stop)
 
     def _page(self, index: Path) -> Callable[[Request], Response]:
         seconds, language = self.site.kiosk, self.plan.language
@@ -263,8 +272,9 @@ class _Study:
         if reason not in REASONS:
             raise ValueError(f"reason: expected one of {', '.join(REASONS)}")
         code = ending(self.online, self.plan.language, reason).code
-        how, deleted, ticket = await run_in_threadpool(self.store.withdraw, session, token, reason, code)
-        return JSONResponse({**self._withdrawn(how, ticket).json(), "deleted": deleted})
+        left = await run_in_threadpool(self.store.withdraw, session, token, reason, code)
+        last = self._withdrawn(left.how, left.ticket).json()
+        return JSONResponse({**last, "deleted": left.deleted, "scrubbed": left.scrubbed})
 
     # ------------------------------------------------------------------------------------------------- what they say
 

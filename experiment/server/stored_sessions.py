@@ -2,7 +2,7 @@
 
 import hmac
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import sqlalchemy as sa
 
@@ -90,11 +90,10 @@ def record_of(connection: sa.Connection, row: Row) -> SessionRecord:
     return SessionRecord(session_of(row), events_of(connection, row.id), apart_of(connection, row.id))
 
 
-def records(connection: sa.Connection, *, previews: bool) -> Iterator[SessionRecord]:
-    """Yield every session with its events, in order of assignment; previews only when asked for."""
-    query = sa.select(SESSIONS).order_by(SESSIONS.c.started, SESSIONS.c.id)
-    for row in connection.execute(query if previews else query.where(REAL)).all():
-        yield record_of(connection, row)
+def names(connection: sa.Connection, *, previews: bool) -> Sequence[str]:
+    """Return every session's id, in order of assignment."""
+    query = sa.select(SESSIONS.c.id).order_by(SESSIONS.c.started, SESSIONS.c.id)
+    return connection.scalars(query if previews else query.where(REAL)).all()
 
 
 def delete(connection: sa.Connection, condition: sa.ColumnElement[bool]) -> None:

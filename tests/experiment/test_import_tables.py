@@ -273,6 +273,8 @@ def _at_home(place: Place) -> SessionRecord:
                 answer = None if late or isinstance(screen, Whole) else said(n, screen)
                 side = next((one.side for one in getattr(screen, "answers", ()) if one.value == answer), None)
                 how = "read" if isinstance(screen, Whole) else "timeout" if late else "answered"
+                if how == "answered" and getattr(screen, "tell", False):  # the player judges
+                    how = "right" if answer in screen.right else "wrong"
                 events.append(outcome(len(events), time, at, number, how, answer, side=side, display=unpainted))
         events.append(done(len(events), at))
     return SessionRecord(session, tuple(events))

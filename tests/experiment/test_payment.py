@@ -96,7 +96,7 @@ def test_refusal_and_an_unsuitable_device_leave_nothing_and_ask_to_return_the_su
     visitor = Visitor(paying, **PROLIFIC)
     visitor.call("events", {"events": [vars(made_event(0, 1.0, "end"))]}, "PUT")
     answer = visitor.call("withdraw", {"reason": reason}).json()
-    assert answer == {**visitor.payload["online"]["endings"][reason], "deleted": True}
+    assert answer == {**visitor.payload["online"]["endings"][reason], "deleted": True, "scrubbed": True}
     assert (answer["code"], answer["url"]) == (None, None)
     assert "please return your submission" in answer["text"][-1]
     assert ([*paying.store.records()], paid(paying)) == ([], [])

@@ -57,10 +57,12 @@ export class Visit {
     const seen = await this.checks;
     this.hz = seen.refresh_hz;
     this.recorder.begin({ ...seen, keyboard: this.keyboard, monitor: null, full_screen: null, font: null, software: {} });
-    watchInterruptions(this.script.texts.interrupted, (kind, t, value) => {
+    const { texts, device } = this.script;
+    const note: Parameters<typeof watchInterruptions>[1] = (kind, t, value) => {
       const inTrial = this.walk.steps[this.at[0] ?? -1]?.step.trial != null;
       if (kind === "interruption" || inTrial) this.record(kind, t, this.at, value as Values["press"] & Values["interruption"]);
-    });
+    };
+    watchInterruptions(texts.interrupted, note, device.keyboard);
     this.queue.resume();
   }
 
