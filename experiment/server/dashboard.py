@@ -22,7 +22,7 @@ from urllib.parse import parse_qs, urlencode
 from starlette.background import BackgroundTask
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import FileResponse, RedirectResponse, Response
 from starlette.routing import Route
 
@@ -337,6 +337,8 @@ async def _form(request: Request) -> dict[str, str]:
     try:
         raw = (await limited(request)).decode("utf-8", "replace")
         return {name: values[0] for name, values in parse_qs(raw, max_num_fields=MOST_FIELDS).items()}
+    except ClientDisconnect:
+        raise HTTPException(408, "the form did not come whole") from None
     except TooLarge:
         raise HTTPException(413, f"the form is over {LARGEST_BODY} bytes") from None
     except ValueError:

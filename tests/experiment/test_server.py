@@ -241,7 +241,13 @@ def test_postgresqls_full_disk_is_known_too() -> None:
 
 
 @pytest.mark.parametrize(
-    "sent", ["", "GET / HT", "POST /api/sessions HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\n{"]
+    "sent",
+    [
+        "",
+        "GET / HT",
+        "POST /dashboard/login HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\np=",
+        "POST /api/sessions HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\n{",
+    ],
 )
 def test_a_connection_that_sends_no_whole_request_is_dropped(
     example: study.Study,
@@ -250,7 +256,7 @@ def test_a_connection_that_sends_no_whole_request_is_dropped(
     sent: str,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    for running in serve(example, versions[:1], tmp_path, patience=0.3):
+    for running in serve(example, versions[:1], tmp_path, site=routes.Site(password="x" * 12), patience=0.3):
         port = int(running.address.rsplit(":", 1)[1].rstrip("/"))
         with socket.create_connection(("127.0.0.1", port), timeout=20) as slow, httpx2.Client() as quick:
             slow.sendall(sent.encode())
