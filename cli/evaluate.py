@@ -172,7 +172,7 @@ def command(
     for table, frame in {"pairs": pairs, "accuracy": accuracy, **compared}.items():
         scoring.write(frame, table, notes, seed)
     path = scoring.out / TABLE
-    study.files.write_text(path, side_by_side.to_csv(index=False, lineterminator="\n"))
+    study.files.write_text(path, study.table_files.safe_cells(side_by_side).to_csv(index=False, lineterminator="\n"))
     study.files.write_sidecar(path, command=options.typed(), inputs=scoring.inputs(), seed=seed, notes=notes)
     options.talk(f"{path}: {len(side_by_side)} rows")
     if scoring.as_json:

@@ -194,11 +194,17 @@ ELSEWHERE = ("materials", "from_", "mapping", "shown", "out", "parquet", "force"
 @click.command("score")
 @click.option("--model", metavar="M", help=MODEL)
 @click.option(
-    "--from", "from_", type=options.OneOf(sources), help="Take surprisal from a table of words: MATERIALS is it."
+    "--from",
+    "from_",
+    type=options.OneOf(sources),
+    help="Where surprisal comes from that was computed elsewhere: MATERIALS is a table of words.",
 )
 @click.option("--mapping", type=click.Path(path_type=Path), help="With --from: what its columns are (TOML).")
 @click.option(
-    "--materials", "shown", type=click.Path(path_type=Path), help="With --from: the sentences, to take words from."
+    "--materials",
+    "shown",
+    type=click.Path(path_type=Path),
+    help="With --from: the sentences: STUDY.toml, a folder of version files, or a file of materials.",
 )
 @scoring_options
 def command(scoring: Scoring, model: str | None, from_: str | None, mapping: Path | None, shown: Path | None) -> None:
@@ -249,11 +255,12 @@ def _take(scoring: Scoring, mapping: Path, shown: Path | None) -> None:
     """Write the surprisal of tables from elsewhere."""
     import pandas as pd
 
-    from gardenpath import lmscore, stimuli, study
+    from gardenpath import lmscore, study
+    from gardenpath.experiment.platforms.materials import read_shown
     from gardenpath.experiment.platforms.table.words import score_rows
     from gardenpath.lmscore.elsewhere import UNITS
 
-    read = None if shown is None else stimuli.read(shown)
+    read = None if shown is None else read_shown(shown).materials
     parts: list[pd.DataFrame] = []
     units: Mapping[str, str] = {}
     for file in scoring.materials:
