@@ -9,6 +9,7 @@ from scipy import stats
 
 from gardenpath.analysis import learning_curves
 from gardenpath.analysis.comparing.learning_curves import tokens_needed
+from gardenpath.analysis.reporting.wording import minimal_pairs
 from gardenpath.study import DataError
 
 SIZES = [2**k * 1e6 for k in range(-3, 7)]  # an eighth of a million to 64 million
@@ -39,6 +40,12 @@ def test_slopes_are_recovered() -> None:
     for name, slope in SLOPES.items():
         assert table.loc[name, "low"] < slope / 2 < table.loc[name, "high"]
         assert (table.loc[name, "runs"], table.loc[name, "sizes"], table.loc[name, "samples"]) == (50, 10, 5)
+
+
+def test_the_report_says_what_a_doubling_brings() -> None:
+    told = minimal_pairs.learning_curves(learning_curves(*made(0.0)))
+    assert told[0].startswith("lstm, lp, anaphor: twice as many training tokens bring 3.12 points, 95% CI [")
+    assert told[0].endswith("(50 models).")
 
 
 def test_the_standard_error_takes_the_runs_of_a_sample_together_as_a_double_loop_does() -> None:
