@@ -2,6 +2,7 @@
 
 import re
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -37,8 +38,15 @@ MINUTES = re.compile(
     help="For the readers of each sentence.",
 )
 @options.force
+@click.option(
+    "--skip-bad",
+    is_flag=True,
+    help="Leave out what cannot be read of the materials, and name it; materials.skip_bad does so in every command.",
+)
 @click.option("--despite-errors", is_flag=True, help="Deal materials in which check finds errors.")
-def command(study_file: Path, out: Path | None, participants: int, force: bool, despite_errors: bool) -> None:
+def command(
+    study_file: Path, out: Path | None, participants: int, force: bool, skip_bad: bool, despite_errors: bool
+) -> None:
     """Deal the materials of STUDY.toml to counterbalanced versions, one JSON file each.
 
     Beside them stand the tables design_balance (trials of each paradigm and condition in each version), exposures
@@ -49,6 +57,8 @@ def command(study_file: Path, out: Path | None, participants: int, force: bool, 
     from gardenpath.experiment import line_breaks
 
     plan = study.load(study_file)
+    if skip_bad:
+        plan = replace(plan, materials=replace(plan.materials, skip_bad=True))
     files = experiment.version_files(plan)
     if not despite_errors:
         _refuse_errors(plan)

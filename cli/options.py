@@ -43,6 +43,7 @@ def _able(context: click.Context, parameter: click.Parameter, wanted: bool) -> b
 
 
 parquet = click.option("--parquet", is_flag=True, callback=_able, help="Write tables as Parquet instead of CSV.")
+skip_bad = click.option("--skip-bad", is_flag=True, help="Leave out what cannot be read, and name it.")
 materials = click.argument("materials", nargs=-1, required=True, type=click.Path(path_type=Path))
 database = click.option(
     "--database",

@@ -86,7 +86,7 @@ def collect_parts(
     if platform is None:
         recorded = _recorded(data, previews)
         people = {session.participant for session in recorded.sessions}
-        parts = parts_of(recorded.records(), recorded.files)
+        parts = parts_of(recorded.records(), recorded.files, where=str(data))
     else:
         tables = collecting.collect_from(data, platform, mapping=mapping, materials=materials, name=name)
         people, parts = set(tables["sessions"]["participant"]), [tables]

@@ -4,7 +4,7 @@ import logging
 import pickle
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from tempfile import TemporaryFile
 from typing import Any
 
@@ -17,22 +17,24 @@ from gardenpath.study.screens import Form
 
 from .records import record_of
 from .script import Placed
-from .sessions import Event, Session, SessionRecord, steps_of
+from .sessions import Event, Session, SessionRecord, sifted, steps_of
 from .tasks import ShownTrial, rows_of
 from .versions import VersionFile
 
 log = logging.getLogger("gardenpath")
 
+MADE = ("readings", "responses", "sessions", "demographics")
+Rows = dict[str, list[dict[str, Any]]]  # by table
+
 
 PART = 20_000  # rows that are made into a frame at once: what a part takes in memory
 Tables = dict[str, pd.DataFrame]
-Rows = list[dict[str, Any]]
 
 
 def tables_of(records: Sequence[SessionRecord], files: Mapping[str, VersionFile], *, where: str = "sessions") -> Tables:
     """Return the tables of sessions, as `collect` does; `files` holds the versions that they ran, by SHA-256."""
     check_versions(where, files, [record.session for record in records])
-    return joined(parts_of(records, files))
+    return joined(parts_of(records, files, where=where))
 
 
 def joined(parts: Iterable[Tables]) -> Tables:
@@ -44,7 +46,9 @@ def joined(parts: Iterable[Tables]) -> Tables:
     return {name: pd.concat(rows, ignore_index=True) for name, rows in made.items()}
 
 
-def parts_of(records: Iterable[SessionRecord], files: Mapping[str, VersionFile]) -> Iterator[Tables]:
+def parts_of(
+    records: Iterable[SessionRecord], files: Mapping[str, VersionFile], *, where: str = "sessions"
+) -> Iterator[Tables]:
     """Yield the tables of sessions in parts; the first has every table but demographics, those of sessions without a row.
 
     No record is kept, so that a study of any size takes the same memory. Responses wait in a temporary file, since each
@@ -56,35 +60,96 @@ def parts_of(records: Iterable[SessionRecord], files: Mapping[str, VersionFile])
         "items": items_table(materials),
         "conditions": conditions,
         "words": words_table(materials),
-        "readings": frame("readings", []),
-        "responses": frame("responses", [], conditions),
-        "sessions": frame("sessions", []),
+        **{name: frame(name, [], conditions) for name in ("readings", "responses", "sessions")},
     }
     shown = {sha256: [ShownTrial.of(trial) for trial in file.version.trials] for sha256, file in files.items()}
-    rows: dict[str, Rows] = defaultdict(list)
-    tallies = []
+    sessions: list[pd.DataFrame] = []
+    tallies: list[pd.DataFrame] = []
+    made: list[Rows] = []
+    read = 0
     with TemporaryFile() as waiting:
 
         def part() -> Tables:
-            responses = _frame("responses", rows.pop("responses", []))
-            tallies.append(questions(responses))
-            pickle.dump(responses, waiting)
-            return {name: frame(name, rows.pop(name)) for name in ("readings", "demographics") if rows[name]}
+            try:
+                frames = _frames(made)
+            except study.DataError:
+                made[:] = [rows for rows in made if _fits(rows)]
+                frames = _frames(made)
+            sessions.append(frames.pop("sessions"))
+            tallies.append(questions(frames["responses"]))
+            pickle.dump(frames.pop("responses"), waiting)
+            made.clear()
+            return {name: table for name, table in frames.items() if len(table)}
 
         for record in records:
             sha256 = record.session.version_sha256
-            for table, made in _rows_of_session(record, files[sha256], shown[sha256]).items():
-                rows[table] += made
-            if len(rows["readings"]) + len(rows["responses"]) >= PART:
+            if (rows := _made(record, files[sha256], shown[sha256])) is not None:
+                made.append(rows)
+            read += 1
+            if sum(len(one["readings"]) + len(one["responses"]) for one in made) >= PART:
                 yield part()
         yield part()
+        recorded = pd.concat(sessions, ignore_index=True)
+        if read and not len(recorded):
+            raise study.DataError(f"{where}: no session can become tables; the warnings say why of each")
         accuracy = accuracy_of(tallies)
         conditions = usable_factors(conditions, say=False)
         waiting.seek(0)
         for _ in tallies:
             responses = with_formula_columns(pickle.load(waiting), conditions=conditions, accuracy=accuracy)
             yield {"responses": study.check(responses, "responses")}
-    yield {"sessions": frame("sessions", rows["sessions"])}
+    yield {"sessions": study.check(recorded, "sessions")}
+
+
+def _made(record: SessionRecord, file: VersionFile, shown: Sequence[ShownTrial]) -> Rows | None:
+    """Return a session's rows; one that has none, whatever a stranger sent, takes nobody else's with it."""
+    try:
+        return _rows_of(record, file, shown)
+    except Exception as error:
+        _set_aside(record.session.id, error)
+        return None
+
+
+def _fits(rows: Rows) -> bool:
+    """Return whether a session's rows make tables by themselves; one whose rows do not is set aside."""
+    try:
+        _frames([rows])
+    except study.DataError as error:
+        _set_aside(rows["sessions"][0]["session"], error)
+        return False
+    return True
+
+
+def _frames(sessions: Sequence[Rows]) -> Tables:
+    """Return the tables of the sessions' rows, without what depends on other sessions."""
+    return {name: frame(name, [row for one in sessions for row in one[name]]) for name in MADE}
+
+
+def _set_aside(session: str, error: Exception) -> None:
+    what = f"{type(error).__name__}: {error}".partition("\n")[0]
+    log.warning("session %s is set aside: it cannot become tables (%s); please report this", session, what)
+
+
+def _rows_of(record: SessionRecord, file: VersionFile, shown: Sequence[ShownTrial]) -> Rows:
+    """Return a session's rows by table, of the events that its script knows; others are named on the log.
+
+    `shown` is what the version's trials show.
+    """
+    sift, session, lost = sifted(record, file), record.session, _lost(record)
+    if sift.apart:
+        first = min(sift.apart)
+        said = "session %s: %d events are set apart; first number %d: %s"
+        log.warning(said, session.id, len(sift.apart), first, sift.apart[first])
+    if session.finished is not None and lost:
+        log.warning("session %s was finished, but %s; it counts as incomplete", session.id, lost)
+    known = replace(record, events=sift.known)
+    steps, starts = steps_of(session, file), _starts(known.events)
+    rows: Rows = {name: [] for name in MADE}
+    for run in _runs(session.id, steps, starts):
+        for table, row in _rows(session, file, shown, run):
+            rows[table].append(row)
+    rows["sessions"].append(_session_row(known, steps, starts, complete=session.finished is not None and not lost))
+    return rows
 
 
 def check_versions(data: str, files: Mapping[str, VersionFile], sessions: Iterable[Session]) -> None:
@@ -128,20 +193,6 @@ class _Run:
     seen_before: bool
 
 
-def _rows_of_session(record: SessionRecord, file: VersionFile, shown: Sequence[ShownTrial]) -> dict[str, Rows]:
-    """Return the rows of a session by the tables that they belong to; `shown` is what the version's trials show."""
-    session, steps, starts = record.session, steps_of(record.session, file), _starts(record.events)
-    lost = _lost(record)
-    if session.finished is not None and lost:
-        log.warning("session %s was finished, but %s; it counts as incomplete", session.id, lost)
-    rows: dict[str, Rows] = defaultdict(list)
-    for run in _runs(session.id, steps, starts):
-        for table, row in _rows(session, file, shown, run):
-            rows[table].append(row)
-    rows["sessions"] = [_session_row(record, steps, starts, complete=session.finished is not None and not lost)]
-    return rows
-
-
 def _runs(session: str, steps: Sequence[Placed], starts: Mapping[int, list[list[Event]]]) -> Iterator[_Run]:
     """Yield a session's steps in order; of one begun again after a reload only the last run counts."""
     for number, runs in sorted(starts.items()):
@@ -155,15 +206,13 @@ def _runs(session: str, steps: Sequence[Placed], starts: Mapping[int, list[list[
 def _starts(events: Iterable[Event]) -> dict[int, list[list[Event]]]:
     """Return the events of each step, apart for each time that it was begun."""
     starts: dict[int, list[list[Event]]] = defaultdict(list)
-    current: int | None = None
     for event in events:
-        if event.kind == "begin" and event.step is not None:
-            current = event.step
-            starts[current].append([])
-        if current is not None:
-            starts[current][-1].append(event)
-        if event.kind == "done":
-            current = None
+        if event.step is None:
+            continue
+        if event.kind == "begin":
+            starts[event.step].append([])
+        if event.step in starts:
+            starts[event.step][-1].append(event)
     return starts
 
 
@@ -210,7 +259,7 @@ def _demographics(session: Session, run: _Run) -> Iterator[tuple[str, dict[str, 
 
 def _lost(record: SessionRecord) -> str | None:
     """Return what a finished session lacks: events within it, or its end; None where all is there."""
-    seqs = {event.seq for event in record.events}
+    seqs = {event.seq for event in record.events} | {one.seq for one in record.apart}
     missing = sorted(set(range(max(seqs, default=-1) + 1)) - seqs)
     if missing:
         return f"{len(missing)} events are missing, first number {missing[0]}"
@@ -240,12 +289,8 @@ def _session_row(
     }
 
 
-def frame(name: str, rows: Rows, conditions: pd.DataFrame | None = None) -> pd.DataFrame:
+def frame(name: str, rows: list[dict[str, Any]], conditions: pd.DataFrame | None = None) -> pd.DataFrame:
     """Return a checked table of these rows, that of responses with what formulas need."""
-    made = _frame(name, rows)
-    return study.check(with_formula_columns(made, made, conditions) if name == "responses" else made, name)
-
-
-def _frame(name: str, rows: Rows) -> pd.DataFrame:
     names = study.TABLES[name].names
-    return pd.DataFrame({column: [row.get(column) for row in rows] for column in names}, columns=names)
+    made = pd.DataFrame({column: [row.get(column) for row in rows] for column in names}, columns=names)
+    return study.check(with_formula_columns(made, made, conditions) if name == "responses" else made, name)

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from .records import judged
-from .sessions import Event, SessionRecord, steps_of
+from .sessions import Event, SessionRecord, sifted, steps_of
 from .versions import VersionFile
 
 FAST = 100.0  # ms; nobody reads a word in less
@@ -21,10 +21,11 @@ class Quality:
 
 def quality(record: SessionRecord, file: VersionFile) -> Quality:
     """Return the quality of a session; `fast` is 0 where no word was read one by one."""
-    times = [b.t - a.t for a, b in _presses(record.events)]
+    known = sifted(record, file).known
+    times = [b.t - a.t for a, b in _presses(known)]
     asked = right = 0
     steps = steps_of(record.session, file)
-    for event in record.events:
+    for event in known:
         if event.kind != "outcome" or event.step is None or event.screen is None:
             continue
         step = steps[event.step].step

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from gardenpath.study.config import FieldSection
 from gardenpath.study.screens import (
     Answers,
     Entry,
@@ -18,6 +19,7 @@ from gardenpath.study.screens import (
 )
 
 LONGEST_ANSWER = 500  # characters
+LARGEST_NUMBER = 999  # of a field of a form that states no other
 
 
 def record_of(screen: Any, events: Sequence[Event], *, flags: frozenset[str] = frozenset()) -> Record:
@@ -62,8 +64,16 @@ def judged(screen: Any, value: Mapping[str, Any]) -> str:
     return "right" if value["answer"] in right else "wrong"
 
 
+def admits(screen: Form, answers: Mapping[str, Any]) -> bool:
+    """Whether these answers to a form that decides who takes part are all accepted ones."""
+    return all(answers.get(name) in accepted for name, accepted in screen.accepted.items())
+
+
 def _words(screen: Any, events: Sequence[Event], flags: frozenset[str]) -> Record:
-    """Return the record of a sentence read word by word; what happened on the way to a word stands in its flags."""
+    """Return the record of a sentence read word by word; what happened on the way to a word stands in its flags.
+
+    A word whose predecessor is lost, or was set apart, has no reading time.
+    """
     words: list[WordRecord] = []
     end = _end(events)
     outcome = None if end is None else end.value["outcome"]
@@ -91,11 +101,12 @@ def _word(screen: Any, event: Event, before: Event, flags: tuple[str, ...]) -> W
     timed = value["press"] is None
     # Of a wrong choice that ends the sentence there is no time to the right word.
     stopped = isinstance(screen, WordPairs) and value["correct"] is False and not screen.redo
+    follows = value["word"] == before.value["word"] + 1
     return WordRecord(
         value["word"],
-        None if timed or stopped else event.t - before.t,
+        None if timed or stopped or not follows else event.t - before.t,
         None if timed or stopped or frame is None else event.t - frame,
-        None if value["first"] is None else value["first"] - before.t,
+        None if value["first"] is None or not follows else value["first"] - before.t,
         value["correct"],
         value["line"],
         event.t - frame if timed and frame is not None else None,
@@ -121,9 +132,24 @@ def fault(screen: Any, value: Mapping[str, Any]) -> str | None:
     ends = _ends(screen)
     if outcome not in ends:
         return f"the outcome {outcome!r} of a screen of kind {screen.kind}; expected {' or '.join(sorted(ends))}"
-    if outcome in ("answered", "right", "wrong") and not isinstance(screen, (Words, WordPairs)):
-        return _answer_fault(screen, answer)
+    if isinstance(screen, Form) or (
+        outcome in ("answered", "right", "wrong") and not isinstance(screen, (Words, WordPairs))
+    ):
+        wrong = _answer_fault(screen, answer) or _side_fault(screen, answer, value.get("side"))
+        if wrong is None and not _holds(screen, value):
+            return f"an answer of {answer!r} to {screen.name} that is called {outcome}"
+        return wrong
+    if answer is not None or value.get("side") is not None:
+        return f"an answer to {screen.name}, which ended {outcome}; expected none"
     return None
+
+
+def _holds(screen: Any, value: Mapping[str, Any]) -> bool:
+    """Whether an answer is what its outcome says: right or wrong, or one that lets somebody take part."""
+    outcome: str = value["outcome"]
+    if outcome in ("right", "wrong"):
+        return judged(screen, {**value, "outcome": "answered"}) == outcome
+    return outcome != "accepted" or admits(screen, value["answer"])
 
 
 def _ends(screen: Any) -> set[str]:
@@ -131,11 +157,11 @@ def _ends(screen: Any) -> set[str]:
         space = {"continued"} if screen.space and not screen.buttons else set()
         return space | {button.outcome for button in (*screen.buttons, screen.aside) if button is not None}
     if isinstance(screen, (Whole, Words)):
-        return {"read", "interrupted"}
+        return {"read", "interrupted"} if isinstance(screen, Words) and screen.pace is not None else {"read"}
     if isinstance(screen, WordPairs):
-        return {"right", "wrong", "interrupted"}
+        return {"right", "wrong"}
     if isinstance(screen, Form):
-        return {"answered"}
+        return {"accepted", "screened_out"} if screen.accepted else {"answered"}
     outcomes = {"right", "wrong"} if screen.tell and screen.right else {"answered"}
     return outcomes | ({"timeout"} if screen.deadline is not None else set())
 
@@ -157,9 +183,29 @@ def _answer_fault(screen: Any, answer: Any) -> str | None:
     names = {field.name for field in screen.fields}
     if not isinstance(answer, Mapping) or not names >= set(answer):
         return f"answers to {screen.name} by other names than its fields; expected some of {', '.join(sorted(names))}"
-    if any(len(str(one)) > LONGEST_ANSWER for one in answer.values()):
-        return f"an answer to {screen.name} of over {LONGEST_ANSWER} characters"
+    of = {field.name: field for field in screen.fields}
+    return next((wrong for name, one in answer.items() if (wrong := _field_fault(of[name], one))), None)
+
+
+def _field_fault(field: FieldSection, answer: Any) -> str | None:
+    if field.kind == "number":
+        low, high = field.low or 0, LARGEST_NUMBER if field.high is None else field.high
+        if isinstance(answer, int) and not isinstance(answer, bool) and low <= answer <= high:
+            return None
+        return f"an answer of {answer!r} to {field.name}; expected a whole number from {low} to {high}"
+    if not isinstance(answer, str):
+        return f"an answer of {answer!r} to {field.name}; expected a text"
+    if len(answer) > LONGEST_ANSWER:
+        return f"an answer to {field.name} of over {LONGEST_ANSWER} characters"
+    if field.kind == "choice" and answer not in field.choices:
+        return f"an answer of {answer!r} to {field.name}; expected {_listed(field.choices)}"
     return None
+
+
+def _side_fault(screen: Any, answer: Any, side: Any) -> str | None:
+    """Return what is wrong with where an answer is said to have stood; a player need not say it."""
+    stood = next((one.side for one in getattr(screen, "answers", ()) if one.value == answer), None)
+    return None if side in (None, stood) else f"an answer to {screen.name} on the side {side}; expected {stood}"
 
 
 def _listed(values: Sequence[str | int]) -> str:

@@ -1,22 +1,27 @@
-"""Sessions on disk, without a server: data/versions/<sha256>.json and data/<session>/{session.json,events.jsonl}."""
+"""Sessions on disk, without a server: data/versions/<sha256>.json and data/<session>/{session.json,events.jsonl,apart.jsonl}."""
 
 import dataclasses
 import json
 import logging
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import TypeVar
 
 from gardenpath import study
 
-from .sessions import Event, Session, SessionRecord
+from .sessions import Apart, Event, Session, SessionRecord
 from .versions import VersionFile, parse_version
 
 log = logging.getLogger("gardenpath")
 
+Kind = TypeVar("Kind", Event, Apart)
+APART = "apart.jsonl"  # beside the events, where some were set apart as they came
+
 
 def write_record(folder: Path, record: SessionRecord, file: VersionFile) -> None:
     """Write a session with its events and, once, the version it ran."""
-    study.files.write_text(folder / record.session.id / "events.jsonl", events_text(record.events))
+    for name, text in record_texts(record).items():
+        study.files.write_text(folder / record.session.id / name, text)
     write_session(folder, record.session, file)
 
 
@@ -35,10 +40,13 @@ def session_text(session: Session) -> str:
     return json.dumps(dataclasses.asdict(session), indent=1) + "\n"
 
 
-def events_text(events: Iterable[Event]) -> str:
-    """Return the content of a session's events.jsonl: an event a line."""
+def record_texts(record: SessionRecord) -> dict[str, str]:
+    """Return the files of what a session left, by name: an event a line, and what was set apart where there is any."""
+    left: dict[str, Iterable[Event | Apart]] = {"events.jsonl": record.events}
+    if record.apart:
+        left[APART] = record.apart
     line = json.JSONEncoder(ensure_ascii=False).encode
-    return "".join(f"{line(vars(event))}\n" for event in events)
+    return {name: "".join(f"{line(vars(event))}\n" for event in events) for name, events in left.items()}
 
 
 def read_files(folder: Path) -> dict[str, VersionFile]:
@@ -66,7 +74,8 @@ def read_sessions(folder: Path) -> list[Session]:
 def read_records(folder: Path, sessions: Iterable[Session] | None = None) -> Iterator[SessionRecord]:
     """Yield the sessions of a folder, or these of them, ordered by start."""
     for session in read_sessions(folder) if sessions is None else sessions:
-        yield SessionRecord(session, tuple(_events(folder / session.id / "events.jsonl")))
+        path = folder / session.id / "events.jsonl"
+        yield SessionRecord(session, tuple(_events(path)), tuple(_apart(path.with_name(APART))))
 
 
 def _events(path: Path) -> Iterator[Event]:
@@ -77,6 +86,11 @@ def _events(path: Path) -> Iterator[Event]:
     for number, line in enumerate(study.files.decode(whole, path).rstrip("\n").split("\n"), start=1):
         if line:  # of a session without events
             yield parse_event(line, path, number)
+
+
+def _apart(path: Path) -> Iterator[Apart]:
+    for number, line in enumerate(path.read_text("utf-8").splitlines() if path.exists() else (), start=1):
+        yield _parsed(Apart, line, path, number)
 
 
 def whole_lines(raw: bytes) -> bytes:
@@ -95,8 +109,12 @@ def whole_lines(raw: bytes) -> bytes:
 
 def parse_event(line: str, path: Path, number: int) -> Event:
     """Return the event that a line holds; raises `study.DataError` naming the line where it holds none."""
+    return _parsed(Event, line, path, number)
+
+
+def _parsed(kind: type[Kind], line: str, path: Path, number: int) -> Kind:
     try:
-        return Event(**json.loads(line))
+        return kind(**json.loads(line))
     except (json.JSONDecodeError, TypeError) as error:
         raise study.DataError(
             f"{path}, line {number}: not an event ({error}); expected one JSON object a line"

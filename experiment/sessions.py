@@ -12,9 +12,20 @@ from pydantic import Discriminator, Field, TypeAdapter, ValidationError
 from gardenpath.study.screens import EVENTS, Event, Json
 
 from .script import Placed, Walk, sequence, walk
+from .sifting import Sifted, sift
 from .versions import VersionFile
 
-__all__ = ["Event", "Json", "Session", "SessionRecord", "check_events", "event_types", "open_session", "payload"]
+__all__ = [
+    "Apart",
+    "Event",
+    "Json",
+    "Session",
+    "SessionRecord",
+    "check_events",
+    "event_types",
+    "open_session",
+    "payload",
+]
 
 
 @dataclass(frozen=True)
@@ -41,11 +52,21 @@ class Session:
 
 
 @dataclass(frozen=True)
+class Apart:
+    """What came with an event's number and is none that the session can contain: why, and what came, cut where it is long."""
+
+    seq: int
+    reason: str
+    content: str
+
+
+@dataclass(frozen=True)
 class SessionRecord:
-    """A session with all its events, in order of seq."""
+    """A session with all its events, in order of seq; `apart` are those that were set apart as they came."""
 
     session: Session
     events: tuple[Event, ...]
+    apart: tuple[Apart, ...] = ()
 
 
 def open_session(file: VersionFile, slot: int, *, id: str, participant: str, started: str, source: str) -> Session:
@@ -59,9 +80,16 @@ def steps_of(session: Session, file: VersionFile) -> tuple[Placed, ...]:
     return sequence(file.script, session.order)
 
 
+def sifted(record: SessionRecord, file: VersionFile) -> Sifted:
+    """Return the events of a session that its script knows, and why each other one is set apart."""
+    made = sift(steps_of(record.session, file), record.events)
+    return Sifted(made.known, {**{one.seq: one.reason for one in record.apart}, **made.apart})
+
+
 def walked(session: Session, file: VersionFile, events: tuple[Event, ...] = ()) -> Walk:
     """Return where a session stands after these events."""
-    return walk(steps_of(session, file), events)
+    steps = steps_of(session, file)
+    return walk(steps, sift(steps, events).known)
 
 
 def payload(session: Session, file: VersionFile, stand: Walk, *, token: str, visit: int, next_seq: int) -> Json:
@@ -126,10 +154,23 @@ def check_events(events: object) -> list[Event]:
     """Return events checked against their types; raises `ValueError` naming the first fault and its place."""
     if not isinstance(events, list):
         raise ValueError(f"events is {type(events).__name__}, expected a list")
+    for n, (place, fault) in event_faults(events).items():
+        raise ValueError(f"{'/'.join(filter(None, ('events', str(n), place)))}: {fault}")
+    return [Event(**event) for event in events]
+
+
+def event_faults(events: list[Any]) -> dict[int, tuple[str, str]]:
+    """Return what is wrong with each of these that is no event by its type: the place within it, and the fault."""
     try:
         _events().validate_json(json.dumps(events))  # JSON: strict, yet an object is a value
     except ValidationError as error:
-        fault = error.errors(include_url=False)[0]
-        place = "/".join(str(part) for part in ("events", *fault["loc"]) if part not in EVENTS)
-        raise ValueError(f"{place}: {fault['msg'][:200]}") from None
-    return [Event(**event) for event in events]
+        faults: dict[int, tuple[str, str]] = {}
+        for fault in error.errors(include_url=False, include_context=False, include_input=False):
+            if not fault["loc"]:  # what is no JSON, such as half a character
+                if len(events) == 1:
+                    return {0: ("", fault["msg"][:200])}
+                return {n: found[0] for n, event in enumerate(events) if (found := event_faults([event]))}
+            n, *place = fault["loc"]
+            faults.setdefault(int(n), ("/".join(str(part) for part in place if part not in EVENTS), fault["msg"][:200]))
+        return faults
+    return {}

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from gardenpath import study
-from gardenpath.stimuli import Materials, Paradigm, Version, design, read
+from gardenpath.stimuli import Materials, Paradigm, Version, design, read_study
 from gardenpath.study.screens import Script
 
 from .script import script, untold
@@ -91,7 +91,7 @@ def version_files(plan: study.Study) -> list[VersionFile]:
     ['E1-V1', 'E1-V2', 'E1-V3', 'E2-V1']
     """
     tasks = tasks_of(plan)
-    materials = read(*plan.paths(), language=plan.language)
+    materials = read_study(plan)
     versions = design(plan, materials, asks=tasks.asks, needing=tasks.needing())
     _check_needs(plan, tasks, versions)
     shown = min(len(version.trials) for version in versions) - len(plan.design.practice)
@@ -102,6 +102,8 @@ def version_files(plan: study.Study) -> list[VersionFile]:
     for version in versions:
         _check_order(plan, version)
     title, procedure = plan.title or plan.name, dataclasses.asdict(plan.procedure)
+    for asked in procedure["screener"]:
+        del asked["quotas"]  # these may change at any time, as the places of versions
     return [
         VersionFile(
             SCHEMA,

@@ -5,7 +5,8 @@ from .checks import RULES, check
 from .design_tables import balance_of, exposures, questions_of
 from .designs import Design, design
 from .findings import Finding
-from .formats import examine, read, write
+from .formats import examine, read, read_study, write
+from .groups import groups_of
 from .item_tables import conditions_table, items_table, words_table
 from .items import (
     CRITICAL,
@@ -44,9 +45,11 @@ __all__ = [
     "design",
     "examine",
     "exposures",
+    "groups_of",
     "items_table",
     "questions_of",
     "read",
+    "read_study",
     "words_table",
     "write",
 ]

@@ -11,6 +11,7 @@ from .items import Item, Materials, Paradigm, SourceLine
 from .maze_checks import repeated_alternatives, same_alternatives, unlike_alternatives
 from .region_checks import (
     critical_order,
+    critical_punctuation,
     duplicate_items,
     duplicate_sentences,
     identical_members,
@@ -132,6 +133,9 @@ RULES: tuple[Rule, ...] = (
         "critical-words", "warning", "different words in the region differ in frequency and length", same_critical_words
     ),
     Rule("critical-order", "note", "reordered words are compared at different positions", critical_order),
+    Rule(
+        "critical-punctuation", "note", "a mark at a word adds to its reading time and its score", critical_punctuation
+    ),
     Rule("word-before", "warning", "a different word before the region spills over into it", same_word_before),
     Rule("critical-position", "warning", "words are read faster later in a sentence", same_position),
     Rule("words-after", "warning", "effects spill over to the next words, not to the sentence's end", words_after),

@@ -8,7 +8,8 @@ from random import Random
 
 from gardenpath import study
 
-from .formats import marked_csv, read
+from .experiment_dealing import dealt_apart, sharing, shown_twice
+from .formats import marked_csv, read_study
 from .items import Item, Materials, Paradigm, Question, Sentence
 from .orderings import Ordering
 from .question_dealing import Answers, LatinSquare, choose
@@ -53,7 +54,9 @@ class Design(study.DesignSection):
     of its own. `fillers` and `catch` name paradigms that are not targets: all their items are shown in every version of every
     experiment, in the conditions of `filler_ratio` (fillers only) or all equally often. `practice` are sentences (or pairs) shown
     first, as written, or sentences with a question; `attention` are instructions or nonsense among the rest. `share` names tasks
-    that are asked of a share of targets and fillers. A comprehension question is asked about an item in every version or in none,
+    that are asked of a share of targets and fillers. Of several experiments each has some of the paradigms, those of a phenomenon
+    and those that share a sentence in different ones, as far as can be: nobody reads the same sentence of two paradigms.
+    A comprehension question is asked about an item in every version or in none,
     and the items are dealt to the conditions so that its right answers are in balance in each of them.
 
     >>> from gardenpath import stimuli
@@ -88,7 +91,7 @@ class Design(study.DesignSection):
         same = [*self._practice(materials), *self._attention(materials)]
         asks, needing = asks or {}, needing or {}
         versions = []
-        for e, dealt in enumerate(self._experiments(chosen, seed), start=1):
+        for e, dealt in enumerate(self._experiments(chosen, materials, seed), start=1):
             about = self._about(materials, dealt, f"{seed}-share-{{}}-E{e}", asks, needing)
             turns = itertools.product(self._parts(materials), range(self.versions))
             for n, ((levels, ratio), turn) in enumerate(turns, start=1):
@@ -103,6 +106,8 @@ class Design(study.DesignSection):
                     else:
                         asked = ask(asked, name, share, Random(f"{seed}-share-{name}-{'-'.join(place)}"))
                 versions.append(Version(place[1], place[0], asked, ordering or Ordering(), seed, levels))
+        if twice := list(shown_twice(versions)):
+            raise ValueError("\n".join(twice))
         return versions
 
     def _targets(self, materials: Materials) -> list[Paradigm]:
@@ -120,12 +125,15 @@ class Design(study.DesignSection):
                 groups.setdefault(", ".join(item.extra.get(name, "") for name in self.between_items), []).append(item)
         return groups
 
-    def _experiments(self, chosen: Mapping[str, list[list[Item]]], seed: int) -> list[list[str]]:
-        """Deal the paradigms at random to experiments of equal size."""
-        names = list(chosen)
+    def _experiments(self, chosen: Mapping[str, list[list[Item]]], materials: Materials, seed: int) -> list[list[str]]:
+        """Deal the paradigms at random to experiments of equal size, those of a phenomenon, or with a sentence in common, apart."""
+        if self.experiments == 1:
+            return [[*chosen]]
+        names = [*chosen]
         Random(f"{seed}-experiments").shuffle(names)
-        names = names if self.experiments > 1 else list(chosen)
-        return [names[e :: self.experiments] for e in range(self.experiments)]
+        phenomenon = {name: materials.paradigm(name).phenomenon for name in names}
+        items = {name: [item for level in levels for item in level] for name, levels in chosen.items()}
+        return dealt_apart(names, phenomenon, sharing(items), self.experiments)
 
     def _parts(self, materials: Materials) -> list[tuple[dict[str, str], dict[str, int]]]:
         """Return the levels that vary between participants, each with the shares of its conditions."""
@@ -404,7 +412,7 @@ def design(
     except ValueError as error:
         raise study.DataError(f"{plan.path}: {error}") from None
     settings = Design(**vars(plan.design))
-    materials = materials or read(*plan.paths(), language=plan.language)
+    materials = materials or read_study(plan)
     try:
         return settings.deal(materials, ordering=ordering, seed=plan.seed, asks=asks, needing=needing)
     except ValueError as error:

@@ -88,9 +88,10 @@ def repeated_regions(segmented: SegmentedMaterials) -> Iterator[Fault]:
 
 
 def same_critical_words(segmented: SegmentedMaterials) -> Iterator[Fault]:
+    """Punctuation and capitals aside: `gezeten` at the end of one member is `gezeten.` there."""
     for item, good, bad in segmented.marked_pairs():
-        one, two = good.words_of(CRITICAL), bad.words_of(CRITICAL)
-        if one != two and Counter(one) != Counter(two):
+        one, two = _bare(good), _bare(bad)
+        if Counter(one) != Counter(two):
             yield (
                 item,
                 "",
@@ -101,9 +102,20 @@ def same_critical_words(segmented: SegmentedMaterials) -> Iterator[Fault]:
 
 def critical_order(segmented: SegmentedMaterials) -> Iterator[Fault]:
     for item, good, bad in segmented.marked_pairs():
-        one, two = good.words_of(CRITICAL), bad.words_of(CRITICAL)
+        one, two = _bare(good), _bare(bad)
         if one != two and Counter(one) == Counter(two):
             yield item, "", f"the critical words change their order: {' '.join(one)!r}, {' '.join(two)!r}"
+
+
+def critical_punctuation(segmented: SegmentedMaterials) -> Iterator[Fault]:
+    for item, good, bad in segmented.marked_pairs():
+        one, two = good.words_of(CRITICAL), bad.words_of(CRITICAL)
+        if one != two and _bare(good) == _bare(bad):
+            yield item, "", f"the critical words differ in marks or capitals: {' '.join(one)!r}, {' '.join(two)!r}"
+
+
+def _bare(member: Member) -> tuple[str, ...]:
+    return tuple(word.strip(EDGES).casefold() for word in member.words_of(CRITICAL))
 
 
 def same_word_before(segmented: SegmentedMaterials) -> Iterator[Fault]:

@@ -2,12 +2,14 @@
 
 import hashlib
 import importlib.metadata
+import io
 import json
 import logging
 import os
 import platform
 import re
 import tempfile
+import zipfile
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -18,6 +20,9 @@ log = logging.getLogger("gardenpath")
 
 # Whatever of these is installed can change a number, so a sidecar names its version.
 RECORDED = ("gardenpath", "numpy", "pandas", "scipy", "glmm", "wordfreq", "torch", "transformers", "tokenizers")
+
+# Bytes that a zip file may unpack to.
+UNPACKED = 10**9
 
 
 def read_text(path: str | Path) -> str:
@@ -32,6 +37,21 @@ def read_text(path: str | Path) -> str:
     'a,b\\n1,2\\n'
     """
     return decode(Path(path).read_bytes(), path)
+
+
+def open_zip(data: bytes, where: str) -> zipfile.ZipFile:
+    """Return a zip file to be read; raises `DataError` for one that would unpack to more than `UNPACKED`, before any of it is.
+
+    What is no zip file is a `zipfile.BadZipFile`. The sizes are those that the file states, beyond which nothing is unpacked.
+    """
+    archive = zipfile.ZipFile(io.BytesIO(data))
+    size = sum(member.file_size for member in archive.infolist())
+    if size > UNPACKED:
+        raise DataError(
+            f"{where}: a zip file of {len(data) / 1e6:.1f} MB that unpacks to {size / 1e9:.1f} GB; expected "
+            f"{UNPACKED / 1e9:g} GB at most: download the data in parts"
+        )
+    return archive
 
 
 def decode(raw: bytes, path: str | Path) -> str:

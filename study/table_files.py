@@ -1,9 +1,11 @@
 """The gate of tables: each one is checked against its schema on its way in and out.
 
-A table on disk is a CSV file (UTF-8, header; TRUE and FALSE, which R and pandas read as such) or Parquet.
+A table on disk is a CSV file (UTF-8, header; TRUE and FALSE, which R and pandas read as such; an apostrophe before texts that a
+spreadsheet would take for formulas) or Parquet.
 """
 
 import csv
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -154,6 +156,8 @@ def find_tables(folder: str | Path) -> dict[str, Path]:
 def take_tables(tables: Mapping[str, pd.DataFrame], *names: str) -> list[pd.DataFrame]:
     """Return these of the tables; raises `DataError` naming those that are missing and the commands that write them.
 
+    Tables that were put together of several frames, so that labels of rows repeat, are checked, since rows may repeat too.
+
     >>> take_tables({}, "items")
     Traceback (most recent call last):
     ...
@@ -162,7 +166,8 @@ def take_tables(tables: Mapping[str, pd.DataFrame], *names: str) -> list[pd.Data
     faults = [f"table {name} is missing; {_writer(name)}" for name in names if name not in tables]
     if faults:
         raise DataError(faults)
-    return [tables[name] for name in names]
+    taken = {name: tables[name] for name in names}
+    return [f if f.index.is_unique else check(f.reset_index(drop=True), name) for name, f in taken.items()]
 
 
 def _writer(name: str) -> str:
@@ -194,7 +199,50 @@ def read(source: str | Path, name: str) -> pd.DataFrame:
     if path.suffix == ".parquet":
         require("pyarrow", "parquet")
         return check(pd.read_parquet(path), name, where=str(path))
-    return check(read_csv(path), name, where=str(path))
+    return check(as_it_was(read_csv(path)), name, where=str(path))
+
+
+# What makes a spreadsheet take a text for a formula; an apostrophe before it keeps it a text, as where one is typed.
+_FORMULA = re.compile(r"'*[=+\-@\t\r]")
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+
+
+def safe(text: str) -> str:
+    """Return a cell of a CSV file that no spreadsheet takes for a formula; numbers stay as they are.
+
+    >>> safe("=1+1"), safe("-animate"), safe("-1.5"), safe("it's")
+    ("'=1+1", "'-animate", '-1.5', "it's")
+    """
+    return f"'{text}" if _FORMULA.match(text) and not _NUMBER.fullmatch(text) else text
+
+
+def safe_cells(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return a table whose texts no spreadsheet takes for formulas."""
+    return _with_texts(frame, safe)
+
+
+def as_it_was(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return a table as it was before `safe_cells`.
+
+    >>> as_it_was(safe_cells(pd.DataFrame({"level": ["+", "'-", "a"]})))["level"].tolist()
+    ['+', "'-", 'a']
+    """
+    return _with_texts(frame, lambda text: text[1:] if text.startswith("'") and _FORMULA.match(text) else text)
+
+
+def _with_texts(frame: pd.DataFrame, change: Callable[[str], str]) -> pd.DataFrame:
+    changed = {}
+    for place, kind in enumerate(frame.dtypes):
+        if pd.api.types.is_numeric_dtype(kind):
+            continue
+        cells = frame.iloc[:, place]
+        texts = {text: change(text) for text in cells.dropna().unique() if isinstance(text, str)}
+        if any(text != made for text, made in texts.items()):
+            changed[place] = cells.map(texts, na_action="ignore")
+    if not changed:
+        return frame
+    columns = [changed.get(place, frame.iloc[:, place]) for place in range(frame.shape[1])]
+    return pd.concat(columns, axis=1)
 
 
 def read_csv(path: str | Path, separator: str = ",") -> pd.DataFrame:
@@ -336,7 +384,8 @@ def _csv(path: Path, first: pd.DataFrame) -> Iterator[Callable[[pd.DataFrame], N
         def add(frame: pd.DataFrame) -> None:
             # As pandas writes them, in three quarters of the time.
             columns = (
-                cells.to_numpy(object, na_value="").tolist() for _, cells in _with_truth_in_capitals(frame).items()
+                cells.to_numpy(object, na_value="").tolist()
+                for _, cells in safe_cells(_with_truth_in_capitals(frame)).items()
             )
             lines.writerows(zip(*columns, strict=True))
 

@@ -2,6 +2,7 @@
 
 import contextlib
 import io
+import logging
 import os
 import re
 import shlex
@@ -94,6 +95,7 @@ def run_here(line: str, folder: Path) -> Ran:
         contextlib.redirect_stdout(printed),
         contextlib.redirect_stderr(said),
         mock.patch.object(sys, "argv", words),
+        mock.patch.object(logging.root, "handlers", []),  # the command's own, which write to `said`
         pytest.raises(SystemExit) as end,
     ):
         main()

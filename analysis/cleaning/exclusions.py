@@ -21,6 +21,7 @@ MINUTE = 60.0
 PROMPT = ["participant", "task", "prompt"]
 
 log = logging.getLogger("gardenpath")
+NOBODY = "the exclusion rules leave none of"
 UNABLE = "; nobody answered so many"  # at the end of a rule that could exclude nobody
 
 
@@ -51,6 +52,8 @@ def left_in(
     lasting = _sessions_left(counted, rules)
     for rule, kept in lasting.items():
         readings, responses = _only(rule, "session", set(counted.loc[kept, "session"]), readings, responses, ledger)
+        if readings.empty and responses.empty:
+            raise DataError(f"{NOBODY} {len(counted)} sessions: the last go by {rule!r}; check [analysis.exclude]")
     counted = counted[counted["session"].isin({*readings["session"], *responses["session"]})]
     people = participants(readings, responses, counted, min_rt=min_rt, max_rt=max_rt)
     prompts = participant_prompts(responses, items)
@@ -64,9 +67,7 @@ def left_in(
         )
     if people["excluded"].notna().all() and len(people):
         reasons = "; ".join(f"{n} by {rule!r}" for rule, n in people["excluded"].value_counts(sort=False).items())
-        raise DataError(
-            f"the exclusion rules leave none of {len(people)} participants: {reasons}; check [analysis.exclude]"
-        )
+        raise DataError(f"{NOBODY} {len(people)} participants: {reasons}; check [analysis.exclude]")
     for flag in rules.flags:
         trial = [readings["session"], readings["trial"]]
         marked = _flagged(readings["flag"], flag).groupby(trial).transform("any").astype(bool)
@@ -218,8 +219,19 @@ def _joined(
 
 
 def _minutes(sessions: pd.DataFrame) -> "pd.Series[float]":
-    started, finished = (pd.to_datetime(sessions[name], utc=True, format="ISO8601") for name in ("started", "finished"))
+    started, finished = (_times(sessions, name) for name in ("started", "finished"))
     return (finished - started).dt.total_seconds() / MINUTE
+
+
+def _times(sessions: pd.DataFrame, name: str) -> "pd.Series[pd.Timestamp]":
+    times = pd.to_datetime(sessions[name], utc=True, format="ISO8601", errors="coerce")
+    unread = sessions[times.isna() & sessions[name].notna()]
+    for row in unread.head(1).to_dict("records"):
+        raise DataError(
+            f"table sessions: column {name!r} of session {row['session']} is {row[name]!r} ({len(unread)} rows), "
+            "expected an ISO 8601 time such as 2026-03-01T12:30:05Z"
+        )
+    return times
 
 
 def _each(rows: pd.DataFrame, measure: Callable[[pd.DataFrame], dict[str, object]]) -> pd.DataFrame:

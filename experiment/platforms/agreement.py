@@ -6,11 +6,11 @@ from collections import Counter, defaultdict
 from dataclasses import dataclass, field, replace
 
 from gardenpath import study
-from gardenpath.stimuli import Item
-from gardenpath.study.screens import Record, Step, Value
+from gardenpath.stimuli import Item, Sentence
+from gardenpath.study.screens import Record, Step, Value, WordRecord
 
 from ..tasks import ShownTrial
-from .imported import ImportedSession, ImportedTrial
+from .imported import NOWHERE, ImportedSession, ImportedTrial
 from .materials import Shown
 
 log = logging.getLogger("gardenpath")
@@ -43,10 +43,22 @@ class Known:
                 sentences[_same(sentence.text)].append((item.id, condition))
         return cls({item.id: item for item in shown.materials.items}, steps, roles, True, dict(sentences))
 
+    def lengths(self) -> dict[tuple[str, str], int]:
+        """Return the number of words of each sentence, by item and condition."""
+        return {
+            (id, name): len(text.words()) for id, item in self.items.items() for name, text in item.sentences.items()
+        }
+
     def placed(self, trial: ImportedTrial) -> ImportedTrial:
         """Return a trial with item and condition, where the file has its sentence alone and one item has that."""
         places = [] if trial.item else self.sentences.get(_same(trial.sentence or ""), [])
-        return replace(trial, item=places[0][0], condition=places[0][1]) if len(places) == 1 else trial
+        trial = replace(trial, item=places[0][0], condition=places[0][1]) if len(places) == 1 else trial
+        item = self.items.get(trial.item)
+        if item is None or trial.condition not in item.sentences:
+            return trial
+        return replace(
+            trial, records=tuple(_located(record, item.sentences[trial.condition]) for record in trial.records)
+        )
 
     def shown(self, trial: ImportedTrial) -> ShownTrial:
         """Return what a trial showed; its words are known where its item is."""
@@ -68,8 +80,8 @@ class Known:
         named = [screen for screen in screens if screen.name == record.name] or screens
         return getattr(named[0], "right", ()) if len(named) == 1 else ()
 
-    def fault(self, trial: ImportedTrial) -> str | None:
-        """Return what is wrong with a trial, or None."""
+    def fault(self, trial: ImportedTrial, *, numbered: bool = False) -> str | None:
+        """Return what is wrong with a trial, or None; of words that its file has `numbered`, some may lack."""
         if not self.has_materials:
             return None
         if not trial.item:
@@ -87,7 +99,7 @@ class Known:
         names = trial.conditions if trial.has_words or trial.condition in item.sentences else trial.condition.split("+")
         if not {*names} <= item.sentences.keys():
             return f"item {item.id} has no condition {trial.condition!r}; expected {', '.join(item.sentences)}"
-        differences = (_difference(record, item, names[record.sentence or 0]) for record in trial.records)
+        differences = (_difference(r, item, names[r.sentence or 0], numbered=numbered) for r in trial.records)
         return next(filter(None, differences), None)
 
     def leave_out(self, trial: ImportedTrial, fault: str) -> None:
@@ -108,18 +120,35 @@ class Known:
             log.warning("%s; left out", message)
 
 
-def _difference(record: Record, item: Item, condition: str) -> str | None:
-    """Return how the file's words differ from the item's, in number or, where the file has texts, in these."""
+def _located(record: Record, sentence: Sentence) -> Record:
+    """Return a record whose words have the position of their region, where the file names that alone and it is one word."""
+
+    def position(word: WordRecord) -> int:
+        words = sentence.words_of(word.region or "") if word.word == NOWHERE else []
+        return words[0].index if len(words) == 1 else word.word
+
+    return replace(record, words=tuple(replace(word, word=position(word)) for word in record.words))
+
+
+def _difference(record: Record, item: Item, condition: str, *, numbered: bool) -> str | None:
+    """Return how the file's words differ from the item's, in number, place or, where the file has texts, in these."""
     if not record.words:
         return None
     sentence, what = item.sentences[condition], f"item {item.id}, {condition}"
-    texts, shown = [word.text for word in record.words], sentence.shown()
-    said = " ".join(text or "?" for text in texts)
-    if len(texts) != len(shown):
-        return f"{what}: the file has {len(texts)} words ({said}), expected {len(shown)}: {sentence.text}"
-    for n, (theirs, ours) in enumerate(zip(texts, shown, strict=True)):
-        if theirs is not None and _same(theirs) != _same(ours):
-            return f"{what}: word {n} is {theirs!r}, expected {ours!r}: {sentence.text}"
+    shown = sentence.shown()
+    if not numbered and len(record.words) != len(shown):
+        said = " ".join(word.text or "?" for word in record.words)
+        return f"{what}: the file has {len(record.words)} words ({said}), expected {len(shown)}: {sentence.text}"
+    for word in record.words:
+        if word.word == NOWHERE:
+            count = len(sentence.words_of(word.region or ""))
+            return f"{what}: region {word.region!r} is {count} words, expected one; name the column with the word's position"
+        if word.word >= len(shown):
+            return (
+                f"{what}: the file has a word {word.word}, counted from 0; expected {len(shown)} words: {sentence.text}"
+            )
+        if word.text is not None and _same(word.text) != _same(shown[word.word]):
+            return f"{what}: word {word.word} is {word.text!r}, expected {shown[word.word]!r}: {sentence.text}"
     return None
 
 

@@ -4,13 +4,17 @@ A platform's module makes these of its files and says no more than they say: wha
 the declared tables of them, with the words taken from the items.
 """
 
+import logging
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import groupby
 from typing import Any
 
 from gardenpath.study.screens import Record, WordRecord
 
+log = logging.getLogger("gardenpath")
+NOWHERE = -1  # the position of a word of which a file names the region alone
 READING = "reading"  # the task of words, and of texts in tables, where a file does not say how they were read
 
 
@@ -42,19 +46,34 @@ class ImportedTrial:
         """Whether words were read one by one."""
         return any(record.words for record in self.records)
 
+    def goes_on(self, item: str, condition: str, records: Iterable[Record]) -> bool:
+        """Whether these belong to the trial: of its item and condition, and nothing that it has had already."""
+        had = {(record.task, record.name) for record in self.records}
+        return (self.item, self.condition) == (item, condition) and not had & {(r.task, r.name) for r in records}
+
+
+@dataclass(frozen=True)
+class Counting:
+    """The number that a file gives to a sentence's first word: as the mapping states, or else by the smallest that there is."""
+
+    first: int
+    stated: bool
+
 
 @dataclass(frozen=True)
 class ImportedSession:
     """One session of one participant; `participant` is the platform's own name for them, hashed before it is written.
 
     `version_sha256` and `slot` are there where the study was exported by gardenpath: they say which texts and which order it ran.
+    `complete` is None where the file does not say whether the end was reached: `plausibility` holds the trials against the others'.
+    `counting` is there where the file numbers its words, so that some may lack; else its words are all that were read, in order.
     """
 
     id: str
     participant: str
     source: str
     trials: tuple[ImportedTrial, ...]
-    complete: bool
+    complete: bool | None
     where: str
     started: str | None = None
     finished: str | None = None
@@ -64,6 +83,7 @@ class ImportedSession:
     version_sha256: str | None = None
     device: str | None = None
     refresh_hz: float | None = None
+    counting: Counting | None = None
     demographics: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -88,6 +108,26 @@ def answer_given(task: str, name: str, answer: str | float, correct: bool | None
     # That somebody has read a text does not say how its screen ended.
     plain = None if task == READING else "answered"
     return Record(task, name, {True: "right", False: "wrong", None: plain}[correct], answer, **more)
+
+
+def say_scattered(where: str, what: str, keys: Iterable[Hashable]) -> None:
+    """Say how many sessions, or trials, have rows that do not stand together: their order is then not that of presentation."""
+    blocks = Counter(key for key, _ in groupby(keys))
+    if scattered := sum(times > 1 for times in blocks.values()):
+        log.warning(
+            "%s: the rows of %d of %d %s do not stand together; was the file sorted? Trials are numbered in its order",
+            *(where, scattered, len(blocks), what),
+        )
+
+
+def reached_end(trials: Sequence[ImportedTrial], of: float | None) -> bool | None:
+    """Return whether these are all of so many trials; None where that number is not known."""
+    return None if of is None else len({trial.position for trial in trials}) == of
+
+
+def shared(what: str, people: Collection[str | None]) -> str:
+    """Return the fault of a session in whose rows several people are named, who are not named here."""
+    return f"{what} has rows of {len(people)} participants; expected one: correct the file, or the mapping"
 
 
 def numbered(sessions: Iterable[ImportedSession]) -> list[ImportedSession]:

@@ -1,6 +1,8 @@
 """Prolific's export of demographics: one row a submission, joined to the data by the hashed participant id."""
 
+import csv
 import logging
+import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -12,7 +14,7 @@ from gardenpath import study
 
 from .damages import damage
 from .sources import Source
-from .table.results import cells
+from .table.results import SEPARATORS, cells
 
 log = logging.getLogger("gardenpath")
 
@@ -48,25 +50,38 @@ class Submission:
 
 def recognises(source: Source) -> bool:
     """Whether the first line names submissions and participants as Prolific does."""
-    header = source.head.partition("\n")[0].lower().replace("_", " ")
-    return PERSON.lower() in header and SUBMISSION.lower() in header
+    return _separator(source) is not None
+
+
+def _separator(source: Source) -> str | None:
+    """Return what parts the columns, which a spreadsheet program may have changed; None for a file that is no export."""
+    header = source.head.partition("\n")[0]
+    return next((s for s in SEPARATORS if {PERSON, SUBMISSION} <= {*map(_heading, _split(header, s))}), None)
+
+
+def _split(line: str, separator: str) -> list[str]:
+    return next(csv.reader([line], delimiter=separator, skipinitialspace=True), [])
 
 
 def read(path: str | Path) -> list[Submission]:
     """Return the submissions of an export; raises `study.DataError` where it is none."""
     source = Source.of(path)
-    if not recognises(source):
+    separator = _separator(source)
+    if separator is None:
+        header = source.head.partition("\n")[0]
         raise study.DataError(
-            f"{path}: does not look like Prolific's export of demographics; expected columns {PERSON!r} and {SUBMISSION!r}"
+            f"{path}: does not look like Prolific's export of demographics; expected columns {PERSON!r} and {SUBMISSION!r}, "
+            f"got {header[:100]!r}"
         )
     if faults := damage(source):
         raise study.DataError(faults)
-    return [_submission({_heading(name): cell for name, cell in row.items()}) for row in cells(source)]
+    return [_submission({_heading(name): cell for name, cell in row.items()}) for row in cells(source, separator)]
 
 
 def _heading(name: str) -> str:
-    """Older exports wrote participant_id where newer ones write Participant id."""
-    return name.replace("_", " ").capitalize() if name.islower() else name
+    """Return a heading as newer exports write it (Participant id) where it is one of the submission."""
+    plain = re.sub(r"[\s_]+", " ", name).strip().capitalize()
+    return plain if plain in OF_SUBMISSION or name.islower() else name
 
 
 def _submission(row: Mapping[str, object]) -> Submission:

@@ -1,7 +1,6 @@
 """Files as they came from a platform: their bytes, and their text where they are text."""
 
 import hashlib
-import io
 import zipfile
 from dataclasses import dataclass
 from functools import cached_property
@@ -54,13 +53,16 @@ class Source:
         if not self.data.startswith(STARTS_OF_A_ZIP):
             return None
         try:
-            return zipfile.ZipFile(io.BytesIO(self.data))
+            return study.files.open_zip(self.data, self.name)
         except zipfile.BadZipFile:
             return None
 
     @cached_property
     def members(self) -> tuple[str, ...]:
-        """The names inside a zip file (also .jzip, .jrzip, .xlsx), in order; empty for any other file, and a damaged one."""
+        """The names inside a zip file (also .jzip, .jrzip, .xlsx), in order; empty for any other file, and a damaged one.
+
+        Raises `study.DataError` for one that unpacks to more than `study.files.UNPACKED`.
+        """
         return tuple(sorted(self._archive.namelist())) if self._archive else ()
 
     def member(self, name: str) -> "Source":

@@ -2,7 +2,7 @@
 
 import logging
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -15,9 +15,10 @@ from gardenpath.study.screens import Record
 from ..event_tables import frame
 from ..tasks import rows_of
 from .agreement import Known
-from .cell_values import as_number
+from .cell_values import as_number, names_person
 from .imported import ImportedSession, ImportedTrial
 from .materials import Shown
+from .plausibility import check_counting, completed, say_odd_cells, say_repeated, say_unread, without_negative_times
 
 log = logging.getLogger("gardenpath")
 
@@ -29,6 +30,7 @@ OPTIONAL = {
     "responses": ("rt",),
     "sessions": ("slot", "started", "finished", "device", "refresh_hz"),
 }
+MOST_DIGITS = 4
 Row = dict[str, Any]
 
 
@@ -39,7 +41,8 @@ def tabulate(
     demographics where there are any.
 
     `name` makes of a platform's id what is written. A trial whose item is not in the materials, or whose words in the file
-    differ from the item's in number or text, is left out of readings and responses and named on the log; the rest goes on.
+    differ from the item's in text, or in number where the file does not number them, is left out of readings and responses and
+    named on the log; the rest goes on.
     """
     _check_versions(sessions, shown)
     _check_cells(sessions)
@@ -48,9 +51,15 @@ def tabulate(
             f"{nameless.where}: names sentences and no items; give the materials they are from (--materials)"
         )
     known = Known.of(shown)
+    sessions = without_negative_times(sessions)
+    check_counting(sessions, known.lengths())
+    sessions = completed(sessions, len(known.items), name)
+    say_repeated(sessions, name)
+    say_odd_cells(sessions)
     rows = [(session, _rows(session, known, name)) for session in sessions]
     known.report(sum(len(session.trials) for session in sessions))
     _say_absent(rows)
+    say_unread(((session.where, of["readings"]) for session, of in rows if session.counting), known.lengths())
     made: dict[str, pd.DataFrame] = {}
     if shown is not None:
         made["items"] = items_table(shown.materials)
@@ -93,9 +102,15 @@ def _check_versions(sessions: Iterable[ImportedSession], shown: Shown | None) ->
 
 
 def _check_cells(sessions: Iterable[ImportedSession]) -> None:
-    """Raise `DataError` for roles that are none of ours, and ratings that are no numbers, each once a file."""
+    """Raise `DataError` for roles that are none of ours, times that cannot be read and ratings that are no numbers."""
     faults: Counter[str] = Counter()
     for session in sessions:
+        for name, time in (("started", session.started), ("finished", session.finished)):
+            if time is not None and pd.isna(pd.to_datetime(time, utc=True, format="ISO8601", errors="coerce")):
+                faults[
+                    f"{session.where}: {name} is {time!r}, expected an ISO 8601 time such as 2026-03-01T12:30:05Z; correct it "
+                    "(in the file, or by [[repairs]]), or leave the column out of the mapping"
+                ] += 1
         for trial in session.trials:
             if trial.role not in (None, *study.config.ROLES):
                 faults[f"{session.where}: role is {trial.role!r}, expected one of {', '.join(study.config.ROLES)}"] += 1
@@ -117,10 +132,10 @@ def _rows(session: ImportedSession, known: Known, name: Callable[[str], str]) ->
         "readings": [],
         "responses": [],
         "sessions": [{**place, **_session(session)}],
-        "demographics": [{**person, "field": f, "answer": a} for f, a in session.demographics.items()],
+        "demographics": [{**person, "field": f, "answer": a} for f, a in _about(session, name)],
     }
     for trial in map(known.placed, session.trials):
-        if fault := known.fault(trial):
+        if fault := known.fault(trial, numbered=session.counting is not None):
             known.leave_out(trial, fault)
             continue
         where, shown = {**place, **_place(trial, known)}, known.shown(trial)
@@ -128,6 +143,16 @@ def _rows(session: ImportedSession, known: Known, name: Callable[[str], str]) ->
             for table, row in rows_of(known.judged(session, trial, record), shown):
                 rows[table].append({**where, **row})
     return rows
+
+
+def _about(session: ImportedSession, name: Callable[[str], str]) -> Iterator[tuple[str, str]]:
+    """Yield what a session says of its participant; ids that were typed are hashed; what was left empty has no row."""
+    for asked, answer in session.demographics.items():
+        if not answer.strip():
+            continue
+        # A short number may as well be an age.
+        typed = answer == session.participant and len(answer) > MOST_DIGITS
+        yield asked, name(answer) if typed or names_person(asked, answer) else answer
 
 
 def _version(session: ImportedSession) -> dict[str, str]:

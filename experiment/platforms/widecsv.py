@@ -5,12 +5,14 @@ done in more than one way, or in none, the line is a fault.
 """
 
 import csv
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 
 from gardenpath import study
 
+from .cell_values import stripped
 from .losses import Losses
 
 DELIMITERS = ",\t;"
@@ -33,7 +35,7 @@ def wide(file: str, text: str, losses: Losses) -> Wide:
     """Return the table in a text; raises `study.DataError` with every line that cannot be cut into cells."""
     header, _, body = text.partition("\n")
     delimiter = max(DELIMITERS, key=header.count)
-    names = next(csv.reader([header], delimiter=delimiter), [])
+    names = next(csv.reader([header], delimiter=delimiter, skipinitialspace=True), [])
     ended = header.endswith(delimiter)  # as PsychoPy ends every line
     while names and not names[-1]:
         names.pop()
@@ -43,12 +45,13 @@ def wide(file: str, text: str, losses: Losses) -> Wide:
         )
     lines = body.split("\n")
     last = max((n for n, line in enumerate(lines) if line.strip()), default=-1)
-    rows, faults, cut, n = [], [], False, 0
+    rows: list[tuple[int, list[str]]] = []
+    faults, cut, n = [], False, 0
     while n <= last:
         taken, cells = _next(lines, n, len(names) + ended, delimiter)
         where = n + 2
         if cells is not None:
-            rows.append((where, dict(zip(names, cells, strict=False))))
+            rows.append((where, cells))
         elif lines[n].strip() and n + taken > last and not text.endswith("\n"):
             losses.add("the line is cut off; left out, and its session counts as incomplete", where)
             cut = True
@@ -60,7 +63,14 @@ def wide(file: str, text: str, losses: Losses) -> Wide:
         n += taken
     if faults:
         raise study.DataError(faults)
-    return Wide(tuple(names), tuple(rows), cut)
+    names, *bare = stripped([names, *(cells for _, cells in rows)], file)
+    if twice := [name for name, times in Counter(names).items() if name and times > 1]:
+        raise study.DataError(f"{file}, line 1: column {name!r} occurs more than once; expected once" for name in twice)
+    return Wide(
+        tuple(names),
+        tuple((line, dict(zip(names, cells, strict=False))) for (line, _), cells in zip(rows, bare, strict=True)),
+        cut,
+    )
 
 
 def _next(lines: Sequence[str], start: int, width: int, delimiter: str) -> tuple[int, list[str] | None]:
@@ -86,7 +96,7 @@ def _cells(text: str, width: int, delimiter: str) -> list[str] | None:
 def _by_rule(text: str, delimiter: str) -> list[str] | None:
     """Return the cells of a row of proper CSV, or None."""
     try:
-        rows = list(csv.reader(text.splitlines(keepends=True), delimiter=delimiter, strict=True))
+        rows = list(csv.reader(text.splitlines(keepends=True), delimiter=delimiter, strict=True, skipinitialspace=True))
     except csv.Error:
         return None
     return rows[0] if len(rows) == 1 else None

@@ -13,7 +13,7 @@ from pathlib import Path
 from gardenpath import study
 
 from ..collect_data import collect_parts
-from ..session_folders import events_text, session_text
+from ..session_folders import record_texts, session_text
 from .store import Store
 
 FAST = 1  # of nine levels: a fifth more bytes in a third of the time
@@ -34,8 +34,8 @@ def write_events(url: str, made: zipfile.ZipFile) -> None:
     for file in store.files().values():
         made.writestr(f"versions/{file.sha256}.json", file.text)
     for record in store.records():
-        made.writestr(f"{record.session.id}/events.jsonl", events_text(record.events))
-        made.writestr(f"{record.session.id}/session.json", session_text(record.session))
+        for name, text in {**record_texts(record), "session.json": session_text(record.session)}.items():
+            made.writestr(f"{record.session.id}/{name}", text)
     made.write(str(files("gardenpath.experiment") / "screens.schema.json"), "screens.schema.json")
     store.database.engine.dispose()
 

@@ -1,12 +1,9 @@
-"""Bounds on what a stranger may send: how often, how much, and which values."""
+"""Bounds on what a stranger may send: how often, and how much."""
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 from starlette.requests import Request
-
-from ..sessions import Event
-from .database import canonical
 
 LARGEST_BODY = 1_000_000
 MOST_EVENTS = 200_000
@@ -50,23 +47,3 @@ class Limit:
         if len(self._left) > FORGET_AFTER:
             del self._left[next(iter(self._left))]  # the one that has been silent longest
         return 0.0 if welcome else (1 - left) / self.rate
-
-
-def bounded(events: Sequence[Event]) -> list[Event]:
-    """Return events whose numbers and values the database can hold; raises `ValueError` naming the first that is not."""
-    return [_bounded(event) for event in events]
-
-
-def _bounded(event: Event) -> Event:
-    for name, value, below in (
-        ("seq", event.seq, MOST_EVENTS),
-        ("visit", event.visit, 10_000),
-        ("step", event.step or 0, 100_000),
-        ("screen", event.screen or 0, 100_000),
-        ("t", abs(event.t), 1e12),
-    ):
-        if value >= below:
-            raise ValueError(f"events: {name} is over {below:.0f}; expected less")
-    if len(canonical(event.value).encode("utf-8")) > LONGEST_VALUE:
-        raise ValueError(f"event {event.seq:.0f}: its value is over {LONGEST_VALUE} bytes")
-    return event

@@ -1,20 +1,22 @@
 """What a running session sends: its events, that it is still there, and that it has reached its end."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import sqlalchemy as sa
 
-from ..records import fault
-from ..script import Placed
-from ..sessions import Event, steps_of
+from ..script import Walk, walk
+from ..sessions import Apart, Event, sifted, steps_of
+from ..sifting import misfit
 from . import payments
-from .database import EVENTS, PREVIEW, canonical
+from .database import APART, EVENTS, PREVIEW, canonical
 from .leases import Leases
 from .payments import Ticket
 from .published_versions import VersionFiles
-from .rules import Conflict, Refused
-from .stored_sessions import authorised, progress, session_of
+from .received_events import set_apart
+from .rules import Conflict
+from .screening import check_screened
+from .stored_sessions import authorised, record_of, session_of
 
 
 class RunningSessions:
@@ -23,96 +25,102 @@ class RunningSessions:
     def __init__(self, leases: Leases, files: VersionFiles) -> None:
         self._leases, self._files = leases, files
 
-    def append(self, connection: sa.Connection, session: str, token: str, events: Sequence[Event]) -> int:
-        """Store events and return how many the session has; one that is stored already must be the same.
+    def append(
+        self, connection: sa.Connection, session: str, token: str, events: Sequence[Event], apart: Sequence[Apart] = ()
+    ) -> tuple[int, list[Apart]]:
+        """Store events; return how many the session has, and which of these are set apart. One stored already must be the same.
 
-        Raises `KeyError` for an unknown session, `PermissionError` for a wrong token, `Conflict` for a different event.
+        `apart` are none by their form; events that no session of this version can contain are set apart here. Raises `KeyError` for
+        an unknown session, `PermissionError` for a wrong token, `Conflict` for a different event.
         """
         row = authorised(connection, session, token)
         if row.withdrawn is not None:
             raise Conflict("the session is withdrawn; it takes no further events")
-        trials = _check(events, steps_of(session_of(row), self._files.file(connection, row.version_sha256)))
-        fresh = _fresh(connection, session, events)
+        steps = steps_of(session_of(row), self._files.file(connection, row.version_sha256))
+        judged = [(event, misfit(steps, event)) for event in events]
+        known = [event for event, reason in judged if reason is None]
+        unknown = [*apart, *(set_apart(vars(event), reason) for event, reason in judged if reason is not None)]
+        check_screened(connection, session, steps, known)
+        tables = (EVENTS, APART) if row.apart or unknown else (EVENTS,)
+        fresh = _fresh(connection, session, known, unknown, tables)
         if fresh and row.finished is not None:
             raise Conflict("the session is complete; it takes no further events")
-        if fresh:
-            connection.execute(EVENTS.insert(), list(fresh.values()))
-        new = [event for event in events if event.seq in fresh]
+        for table, rows in ((EVENTS, known), (APART, unknown)):
+            if new := [fresh[one.seq] for one in rows if one.seq in fresh]:
+                connection.execute(table.insert(), new)
+        new_events = [event for event in known if event.seq in fresh]
+        trials = {placed.number for placed in steps if placed.position is not None}
         self._leases.renew(
             connection,
             row,
-            trials_ended=row.trials_ended + sum(event.kind == "done" and event.step in trials for event in new),
-            interruptions=row.interruptions + sum(_leaves(event) for event in new),
+            trials_ended=row.trials_ended + sum(event.kind == "done" and event.step in trials for event in new_events),
+            interruptions=row.interruptions + sum(_leaves(event) for event in new_events),
+            apart=row.apart + len(fresh) - len(new_events),
         )
-        count = sa.select(sa.func.count()).select_from(EVENTS).where(EVENTS.c.session == session)
-        return connection.scalar(count) or 0
+        counts = [sa.select(sa.func.count()).where(table.c.session == session) for table in tables]
+        return sum(connection.scalar(count) or 0 for count in counts), unknown
 
-    def heartbeat(self, connection: sa.Connection, session: str, token: str, tab: str | None, *, leaving: bool) -> None:
+    def heartbeat(self, connection: sa.Connection, session: str, token: str, *, leaving: bool) -> None:
         """Renew the session's lease; raises `Refused` when another tab has the session."""
         row = authorised(connection, session, token)
-        if tab is not None and row.tab is not None and row.tab != tab:
-            raise Refused("open_elsewhere", "the session is open in another tab")
-        if leaving:
-            self._leases.renew(connection, row, tab=None)
-        else:
-            self._leases.renew(connection, row, tab=tab or row.tab, tab_seen=self._leases.now())
+        self._leases.renew(connection, row, tab_seen=None if leaving else self._leases.now())
 
     def complete(
         self, connection: sa.Connection, session: str, token: str, events: int, code: str
-    ) -> tuple[list[int], Ticket]:
-        """Mark the session finished if events 0 to `events` - 1 are all stored; return the missing numbers.
+    ) -> tuple[list[int], Mapping[int, str], Ticket]:
+        """Mark the session finished if events 0 to `events` - 1 are all stored, and its script was walked to the end.
 
-        `code` is noted for payment. Neither the time it took nor any answer matters here.
+        Returns the missing numbers, and those set apart with the reason. `code` is noted for payment. Neither the time it took nor
+        any answer matters here.
         """
         row = authorised(connection, session, token)
         ticket = payments.ticket(connection, row)
         if row.withdrawn is not None:
             raise Conflict("the session is withdrawn")
-        if row.finished is not None:
-            return [], ticket
-        stored = set(connection.scalars(sa.select(EVENTS.c.seq).where(EVENTS.c.session == session)))
-        missing = [seq for seq in range(events) if seq not in stored]
-        if not missing:
-            stand = progress(connection, row, self._files.file(connection, row.version_sha256))
-            if stand.at is not None and row.source != PREVIEW:
-                left = stand.steps[stand.at[0]]
-                raise Conflict(f"the session is at step {left.number} ({left.step.name}); the code comes at the end")
-            self._leases.renew(connection, row, finished=self._leases.now())
+        file = self._files.file(connection, row.version_sha256)
+        if row.finished is None:
+            kept = (sa.select(table.c.seq).where(table.c.session == session) for table in (EVENTS, APART))
+            stored = {seq for query in kept for seq in connection.scalars(query)}
+            if missing := [seq for seq in range(events) if seq not in stored]:
+                return missing, {}, ticket
+        record = record_of(connection, row)
+        sift = sifted(record, file)
+        if row.finished is None:
+            if row.source != PREVIEW:
+                _check_end(walk(steps_of(record.session, file), sift.known), sift.apart)
+            self._leases.renew(connection, row, finished=self._leases.now(), apart=len(sift.apart))
             payments.settle(connection, session, "completed", code)
-        return missing, ticket
+        return [], sift.apart, ticket
 
 
-def _check(events: Sequence[Event], steps: Sequence[Placed]) -> set[int]:
-    """Return the steps that are trials; raises `ValueError` for a step, a screen or an answer that the version does not have."""
-    for event in events:
-        if event.step is None:
-            continue
-        if event.step >= len(steps):
-            raise ValueError(f"event {event.seq}: step {event.step}; expected one from 0 to {len(steps) - 1}")
-        screens = steps[event.step].step.screens
-        if event.screen is not None and event.screen >= len(screens):
-            raise ValueError(f"event {event.seq}: screen {event.screen}; expected one from 0 to {len(screens) - 1}")
-        if (
-            event.kind == "outcome"
-            and event.screen is not None
-            and (wrong := fault(screens[event.screen], event.value))
-        ):
-            raise ValueError(f"event {event.seq}: {wrong}")
-    return {placed.number for placed in steps if placed.position is not None}
+def _check_end(stand: Walk, apart: Mapping[int, str]) -> None:
+    """Raise `Conflict` where a session has not come to the end of its script."""
+    if stand.at is None and stand.ending is None:
+        return
+    left = stand.steps[stand.at[0]] if stand.at is not None else None
+    where = f"is at step {left.number} ({left.step.name})" if left else f"has ended before its end ({stand.ending})"
+    why = f"; of its events {len(apart)} are set apart, first number {min(apart)}: {apart[min(apart)]}" if apart else ""
+    raise Conflict(f"the session {where}; the code comes at the end{why}")
 
 
-def _fresh(connection: sa.Connection, session: str, events: Sequence[Event]) -> dict[int, dict[str, Any]]:
-    """Return the rows of the events that are not stored yet, by number; raises `Conflict` for one that differs from what is."""
-    numbered = sa.select(EVENTS).where(EVENTS.c.session == session, EVENTS.c.seq.in_([event.seq for event in events]))
-    stored = {row.seq: row._asdict() for row in connection.execute(numbered)}
+def _fresh(
+    connection: sa.Connection, session: str, events: Sequence[Event], apart: Sequence[Apart], tables: Sequence[sa.Table]
+) -> dict[int, dict[str, Any]]:
+    """Return the rows of what is not stored yet, by number; raises `Conflict` for what differs from what is."""
+    numbers = [event.seq for event in events] + [one.seq for one in apart]
+    stored: dict[int, dict[str, Any]] = {}
+    for table in tables:
+        query = sa.select(table).where(table.c.session == session, table.c.seq.in_(numbers))
+        stored |= {row.seq: row._asdict() for row in connection.execute(query)}
+    came = [{"session": session, **vars(event), "value": canonical(event.value)} for event in events]
+    came += [{"session": session, **vars(one)} for one in apart]
     fresh: dict[int, dict[str, Any]] = {}
-    for event in events:
-        row = {"session": session, **vars(event), "value": canonical(event.value)}
-        before = stored.get(event.seq, fresh.get(event.seq))
+    for row in came:
+        before = stored.get(row["seq"], fresh.get(row["seq"]))
         if before is not None and before != row:
-            raise Conflict(f"event {event.seq} is stored already and differs; events are never changed")
-        if event.seq not in stored:
-            fresh[event.seq] = row
+            raise Conflict(f"event {row['seq']} is stored already and differs; events are never changed")
+        if row["seq"] not in stored:
+            fresh[row["seq"]] = row
     return fresh
 
 

@@ -13,15 +13,17 @@ from ..items import Materials, SourceLine
 from . import (
     blimp,
     blimp_nl,
+    clams,
     corpora,
+    gulordava,
     items_jsonl,
     linzen,
     marked_csv,
     multiblimp,
     pcibex,
+    plain_pairs,
     syntaxgym,
     turktools,
-    two_columns,
 )
 from .sentence_rows import Rows, assemble
 from .workbooks import is_workbook, workbook_text
@@ -56,11 +58,13 @@ FORMATS: tuple[Format, ...] = (
     marked_csv,
     blimp,
     blimp_nl,
-    two_columns,
+    plain_pairs,
     multiblimp,
     *corpora.CORPORA,
     syntaxgym,
     linzen,
+    gulordava,
+    clams,
     pcibex,
     turktools,
 )
@@ -78,8 +82,12 @@ def named(name: str) -> Format:
 def recognise(text: str, file: str) -> Format:
     """Return the format that recognises the text."""
     matches = [module for module in FORMATS if module.recognises(text)]
-    if len(matches) > 1:  # the source format claims every table of sentences, to name what it lacks
-        matches = [module for module in matches if module is not marked_csv]
+    for general in (
+        marked_csv,
+        plain_pairs,
+    ):  # the source format claims every table of sentences, to name what it lacks
+        if len(matches) > 1:
+            matches = [module for module in matches if module is not general]
     if len(matches) == 1:
         return matches[0]
     if matches:
@@ -144,14 +152,17 @@ def examine(
         together.rows += rows.rows
         together.paradigms |= rows.paradigms
         together.findings += rows.findings
+        together.faulty |= rows.faulty
     materials = assemble(together, language)
     return materials, sorted(together.findings, key=lambda f: (f.file, f.line))
 
 
-def read(*paths: "str | Path | pd.DataFrame", format: str | None = None, language: str = "en") -> Materials:
+def read(
+    *paths: "str | Path | pd.DataFrame", format: str | None = None, language: str = "en", skip_bad: bool = False
+) -> Materials:
     """Return the materials of one or more files, or tables in memory; the format is recognised from the content unless named.
 
-    `language` is that of items of which their file states none.
+    `language` is that of items of which their file states none. `skip_bad` leaves out what cannot be read, each named on the log.
 
     Raises `study.DataError` with every error of every file, each with its line; warnings go to the log, a line for each kind and
     file with its number and its first case (`examine` returns them all).
@@ -164,10 +175,23 @@ def read(*paths: "str | Path | pd.DataFrame", format: str | None = None, languag
     """
     materials, findings = examine(*paths, format=format, language=language)
     errors = [str(finding) for finding in findings if finding.severity == "error"]
-    if errors:
+    if errors and not skip_bad:
         raise study.DataError(errors)
-    _report(findings)
+    for error in errors:
+        log.warning("left out: %s", error)
+    _report([finding for finding in findings if finding.severity != "error"])
     return materials
+
+
+def read_study(plan: study.Study) -> Materials:
+    """Return the materials that a study.toml names; raises `study.DataError` as `read` does.
+
+    >>> from importlib.resources import files
+    >>> from gardenpath import stimuli, study
+    >>> len(stimuli.read_study(study.load(files("gardenpath.examples") / "minimal-pairs")).items)
+    120
+    """
+    return read(*plan.paths(), language=plan.language, skip_bad=plan.materials.skip_bad)
 
 
 def _report(findings: Sequence[Finding]) -> None:
@@ -198,4 +222,4 @@ def write(materials: Materials, path: str | Path, format: str | None = None) -> 
     return module.loses(materials)
 
 
-__all__ = ["FORMATS", "examine", "named", "read", "recognise", "write"]
+__all__ = ["FORMATS", "examine", "named", "read", "read_study", "recognise", "write"]

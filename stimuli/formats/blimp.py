@@ -13,7 +13,7 @@ from .csv_and_jsonl import as_text, first_record, from_text, json_lines, lines_o
 from .pair_rows import identity, number, pair, pairs, take_identity, texts
 from .round_trip import losses
 from .sentence_rows import Rows
-from .word_regions import Member
+from .word_regions import Member, warn
 
 NAME = "blimp"
 SUFFIX = ".jsonl"
@@ -47,18 +47,29 @@ def _add(rows: Rows, place: SourceLine, record: dict[str, Any]) -> None:
         Member(place, paradigm, item, UNGRAMMATICAL, record["sentence_bad"], language),
     ]
     extra = {key: as_text(value) for key, value in record.items() if key not in NEEDED}
-    regions = [_critical(record, "good"), _critical(record, "bad")]
+    regions = [_critical(rows, member, record) for member in members]
     known = {} if HUB in record else {"pairID": record["pairID"]}
     return pair(rows, record["linguistics_term"], members, regions, known | extra)
 
 
-def _critical(record: dict[str, Any], member: str) -> tuple[Region, ...]:
-    """Return the critical word where the pair has prefix fields and the sentence confirms them, else nothing."""
-    prefix = record.get("one_prefix_prefix", record.get(f"two_prefix_prefix_{member}"))
-    word = record.get(f"one_prefix_word_{member}", record.get("two_prefix_word"))
-    if not prefix or not word or not record[f"sentence_{member}"].startswith(f"{prefix} {word}"):
+def _critical(rows: Rows, member: Member, record: dict[str, Any]) -> tuple[Region, ...]:
+    """Return the critical word where the pair has prefix fields and the sentence confirms them, else nothing.
+
+    Some of BLiMP's files have a space before the word.
+    """
+    which = "good" if member.condition == GRAMMATICAL else "bad"
+    prefix = record.get("one_prefix_prefix", record.get(f"two_prefix_prefix_{which}"))
+    word = record.get(f"one_prefix_word_{which}", record.get("two_prefix_word"))
+    if not isinstance(prefix, str) or not isinstance(word, str):
         return ()
-    return (Region(CRITICAL, len(prefix) + 1, len(prefix) + 1 + len(word)),)
+    prefix, word = prefix.strip(), word.strip()
+    if not prefix or not word:
+        return ()
+    if member.text.startswith(f"{prefix} {word}"):
+        return (Region(CRITICAL, len(prefix) + 1, len(prefix) + 1 + len(word)),)
+    message = f"{member.text!r} does not begin with the prefix {prefix!r} and the word {word!r}; no region is marked"
+    warn(rows, member, "region-not-found", message)
+    return ()
 
 
 def write(materials: Materials) -> str:

@@ -1,11 +1,12 @@
 """BLiMP-NL's csv: Dutch minimal pairs, one row a sentence (Suijkerbuijk et al. 2025, doi 10.1162/COLI.a.00559).
 
-Items are numbered within their phenomenon, and named paradigm-number here. Critical and cue words become regions
+A name that stands for several paradigms, `island` and `resumptive_prolepsis` in the published files, is followed by the paradigm's
+number. Items are numbered within their phenomenon, and named paradigm-number here. Critical and cue words become regions
 where the sentence holds them once. A tenth column without name and content, as one of its files has, is left out;
 every other one is kept.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from ..items import CRITICAL, CUE, GRAMMATICAL, UNGRAMMATICAL, Item, Materials, SourceLine
 from .csv_and_jsonl import header, records, table
@@ -21,6 +22,11 @@ COLUMNS = ("Number (phenomenon)", "Phenomenon", "Number (paradigm)", *NEEDED[1:]
 WORDS = {"Critical word(s)": CRITICAL, "Cue word(s)": CUE}
 CONDITIONS = {"Grammatical": GRAMMATICAL, "Ungrammatical": UNGRAMMATICAL}
 LANGUAGE = "nl"
+NUMBER = "Number (paradigm)"
+PUBLISHED = "Paradigm as published"  # in the extra fields of items whose paradigm has another name here
+# Names of several paradigms, of different phenomena and so of different files: known here, so that a paradigm has the same name
+# whichever files are read with its own.
+REPEATED = frozenset({"island", "resumptive_prolepsis"})
 
 
 def recognises(text: str) -> bool:
@@ -32,7 +38,12 @@ def read(text: str, file: str) -> Rows:
     """Return the rows of a BLiMP-NL file; items are named paradigm-number."""
     rows = Rows()
     items: dict[str, dict[str, tuple[SourceLine, dict[str, str]]]] = {}
-    for _, place, record in records(rows, text, file, NEEDED):
+    found = list(records(rows, text, file, NEEDED))
+    repeated = _repeated((record["Paradigm"], record.get(NUMBER, "")) for _, _, record in found)
+    for _, place, record in found:
+        if record["Paradigm"] in repeated and record.get(NUMBER):
+            record[PUBLISHED] = record["Paradigm"]
+            record["Paradigm"] += f"_{record[NUMBER]}"
         empty = [name for name in NEEDED[:5] if not record[name]]
         condition = CONDITIONS.get(record["Grammaticality"].capitalize())
         _, item, _ = take_identity(dict(record), record["Paradigm"], record["Item"], LANGUAGE)
@@ -51,6 +62,12 @@ def read(text: str, file: str) -> Rows:
     for sentences in items.values():
         _add(rows, sentences)
     return rows
+
+
+def _repeated(paradigms: Iterable[tuple[str, str]]) -> set[str]:
+    """Return the names that stand for several paradigms, by name and number."""
+    names = [name for name, _ in set(paradigms)]
+    return {name for name in names if names.count(name) > 1} | REPEATED
 
 
 def _add(rows: Rows, sentences: Mapping[str, tuple[SourceLine, dict[str, str]]]) -> None:
@@ -76,7 +93,10 @@ def write(materials: Materials) -> str:
     """Return minimal pairs as a BLiMP-NL table."""
     kept = pairs(materials)
     items = [item for item, _ in kept]
-    implied = [(item.paradigm, f"{item.paradigm}-{number(item, 'Item')}", LANGUAGE) for item in items]
+    names = [(item.extra.get(PUBLISHED, item.paradigm), item.extra.get(NUMBER, "")) for item in items]
+    repeated = _repeated(names)
+    paradigms = [f"{name}_{n}" if name in repeated and n else name for name, n in names]
+    implied = [(p, f"{p}-{number(item, 'Item')}", LANGUAGE) for item, p in zip(items, paradigms, strict=True)]
     lines = [
         {**_line(item, phenomenon, condition), **own_columns}
         for (item, phenomenon), own_columns in zip(kept, identity(items, implied), strict=True)
@@ -88,17 +108,17 @@ def write(materials: Materials) -> str:
 def _line(item: Item, phenomenon: str, grammaticality: str) -> dict[str, str]:
     condition = CONDITIONS[grammaticality]
     sentence = item.sentences[condition]
-    word_fields = {f"{column} {name}" for column in WORDS for name in CONDITIONS.values()}
+    ours = {PUBLISHED, *(f"{column} {name}" for column in WORDS for name in CONDITIONS.values())}
     line = {
         "Phenomenon": phenomenon,
-        "Paradigm": item.paradigm,
+        "Paradigm": item.extra.get(PUBLISHED, item.paradigm),
         "Item": number(item, "Item"),
         "Grammaticality": grammaticality,
         "Sentence": sentence.text,
     }
     for column, name in WORDS.items():
         line[column] = spelt(sentence, name, item.extra.get(f"{column} {condition}", ""), item.language)
-    return {**{key: text for key, text in item.extra.items() if key not in word_fields}, **line}
+    return {**{key: text for key, text in item.extra.items() if key not in ours}, **line}
 
 
 def loses(materials: Materials) -> list[str]:

@@ -110,7 +110,7 @@ class Corpus:
         self, rows: Rows, places: tuple[SourceLine, SourceLine], fields: dict[str, Any], name: str, number: Any
     ) -> None:
         as_cell = as_text if self.json else str
-        paradigm, item, language = take_identity(fields, name, as_cell(number), self.language)
+        paradigm, item, language = take_identity(fields, name, str(number), self.language)
         extra = {k: as_cell(value) for k, value in fields.items() if k not in self.needed or k == self.number}
         members, regions = [], []
         for which, (condition, column) in enumerate(((GRAMMATICAL, self.good), (UNGRAMMATICAL, self.bad))):

@@ -3,12 +3,15 @@
 import csv
 import io
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from ..findings import Finding
 from ..items import Item, SourceLine
 from .sentence_rows import Rows
 
+DOUBLED = r'(?:(?<=^)|(?<={0}))""(?!"|{0}|$)(.*?[^"])""(?={0}|$)'  # a cell ""..."", as some of BLiMP-NL's files have
 LONGEST = 20  # lines that a quoted cell may run over; a quote that is never closed ends there and is a fault
 
 
@@ -37,8 +40,11 @@ def records(
     if double:
         rows.fault(SourceLine(file, 1), f"column {', '.join(map(repr, double))} is there twice; expected once")
         return
-    for row, (line, cells) in enumerate(_lines(text.split("\n"), separator, len(names), quoted), start=1):
+    for row, (line, cells, mended) in enumerate(_lines(text.split("\n"), separator, len(names), quoted), start=1):
         place = SourceLine(file, line)
+        if mended:
+            message = 'a cell has doubled quotes at both ends, ""...""; read as one in quotes, "..."'
+            rows.findings.append(Finding("quotes-doubled", "warning", file, line, "", "", "", message))
         if cells is None:
             rows.fault(
                 place,
@@ -50,17 +56,26 @@ def records(
             yield row, place, {name: cell.strip() for name, cell in zip(names, cells, strict=True)}
 
 
-def _lines(lines: Sequence[str], separator: str, width: int, quoted: bool) -> Iterator[tuple[int, list[str] | None]]:
-    """Yield line number and cells of each row after the first; a broken quote costs its own line only."""
+def _lines(
+    lines: Sequence[str], separator: str, width: int, quoted: bool
+) -> Iterator[tuple[int, list[str] | None, bool]]:
+    """Yield line number and cells of each row after the first, and whether its quotes were doubled.
+
+    A broken quote costs its own line only.
+    """
     at = 1
+    doubled = re.compile(DOUBLED.format(re.escape(separator)))
     while at < len(lines):
         size, cells = 1, _cells(lines[at], separator, quoted)
+        mended = _cells(doubled.sub(r'"\1"', lines[at]), separator, quoted) if cells is None else None
+        if mended and len(mended) == width:
+            cells = mended
         while cells is None and size < LONGEST and at + size < len(lines):
             size += 1
             longer = _cells("\n".join(lines[at : at + size]), separator, quoted)
             cells = longer if longer and len(longer) == width else None
         if lines[at].strip():
-            yield at + 1, cells
+            yield at + 1, cells, cells is mended and cells is not None
         at += size if cells else 1
 
 

@@ -117,10 +117,13 @@ def _add(rows: Rows, place: SourceLine, header: Sequence[str], cells: Sequence[s
     try:
         sentence, regions = parse(row["sentence"])
         waivers = _waivers(row.get("waive", ""))
-        factors = _factors(row.get("factors", ""))
         choices = _choices(row.get("choices", ""))
     except ValueError as error:
         return rows.fault(place, str(error), row["paradigm"], row["item"], row["condition"])
+    try:
+        factors = _factors(row.get("factors", ""))
+    except ValueError as error:
+        return rows.fault(place, str(error), row["paradigm"], row["item"], row["condition"], once=True)
     rows.rows.append(
         Row(
             place,
@@ -165,7 +168,7 @@ def _factors(cell: str) -> dict[str, tuple[str, ...]]:
     for factor in filter(None, map(str.strip, cell.split("|"))):
         name, _, listed = (part.strip() for part in factor.partition(":"))
         levels = tuple(level.strip() for level in listed.split(","))
-        if not name or not all(levels) or len(set(levels)) < len(levels):
+        if not name or not all(levels) or len(set(levels)) < len(levels) or ";" in listed:
             raise ValueError(f"factors is {factor!r}; expected  factor: level, level  and between two factors ' | '")
         factors[name] = levels
     return factors

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from ..items import GRAMMATICAL, MINIMAL_PAIR, UNGRAMMATICAL, Item, Materials, Region
+from .csv_and_jsonl import from_text
 from .sentence_rows import Row, Rows
 from .word_regions import Member
 
@@ -50,8 +51,12 @@ def texts(item: Item) -> tuple[str, str]:
 
 def number(item: Item, key: str) -> str:
     """Return what a format calls the item: the field `key` that it was read with, else the id without the paradigm's."""
-    field = item.extra.get(key, "")
-    return field if item.id == f"{item.paradigm}-{field}" else item.id.removeprefix(f"{item.paradigm}-")
+    field = item.extra.get(key, "")  # in a JSON format, a text that looks like a number has quotes
+    return (
+        field
+        if item.id in (f"{item.paradigm}-{field}", f"{item.paradigm}-{from_text(field)}")
+        else item.id.removeprefix(f"{item.paradigm}-")
+    )
 
 
 def identity(items: Sequence[Item], implied: Sequence[tuple[str, str, str]]) -> list[dict[str, str]]:

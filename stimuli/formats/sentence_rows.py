@@ -43,8 +43,27 @@ class Rows:
     paradigms: dict[str, Paradigm] = field(default_factory=dict)
     findings: list[Finding] = field(default_factory=list)
 
-    def fault(self, place: SourceLine, message: str, paradigm: str = "", item: str = "", condition: str = "") -> None:
-        """Record that something at `place` could not be read."""
+    faulty: set[str] = field(default_factory=set)  # items in whose rows a fault was found
+    _said: dict[tuple[str, str, str], tuple[int, int]] = field(default_factory=dict)
+
+    def fault(
+        self,
+        place: SourceLine,
+        message: str,
+        paradigm: str = "",
+        item: str = "",
+        condition: str = "",
+        once: bool = False,
+    ) -> None:
+        """Record that something at `place` could not be read; of a fault that is said `once`, later rows are counted alone."""
+        self.faulty.add(item)
+        key = place.file, paradigm, message
+        if once and key in self._said:
+            n, more = self._said[key]
+            self.findings[n] = replace(self.findings[n], message=f"{message} (and {more + 1} more rows)")
+            self._said[key] = n, more + 1
+            return
+        self._said[key] = len(self.findings), 0
         self.findings.append(Finding("format", "error", place.file, place.line, paradigm, item, condition, message))
 
 
@@ -63,9 +82,17 @@ def assemble(rows: Rows, language: str = "en") -> Materials:
         if row.paradigm not in paradigms:
             levels = dict(factors.get(row.paradigm, MINIMAL_PAIR))
             paradigms[row.paradigm] = Paradigm(row.paradigm, row.phenomenon, levels)
-        fault = _misfit(row, paradigms[row.paradigm], items.get(row.item, {}))
-        if fault:
-            rows.fault(row.place, fault, row.paradigm, row.item, row.condition)
+        known = paradigms[row.paradigm].conditions()
+        if row.condition not in known:
+            # Where the factors are not what the rows have, every row is wrong for the one reason.
+            fault = (
+                f"condition {row.condition!r} is not known in paradigm {row.paradigm}; expected {' or '.join(known)}"
+            )
+            rows.fault(row.place, fault, row.paradigm, row.item, row.condition, once=True)
+            continue
+        misfit = _misfit(row, paradigms[row.paradigm], items.get(row.item, {}))
+        if misfit:
+            rows.fault(row.place, misfit, row.paradigm, row.item, row.condition)
             continue
         if row.waivers:
             paradigms[row.paradigm] = _waive(paradigms[row.paradigm], row, rows)
@@ -83,7 +110,7 @@ def _factors(rows: Rows) -> dict[str, Mapping[str, tuple[str, ...]]]:
     for row in rows.rows:
         if row.factors and factors.setdefault(row.paradigm, row.factors) != row.factors:
             message = f"the factors of paradigm {row.paradigm} differ from those above; give them once"
-            rows.fault(row.place, message, row.paradigm, row.item, row.condition)
+            rows.fault(row.place, message, row.paradigm, row.item, row.condition, once=True)
     return factors
 
 
@@ -133,9 +160,6 @@ def _waive(paradigm: Paradigm, row: Row, rows: Rows) -> Paradigm:
 
 
 def _misfit(row: Row, paradigm: Paradigm, members: Mapping[str, Row]) -> str | None:
-    known = paradigm.conditions()
-    if row.condition not in known:
-        return f"condition {row.condition!r} is not known in paradigm {paradigm.id}; expected {' or '.join(known)}"
     if row.phenomenon != paradigm.phenomenon:
         return f"phenomenon {row.phenomenon!r}, but paradigm {paradigm.id} belongs to {paradigm.phenomenon!r} above; use one"
     if row.condition in members:
@@ -155,8 +179,7 @@ def _item(members: Mapping[str, Row], paradigms: Mapping[str, Paradigm], rows: R
     first = next(iter(members.values()))
     conditions = paradigms[first.paradigm].conditions()
     # A row of this item that could not be read is named already; that it is missing follows.
-    named = any(f.item == first.item and f.severity == "error" for f in rows.findings)
-    for condition in () if named else [c for c in conditions if c not in members]:
+    for condition in () if first.item in rows.faulty else [c for c in conditions if c not in members]:
         message = f"no sentence for condition {condition!r}; expected one for each of {', '.join(conditions)}"
         rows.fault(first.place, message, first.paradigm, first.item, condition)
     sentences = {}

@@ -22,7 +22,10 @@ def workbook_text(path: str | Path) -> str:
     """Return the sheet of a workbook as a table with commas, a line for each of its rows; several filled sheets are refused."""
     openpyxl = study.errors.require("openpyxl", "import")
     try:
+        study.files.open_zip(Path(path).read_bytes(), str(path)).close()
         book = openpyxl.load_workbook(path, data_only=True)
+    except study.DataError:
+        raise
     except (KeyError, ValueError, OSError, zipfile.BadZipFile) as error:
         raise study.DataError(f"{path}: not a whole Excel workbook ({error}); save it again") from None
     tables = {sheet.title: [[_text(cell) for cell in row] for row in sheet.iter_rows()] for sheet in book.worksheets}

@@ -7,7 +7,8 @@ import pandas as pd
 import pytest
 
 from gardenpath.analysis import AlignOptions, align, collinearity
-from gardenpath.analysis.aligning.alignment import alignment_models, surprisal_effects
+from gardenpath.analysis.aligning.alignment import align_words, alignment_models, surprisal_effects
+from gardenpath.lmscore import scores_from
 from gardenpath.study import DataError, check
 
 Tables = dict[str, pd.DataFrame]
@@ -32,6 +33,29 @@ def test_each_table_is_as_declared(found: Tables) -> None:
     ]  # fmt: skip
     for name, frame in found.items():
         pd.testing.assert_frame_equal(check(frame, name), frame)
+
+
+def test_frames_put_together_of_two_are_aligned_as_one_and_rows_that_repeat_are_named(
+    tables: Tables, found: Tables
+) -> None:
+    parts = {}
+    for name in ("readings", "sessions"):
+        first = tables[name]["participant"] < "P12"
+        parts[name] = pd.concat([tables[name][kept].reset_index(drop=True) for kept in (first, ~first)])
+        assert not parts[name].index.is_unique
+    rows, _ = align_words(tables | parts, AlignOptions())
+    pd.testing.assert_frame_equal(rows, found["aligned"])
+    with pytest.raises(DataError, match=r"table sessions: 48 rows share a key with another"):
+        align_words(tables | {"sessions": pd.concat([tables["sessions"]] * 2)}, AlignOptions())
+
+
+def test_surprisal_from_elsewhere_is_aligned_as_scores_are(tables: Tables, found: Tables) -> None:
+    names = ["model", "protocol", "item", "condition", "word", "text", "surprisal", "entropy"]
+    rows = tables["surprisal"][names].assign(surprisal=tables["surprisal"]["surprisal"] * np.log(2))
+    taken = scores_from(rows, units={"surprisal": "nats", "entropy": "bits"})
+    rows, _ = align_words(tables | {"surprisal": taken}, AlignOptions())
+    # Without materials no region is known.
+    pd.testing.assert_frame_equal(rows.drop(columns="region"), found["aligned"].drop(columns="region"))
 
 
 def test_each_row_has_its_words_score_and_that_of_the_word_before(tables: Tables, found: Tables) -> None:
@@ -299,8 +323,13 @@ def test_a_score_whose_word_is_missing_from_words_is_named(tables: Tables) -> No
         aligned(tables, words=words)
 
 
-def test_readings_without_texts_align_by_place(tables: Tables, found: Tables) -> None:
-    bare = aligned(tables, readings=tables["readings"].assign(text=pd.NA))
+def test_readings_without_texts_align_by_place_where_that_was_stated(tables: Tables, found: Tables) -> None:
+    unnamed = tables["readings"].assign(text=pd.NA)
+    with pytest.raises(
+        DataError, match=r"\d+ words have no text, first item .*, and their source does not number them"
+    ):
+        aligned(tables, readings=unnamed)
+    bare = aligned(tables, readings=unnamed, sessions=tables["sessions"].assign(source="table"))
     pd.testing.assert_frame_equal(bare["aligned"], found["aligned"])
 
 

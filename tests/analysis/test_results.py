@@ -112,6 +112,23 @@ def test_a_session_that_sessions_lacks_is_named_once_per_table(tables: Tables) -
     ]
 
 
+def test_when_a_rule_about_sessions_leaves_nobody_it_is_named(tables: Tables) -> None:
+    with pytest.raises(
+        DataError,
+        match=r"leave none of 23 sessions: the last go by 'session shorter than 1000 minutes'; check \[analysis.exclude\]",
+    ):
+        analyse(changed(tables), AnalysisSection(exclude=ExcludeSection(min_minutes=1000)))
+
+
+@pytest.mark.parametrize("time", ["02/03/2026 12:30", "02-Jan"])
+def test_a_time_that_cannot_be_read_is_named(tables: Tables, time: str) -> None:
+    sessions = tables["sessions"].assign(finished=[time, *tables["sessions"]["finished"][1:]])
+    with pytest.raises(
+        DataError, match=rf"column 'finished' of session s00 is '{time}' \(1 rows\), expected an ISO 8601 time"
+    ):
+        analyse(changed(tables, sessions=sessions))
+
+
 def test_when_every_reading_time_is_out_so_is_everybody_in_a_sentence(tables: Tables) -> None:
     with pytest.raises(
         DataError, match="leave none of 23 participants: 23 by 'reading times out of the band in more than"

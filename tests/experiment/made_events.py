@@ -1,9 +1,11 @@
 """Events made by hand, for tests of what is made of them."""
 
 import dataclasses
+from collections.abc import Sequence
 from typing import Any
 
-from gardenpath.study.screens import Display, Ended, Event, Press, WordEnded
+from gardenpath.experiment.script import Placed, Walk
+from gardenpath.study.screens import Display, Ended, Event, Press, Text, Whole, WordEnded, Words
 
 
 def event(seq: int, t: float, kind: str, step: int | None = None, screen: int | None = None, **value: Any) -> Event:
@@ -45,6 +47,27 @@ def outcome(seq: int, t: float, step: int, screen: int, how: str, answer: Any = 
 
 def done(seq: int, step: int, t: float = 1.0) -> Event:
     return event(seq, t, "done", step, dropped_frames=None)
+
+
+def passed(steps: Sequence[Placed], seq: int = 0) -> list[Event]:
+    """What the shortest session leaves: every screen ends, by its first button or answer, and no word is read."""
+    stand, events = Walk(steps), list[Event]()
+    while stand.at is not None:
+        number, n = stand.at
+        how, answer = _first(steps[number].step.screens[n])
+        begun = [event(0, 1.0, "begin", number)] if n == 0 else []
+        events += [*begun, outcome(0, 1.0, number, n, how, answer)]
+        events += [done(0, number)] if stand.end_screen(how) else []
+    return [dataclasses.replace(one, seq=seq + n) for n, one in enumerate(events)]
+
+
+def _first(screen: Any) -> tuple[str, Any]:
+    if isinstance(screen, Text):
+        return screen.buttons[0].outcome if screen.buttons else "continued", None
+    if isinstance(screen, (Words, Whole)):
+        return "read", None
+    told = screen.tell and screen.right
+    return ("right", screen.right[0]) if told else ("answered", screen.answers[0].value)
 
 
 MACHINE: dict[str, Any] = {

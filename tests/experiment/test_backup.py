@@ -14,7 +14,7 @@ from gardenpath.experiment.server.database import EVENTS, sqlite_url
 from gardenpath.experiment.server.store import Store
 
 from ..conftest import run_here
-from .conftest import BOTH, Running, new_database
+from .conftest import BOTH, ROBOT_KEY, Running, new_database
 
 
 @pytest.fixture(params=BOTH)
@@ -27,7 +27,7 @@ def test_a_backup_is_a_folder_of_data_and_restores_to_the_same_study(
 ) -> None:
     robot, key = experiment.robot(versions, seed=1), tmp_path / "data" / "participant.key"
     participant_key(key)
-    experiment.take(robot, experiment.HttpTransport(running.address), "r1")
+    experiment.take(robot, experiment.HttpTransport(running.address, ROBOT_KEY), "r1")
     running.store.open(Arrival(participant="p"))
     url, copy = running.store.database.url, tmp_path / "copy"
     rows = backup.back_up(url, key, copy)

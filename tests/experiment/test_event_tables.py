@@ -3,6 +3,7 @@
 import json
 import weakref
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
@@ -13,6 +14,7 @@ from gardenpath import experiment, study
 from gardenpath.cli.main import cli
 from gardenpath.experiment import collect_data, event_tables
 from gardenpath.experiment.collect_data import collect_parts
+from gardenpath.experiment.event_tables import tables_of
 from gardenpath.experiment.quality import quality
 from gardenpath.experiment.script import sequence
 from gardenpath.experiment.server.arrivals import Arrival
@@ -20,9 +22,10 @@ from gardenpath.experiment.session_folders import read_files, read_records, writ
 from gardenpath.experiment.sessions import Session, SessionRecord, open_session
 from gardenpath.study.screens import Answers, Slider
 
-from .conftest import Running
+from .conftest import ROBOT_KEY, Running
 from .made_events import display as shown_at
 from .made_events import event, outcome, word
+from .scripted import changed
 
 
 @pytest.fixture
@@ -77,7 +80,7 @@ def test_the_server_and_a_folder_give_the_same_tables(
 ) -> None:
     robot = experiment.robot(versions, seed=1)
     for n in range(len(versions)):
-        experiment.take(robot, experiment.HttpTransport(running.address), f"r{n}")
+        experiment.take(robot, experiment.HttpTransport(running.address, ROBOT_KEY), f"r{n}")
     files = running.store.files()
     for record in running.store.records():
         write_record(tmp_path / "copy", record, files[record.session.version_sha256])
@@ -139,11 +142,12 @@ def test_interruptions_and_presses_that_did_not_count_are_flagged(
     assert experiment.collect(tmp_path)["readings"]["flag"].fillna("").tolist() == ["early interrupted repeats", ""]
 
 
-def test_no_answer_in_time_is_an_empty_response(versions: list[experiment.VersionFile], tmp_path: Path) -> None:
-    session, step = opened(versions[0])
+def test_no_answer_in_time_is_an_empty_response(versions: list[experiment.VersionFile]) -> None:
+    [file] = changed(versions[:1], lambda screens: [screens[0], replace(screens[1], deadline=2000.0)])
+    session, step = opened(file)
     late = outcome(1, 2000.0, step, 1, "timeout", press=None)
-    write_record(tmp_path, SessionRecord(session, (event(0, 0.0, "begin", step), late)), versions[0])
-    [row] = experiment.collect(tmp_path)["responses"].to_dict("records")
+    record = SessionRecord(session, (event(0, 0.0, "begin", step), late))
+    [row] = tables_of([record], {session.version_sha256: file})["responses"].to_dict("records")
     assert (row["outcome"], row["task"], row["prompt"]) == ("timeout", "rating", "acceptability")
     assert pd.isna(row["response"])
     assert pd.isna(row["rt"])
@@ -242,7 +246,7 @@ def test_data_that_are_none_are_named(tmp_path: Path, make, message: str) -> Non
 def test_previews_are_in_the_tables_only_when_asked_for(
     running: Running, versions: list[experiment.VersionFile], tmp_path: Path
 ) -> None:
-    experiment.take(experiment.robot(versions, seed=1), experiment.HttpTransport(running.address), "r1")
+    experiment.take(experiment.robot(versions, seed=1), experiment.HttpTransport(running.address, ROBOT_KEY), "r1")
     running.store.open(Arrival(preview=(versions[0].name, 3)))
     files = running.store.files()
     for record in running.store.records(previews=True):

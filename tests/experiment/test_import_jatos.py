@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from gardenpath import experiment, study
+from gardenpath import experiment, stimuli, study
 
 ROWS = json.loads((Path(__file__).parent / "fixtures" / "jspsych" / "plugin.json").read_text())
 for row in ROWS:
@@ -107,3 +107,32 @@ def test_an_archive_without_data_is_an_error(tmp_path: Path) -> None:
     path = archive(tmp_path, {"study_result_1/comp_result_1/data.txt": " ", "metadata.json": metadata(result(1))})
     with pytest.raises(study.DataError, match="no run of the study sent anything"):
         experiment.collect(path, platform="jatos")
+
+
+def swollen(path: Path, name: str) -> Path:
+    """Return a small zip file whose member says that it unpacks to 4 GB."""
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr(name, "x")
+    data = bytearray(path.read_bytes())
+    listed = data.index(b"PK\x01\x02")
+    data[listed + 24 : listed + 28] = (4 * 10**9).to_bytes(4, "little")
+    path.write_bytes(data)
+    return path
+
+
+@pytest.mark.parametrize(
+    ("platform", "name"), [("jatos", "study_result_1/comp-result_1/data.txt"), ("qualtrics", "xl/workbook.xml")]
+)
+def test_a_zip_that_unpacks_to_gigabytes_is_refused_before_it_is_unpacked(
+    platform: str, name: str, tmp_path: Path
+) -> None:
+    path = swollen(tmp_path / "results.zip", name)
+    with pytest.raises(
+        study.DataError, match=r"results.zip: a zip file of 0.0 MB that unpacks to 4.0 GB; expected 1 GB at most"
+    ):
+        experiment.collect(path, platform=platform)
+
+
+def test_a_workbook_of_materials_that_unpacks_to_gigabytes_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(study.DataError, match=r"items.xlsx: a zip file .* expected 1 GB at most"):
+        stimuli.read(swollen(tmp_path / "items.xlsx", "xl/workbook.xml"))

@@ -86,6 +86,54 @@ def test_a_page_that_was_loaded_again_is_a_second_session(tmp_path: Path) -> Non
     assert sessions["trials"].tolist() == [1, 2]
 
 
+def ten_runs(tmp_path: Path, **columns: list[str]) -> Path:
+    """A combined CSV of ten runs of the page; a column has a cell for each run."""
+    header, *rows = csv.reader((FIXTURES / "plugin.csv").open(newline=""))
+    first = header.index("subject_id")
+    rows = [[*row[:first], *row[first + 1 :]] for row in rows[: len(rows) // 2]]
+    with (tmp_path / "all.csv").open("w", newline="") as file:
+        write = csv.writer(file)
+        write.writerow([*header[:first], *header[first + 1 :], *columns])
+        write.writerows([*row, *(of[n] for of in columns.values())] for n in range(10) for row in rows)
+    return tmp_path / "all.csv"
+
+
+CODES = [f"c{n}" for n in range(10)]
+
+
+def test_runs_of_whom_a_file_does_not_say_are_asked_about(tmp_path: Path) -> None:
+    path = ten_runs(tmp_path, code=CODES, browser=["Firefox"] * 10)
+    with pytest.raises(
+        study.DataError,
+        match=r"all\.csv: holds 10 runs of the page, and no column .*: \[columns\] participant \(columns .* run: code\)",
+    ):
+        experiment.collect(path, platform="jspsych")
+    (tmp_path / "map.toml").write_text('[columns]\nparticipant = "code"\n')
+    sessions = experiment.collect(path, platform="jspsych", mapping=tmp_path / "map.toml")["sessions"]
+    assert sessions["participant"].nunique() == sessions["session"].nunique() == 10
+
+
+@pytest.mark.parametrize("column", ["Participant", "subjectID", "run_id"])
+def test_a_column_that_usually_names_people_does_so_in_any_case(column: str, tmp_path: Path) -> None:
+    sessions = experiment.collect(ten_runs(tmp_path, **{column: CODES}), platform="jspsych")["sessions"]
+    assert sessions["participant"].nunique() == 10
+
+
+def test_columns_that_tell_people_apart_differently_are_asked_about(tmp_path: Path) -> None:
+    path = ten_runs(tmp_path, PROLIFIC_PID=["p"] * 10, subject=CODES)
+    with pytest.raises(study.DataError, match=r"PROLIFIC_PID and subject tell people apart differently \(1 and 10"):
+        experiment.collect(path, platform="jspsych")
+
+
+def test_a_name_that_one_row_of_a_run_holds_is_that_of_the_run(tmp_path: Path) -> None:
+    rows = json.loads((FIXTURES / "plugin.json").read_text())
+    for n, row in enumerate(rows):
+        row["subject_id"] = "p1" if n == 0 else None
+    (tmp_path / "one.json").write_text(json.dumps(rows))
+    sessions = experiment.collect(tmp_path / "one.json", platform="jspsych", keep_ids=True)["sessions"]
+    assert sessions["participant"].tolist() == ["p1"]
+
+
 @pytest.mark.parametrize("name", ["plugin.json", "plugin.csv"])
 def test_of_a_file_cut_short_the_whole_rows_are_read(
     name: str, tmp_path: Path, caplog: pytest.LogCaptureFixture

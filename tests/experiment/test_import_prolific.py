@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 import pandas as pd
@@ -10,6 +11,7 @@ from click.testing import CliRunner
 
 from gardenpath import experiment, study
 from gardenpath.cli.main import cli
+from gardenpath.experiment.platforms import prolific
 from gardenpath.experiment.pseudonyms import hash_participant, participant_key
 
 FIXTURES = Path(__file__).parent / "fixtures"
@@ -47,6 +49,24 @@ def test_answers_stand_with_the_session_and_revoked_consent_removes_a_person(
     assert "1 submissions are TIMED-OUT; 0 of them have data here" in caplog.text
     assert f"1 participants of the data are not in the export: {name['unknown']}" in caplog.text
     assert not any("5f3c" in table.to_csv() for table in tables.values())
+
+
+SAVED = {
+    "semicolons": lambda text: text.replace(",", ";"),
+    "tabs and blanks": lambda text: text.replace(",", "\t "),
+    "older headings": lambda text: text.replace("Participant id", "participant_id").replace(
+        "Submission id", "submission_id"
+    ),
+    "other headings": lambda text: text.replace("Participant id", "Participant ID").replace(
+        "Submission id", "SUBMISSION_ID"
+    ),
+}
+
+
+@pytest.mark.parametrize("saved", SAVED.values(), ids=SAVED)
+def test_the_export_is_read_however_it_was_saved(saved: Callable[[str], str], tmp_path: Path) -> None:
+    (tmp_path / "export.csv").write_text(saved(EXPORT.read_text()))
+    assert prolific.read(tmp_path / "export.csv") == prolific.read(EXPORT)
 
 
 def test_an_export_of_another_study_is_an_error(data: Path, tmp_path: Path) -> None:

@@ -58,6 +58,12 @@ def test_words_without_texts_are_named_by_their_number(items: Shown) -> None:
     assert tabulate([session(bare)], items, str)["readings"]["text"].tolist() == GOOD.split()
 
 
+@pytest.mark.parametrize("time", ["02/03/2026 12:30", "02-Jan"])
+def test_a_time_that_no_analysis_can_read_is_refused(items: Shown, time: str) -> None:
+    with pytest.raises(study.DataError, match=f"data.json: started is '{time}', expected an ISO 8601 time"):
+        tabulate([session(read_as(GOOD), started=time)], items, str)
+
+
 MISMATCHES = {
     "a word too few": (
         read_as("Nobody has ever come, you"),
@@ -83,9 +89,8 @@ def test_a_trial_that_disagrees_is_left_out_and_named_and_the_rest_goes_on(
     tables = tabulate([session(wrong, right)], items, str)
     assert tables["readings"]["trial"].unique().tolist() == [1]
     assert tables["responses"]["trial"].tolist() == [1]
-    (said,) = [record.getMessage() for record in caplog.records if record.levelname == "WARNING"]
+    (said,) = [said for record in caplog.records if (said := record.getMessage()).endswith("; left out")]
     assert said.startswith("data.json, row 0: ")
-    assert said.endswith("; left out")
     assert pd.Series([said]).str.contains(message).all()
 
 
@@ -268,6 +273,8 @@ def _at_home(place: Place) -> SessionRecord:
                 answer = None if late or isinstance(screen, Whole) else said(n, screen)
                 side = next((one.side for one in getattr(screen, "answers", ()) if one.value == answer), None)
                 how = "read" if isinstance(screen, Whole) else "timeout" if late else "answered"
+                if how == "answered" and getattr(screen, "tell", False):  # the player judges
+                    how = "right" if answer in screen.right else "wrong"
                 events.append(outcome(len(events), time, at, number, how, answer, side=side, display=unpainted))
         events.append(done(len(events), at))
     return SessionRecord(session, tuple(events))

@@ -3,11 +3,13 @@
 import logging
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 from gardenpath import experiment, study
 
 GRODNER = Path(__file__).parent / "grodner-gibson-2005.toml"
+ITEMS = Path(__file__).parent / "fixtures" / "qualtrics" / "items.csv"
 
 MAPPING = """
 [columns]
@@ -30,11 +32,83 @@ def imported(tmp_path: Path, table: str = TABLE, mapping: str = MAPPING):  # typ
     return experiment.collect(tmp_path / "rt.csv", platform="table", mapping=tmp_path / "map.toml")["readings"]
 
 
-def test_positions_are_numbered_from_0_without_gaps(tmp_path: Path) -> None:
+def test_stated_positions_are_kept_and_gaps_are_counted(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     readings = imported(tmp_path)
-    assert readings["word"].tolist() == [0, 1, 0, 1]
+    assert readings["word"].tolist() == [8, 10, 0, 1]
     assert readings["region"].fillna("").tolist() == ["", "critical", "", ""]
     assert readings["rt"].tolist() == [300, 310, 320, 330.5]
+    assert "9 words have no row and count as not read, first word 0 of item 1, a, session 1" in caplog.text
+
+
+FIVE = ["Nobody", "has", "ever", "come,", "you"]  # of six words
+TEXTS = MAPPING.replace('rt = "RT"', 'rt = "RT"\ntext = "text"')
+
+
+def read_words(
+    tmp_path: Path, positions: list[int], texts: list[str] | None = None, first: int | None = None
+) -> dict[str, pd.DataFrame]:
+    """Return the tables of one trial of the item of six words, and of one that is there as a whole."""
+    rows = [f"1,1,grammatical,{n},{300 + n},{texts[k] if texts else ''}" for k, n in enumerate(positions)]
+    (tmp_path / "rt.csv").write_text(
+        "\n".join(["subj,item,cond,pos,RT,text", *rows]).replace("come,", '"come,"') + "\n"
+    )
+    (tmp_path / "map.toml").write_text((f"first_word = {first}\n" if first is not None else "") + TEXTS)
+    return experiment.collect(tmp_path / "rt.csv", platform="table", mapping=tmp_path / "map.toml", materials=ITEMS)
+
+
+@pytest.mark.parametrize("texts", [["Nobody", "has", "come,", "you"], None], ids=["texts", "positions alone"])
+def test_a_word_without_a_row_costs_no_other_word_of_the_trial(
+    texts: list[str] | None, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    readings = read_words(tmp_path, [1, 2, 4, 5, 6][: len(texts or [0] * 5)], texts)["readings"]
+    assert readings["word"].tolist() == [0, 1, 3, 4, 5][: len(readings)]
+    assert readings["text"].tolist() == ["Nobody", "has", "come,", "you", "know."][: len(readings)]
+    assert "count as not read, first word 2 of item 1, grammatical" in caplog.text
+
+
+def test_a_text_at_another_position_than_its_own_leaves_the_trial_out(tmp_path: Path) -> None:
+    with pytest.raises(study.DataError, match="word 2 is 'come,', expected 'ever'"):
+        read_words(tmp_path, [1, 2, 3, 4], ["Nobody", "has", "come,", "you"])
+
+
+def test_where_numbers_do_not_say_which_word_the_mapping_is_asked(tmp_path: Path) -> None:
+    with pytest.raises(
+        study.DataError, match=r"\(column 'pos'\) begin at 3; state in the mapping .* first_word = 1  or"
+    ):
+        read_words(tmp_path, [3])
+    with pytest.raises(study.DataError, match="begin at 1, and counted from there nobody read a sentence's last word"):
+        read_words(tmp_path, [1, 2, 3, 4, 5])
+    assert read_words(tmp_path, [1, 2, 3, 4, 5], FIVE)["readings"]["word"].tolist() == [0, 1, 2, 3, 4]
+    assert read_words(tmp_path, [3], first=1)["readings"][["word", "text", "region"]].values.tolist() == [
+        [2, "ever", "critical"]
+    ]
+    assert read_words(tmp_path, [1, 2, 3, 4, 5], first=0)["readings"]["text"].tolist()[0] == "has"
+    with pytest.raises(study.DataError, match="the word's position is 0, expected a whole number from 1"):
+        read_words(tmp_path, [0, 1], first=1)
+
+
+def test_files_that_count_from_different_numbers_are_asked_about(tmp_path: Path) -> None:
+    (tmp_path / "data").mkdir()
+    for name, first in {"a": 0, "b": 1}.items():
+        rows = "".join(f"{name},1,a,{n + first},300\n" for n in range(3))
+        (tmp_path / "data" / f"{name}.csv").write_text("subj,item,cond,pos,RT\n" + rows)
+    (tmp_path / "map.toml").write_text(MAPPING)
+    with pytest.raises(study.DataError, match=r"begin at 0 in .*a\.csv and at 1 in .*b\.csv; state in the mapping"):
+        experiment.collect(tmp_path / "data", platform="table", mapping=tmp_path / "map.toml")
+
+
+def test_a_table_of_regions_alone_has_the_words_of_the_materials(tmp_path: Path) -> None:
+    table = "subj,item,cond,roi,RT\n1,1,grammatical,critical,412\n"
+    (tmp_path / "rt.csv").write_text(table)
+    (tmp_path / "map.toml").write_text(WHO + 'region = "roi"\nrt = "RT"\n')
+    given = {"platform": "table", "mapping": tmp_path / "map.toml"}
+    readings = experiment.collect(tmp_path / "rt.csv", **given, materials=ITEMS)["readings"]
+    assert readings[["word", "text", "region", "rt"]].values.tolist() == [[2, "ever", "critical", 412]]
+    with pytest.raises(study.DataError, match="names regions and no positions of words; give the materials"):
+        experiment.collect(tmp_path / "rt.csv", **given)
+    (tmp_path / "rt.csv").write_text(table.replace("critical", "verb"))
+    with pytest.raises(study.DataError, match="region 'verb' is 0 words, expected one; name the column"):
+        experiment.collect(tmp_path / "rt.csv", **given, materials=ITEMS)
 
 
 def test_what_the_file_does_not_hold_is_said(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
@@ -200,7 +274,9 @@ def test_grodner_and_gibson_2005_are_imported_with_a_declared_repair(
     assert readings["participant"].nunique() == 42
     assert readings["item"].nunique() == 16
     assert (readings["region"] == "critical").sum() == 672
-    assert readings.groupby(["session", "item", "condition"])["word"].agg(lambda w: w.max() + 1 == len(w)).all()
+    # Position 10 is there in one item alone.
+    assert readings.groupby("item")["word"].agg(lambda w: 9 in set(w)).sum() == 1
+    assert "630 words have no row and count as not read" in caplog.text
     assert "repaired 1 rows" in caplog.text
     assert "CR only" in caplog.text
 

@@ -10,11 +10,12 @@ import pytest
 
 from gardenpath import experiment, study
 from gardenpath.experiment.recruitment import Person, check_texts, ending, person, way_back
+from gardenpath.experiment.sessions import steps_of
 from gardenpath.study.config import OnlineSection
 
 from .conftest import BOTH, Clock, Running, new_database, serve
-from .made_events import done
 from .made_events import event as made_event
+from .made_events import passed
 
 PROLIFIC = {"PROLIFIC_PID": "5f3c9a", "STUDY_ID": "66aa", "SESSION_ID": "77bb"}
 SONA = "https://uni.sona-systems.com/webstudy_credit.aspx?experiment_id=1&credit_token=x&survey_code={id}"
@@ -29,9 +30,7 @@ def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 def paying(
     example: study.Study, versions: list[experiment.VersionFile], tmp_path: Path, database_url: str, clock: Clock
 ) -> Iterator[Running]:
-    online = dataclasses.replace(
-        example.online, screened_out_code="SCREENED", completion_url=SONA, review_code="REVIEW"
-    )
+    online = dataclasses.replace(example.online, completion_url=SONA, review_code="REVIEW")
     stated = dataclasses.replace(example, online=online)
     yield from serve(stated, versions[:1], tmp_path / "data", database_url, clock=clock)
 
@@ -40,7 +39,7 @@ class Visitor:
     """A participant at the API."""
 
     def __init__(self, running: Running, **who: Any) -> None:
-        self.client = httpx2.Client(base_url=running.address)
+        self.running, self.client = running, httpx2.Client(base_url=running.address)
         self.opened = self.client.post("api/sessions", json=who)
         self.payload = self.opened.json()
 
@@ -50,12 +49,11 @@ class Visitor:
 
     def read(self, steps: int | None = None) -> int:
         """End so many steps, or all."""
-        script = self.payload["script"]
-        there = [*script["front"], *script["end"], *(one for more in script["interludes"] for one in more["steps"])]
-        count = len(there) + len(self.payload["order"]) if steps is None else steps
-        events = [vars(done(n, n)) for n in range(count)]
-        assert self.call("events", {"events": events}, "PUT").status_code == 200
-        return count
+        record, file = self.running.store.record(self.payload["session"])
+        every = passed(steps_of(record.session, file))
+        events = [vars(event) for event in every if steps is None or (event.step or 0) < steps]
+        assert self.call("events", {"events": events}, "PUT").json() == {"stored": len(events), "apart": []}
+        return len(events)
 
     def finish(self) -> dict[str, Any]:
         return dict(self.call("complete", {"events": self.read()}).json())
@@ -69,8 +67,8 @@ def test_prolific_gets_its_participants_back_with_the_code(paying: Running) -> N
     visitor = Visitor(paying, **PROLIFIC)
     assert paid(paying) == [("prolific", "5f3c9a", "77bb", None, "running")]
     back = {"code": "GARDEN-PATH-1", "url": "https://app.prolific.com/submissions/complete?cc=GARDEN-PATH-1"}
-    assert visitor.finish() == back
-    assert visitor.call("complete", {"events": 1}).json() == back
+    assert visitor.finish() == {**back, "apart": []}
+    assert visitor.call("complete", {"events": 1}).json() == {**back, "apart": []}
     assert paid(paying) == [("prolific", "5f3c9a", "77bb", "GARDEN-PATH-1", "completed")]
     again = Visitor(paying, **PROLIFIC)
     assert (again.opened.status_code, again.payload["reason"]) == (409, "finished")
@@ -98,19 +96,11 @@ def test_refusal_and_an_unsuitable_device_leave_nothing_and_ask_to_return_the_su
     visitor = Visitor(paying, **PROLIFIC)
     visitor.call("events", {"events": [vars(made_event(0, 1.0, "end"))]}, "PUT")
     answer = visitor.call("withdraw", {"reason": reason}).json()
-    assert answer == {**visitor.payload["online"]["endings"][reason], "deleted": True}
+    assert answer == {**visitor.payload["online"]["endings"][reason], "deleted": True, "scrubbed": True}
     assert (answer["code"], answer["url"]) == (None, None)
     assert "please return your submission" in answer["text"][-1]
     assert ([*paying.store.records()], paid(paying)) == ([], [])
     assert Visitor(paying, **PROLIFIC).opened.status_code == 201  # on a computer, or after a second thought
-
-
-def test_who_is_screened_out_gets_the_code_for_that_and_cannot_try_again(paying: Running) -> None:
-    visitor = Visitor(paying, **PROLIFIC)
-    answer = visitor.call("withdraw", {"reason": "screened_out"}).json()
-    assert answer["url"] == "https://app.prolific.com/submissions/complete?cc=SCREENED"
-    assert "return" not in " ".join(answer["text"])
-    assert Visitor(paying, **PROLIFIC).payload["reason"] == "departed"
 
 
 def test_withdrawal_deletes_bars_the_way_back_and_asks_to_return_the_submission(paying: Running) -> None:

@@ -10,6 +10,7 @@ import logging
 import shutil
 import subprocess
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -349,7 +350,11 @@ def test_what_pcibex_cannot_do_is_said(tmp_path: Path) -> None:
     assert "held" not in lost(asks("good", show="whole", good=""))
     assert "kept by a timer" in lost(**STUDIES["speeded"])
     assert "The device is not checked" in lost(RATED)
-    assert "The device is not checked" not in lost(RATED + "[procedure.device]\nkeyboard = false\n")
+    unchecked = [
+        replace(file, script=replace(file.script, front=file.script.front[1:]))
+        for file in files_of(odd(tmp_path / "study"))
+    ]
+    assert "The device is not checked" not in " ".join(pcibex.loses(unchecked))
 
 
 def test_reading_from_right_to_left_is_lost(tmp_path: Path) -> None:
@@ -467,6 +472,64 @@ def test_without_a_mapping_the_label_is_the_condition_and_ratings_have_no_time(t
     assert answers_in(trial) == ()
 
 
+# What PennController's Html element and its Form controller write of boxes without a name, boxes left empty, and two alike.
+FIELDS = """
+1620228872,3133aa,PennController,0,0,intro,NULL,Html,about,undefined,left,1620228868991,text input
+1620228872,3133aa,PennController,0,0,intro,NULL,Html,about,home,,1620228868991,text input
+1620228872,3133aa,PennController,0,0,intro,NULL,Html,about,speaks,checked,1620228868991,checkbox
+1620228872,3133aa,PennController,0,0,intro,NULL,Html,about,speaks,unchecked,1620228868991,checkbox
+1620228872,3133aa,PennController,0,0,intro,NULL,Controller-Form,form,language,Farsi,1620228868991,NULL
+1620228872,3133aa,PennController,0,0,intro,NULL,Controller-Form,form,_REACTION_TIME_,4200,1620228868991,NULL
+1620228872,3133aa,PennController,0,0,intro,NULL,TextInput,inputID,Final,5f1e0c2ab3d4e5f607182930,1620228868991,NULL
+"""
+
+
+def with_fields(layout: str) -> str:
+    age, lines = ("TextInput,age", FIELDS) if layout == "penn_2021.txt" else ("age,TextInput", "")
+    for line in FIELDS.split("\n") if not lines else ():
+        cells = line.split(",")
+        lines += ",".join([*cells[:7], *cells[7:9][::-1], *cells[9:]]) + "\n"
+    line = next(line for line in fixture(layout).split("\n") if age in line)
+    return fixture(layout).replace(line, line.replace("31%2C turning 32", "") + lines.rstrip())
+
+
+@pytest.mark.parametrize("layout", ["penn_2021.txt", "penn_2024.txt"])
+def test_fields_without_a_name_or_an_answer_and_fields_alike_are_kept_apart(layout: str, tmp_path: Path) -> None:
+    (tmp_path / "results.csv").write_text(with_fields(layout), "utf-8")
+    tables = experiment.collect(tmp_path / "results.csv", platform="pcibex")
+    about = dict(tables["demographics"][["field", "answer"]].itertuples(index=False))
+    hashed = about.pop("inputID")
+    assert about == {"about": "left", "speaks": "checked", "speaks 2": "unchecked", "language": "Farsi"}
+    assert len(hashed) == 16
+    assert not any("5f1e0c2a" in frame.to_csv() for frame in tables.values())
+
+
+def test_the_participants_id_may_be_a_field_of_a_form(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    text = with_fields("penn_2021.txt")
+    (session,) = read(text, tmp_path, '[columns]\nparticipant = "inputID"\n')
+    assert (session.participant, "inputID" in session.demographics) == ("5f1e0c2ab3d4e5f607182930", False)
+    (session,) = read(text.replace("inputID", "PROLIFIC_PID"), tmp_path)
+    assert session.participant == "5f1e0c2ab3d4e5f607182930"
+    assert not caplog.text
+    (session,) = read(text, tmp_path)
+    assert session.participant == "1620228872 3133aa"
+
+
+def test_an_answer_that_is_left_empty_has_no_row_and_is_said(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    rule = '[columns]\nitem = "ItemNo"\n[[answers]]\nwhere = { PennElementName = "nat" }\ncolumns = { response = "Value" }\n'
+    text = fixture("penn_2021.txt").replace("Choice,5", "Choice,")
+    assert answers_in(read(text, tmp_path, rule)[0].trials[0]) == ()
+    assert "nat has no answer; left out" in caplog.text
+
+
+def test_a_form_in_a_trial_is_answered_there(tmp_path: Path) -> None:
+    line = next(line for line in fixture("penn_2021.txt").split("\n") if "Scale,nat" in line)
+    text = fixture("penn_2021.txt").replace(line, line.replace("Scale,nat,Choice,5", "Html,why,reason,odd"))
+    (session,) = read(text, tmp_path, '[columns]\nitem = "ItemNo"\n')
+    assert answers_in(session.trials[0]) == (Record("question", "reason", "answered", "odd"),)
+    assert session.demographics == {"age": "31, turning 32"}
+
+
 FAULTS = {
     "empty": (lambda t: "", "contains no results"),
     "another platform": (lambda t: "participant,item,rt\n1,2,3\n", "a row before any comment that names its columns"),
@@ -505,7 +568,7 @@ def test_a_file_that_is_cut_off_loses_its_last_row_and_says_so(
 ) -> None:
     whole = fixture("ibex.txt")
     first, second = read(whole[: whole.rindex(",1500") - 12], tmp_path)
-    assert (first.complete, second.complete) == (True, False)
+    assert (first.complete, second.complete) == (None, False)
     assert "the row is cut off; left out" in caplog.text
 
 
@@ -528,7 +591,7 @@ def test_a_session_without_a_trial_is_not_complete(tmp_path: Path) -> None:
     ]
     sessions = read(fixture("ibex.txt"), tmp_path, "".join(parts))
     assert [(len(s.trials), s.complete) for s in sessions] == [(0, False)] * len(sessions)
-    assert all(s.trials and s.complete for s in read(fixture("ibex.txt"), tmp_path))
+    assert all(s.trials and s.complete is None for s in read(fixture("ibex.txt"), tmp_path))
 
 
 @needs_node

@@ -337,6 +337,26 @@ def test_a_file_of_several_participants_is_several_sessions(tmp_path: Path) -> N
     assert [s.participant for s in read(text, tmp_path, mapping)] == ["p2", "p1"]
 
 
+def test_blanks_after_commas_are_no_part_of_names_and_cells(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """PsychoPy 3.0 wrote ", participant", and the person was the file's name."""
+    mapping = '[columns]\nitem = "item"\ncondition = "cond"\nrt = "word_key.rt"\ntext = "word"\n'
+    spaced = fixture("rows.csv").replace(",", ", ").replace("She", '"She, too"')
+    with caplog.at_level(logging.INFO, "gardenpath"):
+        (session,) = read(spaced, tmp_path, mapping, name="anna.csv")
+    (plain,) = read(fixture("rows.csv").replace("She", '"She, too"'), tmp_path, mapping)
+    assert session.participant == "p1"
+    assert session.trials == tuple(replace(t, where=t.where.replace("data", "anna")) for t in plain.trials)
+    assert "the file's name" not in caplog.text
+    (nameless,) = read(fixture("rows.csv").replace("participant", "who"), tmp_path, mapping, name="anna.csv")
+    assert nameless.participant == "anna"
+    assert "no participant is named; the file's name stands for who took part" in caplog.text
+
+
+def test_two_columns_of_one_name_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(study.DataError, match="column 'participant' occurs more than once"):
+        read(fixture("rows.csv").replace("date", " participant"), tmp_path)
+
+
 FAULTS = {
     "empty": ("", "the file is empty"),
     "another platform": ("# Results on Monday\n1,2\n", "line 1: '# Results on Monday' names no columns"),

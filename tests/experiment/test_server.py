@@ -1,20 +1,25 @@
 """The API answers as docs/api.md says, over real HTTP."""
 
+import contextlib
+import json
 import socket
 from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 
 import httpx2
 import pytest
+import sqlalchemy as sa
 
-from gardenpath import experiment
+from gardenpath import experiment, study
 from gardenpath.experiment.server import routes
+from gardenpath.experiment.server.database import is_full
 from gardenpath.experiment.sessions import Session
 
-from .conftest import BOTH, Running, new_database
-from .made_events import outcome
+from .conftest import BOTH, ROBOT_KEY, Running, new_database, serve
+from .made_events import outcome, word
 from .pages import FAST, served, stated
 
 
@@ -30,7 +35,8 @@ def client(running: Running) -> Iterator[httpx2.Client]:
 
 
 def opened(client: httpx2.Client, participant: str | None = None) -> tuple[str, dict[str, str], dict[str, object]]:
-    payload = client.post("api/sessions", json={"participant": participant}).json()
+    tab = None if participant is None else f"tab-of-{participant}"
+    payload = client.post("api/sessions", json={"participant": participant, "tab": tab}).json()
     return f"api/sessions/{payload['session']}", {"Authorization": f"Bearer {payload['token']}"}, payload
 
 
@@ -42,7 +48,7 @@ def test_robots_take_sessions_and_all_their_events_are_stored(
     running: Running, versions: list[experiment.VersionFile]
 ) -> None:
     robot = experiment.robot(versions, seed=1)
-    transport = experiment.HttpTransport(running.address)
+    transport = experiment.HttpTransport(running.address, ROBOT_KEY)
     assert experiment.take(robot, transport, "r1") == "GARDEN-PATH-1"
     payload = running.store.records().__next__()
     session = payload.session
@@ -69,7 +75,10 @@ def test_arrivals_at_once_are_dealt_evenly_with_slots_of_their_own(running: Runn
 def test_sending_twice_is_harmless_and_changing_is_refused(client: httpx2.Client) -> None:
     path, token, _ = opened(client)
     for _ in range(2):
-        assert client.put(f"{path}/events", json={"events": [end(0), end(1)]}, headers=token).json() == {"stored": 2}
+        assert client.put(f"{path}/events", json={"events": [end(0), end(1)]}, headers=token).json() == {
+            "stored": 2,
+            "apart": [],
+        }
     changed = client.put(f"{path}/events", json={"events": [end(1, t=2.0)]}, headers=token)
     assert (changed.status_code, changed.json()["error"]) == (
         409,
@@ -88,7 +97,7 @@ def test_the_code_comes_once_every_event_is_stored_and_every_trial_has_ended(
     assert (early.status_code, early.json()["missing"]) == (409, [1, 30])
     client.put(f"{path}/events", json={"events": events}, headers=token)
     done = client.post(f"{path}/complete", json={"events": len(events)}, headers=token)
-    assert done.json() == {"code": "GARDEN-PATH-1", "url": None}
+    assert done.json() == {"code": "GARDEN-PATH-1", "url": None, "apart": []}
 
 
 def test_who_had_begun_to_see_timed_words_is_not_shown_them_again(tmp_path: Path) -> None:
@@ -110,22 +119,34 @@ def test_nobody_gets_the_code_without_reading(client: httpx2.Client) -> None:
     assert answer.json()["error"] == "the session is at step 0 (device); the code comes at the end"
 
 
-def test_a_rating_that_the_scale_does_not_have_is_refused(client: httpx2.Client) -> None:
+def test_what_the_script_does_not_know_is_stored_apart_and_named(client: httpx2.Client) -> None:
     path, token, _ = opened(client)
-    event = vars(outcome(0, 3.0, 5, 1, "answered", 99))  # the first trial's rating
-    answer = client.put(f"{path}/events", json={"events": [event]}, headers=token)
-    assert answer.status_code == 400
-    assert answer.json()["error"] == "event 0: an answer of 99 to acceptability; expected a whole number from 1 to 7"
-    for event, message in (
-        (vars(outcome(0, 3.0, 500, 0, "answered", 1)), "event 0: step 500; expected one from 0 to 45"),
-        (vars(outcome(0, 3.0, 5, 9, "answered", 1)), "event 0: screen 9; expected one from 0 to 1"),
+    read, rating = word(0, 3.0, 5, 0), "an answer of 99 to acceptability; expected a whole number from 1 to 7"
+    for seq, (event, reason) in enumerate(
         (
-            vars(outcome(0, 3.0, 5, 1, "right", 1)),
-            "event 0: the outcome 'right' of a screen of kind answers; expected answered",
-        ),
+            (outcome(0, 3.0, 5, 1, "answered", 99), rating),  # the first trial's rating
+            (outcome(0, 3.0, 500, 0, "answered", 1), "step 500; expected one from 0 to 45"),
+            (outcome(0, 3.0, 5, 9, "answered", 1), "screen 9; expected one from 0 to 1"),
+            (
+                outcome(0, 3.0, 5, 1, "right", 1),
+                "the outcome 'right' of a screen of kind answers; expected answered",
+            ),
+            (word(0, 3.0, 5, 999), "word 999; expected one from -1 to"),
+            (replace(read, screen=1), "a word on a screen of kind answers"),
+            (replace(read, t=float("inf")), "t: Input should be a finite number"),
+            (replace(read, value={**read.value, "sentence": 1}), "value/sentence: Unexpected keyword argument"),
+        )
     ):
-        answer = client.put(f"{path}/events", json={"events": [event]}, headers=token)
-        assert (answer.status_code, answer.json()["error"]) == (400, message)
+        sent = json.dumps({"events": [{**vars(event), "seq": seq}]}).replace("Infinity", "1e999")
+        for _ in range(2):  # again is harmless
+            said = client.put(f"{path}/events", content=sent, headers=token)
+            assert said.status_code == 200
+            assert said.json()["stored"] == seq + 1
+            (named,) = said.json()["apart"]
+            assert named["seq"] == seq
+            assert named["reason"].startswith(reason)
+    changed = client.put(f"{path}/events", json={"events": [vars(word(4, 3.0, 5, 998))]}, headers=token)
+    assert (changed.status_code, "event 4 is stored already and differs" in changed.text) == (409, True)
 
 
 def test_a_participant_who_comes_back_resumes_and_one_who_finished_is_refused(
@@ -135,7 +156,8 @@ def test_a_participant_who_comes_back_resumes_and_one_who_finished_is_refused(
     client.put(f"{path}/events", json={"events": [end(0)]}, headers=token)
     _, _, again = opened(client, "anna")
     assert (again["session"], again["visit"], again["next_seq"]) == (first["session"], 1, 1)
-    experiment.take(experiment.robot(versions, seed=1), experiment.HttpTransport(running.address), "anna")
+    client.post(f"{path}/heartbeat", json={"leaving": True}, headers=token)
+    experiment.take(experiment.robot(versions, seed=1), experiment.HttpTransport(running.address, ROBOT_KEY), "anna")
     again = client.post("api/sessions", json={"participant": "anna"})
     assert (again.status_code, again.json()["reason"], again.json()["code"]) == (409, "finished", "GARDEN-PATH-1")
 
@@ -187,3 +209,59 @@ def test_a_port_in_use_is_named() -> None:
         port = taken.getsockname()[1]
         with pytest.raises(ValueError, match=f"port {port} on 127.0.0.1: .* give another with --port"):
             routes.listen("127.0.0.1", port)
+
+
+def test_a_class_behind_one_address_gets_in(
+    example: study.Study, versions: list[experiment.VersionFile], tmp_path: Path
+) -> None:
+    for running in serve(example, versions[:1], tmp_path, site=routes.Site(behind_proxy=True)):
+        with httpx2.Client(base_url=running.address) as client:
+            said = [client.post("api/sessions", json={"participant": f"p{n}"}).status_code for n in range(100)]
+    assert said == [201] * 100
+
+
+def test_a_full_disk_is_called_that_and_the_page_may_try_again(
+    example: study.Study, versions: list[experiment.VersionFile], tmp_path: Path
+) -> None:
+    def fill(connection: sa.Connection) -> None:
+        connection.exec_driver_sql("PRAGMA max_page_count = 1")
+
+    for running in serve(example, versions[:1], tmp_path):
+        sa.event.listen(running.store.database.engine, "begin", fill)
+        answers = [httpx2.post(f"{running.address}api/sessions", json={}) for _ in range(40)]
+    full = next(answer for answer in answers if answer.status_code != 201)
+    assert (full.status_code, full.json()["error"].partition(";")[0]) == (503, "the disk of the server is full")
+    assert "retry-after" in full.headers
+
+
+def test_postgresqls_full_disk_is_known_too() -> None:
+    psycopg = pytest.importorskip("psycopg")
+    assert is_full(sa.exc.OperationalError("INSERT", {}, psycopg.errors.DiskFull()))
+    assert not is_full(sa.exc.OperationalError("INSERT", {}, psycopg.errors.SerializationFailure()))
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        "",
+        "GET / HT",
+        "POST /dashboard/login HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\np=",
+        "POST /api/sessions HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\n{",
+    ],
+)
+def test_a_connection_that_sends_no_whole_request_is_dropped(
+    example: study.Study,
+    versions: list[experiment.VersionFile],
+    tmp_path: Path,
+    sent: str,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    for running in serve(example, versions[:1], tmp_path, site=routes.Site(password="x" * 12), patience=0.3):
+        port = int(running.address.rsplit(":", 1)[1].rstrip("/"))
+        with socket.create_connection(("127.0.0.1", port), timeout=20) as slow, httpx2.Client() as quick:
+            slow.sendall(sent.encode())
+            assert quick.get(running.address).status_code == 200
+            with contextlib.suppress(ConnectionResetError):
+                assert slow.recv(1000) == b""
+            assert quick.get(running.address).status_code == 200, "who is quick is not dropped"
+    assert not [record for record in caplog.records if record.levelname == "ERROR"]

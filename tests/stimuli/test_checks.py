@@ -66,6 +66,20 @@ def test_a_changed_order_is_a_note_and_not_a_difference() -> None:
     assert found == {("critical-order", "note")}
 
 
+@pytest.mark.parametrize(
+    ("bad", "found"),
+    [
+        ("She says that it has [sunk].", {("critical-punctuation", "note")}),
+        ("[Sunk] ships do not sail.", {("critical-punctuation", "note")}),
+        ("She says it has [sunken] to the ground.", {("critical-words", "error")}),
+    ],
+)
+def test_marks_and_capitals_make_no_other_critical_words(bad: str, found: set[tuple[str, str]]) -> None:
+    rules = {"critical-words", "critical-order", "critical-punctuation"}
+    said = rules_found(pair("He saw that it had [sunk] to the ground.", bad), rules="blimp-nl")
+    assert {(rule, severity) for rule, severity in said if rule in rules} == found
+
+
 def test_the_conditions_of_blimp_nl_can_be_made_errors() -> None:
     assert ("word-before", "error") in rules_found(pair(GOOD, "{The} man had [ever] come to us."), rules="blimp-nl")
 

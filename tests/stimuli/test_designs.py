@@ -3,6 +3,7 @@
 import itertools
 import re
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,11 +15,14 @@ from gardenpath.stimuli.items import MINIMAL_PAIR
 
 
 def materials(paradigms: int, items: int) -> Materials:
-    sentences = {"grammatical": Sentence("x"), "ungrammatical": Sentence("y")}
     return Materials(
         tuple(Paradigm(f"p{p}", f"f{p % 22}", MINIMAL_PAIR) for p in range(paradigms)),
-        tuple(Item(f"p{p}-{i}", f"p{p}", sentences) for p in range(paradigms) for i in range(items)),
+        tuple(Item(f"p{p}-{i}", f"p{p}", pair(f"p{p}-{i}")) for p in range(paradigms) for i in range(items)),
     )
+
+
+def pair(name: str) -> dict[str, Sentence]:
+    return {"grammatical": Sentence(f"x {name}"), "ungrammatical": Sentence(f"y {name}")}
 
 
 RATIO = {"grammatical": 2, "ungrammatical": 1}
@@ -39,6 +43,48 @@ def test_blimp_nl_is_dealt_as_published() -> None:
         assert len({t.item.paradigm for t in version.trials}) == 12
     dealt = Counter(t.item.paradigm for v in versions for t in v.trials)
     assert set(dealt.values()) == {27}
+
+
+@pytest.mark.parametrize("experiments", [2, 3, 4, 6])
+def test_a_phenomenon_is_spread_over_the_experiments(experiments: int) -> None:
+    """Equally many paradigms in each, and of every phenomenon as many as can be, one more or less."""
+    some = materials(48, 3)
+    paradigms = tuple(replace(p, phenomenon=f"f{min(k * k // 90, 9)}") for k, p in enumerate(some.paradigms))
+    versions = Design(RATIO, versions=3, experiments=experiments).deal(replace(some, paradigms=paradigms), seed=2)
+    seen: dict[str, Counter[str]] = {}
+    for version in versions[::3]:
+        seen[version.experiment] = Counter({t.item.paradigm: t.factors["phenomenon"] for t in version.trials}.values())
+    assert {counts.total() for counts in seen.values()} == {48 // experiments}
+    for phenomenon in {p.phenomenon for p in paradigms}:
+        counts = [count[phenomenon] for count in seen.values()]
+        assert max(counts) - min(counts) <= 1
+
+
+def sharing(paradigms: int, pairs: list[tuple[int, int]]) -> Materials:
+    """Materials in which the first items of paradigms have their grammatical sentence in common."""
+    some = materials(paradigms, 3)
+    same = {f"p{other}-0": f"p{one}-0" for one, other in pairs}
+    items = [replace(i, sentences={**i.sentences, **pair(same.get(i.id, i.id))}) for i in some.items]
+    return replace(some, items=tuple(items))
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_paradigms_that_share_a_sentence_are_in_different_experiments(seed: int) -> None:
+    some = sharing(12, [(0, 1), (0, 2), (3, 4)])
+    versions = Design(RATIO, versions=3, experiments=3).deal(some, seed=seed)
+    for version in versions:
+        texts = [sentence.text for trial in version.trials for _, sentence in trial.shown]
+        assert len(set(texts)) == len(texts)
+
+
+def test_paradigms_that_cannot_be_kept_apart_are_refused_with_their_sentences() -> None:
+    some = sharing(4, [(0, 1), (0, 2)])
+    with pytest.raises(ValueError, match=r"p\d-0 and p\d-0 show '. p0-0' to the same participants .version E1-V\d."):
+        Design(RATIO, versions=3).deal(some, seed=1)
+    with pytest.raises(ValueError, match=r"show '. p0-0' to the same participants"):
+        Design(RATIO, versions=3, experiments=2).deal(sharing(4, [(0, 1), (0, 2), (0, 3)]), seed=1)
+    # Of the two members of one item nobody sees both, whoever else has one of them.
+    assert Design(RATIO, versions=3, experiments=4).deal(some, seed=1)
 
 
 def test_the_retest_of_blimp_nl_is_dealt_as_published() -> None:

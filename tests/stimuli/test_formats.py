@@ -202,3 +202,30 @@ def test_factors_that_cannot_be_read_or_are_stated_twice_are_faults(tmp_path: Pa
     two = 'rc,r,i1,s,One two.,"e: s, o"\nrc,r,i1,o,One three.,"e: s, p"\n'
     with pytest.raises(study.DataError, match=r"line 3: i1 .o.: the factors of paradigm rc differ from those above"):
         stimuli.read(write(tmp_path, header + two))
+
+
+MISREAD = {
+    "other levels": (
+        '"gap: subj, obj"',
+        ["condition 's' is not known in paradigm rc; expected subj or obj (and 39 more rows)"],
+    ),
+    "a level too few": ('"gap: s"', ["condition 'o' is not known in paradigm rc; expected s (and 39 more rows)"]),
+    "semicolons": ('"gap: s; o"', ["factors is 'gap: s; o'; expected  factor: level, level"]),
+    "a condition": ("s", ["factors is 's'; expected  factor: level, level", "(and 79 more rows)"]),
+}
+
+
+@pytest.mark.parametrize("everywhere", [False, True], ids=["on one row", "on every row"])
+@pytest.mark.parametrize(("cell", "said"), MISREAD.values(), ids=MISREAD)
+def test_factors_that_are_misread_are_said_in_three_lines(
+    cell: str, said: list[str], everywhere: bool, tmp_path: Path
+) -> None:
+    rows = [
+        f"rc,r,i{n},{condition},One two.,{cell if everywhere or (n == 0 and condition == 's') else ''}\n"
+        for n in range(40)
+        for condition in "so"
+    ]
+    with pytest.raises(study.DataError) as caught:
+        stimuli.read(write(tmp_path, HEADER.replace("sentence", "sentence,factors") + "".join(rows)))
+    assert len(caught.value.faults) <= 3
+    assert all(part in str(caught.value) for part in said if everywhere or "79" not in part)

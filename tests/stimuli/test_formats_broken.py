@@ -31,6 +31,9 @@ BROKEN = {  # file: a line to put in as the second but one, what is said of it, 
     "syntaxgym-table.csv": ("3,plain,x,end,slept", "region_number is not a number", 2),
     "agreement.tsv": ("no\ttabs", "2 cells, expected 18", 3),
     "pairs.tsv": ("Goats sleep.\t", "a sentence is empty", 2),
+    "pairs-corpus.jsonl": ('{"sentence_good": "山羊。", "sentence_bad": ""}', "a sentence is empty", 3),
+    "goat_agrmt.txt": ("Maybe\tthe goat sleeps .", "is not a label and a sentence", 2),
+    "generated.tab": ("no\ttabs", "2 cells, expected 11", 2),
     "pcibex.csv": ("A,3,hats,short,,,,,", "Sentence is empty", 4),
     "turktools.txt": ("#target 3", "'#target 3' is not a header; expected  # section number condition", 4),
 }
@@ -50,6 +53,38 @@ def test_a_broken_row_costs_itself_only(tmp_path: Path, name: str, case: tuple[s
     assert len(materials.items) == items
     with pytest.raises(study.DataError, match=f"line {at + 1}: "):
         stimuli.read(tmp_path / name, format=None if at else "turktools")
+
+
+@pytest.mark.parametrize(
+    ("name", "row", "message"),
+    [
+        ("goat_agrmt.txt", "False\tthe goat sleep .", "a False sentence without a True one of its own"),
+        ("goat_agrmt.txt", "True\tthe goat sleeps .", "a True sentence without a False one of its own"),
+        (
+            "generated.tab",
+            "N\t8\t0\tsing\tis\tcorrect\tx\tthe\t0\t1\tthe is",
+            "only the correct form of this sentence is there",
+        ),
+        (
+            "generated.tab",
+            "N\t8\t0\tsing\tis\tbest\tx\tthe\t0\t1\tthe is",
+            "class 'best' and form 'is'; expected correct or wrong",
+        ),
+        (
+            "generated.tab",
+            "N\t8\t0\tsing\tis\twrong\tx\ta\t0\t1\tthe is",
+            "'the is' does not begin with its prefix 'a'",
+        ),
+        ("generated.tab", "N_V!12\t7\t1\tplur\teat\twrong\tx\ta\t0\t1\ta eat", "a second wrong form of this sentence"),
+    ],
+)
+def test_half_a_pair_is_named_and_costs_itself_only(tmp_path: Path, name: str, row: str, message: str) -> None:
+    text = (FIXTURES / name).read_text(encoding="utf-8")
+    (tmp_path / name).write_text(f"{text}{row}\n", encoding="utf-8")
+    materials, findings = stimuli.examine(tmp_path / name)
+    assert [(f.line, f.severity) for f in findings] == [(text.count("\n") + 1, "error")]
+    assert message in findings[0].message
+    assert len(materials.items) == 2
 
 
 def test_a_quote_that_is_never_closed_costs_its_own_line(tmp_path: Path) -> None:

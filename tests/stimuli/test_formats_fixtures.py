@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gardenpath import stimuli
+from gardenpath import stimuli, study
 from gardenpath.stimuli import Materials, Region, formats
 from gardenpath.stimuli.formats import corpora, csv_and_jsonl
 from gardenpath.stimuli.formats.sentence_rows import Rows
@@ -18,7 +18,7 @@ FIXTURES = Path(__file__).parent / "fixtures"
 FILES = {  # file: format, and the warnings that reading it gives, as (line, rule)
     "items.jsonl": ("items", []),
     "source.csv": ("source", []),
-    "blimp.jsonl": ("blimp", []),
+    "blimp.jsonl": ("blimp", [(2, "region-not-found"), (2, "region-not-found")]),
     "blimp-hub.jsonl": ("blimp", []),
     "blimp-nl.csv": (
         "blimp-nl",
@@ -43,6 +43,11 @@ FILES = {  # file: format, and the warnings that reading it gives, as (line, rul
     "agreement.tsv": ("linzen", [(4, "region-not-found")]),
     "pairs.tsv": ("pairs", []),
     "pairs-good-bad.csv": ("pairs", []),
+    "pairs-corpus.jsonl": ("pairs", []),
+    "pairs-table.csv": ("pairs", []),
+    "goat_agrmt.txt": ("clams", []),
+    "goat_prep.txt": ("clams", []),
+    "generated.tab": ("gulordava", []),
     "pcibex.csv": ("pcibex", []),
     "pcibex-list.csv": ("pcibex", []),
     "turktools.txt": ("turktools", []),
@@ -58,6 +63,8 @@ LANGUAGES = {
     "syntaxgym": "en",
     "linzen": "en",
     "pairs": "und",
+    "clams": "und",
+    "gulordava": "und",
     "pcibex": "und",
     "turktools": "und",
 }
@@ -91,7 +98,9 @@ def test_every_format_and_every_fixture_is_tested() -> None:
 @pytest.mark.parametrize(("name", "format"), [(name, format) for name, (format, _) in FILES.items()])
 def test_a_file_is_recognised_as_its_own_format_and_no_other(name: str, format: str) -> None:
     text = (FIXTURES / name).read_text(encoding="utf-8")
-    assert [module.NAME for module in formats.FORMATS if module.recognises(text)] == [format]
+    claimed = {module.NAME for module in formats.FORMATS if module.recognises(text)}
+    assert claimed - {"pairs"} == {format} - {"pairs"}  # which claims whatever names two sentences
+    assert format == formats.recognise(text, name).NAME
 
 
 @pytest.mark.parametrize("name", FILES)
@@ -106,7 +115,8 @@ def test_reading_writing_and_reading_gives_equal_items(tmp_path: Path, name: str
     before = fixture(name)
     lost = stimuli.write(before, tmp_path / name, format=format)
     assert stimuli.read(tmp_path / name) == before
-    assert lost == (["names of paradigms, other than the file's name"] if format == "pairs" else [])
+    in_file_names = ("pairs.tsv", "pairs-good-bad.csv", "goat_agrmt.txt", "goat_prep.txt")
+    assert lost == (["names of paradigms, other than the file's name"] if name in in_file_names else [])
     assert format == formats.recognise((tmp_path / name).read_text(encoding="utf-8"), name).NAME
 
 
@@ -121,7 +131,8 @@ def test_ids_are_unique_and_begin_with_the_paradigm(name: str) -> None:
 
 @pytest.mark.parametrize("name", [name for name, (format, _) in FILES.items() if format in LANGUAGES])
 def test_the_language_is_what_the_format_knows(name: str) -> None:
-    assert {item.language for item in fixture(name).items} == {LANGUAGES[FILES[name][0]]}
+    stated = {"pairs-table.csv": "fr"}  # in a column of its own
+    assert {item.language for item in fixture(name).items} == {stated.get(name, LANGUAGES[FILES[name][0]])}
 
 
 @pytest.mark.parametrize("pair", list(itertools.permutations(["blimp", "blimp-nl", "turblimp", "jblimp"], 2)))
@@ -157,7 +168,8 @@ LOST = {
     "source": [],
     "blimp": ["regions of 240 sentences"],
     "blimp-nl": [],
-    "pairs": [
+    "pairs": ["regions of 240 sentences"],
+    "clams": [
         "names of paradigms, other than the file's name",
         *(f"paradigm {p}" for p in PARADIGMS),
         "ids of 120 items, as 'materials-1' for 'npi-01'",
@@ -171,6 +183,8 @@ LOST = {
     "climp": ["regions of 240 sentences"],
     "jblimp": ["regions of 240 sentences"],
     "syntaxgym": ["regions of 240 sentences"],
+    # these have the same critical words in both members, where an agreement table has two forms of one verb
+    "gulordava": [*(f"paradigm {p}" for p in PARADIGMS), *(f"10 items of paradigm {p}" for p in PARADIGMS)],
     "linzen": [*(f"paradigm {p}" for p in PARADIGMS), *(f"10 items of paradigm {p}" for p in PARADIGMS)],
     "pcibex": ["regions of 240 sentences"],
     "turktools": [
@@ -190,7 +204,7 @@ def test_what_a_format_cannot_hold_of_the_example_study_is_listed(
     assert stimuli.write(materials, tmp_path / "written", format=format) == LOST[format]
     again, _ = stimuli.examine(tmp_path / "written", format=format)
     assert holds(again, materials) == (not LOST[format])
-    if format != "linzen":
+    if format not in ("linzen", "gulordava"):
         assert [list(t.values()) for t in texts(again).values()] == [
             list(t.values()) for t in texts(materials).values()
         ]
@@ -300,6 +314,93 @@ def test_sections_of_turktools_are_paradigms_and_further_lines_are_kept() -> Non
     ]
     assert materials.items[1].extra == {"number": "2", "field 2": "yes", "field 4": "no"}
     assert materials.items[0].extra["field 2 (simple)"] == "Has the goat left?"
+
+
+def test_pairs_of_any_corpus_have_the_names_that_their_columns_say() -> None:
+    said = {
+        name: [(item.id, item.paradigm, dict(item.extra)) for item in fixture(name).items]
+        for name in ("pairs-corpus.jsonl", "pairs-table.csv")
+    }
+    assert said == {
+        "pairs-corpus.jsonl": [
+            ("goat_aspect-0", "goat_aspect", {"idx": "0", "tokens": "[1, 2]"}),
+            ("goat_aspect-1", "goat_aspect", {"idx": "1", "tokens": "[3]"}),
+            ("goat_classifier-0", "goat_classifier", {"idx": "0", "tokens": "[]"}),
+        ],
+        "pairs-table.csv": [
+            ("goat_number-1", "goat_number", {"source": "hand"}),
+            ("goat_number-2", "goat_number", {"source": 'a "model"'}),
+            ("goat_ne-3", "goat_ne", {"source": "hand"}),
+        ],
+    }
+    assert [p.phenomenon for p in fixture("pairs-table.csv").paradigms] == ["agreement", "negation"]
+
+
+def test_an_id_is_its_text_whether_the_file_writes_a_number_or_a_text(tmp_path: Path) -> None:
+    pair = {"good_sentence": "x", "bad_sentence": "y", "phenomenon": "f", "paradigm": "p"}
+    (tmp_path / "j.jsonl").write_text("".join(json.dumps({"ID": n, **pair}) + "\n" for n in (1, "2", "b3")))
+    materials = stimuli.read(tmp_path / "j.jsonl")
+    assert [item.id for item in materials.items] == ["p-1", "p-2", "p-b3"]
+    assert stimuli.write(materials, tmp_path / "again.jsonl", format="jblimp") == []
+    assert [json.loads(line)["ID"] for line in (tmp_path / "again.jsonl").open()] == [1, "2", "b3"]
+
+
+def test_a_column_that_numbers_something_else_names_no_items(tmp_path: Path) -> None:
+    lines = ["good,bad,paradigm,id", "Goats eat.,Goats eats.,goats,7", "Hats fall.,Hats falls.,goats,7"]
+    (tmp_path / "t.csv").write_text("\n".join(lines))
+    assert [item.id for item in stimuli.read(tmp_path / "t.csv").items] == ["goats-1", "goats-2"]
+
+
+def test_the_verb_is_the_region_of_gulordavas_rows_and_the_rest_of_the_sentence_follows_it() -> None:
+    materials = fixture("generated.tab")
+    assert list(texts(materials).values()) == [
+        {
+            "grammatical": "the goat near the hats sleeps here .",
+            "ungrammatical": "the goat near the hats sleep here .",
+        },
+        {"grammatical": "six moons eat a hat", "ungrammatical": "six moons eats a hat"},
+    ]
+    assert regions(materials, "generated-N_V!12-7-0", "ungrammatical") == {"critical": "sleep"}
+    assert materials.items[0].extra["freq wrong"] == "140"
+
+
+def test_a_gold_file_is_read_with_the_sentences_beside_it(tmp_path: Path) -> None:
+    (tmp_path / "goats.text").write_text("the goat sleeps here . <eos>\nsix goats near it eat <eos>\nit is\n")
+    gold = tmp_path / "goats.gold"
+    gold.write_text("2\tsleeps\tsleep\t0\n4\teat\teats\t1\n1\twas\twere\t0\n2\tis\tare\t0\n")
+    materials, findings = stimuli.examine(gold)
+    assert list(texts(materials).values()) == [
+        {"grammatical": "the goat sleeps here .", "ungrammatical": "the goat sleep here ."},
+        {"grammatical": "six goats near it eat", "ungrammatical": "six goats near it eats"},
+    ]
+    assert regions(materials, "goats-2", "grammatical") == {"critical": "eat"}
+    assert [(f.line, "word 1 of its sentence is 'is'" in f.message) for f in findings] == [(3, True), (4, False)]
+    (tmp_path / "goats.text").unlink()
+    with pytest.raises(study.DataError, match=r"expected them in goats\.text"):
+        stimuli.read(gold)
+
+
+def test_the_region_of_a_blimp_pair_is_found_where_the_word_has_a_space(tmp_path: Path) -> None:
+    record = {"sentence_good": "Tina revealed Margaret.", "sentence_bad": "The horse revealed Margaret.", "UID": "u"}
+    record |= {"two_prefix_prefix_good": "Tina", "two_prefix_prefix_bad": "The horse", "two_prefix_word": " revealed"}
+    (tmp_path / "u.jsonl").write_text(json.dumps(record | {"linguistics_term": "t", "pairID": "0"}))
+    materials = stimuli.read(tmp_path / "u.jsonl")
+    assert [regions(materials, "u-0", condition) for condition in ("grammatical", "ungrammatical")] == [
+        {"critical": "revealed"}
+    ] * 2
+
+
+@pytest.mark.data
+def test_every_pair_of_blimps_prefix_files_has_its_region(real_data: Path) -> None:
+    unmarked = {}
+    for path in sorted((real_data / "blimp").glob("*.jsonl")):
+        first = json.loads(path.read_text().partition("\n")[0])
+        if first["one_prefix_method"] or first["two_prefix_method"]:
+            materials = stimuli.read(path)
+            marked = sum(all(s.regions for s in item.sentences.values()) for item in materials.items)
+            unmarked[path.stem] = 1000 - marked
+    assert len(unmarked) == 40
+    assert not any(unmarked.values())
 
 
 def test_two_columns_without_a_header_are_read_when_the_format_is_named(tmp_path: Path) -> None:

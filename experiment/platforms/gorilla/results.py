@@ -18,9 +18,9 @@ from gardenpath.study.screens import Record, WordRecord
 
 from ..cell_values import as_number, truth
 from ..damages import damage
-from ..imported import ImportedSession, ImportedTrial, answer_given, records_of, timed, words_read
+from ..imported import ImportedSession, ImportedTrial, answer_given, reached_end, records_of, shared, timed, words_read
 from ..losses import Losses
-from ..mapping import ColumnMapping, matches
+from ..mapping import ColumnMapping
 from ..outline import answered, asked, late, read_at_once, sentence_of, timeout
 from ..sources import Source
 from ..widecsv import Wide, wide
@@ -98,7 +98,7 @@ def _together(first: ImportedSession, second: ImportedSession) -> ImportedSessio
     return replace(
         shown,
         trials=tuple(sorted(trials, key=lambda trial: trial.position)),
-        complete=first.complete and second.complete,
+        complete=first.complete and second.complete if None not in (first.complete, second.complete) else None,
         started=first.started or second.started,
         finished=max(filter(None, [first.finished, second.finished]), default=None),
         demographics={**first.demographics, **second.demographics},
@@ -149,19 +149,22 @@ def _session(
         faults.append(
             f"{source.name}, line {line}: one participant has {len(shas)} versions of the study; expected one"
         )
+    people = {mapping.text(row, "participant", PUBLIC): n for n, row in rows}
+    if len(people) > 1:
+        faults.append(shared(f"{source.name}, line {line}: the session of one {PRIVATE}", people))
     trials = tuple(_trials(source, rows, mapping, losses))
     public, private = first.get(PUBLIC, ""), first.get(PRIVATE, "")
     times = sorted(time for n, row in rows if (time := _when(row, losses, n)) is not None)
     status, of = first.get("Participant Status"), as_number(shown.get(f"{SHEET}of"))
     slot = as_number(shown.get(f"{SHEET}slot"))
-    has_every_trial = of is None or len({trial.position for trial in trials}) == of
+    reached = reached_end(trials, of)
     browser, system = (re.split(r"[ /][\d.]", first.get(f"Participant {what}", ""))[0] for what in ("Browser", "OS"))
     return ImportedSession(
         id=f"{first.get('Experiment ID', '')} {private}",
         participant=mapping.text(first, "participant") or (private if public in ("", "BLIND") else public),
         source=NAME,
         trials=trials,
-        complete=(status is None or status.casefold() == "complete") and has_every_trial,
+        complete=reached if status is None else status.casefold() == "complete" and reached is not False,
         where=source.name,
         started=_iso(times[0]) if times else None,
         finished=_iso(times[-1]) if times else None,
@@ -207,7 +210,7 @@ def _trials(source: Source, rows: Sequence[Row], mapping: ColumnMapping, losses:
         if f"{SHEET}version_sha256" in lines[0][1]:
             yield _ours(source, lines, losses)
         else:
-            yield _theirs(source, lines, n, mapping)
+            yield _theirs(source, lines, n, mapping, losses)
 
 
 def _trial_key(row: Cells, mapping: ColumnMapping) -> tuple[Any, ...]:
@@ -276,14 +279,18 @@ def _words(texts: Sequence[str], done: Sequence[Row], losses: Losses) -> tuple[W
     return timed(texts, times)
 
 
-def _theirs(source: Source, lines: Sequence[Row], position: int, mapping: ColumnMapping) -> ImportedTrial:
+def _theirs(
+    source: Source, lines: Sequence[Row], position: int, mapping: ColumnMapping, losses: Losses
+) -> ImportedTrial:
     """Return a trial as the mapping describes it."""
     line, row = lines[0]
-    number = as_number(mapping.text(row, "trial"))
+    number, condition = as_number(mapping.text(row, "trial")), mapping.text(row, "condition", f"{SHEET}condition")
+    if condition is None:
+        losses.add("the row of an item names no condition; it is called only", line)
     return ImportedTrial(
         position=position if number is None else int(number),
         item=mapping.text(row, "item", f"{SHEET}item") or "",
-        condition=mapping.text(row, "condition", f"{SHEET}condition") or "only",
+        condition=condition or "only",
         where=f"{source.name}, line {line}",
         role=mapping.text(row, "role", f"{SHEET}role"),
         paradigm=mapping.text(row, "paradigm"),
@@ -301,15 +308,14 @@ def _their_words(lines: Iterable[Row], mapping: ColumnMapping) -> tuple[WordReco
 
 def _mapped_answers(lines: Iterable[Row], mapping: ColumnMapping) -> Iterator[Record]:
     """Yield the answers that the mapping describes, of each prompt the last."""
-    for rule in mapping.answers:
-        answered = [row for _, row in lines if matches(row, rule.where) and rule.columns["response"] in row]
-        if answered:
-            row = answered[-1]
-            rt = as_number(row.get(rule.columns["rt"])) if "rt" in rule.columns else None
-            correct = truth(row.get(rule.columns.get("correct", "")))
-            side = row.get(rule.columns.get("side", ""))
+    last = {rule.asked: (rule, mapping.said(row, rule)) for _, row in lines for rule in mapping.rules(row)}
+    for prompt in dict.fromkeys(rule.asked for rule in mapping.answers):
+        if prompt in last:
+            rule, said = last[prompt]
+            rt = as_number(said.get("rt"))
             ms = None if rt is None else mapping.ms("rt", rt)
-            yield answer_given(rule.task, rule.asked, row[rule.columns["response"]], correct, rt=ms, side=side)
+            correct = truth(said.get("correct"))
+            yield answer_given(rule.task, prompt, said["response"], correct, rt=ms, side=said.get("side"))
 
 
 def _clock(row: Cells) -> float | None:

@@ -5,6 +5,7 @@ another with the same item and condition are one trial.
 """
 
 import json
+import logging
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
@@ -15,23 +16,28 @@ from gardenpath.study.screens import Record, WordRecord
 from ..cell_values import as_number, truth
 from ..imported import ImportedSession, ImportedTrial, answer_given, numbered, records_of, timed
 from ..losses import Losses
-from ..mapping import AnswerRule, ColumnMapping, Row, is_empty, matches, plain
+from ..mapping import AnswerRule, ColumnMapping, Row, is_empty, plain
 from ..sources import Source
 from .rows import Run, runs
 from .rows import recognises as recognises
 
+log = logging.getLogger("gardenpath")
 NAME = "jspsych"
-# Names under which studies keep who takes part, item and condition, in the order of preference.
+# Names under which studies keep who takes part (in any case, with _ or without), item and condition, in the order of preference.
 PERSON = (
-    "PROLIFIC_PID",
-    "prolific_pid",
-    "prolific_id",
-    "participant_id",
-    "participant",
-    "subject_id",
-    "subject",
-    "workerId",
+    *(
+        "prolific_pid",
+        "prolific_id",
+        "participant_id",
+        "participant",
+        "participant_number",
+        "subject_id",
+        "subject",
+        "subj",
+    ),
+    *("worker_id", "sona_id", "ppt"),
 )
+RUN = "run_id"  # of one run of a page, by some hosts; each is a participant of its own where nobody is named
 ITEM = ("item", "item_id", "itemID", "item_number")
 CONDITION = ("condition", "cond")
 TASKS = ("rating", "question", "choice")
@@ -40,19 +46,21 @@ BLANK = "____"
 
 
 def read(source: Source, mapping: ColumnMapping | None) -> list[ImportedSession]:
-    """Return the sessions of a file; without a participant's name in the rows each run is a participant of its own."""
+    """Return the sessions of a file; a file of one run whose rows name no participant is a participant of its own."""
     return sessions(runs(source), source, mapping or ColumnMapping(), NAME)
 
 
 def sessions(file_runs: Iterable[Run], source: Source, mapping: ColumnMapping, platform: str) -> list[ImportedSession]:
-    """Return the sessions of these runs; raises `study.DataError` where their rows name no items."""
+    """Return the sessions of these runs; raises `study.DataError` where their rows name no items, or do not tell people apart."""
     losses = Losses(source.name, "row")
     made: list[ImportedSession] = []
+    unnamed: set[str] = set()
     ran = list(file_runs)
     for n, run in enumerate(ran, start=1):
         rows = mapping.prepare(run.rows, run.where)
         usual = run.participant or (source.stem if len(ran) == 1 else f"{source.stem}-{n}")
-        for person, person_rows in _people(rows, mapping, usual):
+        unnamed.add(usual)
+        for person, person_rows in _people(rows, mapping, usual, run):
             for part in _restarts(person_rows):
                 made.append(_session(part, person, run, source.stem, mapping, losses, platform))
     if not any(session.trials for session in made):
@@ -66,14 +74,65 @@ def sessions(file_runs: Iterable[Run], source: Source, mapping: ColumnMapping, p
             f"the rows have {', '.join(columns[:20])}"
         )
     losses.report()
+    if nameless := sum(session.participant in unnamed for session in made):
+        log.info(
+            "%s: %d of %d sessions do not say in their rows who took part; they are known by %s",
+            *(source.name, nameless, len(made), "their run" if platform == NAME else "their worker or study result"),
+        )
     return numbered(made)
 
 
-def _people(rows: Iterable[Row], mapping: ColumnMapping, usual: str) -> list[tuple[str, list[Row]]]:
+def _people(rows: Sequence[Row], mapping: ColumnMapping, usual: str, run: Run) -> list[tuple[str, list[Row]]]:
+    """Return the rows of each person; raises `study.DataError` where several ran the page and nothing says who."""
+    columns = _naming(rows, mapping, run)
+
+    def name(row: Row) -> str | None:
+        return mapping.text(row, "participant", *columns)
+
     people: dict[str, list[Row]] = {}
-    for row in rows:
-        people.setdefault(mapping.text(row, "participant", *PERSON) or usual, []).append(row)
+    # A name that only some rows of a run hold, as the answer to a first page, is that of the others too.
+    whole = all(name(row) is not None for row in rows)
+    parts = [[row] for row in rows] if whole else list(_restarts(rows)) if run.participant is None else [list(rows)]
+    for part in parts:
+        names = {said for row in part if (said := name(row)) is not None}
+        if len(names) > 1 or (not names and len(parts) > 1):
+            raise study.DataError(_unnamed(run, parts, mapping, columns))
+        people.setdefault(next(iter(names), usual), []).extend(part)
     return list(people.items())
+
+
+def _naming(rows: Sequence[Row], mapping: ColumnMapping, run: Run) -> list[str]:
+    """Return the columns that usually name people; raises `study.DataError` where a later one tells more of them apart."""
+    if "participant" in mapping.columns:
+        return []
+    filled = {column for row in rows for column, cell in row.items() if not mapping.lacks(cell)}
+    known = {column: column.lower().replace("_", "").replace(" ", "") for column in sorted(filled)}
+    columns = [column for name in (*PERSON, RUN) for column, said in known.items() if said == name.replace("_", "")]
+    for other in columns[1:]:
+        pairs = {(mapping.text(row, "", columns[0]), mapping.text(row, "", other)) for row in rows}
+        both = [pair for pair in pairs if None not in pair]
+        if known[other] != "runid" and len(both) > len({one for one, _ in both}):
+            raise study.DataError(
+                f"{run.where}: columns {columns[0]} and {other} tell people apart differently ({len({a for a, _ in both})} and "
+                f"{len({b for _, b in both})} of them); state which names them in the mapping: [columns] participant"
+            )
+    return columns
+
+
+def _unnamed(run: Run, parts: Sequence[Sequence[Row]], mapping: ColumnMapping, columns: Sequence[str]) -> str:
+    """Return the question who ran the page, with the columns that may say it."""
+    said = [{name: {plain(row.get(name)) for row in part} for name in part[0]} for part in parts]
+    differ = [
+        name
+        for name in said[0]
+        if all(len(of.get(name, ())) == 1 for of in said) and len({*map(str, (of[name] for of in said))}) > 1
+    ]
+    may = f" (columns that differ from run to run: {', '.join(differ[:8])})" if differ else ""
+    what = f"{' and '.join(columns)} name some rows of them alone" if columns else "no column known here says by whom"
+    return (
+        f"{run.where}: holds {len(parts)} runs of the page, and {what}; name the column in the mapping: [columns] participant"
+        f"{may}, or give each run a file of its own"
+    )
 
 
 def _restarts(rows: Sequence[Row]) -> Iterator[list[Row]]:
@@ -88,10 +147,8 @@ def _restarts(rows: Sequence[Row]) -> Iterator[list[Row]]:
 
 
 def _index(row: Row) -> float:
-    try:
-        return float(row.get("trial_index", "nan"))
-    except (TypeError, ValueError):
-        return float("nan")
+    number = as_number(row.get("trial_index", row.get("time_elapsed")))
+    return float("nan") if number is None else number
 
 
 def _session(
@@ -103,7 +160,7 @@ def _session(
         person,
         platform,
         tuple(_trials(rows, run.where, mapping, losses)),
-        complete=run.whole and run.complete,
+        complete=run.complete if run.whole else False,
         where=run.where,
         started=run.started or mapping.text(first, "started"),
         finished=run.finished or mapping.text(first, "finished"),
@@ -120,16 +177,22 @@ def _trials(rows: Iterable[Row], where: str, mapping: ColumnMapping, losses: Los
             words, answers = _words(row, mapping, losses, n), _answers(row, mapping)
         except ValueError as error:
             raise study.DataError(f"{where}, row {n}: {error}") from None
-        if words is None and not answers:
-            continue
         item, condition = mapping.text(row, "item", *ITEM), mapping.text(row, "condition", *CONDITION)
+        # What was not answered is a trial all the same.
+        unanswered = (
+            row.get("trial_type") in ANSWERED and is_empty(row.get("response")) and None not in (item, condition)
+        )
+        if words is None and not answers and not unanswered:
+            continue
         if item is None or condition is None:
             kind = row.get("trial_type") or "row"
             losses.add(f"{kind} names no {'item' if item is None else 'condition'}; left out", n)
             continue
+        if unanswered:
+            losses.add(f"{row['trial_type']} has no response; it stays empty", n)
         place = f"{where}, row {n}"
         records = records_of(words or (), answers)
-        if current and (current.item, current.condition) == (item, condition) and not (words and current.has_words):
+        if current and current.goes_on(item, condition, records):
             current = replace(current, records=current.records + records)
             continue
         if current:
@@ -188,8 +251,7 @@ def _json(cell: Any) -> Any:
 def _answers(row: Row, mapping: ColumnMapping) -> list[Record]:
     """Return the answers of a row: as the mapping states, or else as the plugins that are known record them."""
     if mapping.answers:
-        rules = [rule for rule in mapping.answers if matches(row, rule.where)]
-        return [answer for rule in rules if (answer := _mapped_answer(row, rule, mapping))]
+        return [answer for rule in mapping.rules(row) if (answer := _mapped_answer(row, rule, mapping))]
     response, kind = _json(row.get("response")), row.get("trial_type")
     if kind not in ANSWERED or is_empty(response):
         return []
@@ -212,9 +274,9 @@ def _answers(row: Row, mapping: ColumnMapping) -> list[Record]:
 
 
 def _mapped_answer(row: Row, rule: AnswerRule, mapping: ColumnMapping) -> Record | None:
-    cells = {ours: _json(row.get(theirs)) for ours, theirs in rule.columns.items()}
-    if is_empty(cells["response"]) or isinstance(cells["response"], (list, dict)):
+    said = {ours: _json(cell) for ours, cell in mapping.said(row, rule).items()}
+    if isinstance(said["response"], (list, dict)):
         return None
-    side = None if is_empty(cells.get("side")) else plain(cells["side"])
-    rt = _ms(cells.get("rt"), mapping)
-    return answer_given(rule.task, rule.asked, plain(cells["response"]), truth(cells.get("correct")), rt=rt, side=side)
+    side = None if "side" not in said else plain(said["side"])
+    rt = _ms(said.get("rt"), mapping)
+    return answer_given(rule.task, rule.asked, plain(said["response"]), truth(said.get("correct")), rt=rt, side=side)

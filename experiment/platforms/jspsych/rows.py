@@ -10,6 +10,7 @@ from typing import Any
 
 from gardenpath import study
 
+from ..cell_values import stripped
 from ..mapping import Row
 from ..native import SESSION
 from ..sources import Source
@@ -32,7 +33,7 @@ class Run:
     participant: str | None = None
     started: str | None = None
     finished: str | None = None
-    complete: bool = True
+    complete: bool | None = None
 
 
 def recognises(source: Source) -> bool:
@@ -47,7 +48,7 @@ def recognises(source: Source) -> bool:
 def _separator(text: str) -> str | None:
     """Return what parts the columns of a CSV of jsPsych's, which another program may have saved again; None for another text."""
     for separator in SEPARATORS:
-        header = next(csv.reader(io.StringIO(text, newline=""), delimiter=separator), [])
+        header = next(csv.reader(io.StringIO(text, newline=""), delimiter=separator, skipinitialspace=True), [])
         if {"trial_type", "time_elapsed"} <= {*header} or SESSION in header:
             return separator
     return None
@@ -110,7 +111,8 @@ def _count(values: Iterable[Any]) -> int:
 def _csv(source: Source) -> Run:
     """Return the rows of a CSV; a last row that is cut short is left out."""
     separator = _separator(source.text) or ","
-    header, *body = [row for row in csv.reader(io.StringIO(source.text, newline=""), delimiter=separator) if row]
+    lines = csv.reader(io.StringIO(source.text, newline=""), delimiter=separator, skipinitialspace=True)
+    header, *body = stripped(filter(None, lines), source.name)
     quoted = source.text.startswith('"') and not source.text.rstrip().endswith('"')
     whole = not body or (len(body[-1]) == len(header) and not quoted)
     if not whole:
@@ -122,7 +124,7 @@ def _csv(source: Source) -> Run:
         if len(row) != len(header)
     ]
     if faults:
-        raise study.DataError(faults[:5])
+        raise study.DataError(faults)
     return Run(tuple(dict(zip(header, row, strict=True)) for row in body if row != header), source.name, whole)
 
 

@@ -13,9 +13,9 @@ from gardenpath.study.screens import Record, WordRecord
 
 from ..cell_values import truth
 from ..epochs import utc
-from ..imported import ImportedSession, ImportedTrial, answer_given, records_of, timed
+from ..imported import ImportedSession, ImportedTrial, answer_given, records_of, say_scattered, shared, timed
 from ..losses import Losses
-from ..mapping import ColumnMapping, Row, matches
+from ..mapping import ColumnMapping, Row
 from ..sources import Source
 from ..table.results import LINE, answer, cells
 
@@ -41,6 +41,7 @@ def read(source: Source, mapping: ColumnMapping | None) -> list[ImportedSession]
     rows = mapping.prepare(cells(source, mapping.separator), source.name)
     losses = Losses(source.name)
     faults: list[str] = []
+    say_scattered(source.name, "submissions", (row["submission_id"] for row in rows))
     submissions: dict[str, list[Row]] = {}
     for row in rows:
         submissions.setdefault(str(row["submission_id"]), []).append(row)
@@ -54,6 +55,12 @@ def read(source: Source, mapping: ColumnMapping | None) -> list[ImportedSession]
             f"the rows have {', '.join(columns)}"
         )
     losses.report()
+    if nameless := sum(session.participant == session.id for session in sessions):
+        log.info(
+            "%s: %d of %d submissions do not say who took part; each counts as a participant of its own, unless the mapping names "
+            "a column: [columns] participant",
+            *(source.name, nameless, len(sessions)),
+        )
     return sessions
 
 
@@ -61,7 +68,10 @@ def _session(
     source: Source, id: str, rows: Sequence[Row], mapping: ColumnMapping, losses: Losses, faults: list[str]
 ) -> ImportedSession:
     first = rows[0]
-    person = mapping.text(first, "participant", *PERSON) or f"submission {id}"
+    people = dict.fromkeys(name for row in rows if (name := mapping.text(row, "participant", *PERSON)) is not None)
+    if len(people) > 1:
+        faults.append(shared(f"{source.name}, line {first[LINE]}: submission {id}", people))
+    person = next(iter(people), f"submission {id}")
     trials = tuple(_trials(source, rows, mapping, losses, faults))
     return ImportedSession(
         f"submission {id}",
@@ -92,7 +102,7 @@ def _trials(
         if item is None or condition is None:
             losses.add(f"a screen names no {'item' if item is None else 'condition'}; left out", row[LINE])
             continue
-        if current and (current.item, current.condition) == (item, condition) and not (words and current.has_words):
+        if current and current.goes_on(item, condition, records):
             current = replace(current, records=current.records + records)
             continue
         if current:
@@ -127,8 +137,7 @@ def _words(
 def _answers(source: Source, row: Row, mapping: ColumnMapping, faults: list[str]) -> tuple[Record, ...]:
     """Return the answers of a screen: as the mapping states, or else its rating, its choice of an option, or its response."""
     if mapping.answers:
-        rules = [rule for rule in mapping.answers if matches(row, rule.where)]
-        mapped = [answer(row, rule, mapping, source.name, faults) for rule in rules]
+        mapped = [answer(row, rule, mapping, source.name, faults) for rule in mapping.rules(row)]
         return tuple(one for one in mapped if one is not None)
 
     def cell(name: str) -> str | None:

@@ -58,8 +58,8 @@ class _Columns:
     grouped: bool = False
     turn: int = 0
 
-    def comment(self, text: str) -> None:
-        """Take in a comment, whatever it says."""
+    def comment(self, text: str) -> str | None:
+        """Take in a comment, whatever it says; return what is wrong with it, or None."""
         if text.startswith("Columns below this comment"):
             self.formats, self.grouped = [[]], False
         elif text.startswith("The lines below this comment are in groups of"):
@@ -69,9 +69,12 @@ class _Columns:
         elif column := COLUMN.match(text):
             if self.grouped and not text.startswith("Col."):  # the groups are over
                 self.formats, self.grouped, self.turn = [self.formats[0]], False, 0
-            known = self.formats[-1]
-            del known[int(column[1]) - 1 :]
+            known, number = self.formats[-1], int(column[1])
+            if number > len(known) + 1:
+                return f"the comments name column {number} after column {len(known)}; one is missing: export the results again"
+            del known[number - 1 :]
             known.append(column[2])
+        return None
 
     def of_next(self) -> list[str]:
         names = self.formats[self.turn]
@@ -93,7 +96,9 @@ def results(source: Source, losses: Losses) -> Results:
         if line.startswith(("#", '"#')):
             comment = line.strip(',"').removeprefix("#").strip().replace('""', '"')
             submission += comment.startswith("Results on ")
-            columns.comment(comment)
+            if fault := columns.comment(comment):
+                faults.append(f"{where}: {fault}")
+                break
             _heading(parsed, submission, comment)
         elif line.startswith("["):
             try:
@@ -121,7 +126,11 @@ def results(source: Source, losses: Losses) -> Results:
             elif len(cells) < _least(names):
                 faults.append(f"{where}: {len(cells)} cells; expected {_least(names)} as the comments above say")
             else:
-                named = {name: _unescaped(cell) for name, cell in reversed(list(zip(names, cells, strict=False)))}
+                if len(cells) > len(names) and any(cells[len(names) :]):
+                    losses.add("the row has more cells than the comments above it name; the rest is left out", number)
+                named = {
+                    name: _unescaped(cell).strip() for name, cell in reversed(list(zip(names, cells, strict=False)))
+                }
                 parsed.rows.append(Line(number, submission, named))
     faults += _rewritten(source, parsed)
     if not parsed.rows and not faults:
@@ -174,7 +183,9 @@ def _raw(number: int, submission: int, line: str) -> Iterator[Line]:
         raise ValueError
     names = [name.removesuffix(".") for name in array[2]]
     for row in array[3]:
-        yield Line(number, submission, {names[column]: _unescaped(_said(value)) for column, value in reversed(row)})
+        yield Line(
+            number, submission, {names[column]: _unescaped(_said(value)).strip() for column, value in reversed(row)}
+        )
 
 
 def _said(value: object) -> str:

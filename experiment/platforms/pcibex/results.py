@@ -8,7 +8,8 @@ part is known only from a logged `participant` or `PROLIFIC_PID`, or the column 
 
 import logging
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import groupby
@@ -16,14 +17,14 @@ from itertools import groupby
 from gardenpath import study
 from gardenpath.study.screens import Record, WordRecord
 
-from ..cell_values import as_number, truth
+from ..cell_values import as_number, names_person, truth
 from ..devices import device
-from ..imported import ImportedSession, ImportedTrial, answer_given, numbered, words_read
+from ..imported import ImportedSession, ImportedTrial, answer_given, numbered, reached_end, shared, words_read
 from ..losses import Losses
-from ..mapping import AnswerRule, ColumnMapping, matches
+from ..mapping import AnswerRule, ColumnMapping
 from ..outline import answered, asked, late, nth_value, read_at_once, timeout
 from ..sources import Source
-from .ibex_maze import sentences
+from .ibex_maze import FIRST, sentences
 from .lines import MARK, RAW, Line, Results, results
 
 NAME = "pcibex"
@@ -38,6 +39,9 @@ QUESTION = "Question (NULL if none)"
 WHO = ("participant", "PROLIFIC_PID")
 SHOWN = {QUESTION, "Sentence (or sentence MD5)"}
 CORRECT = "Whether or not answer was correct (NULL if N/A)"
+REACTION_TIME = "_REACTION_TIME_"
+# What stands for the name of a field that has none, and for an answer that was not given.
+NAMELESS = ("", "undefined", "null", "NULL")
 CHOSEN = ("Choice", "Select", "Selection", "Selected", "Final")
 # Our export names a screen, and what stands on it after the screen: the key that ends a text, a button, a timer.
 OURS = re.compile(r"(?:(read|done|time)_)?((context|sentence|ask|page)_\d+)")
@@ -51,6 +55,7 @@ def recognises(source: Source) -> bool:
 def read(source: Source, mapping: ColumnMapping | None) -> list[ImportedSession]:
     """Return the sessions; raises `study.DataError` with every line that cannot be read."""
     mapping, losses = mapping or ColumnMapping(), Losses(source.name)
+    mapping = replace(mapping, missing=("NULL", *mapping.missing))
     file_results = results(source, losses)
     rows = _prepared(file_results.rows, mapping, source.name)
     by_session: dict[tuple[int, str, str], list[Line]] = {}
@@ -71,6 +76,8 @@ def read(source: Source, mapping: ColumnMapping | None) -> list[ImportedSession]
 def _prepared(rows: Sequence[Line], mapping: ColumnMapping, where: str) -> list[Line]:
     """Return the rows with the mapping's repairs, and without those that it leaves out."""
     numbered = [{**row.cells, "": n} for n, row in enumerate(rows)]
+    if mapping.columns.get("participant") in {field for row in rows for field, _ in _fields(row.cells)}:
+        mapping = replace(mapping, columns={n: c for n, c in mapping.columns.items() if n != "participant"})
     ready = mapping.prepare(numbered, where)
     return [Line(rows[row[""]].number, rows[row[""]].submission, {k: v for k, v in row.items() if k}) for row in ready]
 
@@ -98,7 +105,12 @@ def _session(
     finished = datetime.fromtimestamp(float(received), UTC) if received else file_results.received.get(submission)
     times = [time for row in rows if (time := as_number(row.cells.get("EventTime"))) is not None]
     first = next((row.cells for row in rows if "version" in row.cells), {})
-    who = next((name for row in rows if (name := mapping.text(row.cells, "participant", *WHO))), None)
+    about = _about(rows, mapping)
+    names = [mapping.columns["participant"]] if "participant" in mapping.columns else WHO
+    people = dict.fromkeys(name for row in rows if (name := mapping.text(row.cells, "participant", *WHO)))
+    if len(people) > 1:
+        faults.append(shared(f"{source.name}, line {rows[0].number}: the session", people))
+    who = next(iter(people), None) or next((about.pop(f) for f in names if f in about), None)
     agent = file_results.agents.get(submission)
     slot, of = as_number(first.get("slot")), as_number(first.get("of"))
     return ImportedSession(
@@ -106,7 +118,7 @@ def _session(
         participant=who or _nobody(*rows[0].session),
         source=NAME,
         trials=tuple(trials),
-        complete=not cut and bool(trials) and (of is None or len({trial.position for trial in trials}) == of),
+        complete=reached_end(trials, of) if trials and not cut else False,
         where=source.name,
         started=_iso(datetime.fromtimestamp(min(times) / 1000, UTC)) if times else None,
         finished=_iso(finished) if finished else None,
@@ -115,7 +127,7 @@ def _session(
         slot=None if slot is None else int(slot),
         version_sha256=first.get("version_sha256"),
         device=device(agent) if agent else None,
-        demographics=dict(_about(rows)),
+        demographics=about,
     )
 
 
@@ -136,7 +148,7 @@ def _say_who(source: Source, keys: Iterable[tuple[int, str, str]], sessions: Seq
         hashes = f" ({len(set(unknown))} different hashes of an address, which is not a person)" if any(unknown) else ""
         log.info(
             "%s: %d of %d sessions do not say who took part%s; each counts as a participant of its own, unless the mapping names "
-            "a logged column: [columns] participant",
+            "a logged column or a field: [columns] participant",
             *(source.name, len(unknown), len(sessions), hashes),
         )
 
@@ -173,13 +185,22 @@ def _trial(
     item = mapping.text(cells, "item", "item", "Item")
     label, group, number = (_first(cells, names) or "" for names in (LABEL, GROUP, NUMBER))
     readings = _readings(rows, losses) or sentences(rows, losses)
-    answers = [*_mapped_answers(rows, mapping), *_judged(rows, losses)]
-    if ours:
-        answers += _ours(rows, losses)
-    elif item is not None:
-        answers += _chosen(rows, losses)
+    # What the mapping takes, nothing else reads.
+    mapped = list(_mapped_answers(rows, mapping))
+    taken = {n for n, _ in mapped}
+    rest = [row for n, row in enumerate(rows) if n not in taken]
+    answers = [
+        *(_ours(rows, losses) if ours else ()),
+        *(record for _, record in mapped),
+        *_judged(rest, losses),
+    ]
+    if item is not None and not ours:
+        answers += _chosen(rest, losses)
     if not (readings or answers or any(SHOWN & row.cells.keys() for row in rows)):
         return None
+    for what, usual in ("item", ("item", "Item", *GROUP)), ("condition", ("condition", "Condition", *LABEL)):
+        if len({mapping.text(row.cells, what, *usual) for row in rows}) > 1:
+            losses.add(f"the rows of one trial name more than one {what}; that of the first counts", rows[0].number)
     number_in_file = as_number(mapping.text(cells, "trial", "trial") if ours or "trial" in mapping.columns else None)
     condition = mapping.text(cells, "condition", "condition", "Condition") or label
     role = mapping.text(cells, "role", *(["role"] if ours else []))
@@ -202,6 +223,9 @@ def _trial(
 def _readings(rows: Iterable[Line], losses: Losses) -> list[Record]:
     """Return the records of the sentences that were read word by word."""
     read = [row for row in rows if "Reading time" in row.cells]
+    for row in rows:
+        if "Word number" in row.cells and not row.cells.keys() & {"Reading time", FIRST}:
+            losses.add("a word has no column 'Reading time'; left out", row.number)
     sentences = []
     for _, of in groupby(read, key=lambda row: _first(row.cells, ELEMENT)):
         lines = list(of)
@@ -223,23 +247,24 @@ def _word(n: int, row: Line, losses: Losses) -> WordRecord:
     return WordRecord(n, rt, text=row.cells.get("Word", row.cells.get("Value")))
 
 
-def _mapped_answers(rows: Iterable[Line], mapping: ColumnMapping) -> Iterator[Record]:
-    """Yield the answers that the mapping describes."""
-    for rule in mapping.answers:
-        for row in rows:
-            if matches(row.cells, rule.where):
-                yield _by_rule(row, rule, mapping)
-                if not rule.where:
-                    break
+def _mapped_answers(rows: Sequence[Line], mapping: ColumnMapping) -> Iterator[tuple[int, Record]]:
+    """Yield the answers that the mapping describes, each with the row of the trial that holds it."""
+    repeated = set()
+    for n, row in enumerate(rows):
+        for rule in mapping.rules(row.cells):
+            if rule.asked not in repeated:
+                yield n, _by_rule(row, rule, mapping)
+            if not rule.where:  # each row of the trial has the cell
+                repeated.add(rule.asked)
 
 
 def _by_rule(row: Line, rule: AnswerRule, mapping: ColumnMapping) -> Record:
-    said = {ours: row.cells.get(theirs) for ours, theirs in rule.columns.items()}
+    said = mapping.said(row.cells, rule)
     rt = as_number(said.get("rt"))
     return answer_given(
         said.get("task") or rule.task,
         said.get("prompt") or rule.asked,
-        said["response"] or "",
+        said["response"],
         truth(said.get("correct")),
         rt=None if rt is None else mapping.ms("rt", rt),
         side=said.get("side"),
@@ -251,11 +276,14 @@ def _judged(rows: Iterable[Line], losses: Losses) -> Iterator[Record]:
     for row in rows:
         if QUESTION not in row.cells:
             continue
-        response = row.cells["Answer"]
+        response = row.cells.get("Answer", "NULL")
         if response in ("", "NULL"):
             losses.add("a question without an answer; left out", row.number)
             continue
-        judgment = "Judgment" in (_first(row.cells, CONTROLLER) or "")
+        controller = _first(row.cells, CONTROLLER)
+        if controller is None:
+            losses.add(f"no column {CONTROLLER[0]!r}; what is answered is taken for a question", row.number)
+        judgment = "Judgment" in (controller or "")
         rating = judgment and as_number(response) is not None
         task, prompt = ("rating", "acceptability") if rating else ("question", "judgment" if judgment else "question")
         rt = as_number(row.cells.get("Time taken to answer"))
@@ -263,12 +291,13 @@ def _judged(rows: Iterable[Line], losses: Losses) -> Iterator[Record]:
 
 
 def _chosen(rows: Sequence[Line], losses: Losses) -> Iterator[Record]:
-    """Yield the answers to PennController's elements, of each the last one that was given."""
-    for name, row in _last(rows).items():
-        response = row.cells["Value"]
-        if response in ("", "NA"):
+    """Yield the answers to PennController's elements, of each the last one that was given, and those to forms."""
+    given = [(name, row.cells["Value"], row) for name, row in _last(rows).items()]
+    given += [(field, answer, row) for row in rows for field, answer in _form(row.cells)]
+    for name, response, row in given:
+        if response in ("NA", *NAMELESS):
             losses.add(f"{name} has no answer; left out", row.number)
-        else:
+        elif not (names_person(name, response) and any(_fields(row.cells))):
             yield answer_given("question" if as_number(response) is None else "rating", name, response)
 
 
@@ -351,20 +380,45 @@ def _once(records: Iterable[Record]) -> Iterator[Record]:
         yield record if nth == 1 else replace(record, name=f"{record.name} {nth}")
 
 
-def _about(rows: Iterable[Line]) -> Iterator[tuple[str, str]]:
-    """Yield what forms were filled with."""
-    for row in rows:
-        if "Field name" in row.cells and row.cells["Field name"] != "_REACTION_TIME_":
-            yield row.cells["Field name"], row.cells["Field value"]
-        elif row.cells.get("PennElementType") == "Html" and row.cells.get("Parameter") != "_REACTION_TIME_":
-            yield row.cells["Parameter"], row.cells["Value"]
-        elif _typed(row.cells) and not {"item", "Item"} & row.cells.keys():
-            yield row.cells["PennElementName"], row.cells["Value"]
+def _about(rows: Iterable[Line], mapping: ColumnMapping) -> dict[str, str]:
+    """Return what forms outside trials were filled with; a second field of one name has a number after it."""
+    given: dict[tuple[object, ...], tuple[str, str]] = {}
+    for n, row in enumerate(rows):
+        for field, answer in _fields(row.cells):
+            in_trial = mapping.text(row.cells, "item", "item", "Item") is not None
+            if answer not in NAMELESS and (not in_trial or names_person(field, answer)):
+                # An element's choices follow each other, and the last one counts; of a form each row is a field.
+                element = (_first(row.cells, NUMBER), field) if _typed(row.cells) else (n,)
+                given[element] = field, answer
+    times, about = Counter[str](), {}
+    for field, answer in given.values():
+        times[field] += 1
+        about[field if times[field] == 1 else f"{field} {times[field]}"] = answer
+    return about
+
+
+def _fields(cells: dict[str, str]) -> Iterator[tuple[str, str]]:
+    """Yield the field that a row says something of, and what it was filled with."""
+    yield from _form(cells)
+    if _typed(cells):
+        yield cells["PennElementName"], cells["Value"]
+
+
+def _form(cells: dict[str, str]) -> Iterator[tuple[str, str]]:
+    """Yield the field of a form or an Html element; one without a name has the element's."""
+    if "Field name" in cells:
+        field, answer = cells["Field name"], cells["Field value"]
+    elif cells.get("PennElementType") in ("Html", "Controller-Form"):
+        field, answer = cells["Parameter"], cells["Value"]
+    else:
+        return
+    if field != REACTION_TIME:
+        yield cells.get("PennElementName", "field") if field in NAMELESS else field, answer
 
 
 def _typed(cells: dict[str, str]) -> bool:
     return cells.get("PennElementType") in ("TextInput", "DropDown") and cells.get("Parameter") in CHOSEN
 
 
-def _first(cells: dict[str, str], names: Iterable[str]) -> str | None:
+def _first(cells: Mapping[str, str], names: Iterable[str]) -> str | None:
     return next((cells[name] for name in names if name in cells), None)

@@ -18,9 +18,18 @@ from gardenpath import study
 from gardenpath.study.screens import Record, WordRecord
 
 from ..cell_values import as_number, truth
-from ..imported import ImportedSession, ImportedTrial, answer_given, records_of, timed, words_read
+from ..imported import (
+    ImportedSession,
+    ImportedTrial,
+    answer_given,
+    reached_end,
+    records_of,
+    say_scattered,
+    timed,
+    words_read,
+)
 from ..losses import Losses
-from ..mapping import ColumnMapping, matches
+from ..mapping import AnswerRule, ColumnMapping
 from ..outline import answered, late, nth_value, read_at_once, sentence_of, timeout
 from ..sources import Source
 from ..widecsv import Wide, wide
@@ -69,10 +78,21 @@ def _prepared(table: Wide, mapping: ColumnMapping, source: Source) -> list[list[
     filled = [{k: v for k, v in row.items() if v not in missing} | {"": n} for n, row in table.rows]
     ready: list[tuple[int, Cells]] = [(row.pop(""), row) for row in mapping.prepare(filled, source.name)]
     sessions: dict[tuple[str | None, ...], list[tuple[int, Cells]]] = {}
+    unnamed = []
     for line, row in ready:
         who = mapping.text(row, "participant", *WHO), *(_first(row, names) for names in (SESSION, DATE))
-        sessions.setdefault(who if any(who) else next(iter(sessions), (None,)), []).append((line, row))
-    return list(sessions.values())
+        if any(who):
+            sessions.setdefault(who, []).append((line, row))
+        else:
+            unnamed.append((line, row))
+    order = {line: n for n, of in enumerate(sessions.values()) for line, _ in of}
+    say_scattered(source.name, "sessions", (order[line] for line, _ in ready if line in order))
+    if unnamed and len(sessions) > 1:
+        raise study.DataError(
+            f"{source.name}, line {unnamed[0][0]}: names no participant, session and date ({len(unnamed)} rows), and the file has "
+            f"{len(sessions)} sessions; correct the file, or leave these rows out ([[leave_out]])"
+        )
+    return [sorted(of + unnamed, key=lambda one: one[0]) for of in sessions.values()] or [unnamed][: len(unnamed)]
 
 
 def _session(
@@ -102,7 +122,7 @@ def _session(
         participant=participant,
         source=NAME,
         trials=tuple(trials),
-        complete=not cut and (of is None or len({trial.position for trial in trials}) == of),
+        complete=False if cut else reached_end(trials, of),
         where=source.name,
         started=_utc(begun) if begun else None,
         experiment=None if "version" in shown else mapping.constants.get("experiment"),
@@ -130,12 +150,32 @@ def _trials(
     """Yield the trials; rows without an item (consent, instructions) are none."""
     shown = [(line, row) for line, row in rows if mapping.value(row, "item", "item") is not None]
     for _, group in groupby(shown, key=lambda one: _trial_key(one[1], mapping)):
-        lines = list(group)
-        line, cells = lines[0][0], {k: v for _, row in reversed(lines) for k, v in row.items()}
-        if "version_sha256" in cells:
-            yield _ours(source, line, cells, losses)
-        else:
-            yield _theirs(source, line, cells, [row for _, row in lines], mapping, losses)
+        for lines in _apart(list(group), mapping):
+            line, cells = lines[0][0], {k: v for _, row in reversed(lines) for k, v in row.items()}
+            if "version_sha256" in cells:
+                yield _ours(source, line, cells, losses)
+            else:
+                yield _theirs(source, line, cells, [row for _, row in lines], mapping, losses)
+
+
+def _apart(lines: Sequence[tuple[int, Cells]], mapping: ColumnMapping) -> Iterator[list[tuple[int, Cells]]]:
+    """Yield rows alike in item and condition apart where a second trial begins: a loop counts back, or a cell comes again."""
+    current: list[tuple[int, Cells]] = []
+    for line, row in lines:
+        if current and _begins(row, [before for _, before in current], mapping):
+            yield current
+            current = []
+        current.append((line, row))
+    yield current
+
+
+def _begins(row: Cells, current: Sequence[Cells], mapping: ColumnMapping) -> bool:
+    counts = [(as_number(row[c]), as_number(current[-1].get(c))) for c in row if c.endswith(".thisN")]
+    back = any(now is not None and before is not None and now < before for now, before in counts)
+    once = {rule.columns["response"] for rule in mapping.rules(row)}
+    if _list(row.get(mapping.columns.get("rt", ""), "")) is not None:
+        once.add(mapping.columns["rt"])
+    return back or any(column in before for column in once for before in current)
 
 
 def _trial_key(row: Cells, mapping: ColumnMapping) -> tuple[Any, ...]:
@@ -243,11 +283,13 @@ def _theirs(
     source: Source, line: int, cells: Cells, rows: Sequence[Cells], mapping: ColumnMapping, losses: Losses
 ) -> ImportedTrial:
     """Return a trial as the mapping describes it."""
-    position = as_number(mapping.text(cells, "trial"))
+    position, condition = as_number(mapping.text(cells, "trial")), mapping.text(cells, "condition", "condition")
+    if condition is None:
+        losses.add("the row of an item names no condition; it is called only", line)
     return ImportedTrial(
         position=-1 if position is None else int(position),
         item=mapping.text(cells, "item", "item") or "",
-        condition=mapping.text(cells, "condition", "condition") or "only",
+        condition=condition or "only",
         where=f"{source.name}, line {line}",
         role=mapping.text(cells, "role", "role"),
         paradigm=mapping.text(cells, "paradigm"),
@@ -276,19 +318,20 @@ def _their_words(rows: Sequence[Cells], mapping: ColumnMapping, losses: Losses, 
 
 def _mapped_answers(rows: Sequence[Cells], mapping: ColumnMapping, losses: Losses, line: int) -> Iterator[Record]:
     """Yield the answers that the mapping describes, of each prompt the first that is there."""
+    first: dict[str, tuple[AnswerRule, dict[str, Any]]] = {}
+    for row in rows:
+        for rule in mapping.rules(row):
+            first.setdefault(rule.asked, (rule, mapping.said(row, rule)))
     for rule in mapping.answers:
-        answered_rows = [row for row in rows if matches(row, rule.where) and rule.columns["response"] in row]
-        if not answered_rows:
+        if rule.asked not in first:
             losses.add(f"{rule.columns['response']} is empty; no {rule.asked} there", line)
-            continue
-        row = answered_rows[0]
-        response = row[rule.columns["response"]]
-        listed = _list(response)
-        rt = _times(row.get(rule.columns.get("rt", "")), losses, line, mapping)
-        correct = truth(row.get(rule.columns.get("correct", "")))
-        side = row.get(rule.columns.get("side", ""))
-        said = str(listed[-1]) if listed else response
-        yield answer_given(rule.task, rule.asked, said, correct, rt=rt[-1] if rt else None, side=side)
+        elif first[rule.asked][0] is rule:
+            said = first[rule.asked][1]
+            listed, rt = _list(said["response"]), _times(said.get("rt"), losses, line, mapping)
+            response, correct = str(listed[-1]) if listed else said["response"], truth(said.get("correct"))
+            yield answer_given(
+                rule.task, rule.asked, response, correct, rt=rt[-1] if rt else None, side=said.get("side")
+            )
 
 
 def _ms(seconds: float, mapping: ColumnMapping | None = None) -> float:

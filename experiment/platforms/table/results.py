@@ -4,15 +4,25 @@ import csv
 import io
 import logging
 import math
+from collections import Counter
 from collections.abc import Sequence
-from dataclasses import replace
+from itertools import chain
 from typing import Any
 
 from gardenpath import study
 from gardenpath.study.screens import Record, WordRecord
 
-from ..cell_values import truth
-from ..imported import ImportedSession, ImportedTrial, answer_given, records_of
+from ..cell_values import as_number, stripped, truth
+from ..imported import (
+    NOWHERE,
+    Counting,
+    ImportedSession,
+    ImportedTrial,
+    answer_given,
+    records_of,
+    say_scattered,
+    shared,
+)
 from ..mapping import ANSWER, TIMES, AnswerRule, ColumnMapping, Row, matches
 from ..sources import Source
 
@@ -29,17 +39,23 @@ def recognises(source: Source) -> bool:
 
 
 def read(source: Source, mapping: ColumnMapping | None) -> list[ImportedSession]:
-    """Return the sessions of a long table; words stand in the order of the file's positions, which may have gaps."""
+    """Return the sessions of a long table; words keep the positions that it states, counted from 0."""
     if mapping is None:
         raise study.DataError(f"{source.name}: a table needs a mapping that names its columns; see docs/import.md")
     rows = cells(source, mapping.separator)
     _check_columns(source, list(rows[0])[1:], mapping)
     rows = mapping.prepare(rows, source.name)
     faults: list[str] = []
+    count = counting(source.name, rows, mapping)
     sessions = [
-        _session(source.name, name, sat, mapping, faults) for name, sat in _by(rows, mapping, "session", "participant")
+        _session(source.name, name, sat, mapping, faults, count)
+        for name, sat in _by(rows, mapping, "session", "participant")
     ]
     if "trial" not in mapping.columns:
+        sat = [tuple(mapping.text(row, name) for name in ("session", "participant")) for row in rows]
+        say_scattered(source.name, "sessions", sat)
+        read = [tuple(mapping.text(row, name) for name in ("item", "condition")) for row in rows]
+        say_scattered(source.name, "trials", zip(sat, read, strict=True))
         log.info(
             "%s: holds no trial; trials are numbered in the order of the file, perhaps not as presented", source.name
         )
@@ -55,8 +71,8 @@ def cells(source: Source, separator: str = ",") -> list[Row]:
             next(csv.reader([line], delimiter=" ", skipinitialspace=True), []) for line in source.text.splitlines()
         ]
     else:
-        lines = list(csv.reader(io.StringIO(source.text, newline=""), delimiter=separator))
-    lines = [row for row in lines if row]
+        lines = list(csv.reader(io.StringIO(source.text, newline=""), delimiter=separator, skipinitialspace=True))
+    lines = stripped(filter(None, lines), source.name)
     if len(lines) < 2:
         raise study.DataError(f"{source.name}: the file holds no rows; expected a header line and rows")
     header, body = lines[0], lines[1:]
@@ -69,7 +85,7 @@ def cells(source: Source, separator: str = ",") -> list[Row]:
         "the file is cut short, or a cell holds the separator and no quotes"
         for line, row in enumerate(body, start=2)
         if len(row) != len(header)
-    ][:5]
+    ]
     if faults:
         raise study.DataError(faults)
     return [{LINE: line, **dict(zip(header, row, strict=True))} for line, row in enumerate(body, start=2)]
@@ -78,10 +94,22 @@ def cells(source: Source, separator: str = ",") -> list[Row]:
 def _check_columns(source: Source, header: Sequence[str], mapping: ColumnMapping) -> None:
     needed = ["participant", "item", "condition"]
     if not mapping.answers:
-        needed += ["response"] if "response" in mapping.columns else ["word", "rt"]
+        needed += ["response"] if "response" in mapping.columns else ["rt"] if _by_region(mapping) else ["word", "rt"]
     mapped = {*mapping.columns, *mapping.constants}
     faults = [f"columns: {c!r} is missing; expected {', '.join(needed)}" for c in needed if c not in mapped]
-    named = {*mapping.columns.values(), *mapping.carry}
+    if "participant" not in mapped and {"word", "rt"} <= mapped:
+        faults.append("of words with their mean reading times over readers, say so in the mapping:  means = true")
+    taken = [mapping.columns.get("response"), *(rule.columns["response"] for rule in mapping.answers if not rule.where)]
+    twice = sorted({column for column in taken if column is not None and taken.count(column) > 1})
+    faults += [f"column {c!r} is the response of two answers; one column gives one answer" for c in twice]
+    faults += absent_columns(source, header, mapping)
+    if faults:
+        raise study.DataError(f"{source.name}: {fault}" for fault in faults)
+
+
+def absent_columns(source: Source, header: Sequence[str], mapping: ColumnMapping) -> list[str]:
+    """Return a fault for each column that the mapping names and the file does not have."""
+    named = {*mapping.columns.values(), *mapping.carry, *chain(*mapping.joined.values())} - mapping.joined.keys()
     for where in (rule.where for part in (mapping.regions, mapping.leave_out, mapping.repairs) for rule in part):
         named |= {*where}
     for repair in mapping.repairs:
@@ -89,9 +117,13 @@ def _check_columns(source: Source, header: Sequence[str], mapping: ColumnMapping
     for rule in mapping.answers:
         named |= {*rule.where, *rule.columns.values()}
     absent = sorted(named - {*header})
-    faults += [f"column {c!r} is missing; the file has {', '.join(header)}{_otherwise(source, c)}" for c in absent]
-    if faults:
-        raise study.DataError(f"{source.name}: {fault}" for fault in faults)
+    return [f"column {c!r} is missing; the file has {', '.join(header)}{_otherwise(source, c)}" for c in absent]
+
+
+def _by_region(mapping: ColumnMapping) -> bool:
+    """Whether rows are words of which the table names the region and no position."""
+    names_regions = "region" in mapping.columns or bool(mapping.regions)
+    return names_regions and "rt" in mapping.columns and not {"word", "response"} & mapping.columns.keys()
 
 
 def _otherwise(source: Source, column: str) -> str:
@@ -112,17 +144,39 @@ def _by(rows: Sequence[Row], mapping: ColumnMapping, *names: str) -> list[tuple[
     return list(grouped.items())
 
 
-def _session(where: str, name: str, rows: Sequence[Row], mapping: ColumnMapping, faults: list[str]) -> ImportedSession:
+def counting(where: str, rows: Sequence[Row], mapping: ColumnMapping) -> Counting:
+    """Return how the file numbers words; raises `DataError` where its smallest number does not say it, nor the mapping."""
+    if mapping.first_word is not None or "word" not in mapping.columns:
+        return Counting(mapping.first_word or 0, stated=True)
+    read = (row for row in rows if not any(rule.where and matches(row, rule.where) for rule in mapping.answers))
+    first = min((n for row in read if (n := as_number(mapping.text(row, "word"))) is not None), default=0)
+    if first not in (0, 1):
+        raise study.DataError(
+            f"{where}: positions of words (column {mapping.columns['word']!r}) begin at {first:g}; state in the mapping which "
+            "number the first word of a sentence has:  first_word = 1  or  first_word = 0"
+        )
+    log.info("%s: positions of words begin at %d, which is taken for each sentence's first word", where, first)
+    return Counting(int(first), stated=False)
+
+
+def _session(
+    where: str, name: str, rows: Sequence[Row], mapping: ColumnMapping, faults: list[str], counting: Counting
+) -> ImportedSession:
     first = rows[0]
+    people = {mapping.text(row, "participant"): row for row in reversed(rows)}
+    if len(people) > 1:
+        faults.append(shared(f"{where}, line {first[LINE]}: session {name}", people))
     trials: dict[tuple[str, ...], list[Row]] = {}
     for row in rows:
         place = [mapping.text(row, column) for column in ("trial", "item", "condition")]
-        empty = [c for c, cell in zip(("item", "condition"), place[1:], strict=True) if cell is None]
-        if empty or not name:
-            faults.append(f"{where}, line {row[LINE]}: {' and '.join(empty) or 'participant'} empty; expected its name")
+        empty = [column for column in ("item", "condition", "participant") if mapping.text(row, column) is None]
+        if empty:
+            faults.append(f"{where}, line {row[LINE]}: {' and '.join(empty)} empty; expected its name")
         else:
             trials.setdefault(tuple(cell or "" for cell in place), []).append(row)
-    imported = tuple(_trial(where, n, trial, mapping, faults) for n, trial in enumerate(trials.values()))
+    imported = tuple(
+        _trial(where, n, trial, mapping, faults, counting.first) for n, trial in enumerate(trials.values())
+    )
     return ImportedSession(
         name,
         mapping.text(first, "participant") or "",
@@ -135,10 +189,13 @@ def _session(where: str, name: str, rows: Sequence[Row], mapping: ColumnMapping,
         experiment=mapping.text(first, "experiment"),
         version=mapping.text(first, "version"),
         device=mapping.text(first, "device"),
+        counting=counting,
     )
 
 
-def _trial(where: str, nth: int, rows: Sequence[Row], mapping: ColumnMapping, faults: list[str]) -> ImportedTrial:
+def _trial(
+    where: str, nth: int, rows: Sequence[Row], mapping: ColumnMapping, faults: list[str], first_word: int
+) -> ImportedTrial:
     first = rows[0]
     answers, read_rows = [], []
     for row in rows:
@@ -146,10 +203,15 @@ def _trial(where: str, nth: int, rows: Sequence[Row], mapping: ColumnMapping, fa
         answers += [record for rule in rules if (record := answer(row, rule, mapping, where, faults))]
         read_rows += [] if rules else [row]
     answers += _repeated(read_rows, mapping, where, faults)
-    words = _words(where, read_rows, mapping, faults) if "word" in mapping.columns else ()
+    words = (
+        _words(where, read_rows, mapping, faults, first_word)
+        if "word" in mapping.columns or _by_region(mapping)
+        else ()
+    )
     if "response" in mapping.columns:
         column_rule = AnswerRule({name: mapping.columns[name] for name in ANSWER if name in mapping.columns})
         answers += [record for row in read_rows if (record := answer(row, column_rule, mapping, where, faults))]
+    _refuse_second(where, first, answers, mapping, faults)
     trial = mapping.text(first, "trial")
     number = nth if trial is None else _number(trial, f"{where}, line {first[LINE]}: trial", faults)
     return ImportedTrial(
@@ -161,6 +223,17 @@ def _trial(where: str, nth: int, rows: Sequence[Row], mapping: ColumnMapping, fa
         mapping.text(first, "paradigm"),
         records_of(words, answers),
     )
+
+
+def _refuse_second(where: str, row: Row, answers: Sequence[Record], mapping: ColumnMapping, faults: list[str]) -> None:
+    asked = Counter((record.task, record.name) for record in answers)
+    who, item = mapping.text(row, "participant"), mapping.text(row, "item")
+    faults += [
+        f"{where}, line {row[LINE]}: participant {who} answers {name} ({task}) of item {item} {times} times in one trial; name the "
+        "column that tells trials or prompts apart ([columns] trial, prompt), or correct the file"
+        for (task, name), times in asked.items()
+        if times > 1
+    ]
 
 
 def answer(row: Row, rule: AnswerRule, mapping: ColumnMapping, where: str, faults: list[str]) -> Record | None:
@@ -201,18 +274,33 @@ def _repeated(rows: Sequence[Row], mapping: ColumnMapping, where: str, faults: l
     return records
 
 
-def _words(where: str, rows: Sequence[Row], mapping: ColumnMapping, faults: list[str]) -> tuple[WordRecord, ...]:
+def _words(
+    where: str, rows: Sequence[Row], mapping: ColumnMapping, faults: list[str], first_word: int
+) -> tuple[WordRecord, ...]:
+    """Return the words at the positions that the file states; where it names regions alone, at none (`NOWHERE`)."""
     # Where the same rows hold an answer, that is what these are of.
     of_words = "response" not in mapping.columns
-    placed: dict[float, WordRecord] = {}
+    placed: dict[int | str | None, WordRecord] = {}
     for row in rows:
         line = f"{where}, line {row[LINE]}"
-        position = _number(mapping.text(row, "word") or "", f"{line}: the word's position", faults)
-        if position is None:
+        regions = [rule.name for rule in mapping.regions if matches(row, rule.where)]
+        region = regions[-1] if regions else mapping.text(row, "region")
+        position = NOWHERE
+        if "word" in mapping.columns:
+            number = _number(mapping.text(row, "word") or "", f"{line}: the word's position", faults)
+            if number is None:
+                continue
+            position = int(number) - first_word
+            if number != int(number) or position < 0:
+                faults.append(f"{line}: the word's position is {number:g}, expected a whole number from {first_word}")
+                continue
+        elif mapping.text(row, "rt") is None:
             continue
-        if position in placed:
+        place = region if position == NOWHERE else position
+        if place in placed:
+            what = f"region {region}" if position == NOWHERE else f"position {position + first_word}"
             faults.append(
-                f"{line}: participant {mapping.text(row, 'participant')} reads position {position:g} of item "
+                f"{line}: participant {mapping.text(row, 'participant')} reads {what} of item "
                 f"{mapping.text(row, 'item')} a second time; correct the file, or declare a repair in the mapping"
             )
         times = {
@@ -221,11 +309,9 @@ def _words(where: str, rows: Sequence[Row], mapping: ColumnMapping, faults: list
             if of_words or name != "rt_first"
         }
         shown_on = None if (said := mapping.text(row, "line")) is None else _number(said, f"{line}: line", faults)
-        regions = [rule.name for rule in mapping.regions if matches(row, rule.where)]
-        region = regions[-1] if regions else mapping.text(row, "region")
         flags = (mapping.text(row, "flag") or "").split()
-        placed[position] = WordRecord(
-            0,
+        placed[place] = WordRecord(
+            position,
             text=mapping.text(row, "text"),
             flags=tuple(flags),
             region=region,
@@ -233,7 +319,7 @@ def _words(where: str, rows: Sequence[Row], mapping: ColumnMapping, faults: list
             correct=_truth(mapping.text(row, "correct"), line, faults) if of_words else None,
             **times,
         )
-    return tuple(replace(placed[position], word=n) for n, position in enumerate(sorted(placed)))
+    return tuple(sorted(placed.values(), key=lambda word: word.word))
 
 
 def _truth(text: str | None, where: str, faults: list[str]) -> bool | None:
