@@ -48,3 +48,4 @@ def command(ids: tuple[str, ...], study_file: Path, payments: bool, database: st
         click.echo(f"{id}: {options.count(number, 'session')} deleted; tables made before still hold them")
     if payments:
         click.echo(f"{options.count(opened.forget_payments(), 'payment')} deleted")
+    opened.scrubber.stop()

@@ -14,6 +14,7 @@ COMMANDS = (
     "simulate",
     "serve",
     "lab",
+    "links",
     "forget",
     "export",
     "collect",

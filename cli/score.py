@@ -3,11 +3,12 @@
 import functools
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 
 from . import options
 
@@ -31,7 +32,7 @@ class Scoring:
     dtype: str
     quantization: str | None
     trust_remote_code: bool
-    revision: str | None
+    revisions: tuple[str, ...]
     prefix_token: str | None
     protocols: tuple[str, ...]
     unigrams: Path | None
@@ -43,8 +44,8 @@ class Scoring:
     force: bool
     as_json: bool
 
-    def load(self, name: str) -> "Model":
-        """Return the model with its cache; a bar shows the training of the pocket model, when it is made for the first time."""
+    def load(self, name: str, revision: str | None = None) -> "Model":
+        """Return the model, or a revision of it, with its cache; a bar shows how the pocket model is made the first time."""
         from gardenpath import lmscore
 
         with options.progress("model", 1) as move:
@@ -54,7 +55,7 @@ class Scoring:
                 dtype=self.dtype,
                 quantization=self.quantization,
                 trust_remote_code=self.trust_remote_code,
-                revision=self.revision,
+                revision=revision,
                 prefix=self.prefix_token,
                 progress=move,
             )
@@ -148,7 +149,13 @@ def scoring_options(command: Callable[..., None]) -> Callable[..., None]:
         click.option(
             "--quantization", type=click.Choice(["8bit", "4bit"]), help="Load the weights in fewer bits, on a GPU."
         ),
-        click.option("--revision", metavar="REV", help="Branch, tag or commit of a model on the hub."),
+        click.option(
+            "--revision",
+            "revisions",
+            multiple=True,
+            metavar="REV",
+            help="Branch, tag or commit of a model on the hub; evaluate takes several, each a model of its own.",
+        ),
         click.option(
             "--dtype",
             type=click.Choice(["float32", "bfloat16", "float16", "float64"]),
@@ -171,25 +178,102 @@ def meanings(scores: "pd.DataFrame") -> dict[str, str]:
     """Return what each protocol of a table means."""
     from gardenpath import lmscore
 
-    return {name: lmscore.PROTOCOLS[name].meaning for name in scores["protocol"].unique()}
+    known = {name: protocol.meaning for name, protocol in lmscore.PROTOCOLS.items()}
+    return {name: known.get(name, "computed by another program") for name in scores["protocol"].unique()}
+
+
+def sources() -> list[str]:
+    """Return where scores may come from, besides a model."""
+    return ["table"]
+
+
+# What applies to scores that were computed elsewhere.
+ELSEWHERE = ("materials", "from_", "mapping", "shown", "out", "parquet", "force", "as_json")
 
 
 @click.command("score")
-@click.option("--model", required=True, metavar="M", help=MODEL)
+@click.option("--model", metavar="M", help=MODEL)
+@click.option(
+    "--from",
+    "from_",
+    type=options.OneOf(sources),
+    help="Where surprisal comes from that was computed elsewhere: MATERIALS is a table of words.",
+)
+@click.option("--mapping", type=click.Path(path_type=Path), help="With --from: what its columns are (TOML).")
+@click.option(
+    "--materials",
+    "shown",
+    type=click.Path(path_type=Path),
+    help="With --from: the sentences: STUDY.toml, a folder of version files, or a file of materials.",
+)
 @scoring_options
-def command(scoring: Scoring, model: str) -> None:
-    """Write the tables surprisal (bits a word) and sentence_scores (nats a sentence) of MATERIALS."""
+def command(scoring: Scoring, model: str | None, from_: str | None, mapping: Path | None, shown: Path | None) -> None:
+    """Write the tables surprisal (bits a word) and sentence_scores (nats a sentence) of MATERIALS.
+
+    With --from table, MATERIALS is a table of surprisal that was computed elsewhere; of it comes surprisal alone.
+    """
     from gardenpath import lmscore
     from gardenpath.study.table_files import refuse_tables
 
+    _check_call(from_, mapping)
     refuse_tables(scoring.out, "score", scoring.force)
+    if mapping is not None:
+        _take(scoring, mapping, shown)
+        return
+    if len(scoring.revisions) > 1:
+        raise click.UsageError("--revision is given several times; expected one (evaluate takes several)")
     read = scoring.read()
-    loaded = scoring.load(model)
+    loaded = scoring.load(str(model), *scoring.revisions)
     how = scoring.how(loaded)
     with options.progress("sentences", 1) as move:
         scores = lmscore.score(read, loaded, **how, batch_tokens=scoring.batch_tokens, progress=move)
     notes = {"model": loaded.describe(), "protocol": meanings(scores.surprisal)}
-    paths = {name: scoring.write(frame, name, notes) for name, frame in scores._asdict().items()}
+    _write(scoring, scores._asdict(), notes)
+
+
+def _check_call(from_: str | None, mapping: Path | None) -> None:
+    """Raise a `UsageError` for options of a model beside a table, or the other way round."""
+    context = click.get_current_context()
+    typed = {name for name in context.params if context.get_parameter_source(name) is ParameterSource.COMMANDLINE}
+    if from_ is None:
+        if typed & {"mapping", "shown"}:
+            raise click.UsageError(f"--{'materials' if 'shown' in typed else 'mapping'} belongs to --from table")
+        if "model" not in typed:
+            raise click.UsageError(
+                "Missing option '--model', or --from table for surprisal that was computed elsewhere"
+            )
+        return
+    if mapping is None:
+        raise click.UsageError("--from table needs --mapping FILE.toml: the mapping names the table's columns")
+    if stray := sorted(typed - {*ELSEWHERE}):
+        raise click.UsageError(
+            f"--{stray[0].replace('_', '-')} is for scoring by a model; the mapping of a table names its model"
+        )
+
+
+def _take(scoring: Scoring, mapping: Path, shown: Path | None) -> None:
+    """Write the surprisal of tables from elsewhere."""
+    import pandas as pd
+
+    from gardenpath import lmscore, study
+    from gardenpath.experiment.platforms.materials import read_shown
+    from gardenpath.experiment.platforms.table.words import score_rows
+    from gardenpath.lmscore.elsewhere import UNITS
+
+    read = None if shown is None else read_shown(shown).materials
+    parts: list[pd.DataFrame] = []
+    units: Mapping[str, str] = {}
+    for file in scoring.materials:
+        rows, units = score_rows(file, mapping, list(UNITS))
+        parts.append(lmscore.scores_from(rows, read, units=units, where=f"{file}, line"))
+    frame = study.check(pd.concat(parts, ignore_index=True), "surprisal")
+    notes = {"model": {"name": ", ".join(frame["model"].unique()), "computed": "elsewhere", "units": units}}
+    inputs = (*scoring.materials, mapping, *filter(None, [shown]))
+    _write(replace(scoring, materials=inputs), {"surprisal": frame}, notes)
+
+
+def _write(scoring: Scoring, frames: "Mapping[str, pd.DataFrame]", notes: Mapping[str, object]) -> None:
+    paths = {name: scoring.write(frame, name, notes) for name, frame in frames.items()}
     if scoring.as_json:
-        tables = {name: {"path": str(path), "rows": len(getattr(scores, name))} for name, path in paths.items()}
+        tables = {name: {"path": str(path), "rows": len(frames[name])} for name, path in paths.items()}
         click.echo(json.dumps({"tables": tables, **notes}, ensure_ascii=False, indent=1))

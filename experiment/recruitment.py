@@ -1,5 +1,6 @@
 """Who comes from where, and where they are sent back to: Prolific, SONA, links of one's own, and a kiosk in the lab."""
 
+import hmac
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -52,6 +53,19 @@ def person_in_lab(parameters: Mapping[str, Any]) -> Person:
     if (id := _identifier(parameters, "participant")) is None:
         raise ValueError("participant: a session in the lab needs the participant's code")
     return Person(id, LAB)
+
+
+def signature(id: str, key: bytes) -> str:
+    """Return what a link with this id must hold where links are signed: nobody comes as somebody else by guessing an id."""
+    return hmac.new(key, f"link {id}".encode("utf-8", "replace"), "sha256").hexdigest()[:32]
+
+
+def is_signed(parameters: Mapping[str, Any], who: Person | None, key: bytes) -> bool:
+    """Return whether who comes has a signed link of this study."""
+    given = _identifier(parameters, "signature")
+    return (
+        who is not None and given is not None and hmac.compare_digest(given.encode(), signature(who.id, key).encode())
+    )
 
 
 def _identifier(parameters: Mapping[str, Any], name: str) -> str | None:

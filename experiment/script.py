@@ -1,6 +1,6 @@
 """A session is a script: trials are expanded to screens once a version, and walked by every player the same way."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from gardenpath import study
@@ -22,13 +22,14 @@ from gardenpath.study.screens import (
     Step,
     Text,
     Whole,
+    WordPairs,
     Words,
 )
 
 from .standard_texts import LAB, direction, standard_texts
 from .tasks import WITH_TASK, Moment, Tasks
 
-PRACTICE = "practice"
+PRACTICE, SCREENER = "practice", "screener"
 # What players say outside of screens.
 SAID = (
     *(
@@ -45,7 +46,7 @@ SAID = (
     ),
     *("stopped", "keep_file", "withdraw", "withdraw_question", "withdraw_yes", "withdraw_no", "preview"),
 )
-SAID_IN_THE_LAB = ("stop_question", "stop_yes", "stopped_here", "finished", "enter", "choose_and_enter")
+SAID_IN_THE_LAB = ("screened_out", "stop_question", "stop_yes", "stopped_here", "finished", "enter", "choose_and_enter")
 
 
 def script(plan: study.Study, tasks: Tasks, version: Version) -> Script:
@@ -59,11 +60,13 @@ def script(plan: study.Study, tasks: Tasks, version: Version) -> Script:
             trials.append(_trial(n, trial, tasks, plan, seed))
         except ValueError as error:
             faults.append(f"{plan.path}: item {trial.item.id}: {error}")
+    if not plan.procedure.device.keyboard:
+        faults += _needs_keys(plan, trials)
     if faults:
         raise study.DataError(dict.fromkeys(faults))
     front = list(_front(plan, tasks, texts))
     debriefing = texts["debriefing"] if plan.procedure.debriefing is None else plan.procedure.debriefing
-    return Script(
+    made = Script(
         language=plan.language,
         direction="rtl" if direction(plan.language) == "rtl" else "ltr",
         device=plan.procedure.device,
@@ -76,6 +79,41 @@ def script(plan: study.Study, tasks: Tasks, version: Version) -> Script:
         lab={name: texts[LAB][name] for name in SAID_IN_THE_LAB},
         display=plan.procedure.display,
     )
+    return made if plan.procedure.device.keyboard else _by_hand(made, texts)
+
+
+def _needs_keys(plan: study.Study, trials: Sequence[Step]) -> Iterator[str]:
+    """Yield what is read by keys alone, which would strand whoever has none."""
+    keys = {screen.name for step in trials for screen in step.screens if isinstance(screen, (Words, Whole, WordPairs))}
+    if keys:
+        yield (
+            f"{plan.path}: procedure.device.keyboard is false, and {', '.join(sorted(keys))} goes on by keys alone; expected "
+            'keyboard = true, or sentences that stand above what is asked of them (show = "with_task")'
+        )
+
+
+def _by_hand(made: Script, texts: Mapping[str, str]) -> Script:
+    """Return a script whose buttons speak of no key."""
+
+    def spoken(screen: Screen) -> Screen:
+        if not isinstance(screen, Text):
+            return screen
+        labels = {texts["continue"]: texts["go_on"]}
+        return replace(
+            screen, buttons=tuple(replace(one, label=labels.get(one.label, one.label)) for one in screen.buttons)
+        )
+
+    return _changed(made, spoken)
+
+
+def _changed(made: Script, change: Callable[[Screen], Screen]) -> Script:
+    """Return a script each of whose screens was changed."""
+
+    def steps(before: tuple[Step, ...]) -> tuple[Step, ...]:
+        return tuple(replace(step, screens=tuple(map(change, step.screens))) for step in before)
+
+    interludes = tuple(replace(one, steps=steps(one.steps)) for one in made.interludes)
+    return replace(made, front=steps(made.front), trials=steps(made.trials), interludes=interludes, end=steps(made.end))
 
 
 def _tells(trial: Trial, plan: study.Study) -> bool:
@@ -142,6 +180,8 @@ def _front(plan: study.Study, tasks: Tasks, texts: Mapping[str, str]) -> Iterato
         exits=(Exit("declined", "refused"),),
     )
     yield Step("consent", (consent,))
+    if plan.procedure.screener:
+        yield Step(SCREENER, (_screener(plan.procedure.screener, texts),))
     if plan.procedure.instructions is not None:
         for text in plan.procedure.instructions:
             yield page("instructions", texts, text)
@@ -150,7 +190,25 @@ def _front(plan: study.Study, tasks: Tasks, texts: Mapping[str, str]) -> Iterato
         yield page("instructions", texts, text)
     begin = [texts["practice"]] if plan.design.practice else []
     said = [*_paragraphs(lab["ready"]), *begin]
-    yield page("instructions", texts, [*_paragraphs(texts["ready"]), *begin], lab=tuple(said))
+    ready = _paragraphs(texts["ready"]) if plan.procedure.device.keyboard else ()  # which speaks of keys
+    if ready or begin:
+        yield page("instructions", texts, [*ready, *begin], lab=tuple(said))
+
+
+def _screener(asked: Sequence[study.config.ScreenerSection], texts: Mapping[str, str]) -> Form:
+    return Form(
+        name=SCREENER,
+        heading=texts["questions_first"],
+        note="",
+        fields=tuple(
+            study.config.FieldSection(one.name, one.question, "choice", one.choices, needed=True) for one in asked
+        ),
+        button=texts["go_on"],
+        missing=texts["needed"],
+        no_number=texts["not_a_number"],
+        accepted={one.name: one.accepts for one in asked},
+        exits=(Exit("screened_out", "screened_out"),),
+    )
 
 
 def _instructions(plan: study.Study, tasks: Tasks) -> Iterator[str]:
@@ -246,6 +304,15 @@ def sequence(made: Script, order: Sequence[int]) -> tuple[Placed, ...]:
         placed.append(Placed(number, step, None if step.trial is None else position))
         position += step.trial is not None
     return tuple(placed)
+
+
+def screener_of(steps: Iterable[Placed]) -> tuple[int, Form] | None:
+    """Return the number of the step that decides who takes part, with its form; None where there is none."""
+    for placed in steps:
+        for screen in placed.step.screens:
+            if isinstance(screen, Form) and screen.accepted:
+                return placed.number, screen
+    return None
 
 
 def way_out(screen: Screen, outcome: str) -> str | None:
@@ -374,12 +441,6 @@ def untold(made: Script) -> Script:
     def silent(screen: Screen) -> Screen:
         if isinstance(screen, Answers | Slider | Entry) and screen.right and not screen.tell:
             return replace(screen, right=())
-        return screen
+        return replace(screen, accepted={}) if isinstance(screen, Form) else screen
 
-    def hushed(steps: tuple[Step, ...]) -> tuple[Step, ...]:
-        return tuple(replace(step, screens=tuple(map(silent, step.screens))) for step in steps)
-
-    interludes = tuple(replace(one, steps=hushed(one.steps)) for one in made.interludes)
-    return replace(
-        made, front=hushed(made.front), trials=hushed(made.trials), interludes=interludes, end=hushed(made.end)
-    )
+    return _changed(made, silent)

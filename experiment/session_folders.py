@@ -1,4 +1,4 @@
-"""Sessions on disk, without a server: data/versions/<sha256>.json and data/<session>/{session.json,events.jsonl}."""
+"""Sessions on disk, without a server: data/versions/<sha256>.json and data/<session>/{session.json,events.jsonl,apart.jsonl}."""
 
 import dataclasses
 import json

@@ -84,9 +84,15 @@ class _Run:
     outcomes: dict[int, str] = field(default_factory=dict)
     word: Event | None = None
     whole: bool = True
+    visit: int = 0
 
-    def reach(self, n: int) -> str | None:
-        """Come to a screen; events of those before may be lost."""
+    def reach(self, event: Event) -> str | None:
+        """Come to the screen of an event; events of those before may be lost."""
+        n = event.screen
+        assert n is not None
+        if event.visit > self.visit and event.value.get("outcome") == "interrupted" and n in self.outcomes:
+            # Timed words of an earlier visit are not shown again: whatever came after them comes anew.
+            self.outcomes, self.at = {m: how for m, how in self.outcomes.items() if m < n}, n
         if self.at is None or n < self.at:
             return f"screen {n} has ended already"
         if n > self.at:
@@ -110,9 +116,11 @@ class _Run:
         self.word = event
         return None
 
-    def end(self, n: int, outcome: str) -> None:
+    def end(self, event: Event) -> None:
         """End the screen at hand."""
-        self.outcomes[n], self.word = outcome, None
+        n, outcome = event.screen, event.value["outcome"]
+        assert n is not None
+        self.outcomes[n], self.word, self.visit = outcome, None, event.visit
         if way_out(self.step.screens[n], outcome) is not None:
             self.at, self.whole = None, False
         else:
@@ -128,7 +136,7 @@ def _out_of_place(placed: Placed, event: Event, runs: dict[int, _Run], done: set
     if number in done:
         return f"step {number} is done already"
     if event.kind == "begin":
-        runs[number] = _Run(placed.step)
+        runs[number] = _Run(placed.step, visit=event.visit)
         return None
     if (run := runs.get(number)) is None:
         return f"step {number} was not begun"
@@ -137,10 +145,9 @@ def _out_of_place(placed: Placed, event: Event, runs: dict[int, _Run], done: set
             return f"step {number} has not come to its end"
         done.add(number)
         return None
-    assert event.screen is not None
-    reason = run.reach(event.screen)
+    reason = run.reach(event)
     if reason is None and event.kind == "word":
         return run.read(event)
     if reason is None:
-        run.end(event.screen, event.value["outcome"])
+        run.end(event)
     return reason

@@ -42,6 +42,8 @@ OF_SENTENCES = (
     "accuracy",
     "accuracy_bins",
     "model_comparisons",
+    "group_accuracies",
+    "learning_curves",
     "proportion_tests",
     "rankings",
     "length_bias",

@@ -65,6 +65,7 @@ UNITS = {"ms": 1.0, "s": 1000.0}
 ANSWER = ("task", "prompt", "side", "response", "correct", "outcome", "rt", "rt_first")
 # Times, which may have a unit.
 TIMES = ("rt", "rt_first", "rt_onset", "duration")
+TIMES_IN = dict.fromkeys(TIMES, tuple(UNITS))
 NAMES = tuple(
     dict.fromkeys(
         [
@@ -73,7 +74,7 @@ NAMES = tuple(
             for name in study.TABLES[table].names
             if name not in COMPUTED_NAMES
         ]
-        + ["started", "finished", "device"]
+        + ["started", "finished", "device", "readers"]
     )
 )
 # What the columns of a survey can say.
@@ -150,6 +151,8 @@ class ColumnMapping:
 
     `roles` says by a regular expression for each role what its items, or their conditions, are called. `joined` names columns
     that are made of several of theirs; in a file, [columns] states them: condition = ["relative", "animacy"].
+    With `means`, a row is a word with its mean reading time over readers.
+
     `carry` names columns of theirs whose empty cells take what the row before has, where only a trial's first row names its item.
     """
 
@@ -167,6 +170,7 @@ class ColumnMapping:
     missing: tuple[str, ...] = ()
     separator: str = ","
     first_word: int | None = None
+    means: bool = False
     roles: dict[str, str] = field(default_factory=dict)
     joined: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
@@ -271,8 +275,13 @@ def plain(cell: Any) -> str:
     return str(int(cell)) if isinstance(cell, float) and cell.is_integer() else str(cell)
 
 
-def read_mapping(path: str | Path) -> ColumnMapping:
-    """Return the mapping that a TOML file states; raises `study.DataError` with every fault."""
+def read_mapping(
+    path: str | Path, names: Sequence[str] = NAMES, units: Mapping[str, Sequence[str]] = TIMES_IN
+) -> ColumnMapping:
+    """Return the mapping that a TOML file states; raises `study.DataError` with every fault.
+
+    `names` are the columns of ours that there are, `units` those of them that have one, with the units.
+    """
     try:
         table = tomllib.loads(study.files.read_text(path))
     except tomllib.TOMLDecodeError as error:
@@ -288,18 +297,18 @@ def read_mapping(path: str | Path) -> ColumnMapping:
         table["joined"] = {".".join(map(str, theirs)): theirs for theirs in several.values()}
         table["columns"] = columns | {ours: ".".join(map(str, theirs)) for ours, theirs in several.items()}
     mapping = study.config.structure(ColumnMapping, table, where=str(path))
-    faults = _unknown("columns", mapping.columns, NAMES) + _unknown("constants", mapping.constants, NAMES)
+    faults = _unknown("columns", mapping.columns, names) + _unknown("constants", mapping.constants, names)
     faults += _patterns(mapping.survey) if mapping.survey else []
     faults += [
         f"roles: {r!r} is no role; expected one of {', '.join(study.config.ROLES)}"
         for r in mapping.roles.keys() - {*study.config.ROLES}
     ]
     faults += [fault for role, pattern in mapping.roles.items() if (fault := _no_pattern(f"roles.{role}", pattern))]
-    faults += _unknown("units", mapping.units, TIMES)
+    faults += _unknown("units", mapping.units, [*units])
     faults += [
-        f"units.{column}: {unit!r} is not a unit; expected {' or '.join(UNITS)}"
+        f"units.{column}: {unit!r} is not a unit; expected {' or '.join(units[column])}"
         for column, unit in mapping.units.items()
-        if unit not in UNITS
+        if column in units and unit not in units[column]
     ]
     for rule in mapping.answers:
         faults += _unknown("answers.columns", rule.columns, ANSWER)

@@ -13,22 +13,24 @@ from ..sessions import Session, open_session, steps_of, walked
 from ..versions import VersionFile
 from . import payments, published_versions
 from .assignment import Filled, choose
-from .database import EVENTS, META, PREVIEW, REAL, SESSIONS, Row
-from .departures import UNNAMED, has_departed
+from .database import APART, EVENTS, META, PREVIEW, REAL, SESSIONS, Row
+from .departures import UNNAMED, departed
 from .leases import Leases
 from .payments import Ticket
 from .published_versions import VersionFiles
 from .rules import Refused
-from .stored_sessions import progress, session_of
+from .screening import Screening
+from .stored_sessions import COUNTS, progress, session_of
 
-COUNTS = SESSIONS.c.excluded.is_(None) & SESSIONS.c.withdrawn.is_(None) & REAL
+LONGEST_VOIDED = 1000  # characters of tokens that are void; older ones are not known at all
 
 
 @dataclass(frozen=True)
 class Arrival:
     """Somebody at the door: the keyed hash of who it is, the platform's id for payment, and the tab.
 
-    `resume` is what an anonymous browser kept; `preview` is a version and a trial to look at.
+    Without a tab it is one that nobody has had. `resume` is what an anonymous browser kept; `preview` is a version and a trial to
+    look at.
     """
 
     participant: str | None = None
@@ -41,11 +43,15 @@ class Arrival:
 
 @dataclass(frozen=True)
 class Opened:
-    """A session as handed to a client: new or resumed, with its token, visit and where it stands."""
+    """A session as handed to a client: new or resumed, with its token, visit and where it stands.
+
+    The token is that of one tab; `resume` is by what a browser without an id is known again.
+    """
 
     session: Session
     file: VersionFile
     token: str
+    resume: str
     visit: int
     next_seq: int
     stand: Walk
@@ -55,8 +61,8 @@ class Opened:
 class Arrivals:
     """Opens sessions; a reservation holds only in a transaction beside which nobody else is assigned a place."""
 
-    def __init__(self, leases: Leases, files: VersionFiles) -> None:
-        self.rules, self._leases, self._files = leases.rules, leases, files
+    def __init__(self, leases: Leases, files: VersionFiles, screening: Screening) -> None:
+        self.rules, self._leases, self._files, self._screening = leases.rules, leases, files, screening
 
     def open(self, connection: sa.Connection, arrival: Arrival) -> Opened:
         """Return a new session in a version with the fewest completed and running ones, or the person's unfinished one.
@@ -69,13 +75,18 @@ class Arrivals:
         if earlier and earlier[-1].finished is None:
             return self._resume(connection, earlier[-1], arrival)
         if arrival.participant is not None:
-            if has_departed(connection, arrival.participant):
+            if (reason := departed(connection, arrival.participant)) == "screened_out" and arrival.person:
+                ticket = Ticket(arrival.person.platform, arrival.person.id, arrival.source)
+                raise Refused("screened_out", "the screener has not let this person in", session=ticket)
+            if reason is not None:
                 raise Refused("departed", "this person has withdrawn or was forgotten")
             if len(earlier) >= self.rules.sessions:
                 ticket = payments.ticket(connection, earlier[-1])
                 raise Refused("finished", "this person has finished the study already", session=ticket)
         if connection.scalar(sa.select(META.c.closed)):
             raise Refused("closed", "the study is closed for newcomers")
+        if self._screening.is_full(connection):
+            raise Refused("full", "every answer that lets somebody in has its quota")
         return self._assign(connection, arrival, [row.version for row in earlier])
 
     def filled(self, connection: sa.Connection) -> dict[str, Filled]:
@@ -94,7 +105,7 @@ class Arrivals:
             theirs = SESSIONS.c.participant == arrival.participant
         elif arrival.resume is not None:
             resumable = SESSIONS.c.finished.is_(None) & (SESSIONS.c.seen > self._leases.oldest_resumable())
-            theirs = (SESSIONS.c.token == arrival.resume) & resumable
+            theirs = (SESSIONS.c.resume == arrival.resume) & resumable
         else:
             return []
         query = sa.select(SESSIONS).where(theirs, REAL, SESSIONS.c.withdrawn.is_(None)).order_by(SESSIONS.c.ordinal)
@@ -134,12 +145,13 @@ class Arrivals:
         session = replace(session, revision=published_versions.current_revision(connection))
         person = None if arrival.preview else arrival.person
         ticket = Ticket(person.platform if person else "link", person.id if person else "", session.source)
-        token = secrets.token_urlsafe(24)
+        token, resume = _secret(), _secret()
         connection.execute(
             SESSIONS.insert().values(
                 {
                     "id": session.id,
                     "token": token,
+                    "resume": resume,
                     "participant": session.participant,
                     "ordinal": ordinal,
                     "platform": ticket.platform,
@@ -153,14 +165,14 @@ class Arrivals:
                     "seen": now,
                     "source": session.source,
                     "visits": 1,
-                    "tab": arrival.tab,
+                    "tab": arrival.tab or _secret(),
                     "tab_seen": now,
                 }
             )
         )
         if person is not None:
             payments.register(connection, session.id, person)
-        return Opened(session, file, token, 0, 0, walked(session, file), ticket)
+        return Opened(session, file, token, resume, 0, 0, walked(session, file), ticket)
 
     def _resume(self, connection: sa.Connection, row: Row, arrival: Arrival) -> Opened:
         ticket = payments.ticket(connection, row)
@@ -168,11 +180,23 @@ class Arrivals:
             raise Refused("expired", "the session was left too long ago to be resumed", session=ticket)
         if (wait := self._leases.wait_for_tab(row, arrival.tab)) > 0:
             raise Refused("open_elsewhere", "the session is open in another tab", session=ticket, wait=wait)
-        last = connection.scalar(sa.select(sa.func.max(EVENTS.c.seq)).where(EVENTS.c.session == row.id))
-        self._leases.renew(connection, row, visits=row.visits + 1, tab=arrival.tab, tab_seen=self._leases.now())
+        numbers = [sa.select(sa.func.max(table.c.seq)).where(table.c.session == row.id) for table in (EVENTS, APART)]
+        last = max((-1 if (seq := connection.scalar(number)) is None else seq) for number in numbers)
+        # Who takes a session over has a token of its own, and that of the tab before is void.
+        taken = (
+            {}
+            if row.tab == arrival.tab
+            else {"token": _secret(), "voided": f"{row.voided} {row.token}"[-LONGEST_VOIDED:]}
+        )
+        tab = arrival.tab or _secret()
+        self._leases.renew(connection, row, visits=row.visits + 1, tab=tab, tab_seen=self._leases.now(), **taken)
         if arrival.person is not None:
             payments.register(connection, row.id, arrival.person)
             ticket = Ticket(row.platform, arrival.person.id, row.source)
         file = self._files.file(connection, row.version_sha256)
-        next_seq = 0 if last is None else last + 1
-        return Opened(session_of(row), file, row.token, row.visits, next_seq, progress(connection, row, file), ticket)
+        token, stand = taken.get("token", row.token), progress(connection, row, file)
+        return Opened(session_of(row), file, token, row.resume, row.visits, last + 1, stand, ticket)
+
+
+def _secret() -> str:
+    return secrets.token_urlsafe(24)

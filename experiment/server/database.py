@@ -12,7 +12,8 @@ import sqlalchemy as sa
 
 from gardenpath import study
 
-SCHEMA = 5
+SCHEMA = 6
+PATIENCE = 10_000  # ms that a writer of another process is waited for
 Row = sa.Row[Any]
 metadata = sa.MetaData()
 META = sa.Table(
@@ -41,7 +42,9 @@ SESSIONS = sa.Table(
     "sessions",
     metadata,
     sa.Column("id", sa.String, primary_key=True),
-    sa.Column("token", sa.String, nullable=False, index=True),
+    sa.Column("token", sa.String, nullable=False),
+    sa.Column("voided", sa.Text, nullable=False, default=""),
+    sa.Column("resume", sa.String, nullable=False, index=True),
     sa.Column("participant", sa.String, nullable=False),
     sa.Column("ordinal", sa.Integer, nullable=False),
     sa.Column("platform", sa.String, nullable=False),
@@ -109,8 +112,21 @@ PAYMENTS = sa.Table(
     sa.Column("code", sa.String),
     sa.Column("status", sa.String, nullable=False),
 )
-# Keyed hashes of people who left and may not come again.
-DEPARTED = sa.Table("departed", metadata, sa.Column("participant", sa.String, primary_key=True))
+# Keyed hashes of people who left, or were screened out, and may not come again.
+DEPARTED = sa.Table(
+    "departed",
+    metadata,
+    sa.Column("participant", sa.String, primary_key=True),
+    sa.Column("reason", sa.String, nullable=False),
+)
+# What those who were let in answered to the screener: so quotas are filled.
+SCREENINGS = sa.Table(
+    "screenings",
+    metadata,
+    sa.Column("session", sa.ForeignKey("sessions.id"), primary_key=True),
+    sa.Column("field", sa.String, primary_key=True),
+    sa.Column("answer", sa.String, nullable=False),
+)
 # How many left each version, and why: all that stays of who refused.
 DEPARTURES = sa.Table(
     "departures",
@@ -126,6 +142,7 @@ class Database:
 
     def __init__(self, url: str, *, create: bool = True) -> None:
         self.url, self._lock = url, threading.Lock()
+        self._deleted = 0  # the transaction after the last deletion, on PostgreSQL
         try:
             self.engine = sa.create_engine(_with_driver(url), hide_parameters=True)  # errors are logged, ids are not
             if self.engine.dialect.name == "sqlite":
@@ -183,16 +200,42 @@ class Database:
         with self.engine.connect().execution_options(**options) as connection, connection.begin():
             yield connection
 
-    def scrub(self) -> None:
-        """Leave no trace of deleted rows in the database's files."""
+    def scrub(self, again: bool = False) -> bool:
+        """Leave no trace of deleted rows in the database's files; return whether none is left, and never wait for who reads.
+
+        `again`: nothing was deleted since the call before, which did not come to an end.
+        """
         if self.engine.dialect.name == "sqlite":
-            with self._lock, self.engine.connect() as connection:
-                connection.exec_driver_sql("COMMIT")  # a checkpoint cannot run within a transaction
-                connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)")
-        else:
-            with self.engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
-                for table in (EVENTS, APART, SESSIONS, PAYMENTS):
-                    connection.exec_driver_sql(f"VACUUM {table.name}")
+            return self._emptied_log()
+        with self.engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
+            if not (again and self._deleted):
+                self._deleted = int(connection.exec_driver_sql("SELECT txid_current()").scalar_one()) % 2**32
+            # A snapshot from before keeps what it sees.
+            older = connection.exec_driver_sql(
+                "SELECT count(*) FROM pg_stat_activity WHERE pid <> pg_backend_pid() "
+                f"AND age(backend_xmin) > age('{self._deleted}'::xid)"
+            ).scalar_one()
+            for table in (EVENTS, APART, SCREENINGS, SESSIONS, PAYMENTS):
+                connection.exec_driver_sql(f"VACUUM {table.name}")
+        return not older
+
+    def _emptied_log(self) -> bool:
+        """Bring SQLite's write-ahead log into its file, where deleted rows are overwritten, and empty it."""
+        with self._lock, self.engine.connect() as connection:
+            connection.exec_driver_sql("COMMIT")  # a checkpoint cannot run within a transaction
+            connection.exec_driver_sql("PRAGMA busy_timeout=0")
+            try:
+                busy, *_ = connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)").one()
+            finally:
+                connection.exec_driver_sql(f"PRAGMA busy_timeout={PATIENCE}")
+        return not busy
+
+
+def is_full(error: sa.exc.SQLAlchemyError) -> bool:
+    """Whether a statement failed since the disk is full."""
+    cause = getattr(error, "orig", None)
+    # PostgreSQL's code for a full disk; SQLite's.
+    return getattr(cause, "sqlstate", None) == "53100" or getattr(cause, "sqlite_errorname", None) == "SQLITE_FULL"
 
 
 def sqlite_url(path: str | Path) -> str:
@@ -234,7 +277,7 @@ def _prepare_sqlite(engine: sa.Engine) -> None:
             "journal_mode=WAL",
             "synchronous=FULL",
             "foreign_keys=ON",
-            "busy_timeout=10000",
+            f"busy_timeout={PATIENCE}",
             "secure_delete=ON",
         ):
             connection.execute(f"PRAGMA {pragma}")

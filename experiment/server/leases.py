@@ -32,8 +32,11 @@ class Leases:
         return self._text(self._clock() - self.rules.resume)
 
     def wait_for_tab(self, row: Row, tab: str | None) -> float:
-        """Return the seconds until this tab may take a session from another one; 0 or less when it may already."""
-        if tab is None or row.tab in (None, tab):
+        """Return the seconds until this tab may take a session from another one; 0 or less when it may already.
+
+        A missing tab is another one.
+        """
+        if row.tab == tab or row.tab_seen is None:
             return 0.0
         free: datetime = datetime.fromisoformat(row.tab_seen) + self.rules.tab
         return (free - self._clock()) / timedelta(seconds=1)

@@ -3,12 +3,14 @@
 from dataclasses import dataclass
 from datetime import timedelta
 
+from gardenpath import study
+
 from .payments import Ticket
 
 
 @dataclass(frozen=True)
 class Rules:
-    """How places are given and kept: arguments from the section `online` of study.toml."""
+    """How places are given and kept: arguments from the section `online` of study.toml, and the screener."""
 
     quota: int | None = None
     sessions: int = 1
@@ -16,6 +18,7 @@ class Rules:
     resume: timedelta = timedelta(hours=24)
     tab: timedelta = timedelta(seconds=90)
     keep_withdrawn: bool = False
+    screener: tuple[study.config.ScreenerSection, ...] = ()
 
 
 class Conflict(Exception):
@@ -23,7 +26,7 @@ class Conflict(Exception):
 
 
 class Refused(Conflict):
-    """Nobody can begin or go on; `reason` is one of docs/api.md, `session` the session concerned where there is one."""
+    """Nobody can begin or go on here; `reason` is one of docs/api.md, `session` the session concerned where there is one."""
 
     def __init__(self, reason: str, message: str, *, session: Ticket | None = None, wait: float | None = None) -> None:
         super().__init__(message)

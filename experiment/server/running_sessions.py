@@ -5,7 +5,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from ..script import Walk
+from ..script import Walk, walk
 from ..sessions import Apart, Event, sifted, steps_of
 from ..sifting import misfit
 from . import payments
@@ -14,8 +14,9 @@ from .leases import Leases
 from .payments import Ticket
 from .published_versions import VersionFiles
 from .received_events import set_apart
-from .rules import Conflict, Refused
-from .stored_sessions import authorised, progress, record_of, session_of
+from .rules import Conflict
+from .screening import check_screened
+from .stored_sessions import authorised, record_of, session_of
 
 
 class RunningSessions:
@@ -39,7 +40,9 @@ class RunningSessions:
         judged = [(event, misfit(steps, event)) for event in events]
         known = [event for event, reason in judged if reason is None]
         unknown = [*apart, *(set_apart(vars(event), reason) for event, reason in judged if reason is not None)]
-        fresh = _fresh(connection, session, known, unknown)
+        check_screened(connection, session, steps, known)
+        tables = (EVENTS, APART) if row.apart or unknown else (EVENTS,)
+        fresh = _fresh(connection, session, known, unknown, tables)
         if fresh and row.finished is not None:
             raise Conflict("the session is complete; it takes no further events")
         for table, rows in ((EVENTS, known), (APART, unknown)):
@@ -54,18 +57,13 @@ class RunningSessions:
             interruptions=row.interruptions + sum(_leaves(event) for event in new_events),
             apart=row.apart + len(fresh) - len(new_events),
         )
-        counts = [sa.select(sa.func.count()).where(table.c.session == session) for table in (EVENTS, APART)]
+        counts = [sa.select(sa.func.count()).where(table.c.session == session) for table in tables]
         return sum(connection.scalar(count) or 0 for count in counts), unknown
 
-    def heartbeat(self, connection: sa.Connection, session: str, token: str, tab: str | None, *, leaving: bool) -> None:
+    def heartbeat(self, connection: sa.Connection, session: str, token: str, *, leaving: bool) -> None:
         """Renew the session's lease; raises `Refused` when another tab has the session."""
         row = authorised(connection, session, token)
-        if tab is not None and row.tab is not None and row.tab != tab:
-            raise Refused("open_elsewhere", "the session is open in another tab")
-        if leaving:
-            self._leases.renew(connection, row, tab=None)
-        else:
-            self._leases.renew(connection, row, tab=tab or row.tab, tab_seen=self._leases.now())
+        self._leases.renew(connection, row, tab_seen=None if leaving else self._leases.now())
 
     def complete(
         self, connection: sa.Connection, session: str, token: str, events: int, code: str
@@ -85,13 +83,14 @@ class RunningSessions:
             stored = {seq for query in kept for seq in connection.scalars(query)}
             if missing := [seq for seq in range(events) if seq not in stored]:
                 return missing, {}, ticket
-        apart = sifted(record_of(connection, row), file).apart
+        record = record_of(connection, row)
+        sift = sifted(record, file)
         if row.finished is None:
             if row.source != PREVIEW:
-                _check_end(progress(connection, row, file), apart)
-            self._leases.renew(connection, row, finished=self._leases.now(), apart=len(apart))
+                _check_end(walk(steps_of(record.session, file), sift.known), sift.apart)
+            self._leases.renew(connection, row, finished=self._leases.now(), apart=len(sift.apart))
             payments.settle(connection, session, "completed", code)
-        return [], apart, ticket
+        return [], sift.apart, ticket
 
 
 def _check_end(stand: Walk, apart: Mapping[int, str]) -> None:
@@ -105,12 +104,12 @@ def _check_end(stand: Walk, apart: Mapping[int, str]) -> None:
 
 
 def _fresh(
-    connection: sa.Connection, session: str, events: Sequence[Event], apart: Sequence[Apart]
+    connection: sa.Connection, session: str, events: Sequence[Event], apart: Sequence[Apart], tables: Sequence[sa.Table]
 ) -> dict[int, dict[str, Any]]:
     """Return the rows of what is not stored yet, by number; raises `Conflict` for what differs from what is."""
     numbers = [event.seq for event in events] + [one.seq for one in apart]
     stored: dict[int, dict[str, Any]] = {}
-    for table in (EVENTS, APART):
+    for table in tables:
         query = sa.select(table).where(table.c.session == session, table.c.seq.in_(numbers))
         stored |= {row.seq: row._asdict() for row in connection.execute(query)}
     came = [{"session": session, **vars(event), "value": canonical(event.value)} for event in events]

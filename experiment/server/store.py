@@ -1,6 +1,8 @@
 """A study's data on the server: each method is one transaction, which alone says what happens at once."""
 
+import contextlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
@@ -16,6 +18,18 @@ from .payments import Ticket
 from .published_versions import VersionFiles
 from .rules import Rules
 from .running_sessions import RunningSessions
+from .screening import Screening
+from .scrubbing import Scrubber
+
+
+@dataclass(frozen=True)
+class Left:
+    """How a session was left: how it counts, whether its data are deleted, and are in none of the database's files any more."""
+
+    how: str
+    deleted: bool
+    scrubbed: bool
+    ticket: Ticket
 
 
 class Store:
@@ -30,9 +44,11 @@ class Store:
         clock: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
         self.database = Database(url, create=create)
+        self.scrubber = Scrubber(self.database.scrub)
         self._leases = Leases(rules or Rules(), clock)
         self._files = VersionFiles()
-        self._arrivals = Arrivals(self._leases, self._files)
+        self._screening = Screening(self._leases, self._files)
+        self._arrivals = Arrivals(self._leases, self._files, self._screening)
         self._running = RunningSessions(self._leases, self._files)
 
     # ---------------------------------------------------------------------------------------------- versions
@@ -83,10 +99,10 @@ class Store:
         with self.database.writing() as connection:
             return self._running.append(connection, session, token, events, apart)
 
-    def heartbeat(self, session: str, token: str, tab: str | None, *, leaving: bool = False) -> None:
+    def heartbeat(self, session: str, token: str, *, leaving: bool = False) -> None:
         """Renew the session's lease; raises `Refused` when another tab has the session."""
         with self.database.writing() as connection:
-            self._running.heartbeat(connection, session, token, tab, leaving=leaving)
+            self._running.heartbeat(connection, session, token, leaving=leaving)
 
     def complete(self, session: str, token: str, events: int, code: str) -> tuple[list[int], Mapping[int, str], Ticket]:
         """Mark the session finished if events 0 to `events` - 1 are all stored, and its script was walked to the end.
@@ -97,17 +113,31 @@ class Store:
         with self.database.writing() as connection:
             return self._running.complete(connection, session, token, events, code)
 
-    def withdraw(self, session: str, token: str, reason: str, code: str | None) -> tuple[str, bool, Ticket]:
-        """Let somebody go; return how it counts, whether the data are deleted, and what the way back needs.
+    def withdraw(self, session: str, token: str, reason: str, code: str | None) -> Left:
+        """Let somebody go; return how it counts, whether the data are deleted and out of the files, and what the way back needs.
 
         Who refuses, or whose device does not fit, leaves nothing, unless a trial has ended: then it is a withdrawal.
         Who had finished keeps the payment.
         """
         with self.database.exclusive() as connection:
             how, deleted, ticket = departures.withdraw(connection, self._leases, session, token, reason, code)
-        if deleted:
-            self.database.scrub()
-        return how, deleted, ticket
+        return Left(how, deleted, deleted and self.scrubber.ask(), ticket)
+
+    def screen(self, session: str, token: str, answers: Mapping[str, Any], code: str | None) -> Ticket | None:
+        """Judge answers to the screener; return None for who goes on, else what the way back needs: the session is deleted.
+
+        `code` is noted for payment. Raises `ValueError` for answers that are no choice of the questions.
+        """
+        with self.database.exclusive() as connection:
+            admitted, ticket = self._screening.judge(connection, session, token, dict(answers), code)
+        if not admitted:
+            self.scrubber.ask()
+        return ticket
+
+    def screened(self) -> dict[tuple[str, str], int]:
+        """Return how many sessions that are completed or running gave each answer to the screener, by question and answer."""
+        with self.database.reading() as connection:
+            return self._screening.filled(connection)
 
     # ---------------------------------------------------------------------------------------------- people
 
@@ -119,7 +149,7 @@ class Store:
         """
         with self.database.exclusive() as connection:
             number = departures.forget(connection, participant, name)
-        self.database.scrub()
+        self.scrubber.ask()
         return number
 
     def knows_people(self) -> bool:
@@ -136,7 +166,7 @@ class Store:
         """Delete every platform's id; return how many."""
         with self.database.writing() as connection:
             number = payments.delete_all(connection)
-        self.database.scrub()
+        self.scrubber.ask()
         return number
 
     # ---------------------------------------------------------------------------------------------- the experimenter
@@ -169,10 +199,15 @@ class Store:
         with self.database.reading() as connection:
             return overview.is_closed(connection)
 
-    def overview(self) -> list[SessionSummary]:
-        """Return what is known of each session without its answers, the latest first; previews are none."""
+    def overview(self, skipped: int, most: int) -> list[SessionSummary]:
+        """Return what is known of so many sessions without their answers, the latest first; previews are none."""
         with self.database.reading() as connection:
-            return overview.summaries(connection, self._leases.oldest_live())
+            return overview.summaries(connection, self._leases.oldest_live(), skipped, most)
+
+    def durations(self) -> list[float]:
+        """Return the minutes that each completed session took that counts, in increasing order."""
+        with self.database.reading() as connection:
+            return overview.durations(connection)
 
     def filled(self) -> dict[str, Filled]:
         """Return how far each version with a session is filled."""
@@ -198,6 +233,12 @@ class Store:
             return record, self._files.file(connection, record.session.version_sha256)
 
     def records(self, *, previews: bool = False) -> Iterator[SessionRecord]:
-        """Yield every session with its events, in order of assignment; previews only when asked for."""
+        """Yield every session with its events, in order of assignment; previews only when asked for.
+
+        Each is read in a transaction of its own: a long one would keep what is deleted meanwhile in the files.
+        """
         with self.database.reading() as connection:
-            yield from stored_sessions.records(connection, previews=previews)
+            sessions = stored_sessions.names(connection, previews=previews)
+        for session in sessions:
+            with contextlib.suppress(KeyError):  # withdrawn meanwhile
+                yield self.record(session)[0]

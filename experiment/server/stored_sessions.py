@@ -2,26 +2,38 @@
 
 import hmac
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import sqlalchemy as sa
 
 from ..script import Walk
 from ..sessions import Apart, Event, Session, SessionRecord, walked
 from ..versions import VersionFile
-from .database import APART, EVENTS, REAL, SESSIONS, Row
+from .database import APART, EVENTS, REAL, SCREENINGS, SESSIONS, Row
+from .rules import Refused
 
+COUNTS = SESSIONS.c.excluded.is_(None) & SESSIONS.c.withdrawn.is_(None) & REAL
 PROGRESS = ("begin", "word", "outcome", "done")  # the kinds of events that say how far a session has come
 
 
 def authorised(connection: sa.Connection, session: str, token: str) -> Row:
-    """Return a session's row, locked on PostgreSQL; raises `KeyError` for an unknown one, `PermissionError` for a wrong token."""
+    """Return a session's row, locked on PostgreSQL.
+
+    Raises `KeyError` for an unknown one, `PermissionError` for a wrong token, `Refused` for one of a tab from which another has
+    taken the session.
+    """
     row = connection.execute(sa.select(SESSIONS).where(SESSIONS.c.id == session).with_for_update()).first()
     if row is None:
         raise KeyError(f"session {session!r} is not known")
-    if not hmac.compare_digest(row.token.encode(), token.encode()):
-        raise PermissionError("the token does not belong to this session")
-    return row
+    if _is(row.token, token):
+        return row
+    if any(_is(voided, token) for voided in row.voided.split()):
+        raise Refused("open_elsewhere", "the session is open in another tab")
+    raise PermissionError("the token does not belong to this session")
+
+
+def _is(known: str, token: str) -> bool:
+    return hmac.compare_digest(known.encode(), token.encode())
 
 
 def session_of(row: Row) -> Session:
@@ -78,16 +90,15 @@ def record_of(connection: sa.Connection, row: Row) -> SessionRecord:
     return SessionRecord(session_of(row), events_of(connection, row.id), apart_of(connection, row.id))
 
 
-def records(connection: sa.Connection, *, previews: bool) -> Iterator[SessionRecord]:
-    """Yield every session with its events, in order of assignment; previews only when asked for."""
-    query = sa.select(SESSIONS).order_by(SESSIONS.c.started, SESSIONS.c.id)
-    for row in connection.execute(query if previews else query.where(REAL)).all():
-        yield record_of(connection, row)
+def names(connection: sa.Connection, *, previews: bool) -> Sequence[str]:
+    """Return every session's id, in order of assignment."""
+    query = sa.select(SESSIONS.c.id).order_by(SESSIONS.c.started, SESSIONS.c.id)
+    return connection.scalars(query if previews else query.where(REAL)).all()
 
 
 def delete(connection: sa.Connection, condition: sa.ColumnElement[bool]) -> None:
     """Delete the sessions for which this holds, with their events."""
     sessions = sa.select(SESSIONS.c.id).where(condition)
-    for table in (EVENTS, APART):
+    for table in (EVENTS, APART, SCREENINGS):
         connection.execute(table.delete().where(table.c.session.in_(sessions)))
     connection.execute(SESSIONS.delete().where(condition))

@@ -47,7 +47,7 @@ def store_with(example: study.Study, versions: Versions, url: str, clock: Clock,
 
 
 def arrival(name: str | None = None, **more: Any) -> Arrival:
-    return Arrival(name, Person(name, "link") if name else None, **more)
+    return Arrival(name, Person(name, "link") if name else None, **{"tab": name and f"tab-of-{name}", **more})
 
 
 def read(store: Store, session: Opened) -> int:
@@ -148,7 +148,7 @@ def test_a_place_is_released_when_its_lease_runs_out_and_renewed_by_every_sign_o
     with store_with(example, one, database_url, clock, quota=1) as store:
         first = store.open(arrival("anna"))
         for sign in (
-            lambda: store.heartbeat(first.session.id, first.token, None),
+            lambda: store.heartbeat(first.session.id, first.token),
             lambda: store.append(first.session.id, first.token, [made_event(0, 1.0, "end")]),
         ):
             clock.pass_minutes(50)
@@ -206,10 +206,12 @@ def test_who_comes_back_goes_on_and_too_late_is_told_so(opened: Store, clock: Cl
 
 def test_a_browser_without_an_id_resumes_by_its_token_until_it_has_finished(opened: Store) -> None:
     first = opened.open(arrival())
-    assert opened.open(arrival(resume=first.token)).session.id == first.session.id
+    opened.heartbeat(first.session.id, first.token, leaving=True)
+    again = opened.open(arrival(resume=first.resume))
+    assert (again.session.id, again.token == first.token) == (first.session.id, False)
     assert opened.open(arrival(resume="of-somebody-else")).session.id != first.session.id
-    finish(opened, first)
-    assert opened.open(arrival(resume=first.token)).session.id != first.session.id
+    finish(opened, again)
+    assert opened.open(arrival(resume=first.resume)).session.id != first.session.id
 
 
 def test_a_second_tab_waits_until_the_first_is_silent_or_left(opened: Store, clock: Clock) -> None:
@@ -220,15 +222,16 @@ def test_a_second_tab_waits_until_the_first_is_silent_or_left(opened: Store, clo
         opened.open(arrival("anna", tab="tab-two-2"))
     assert (refused.value.reason, refused.value.wait) == ("open_elsewhere", 90.0)
     clock.pass_minutes(1)
-    opened.heartbeat(id, token, "tab-one-1")
+    opened.heartbeat(id, token)
     clock.pass_minutes(1)
     with pytest.raises(Refused):
         opened.open(arrival("anna", tab="tab-two-2"))
     clock.pass_minutes(0.6)
-    assert opened.open(arrival("anna", tab="tab-two-2")).visit == 2
+    second = opened.open(arrival("anna", tab="tab-two-2"))
+    assert second.visit == 2
     with pytest.raises(Refused, match="another tab"):
-        opened.heartbeat(id, token, "tab-one-1")
-    opened.heartbeat(id, token, "tab-two-2", leaving=True)
+        opened.heartbeat(id, token)
+    opened.heartbeat(id, second.token, leaving=True)
     assert opened.open(arrival("anna", tab="tab-one-1")).visit == 3
 
 

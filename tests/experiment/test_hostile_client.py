@@ -202,8 +202,10 @@ def taken(file: experiment.VersionFile, name: str = "r") -> SessionRecord:
 
 
 @pytest.fixture(scope="module")
-def pair(file: experiment.VersionFile) -> tuple[SessionRecord, SessionRecord]:
-    return taken(file, "hostile"), taken(file, "other")
+def pair(file: experiment.VersionFile) -> tuple[SessionRecord, SessionRecord, dict[str, pd.DataFrame]]:
+    """A session to be put in disorder, another one, and the tables of that."""
+    other = taken(file, "other")
+    return taken(file, "hostile"), other, tables_of([other], {file.sha256: file})
 
 
 def numbered(events: Sequence[Event]) -> tuple[Event, ...]:
@@ -241,10 +243,12 @@ def test_words_and_answers_that_come_twice_are_named_with_the_code_and_make_no_r
 @given(edits=st.lists(st.tuples(st.integers(0, 9), st.integers(0, 999), st.integers(0, 999)), min_size=1, max_size=8))
 @settings(max_examples=12)
 def test_events_in_any_disorder_become_tables_and_nobody_elses_change(
-    file: experiment.VersionFile, pair: tuple[SessionRecord, SessionRecord], edits: list[tuple[int, int, int]]
+    file: experiment.VersionFile,
+    pair: tuple[SessionRecord, SessionRecord, dict[str, pd.DataFrame]],
+    edits: list[tuple[int, int, int]],
 ) -> None:
     """Events are lost, doubled, moved, given to other steps, begun again and retimed; times stay those of neighbouring words."""
-    hostile, other = pair
+    hostile, other, alone = pair
     events = list(hostile.events)
     for how, a, b in edits:
         a, b = a % len(events), b % len(events)
@@ -261,9 +265,9 @@ def test_events_in_any_disorder_become_tables_and_nobody_elses_change(
         elif events[a].step is not None and events[b].step is not None:
             events[a] = replace(events[a], step=events[b].step)
     record = replace(hostile, events=numbered(events))
-    tables, files = tables_of([record, other], {file.sha256: file}), {file.sha256: file}
+    tables = tables_of([record, other], {file.sha256: file})
     assert len(tables["sessions"]) == 2
-    same(tables, tables_of([other], files), "s-other")
+    same(tables, alone, "s-other")
     read = tables["readings"][tables["readings"]["session"] == "s-hostile"]
     assert not (read["rt"] < 0).any()
     assert sift(steps_of(record.session, file), sifted(record, file).known).apart == {}, "what is known is known again"

@@ -12,6 +12,7 @@ import pandas as pd
 import pytest
 
 from gardenpath import experiment
+from gardenpath.experiment.browser import PAINTED
 from gardenpath.study.screens import SKIP, Entry, Exit, Pace, Pair, Passage, WordPairs
 
 from .pages import RATING, Reader, Site, browser, opened, served, stated  # noqa: F401
@@ -372,3 +373,33 @@ def test_a_wrong_word_ends_the_sentence_where_it_is_not_to_be_corrected(tmp_path
     assert of["rt"].isna().tolist() == [False, False, False, True]
     assert (of["rt_first"] > 0).all()
     assert tables["responses"]["trial"].tolist() == [0, 1, 3]
+
+
+# ------------------------------------------------------------------------------------------------------- a phone
+
+
+def test_a_study_without_a_keyboard_goes_on_by_touch_alone(tmp_path: Path, browser: Any) -> None:  # noqa: F811
+    device = "breaks = 1\n[procedure.device]\nkeyboard = false\nmin_width = 320\nmin_height = 480\n"
+    phone = {"viewport": {"width": 390, "height": 780}, "is_mobile": True, "has_touch": True}
+    with served(tmp_path, stated(procedure=device, show="with_task")) as site:
+        with opened(browser, f"{site.address}?participant=P1", **phone) as reader:
+            rated = 0
+            while not reader.page.locator(".code").count():
+                before = reader.state()
+                if before[0] == "answers":
+                    rated += 1
+                    if rated == 2:  # another program, and back; and the phone is turned
+                        reader.page.evaluate("dispatchEvent(new Event('blur')); dispatchEvent(new Event('focus'))")
+                        reader.page.set_viewport_size({"width": 780, "height": 390})
+                        reader.page.evaluate(PAINTED)
+                    reader.page.locator(".point").nth(3).tap()
+                elif before[0] == "text":
+                    assert "space bar" not in reader.page.locator("#stage").inner_text()
+                    reader.page.locator("button.first").tap()
+                reader.until(lambda before=before: reader.state() != before or reader.page.locator(".code").count() > 0)
+            assert reader.code() == "GARDEN-PATH-1"
+        ends = [event["value"]["press"]["by"] for event in site.events() if event["kind"] == "outcome"]
+        left = [event for event in site.events() if event["kind"] == "interruption"]
+    assert (rated, set(ends)) == (4, {"touch"})
+    assert {event["value"]["reason"] for event in left} >= {"blur", "focus", "resize"}
+    assert experiment.collect(site.folder)["responses"]["response"].tolist() == ["4"] * 4

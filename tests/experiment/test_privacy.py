@@ -11,10 +11,10 @@ import sqlalchemy as sa
 
 from gardenpath import experiment, study
 from gardenpath.experiment.server import routes
-from gardenpath.experiment.server.database import metadata, sqlite_url
+from gardenpath.experiment.server.database import EVENTS, metadata, sqlite_url
 from gardenpath.experiment.server.store import Store
 
-from .conftest import BOTH, Running, new_database
+from .conftest import BOTH, ROBOT_KEY, Running, new_database, serve
 from .made_events import MACHINE
 from .made_events import event as made_event
 from .test_payment import PROLIFIC, Visitor
@@ -56,23 +56,76 @@ def test_raw_ids_stand_in_the_payments_alone_and_go_with_them(running: Running) 
     assert Visitor(running, **WHO).payload["reason"] == "finished"
 
 
+ROBOT = {"source": "robot", "key": ROBOT_KEY}
+
+
 def test_no_address_and_no_user_agent_is_stored(running: Running) -> None:
     agent = {
         "User-Agent": "Mozilla/5.0 unmistakable",
         "X-Forwarded-For": "203.0.113.77",
         "Referer": "https://app.example/",
     }
-    httpx2.post(f"{running.address}api/sessions", json={"source": "robot", **WHO}, headers=agent).raise_for_status()
+    httpx2.post(f"{running.address}api/sessions", json={**ROBOT, **WHO}, headers=agent).raise_for_status()
     for text in ("unmistakable", "203.0.113.77", "127.0.0.1", "app.example"):
         assert tables_with(running, text) == set()
 
 
-def test_who_withdraws_is_gone_from_the_files(running: Running) -> None:
-    visitor = Visitor(running, **WHO)
-    session = visitor.payload["session"]
+def unmistakable(running: Running, **who: str) -> Visitor:
+    """Somebody whose first event is known anywhere."""
+    visitor = Visitor(running, **who)
     event = made_event(0, 1.0, "visit", **{**MACHINE, "device": "Unmistakable on Linux"})
-    visitor.call("events", {"events": [vars(event)]}, "PUT")
-    assert visitor.call("withdraw", {}).json()["deleted"]
+    assert visitor.call("events", {"events": [vars(event)]}, "PUT").status_code == 200
+    return visitor
+
+
+def left(visitor: Visitor) -> tuple[bool, bool]:
+    said = visitor.call("withdraw", {}).json()
+    return said["deleted"], said["scrubbed"]
+
+
+def test_what_somebody_reads_leaves_the_files_once_the_reading_ends_and_the_answer_says_so(running: Running) -> None:
+    visitor, other = unmistakable(running, **WHO), Visitor(running, participant="other")
+    with running.store.database.reading() as reading:
+        assert reading.scalar(sa.select(sa.func.count()).select_from(EVENTS)) == 1
+        assert left(visitor) == (True, False)
+        other.read(3)  # whoever writes does not wait
+        assert running.store.scrubber.thread is not None
+        assert running.store.scrubber.thread.is_alive()
+    running.store.scrubber.thread.join(timeout=60)
+    assert not running.store.scrubber.thread.is_alive()
+    assert not on_disk(running, "Unmistakable")
+
+
+def test_a_download_keeps_nobodys_data_in_the_files(running: Running) -> None:
+    first, second = unmistakable(running), unmistakable(running)
+    records = running.store.records()
+    assert next(records).session.id == first.payload["session"]
+    assert left(second) == (True, True)
+    assert not list(records), "who has withdrawn meanwhile is not among them"
+
+
+def test_what_could_not_be_removed_is_removed_at_the_next_start(
+    example: study.Study, versions: list[experiment.VersionFile], tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    opened = serve(example, versions[:1], tmp_path / "data")
+    running = next(opened)
+    reader = Store(running.store.database.url).database
+    with reader.reading() as reading:
+        visitor = unmistakable(running)
+        assert reading.scalar(sa.select(sa.func.count()).select_from(EVENTS)) == 1
+        assert left(visitor) == (True, False)
+        assert next(opened, None) is None  # the server stops
+        assert "still in the database's files" in caplog.text
+    reader.engine.dispose()
+    for again in serve(example, versions[:1], tmp_path / "data"):
+        again.address  # noqa: B018
+    assert not on_disk(again, "Unmistakable")
+
+
+def test_who_withdraws_is_gone_from_the_files(running: Running) -> None:
+    visitor = unmistakable(running, **WHO)
+    session = visitor.payload["session"]
+    assert left(visitor) == (True, True)
     assert tables_with(running, session) == {"payments"}  # which says whom not to pay, until it is deleted
     running.store.forget_payments()
     for text in (session, "Unmistakable"):

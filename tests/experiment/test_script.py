@@ -14,6 +14,9 @@ from gardenpath.experiment.tasks import tasks_of
 from gardenpath.stimuli import Item, Ordering, Question, Sentence, Trial, Version
 from gardenpath.study.screens import Answers, Slider, Stimulus, Text, Whole, Words
 
+from .task_studies import sentences
+from .task_studies import stated as small
+
 QUESTION = Question("Did he sing?", {"a": "yes", "b": "no"})
 SENTENCES = {"a": Sentence("He sang."), "b": Sentence("He slept.")}
 ITEM = Item("i", "p", SENTENCES, context="It was late.", question=QUESTION)
@@ -302,3 +305,37 @@ def test_a_page_without_buttons_is_left_by_a_key_and_by_what_stands_aside(tmp_pa
     assert fault(device, {"outcome": "continued", "answer": None}) is None
     assert fault(device, {"outcome": "unsuitable", "answer": None}) is None
     assert "expected continued or unsuitable" in str(fault(device, {"outcome": "accepted", "answer": None}))
+
+
+@pytest.mark.parametrize(
+    ("show", "context"), [("centred", ""), ("moving_window", ""), ("whole", ""), ("maze", ""), ("with_task", "Before.")]
+)
+def test_what_goes_on_by_keys_alone_is_refused_where_no_keyboard_is_asked_for(
+    tmp_path: Path, show: str, context: str
+) -> None:
+    tasks = '[procedure.tasks.maze]\nkind = "maze"\n' if show == "maze" else ""
+    procedure = (
+        f'[procedure.device]\nkeyboard = false\n[procedure.target]\nshow = "{show}"\nask = ["good"]\n{GOOD}{tasks}'
+    )
+    items = sentences() if not context else with_context(sentences(), context)
+    plan = small(tmp_path, procedure, items=items)
+    with pytest.raises(
+        study.DataError, match=r"keyboard is false, and \w+ goes on by keys alone; expected keyboard = true"
+    ):
+        experiment.version_files(plan)
+
+
+GOOD = '[procedure.tasks.good]\nkind = "rating"\nprompt = "Good?"\nlow = "no"\nhigh = "yes"\n'
+
+
+def with_context(items: str, context: str) -> str:
+    heading, *rows = items.splitlines()
+    return "\n".join([f"{heading},context", *(f"{row},{context}" for row in rows)]) + "\n"
+
+
+def test_without_a_keyboard_no_page_speaks_of_keys(tmp_path: Path) -> None:
+    procedure = f'[procedure.device]\nkeyboard = false\n[procedure.target]\nshow = "with_task"\nask = ["good"]\n{GOOD}'
+    script = experiment.version_files(small(tmp_path, procedure))[0].script
+    labels = {button.label for step in script.front for screen in step.screens for button in screen.buttons}  # type: ignore[union-attr]
+    assert "Continue" in labels
+    assert not any("space bar" in label for label in labels)

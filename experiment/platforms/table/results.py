@@ -46,9 +46,9 @@ def read(source: Source, mapping: ColumnMapping | None) -> list[ImportedSession]
     _check_columns(source, list(rows[0])[1:], mapping)
     rows = mapping.prepare(rows, source.name)
     faults: list[str] = []
-    counting = _counting(source.name, rows, mapping)
+    count = counting(source.name, rows, mapping)
     sessions = [
-        _session(source.name, name, sat, mapping, faults, counting)
+        _session(source.name, name, sat, mapping, faults, count)
         for name, sat in _by(rows, mapping, "session", "participant")
     ]
     if "trial" not in mapping.columns:
@@ -97,6 +97,18 @@ def _check_columns(source: Source, header: Sequence[str], mapping: ColumnMapping
         needed += ["response"] if "response" in mapping.columns else ["rt"] if _by_region(mapping) else ["word", "rt"]
     mapped = {*mapping.columns, *mapping.constants}
     faults = [f"columns: {c!r} is missing; expected {', '.join(needed)}" for c in needed if c not in mapped]
+    if "participant" not in mapped and {"word", "rt"} <= mapped:
+        faults.append("of words with their mean reading times over readers, say so in the mapping:  means = true")
+    taken = [mapping.columns.get("response"), *(rule.columns["response"] for rule in mapping.answers if not rule.where)]
+    twice = sorted({column for column in taken if column is not None and taken.count(column) > 1})
+    faults += [f"column {c!r} is the response of two answers; one column gives one answer" for c in twice]
+    faults += absent_columns(source, header, mapping)
+    if faults:
+        raise study.DataError(f"{source.name}: {fault}" for fault in faults)
+
+
+def absent_columns(source: Source, header: Sequence[str], mapping: ColumnMapping) -> list[str]:
+    """Return a fault for each column that the mapping names and the file does not have."""
     named = {*mapping.columns.values(), *mapping.carry, *chain(*mapping.joined.values())} - mapping.joined.keys()
     for where in (rule.where for part in (mapping.regions, mapping.leave_out, mapping.repairs) for rule in part):
         named |= {*where}
@@ -104,13 +116,8 @@ def _check_columns(source: Source, header: Sequence[str], mapping: ColumnMapping
         named |= {*repair.set}
     for rule in mapping.answers:
         named |= {*rule.where, *rule.columns.values()}
-    taken = [mapping.columns.get("response"), *(rule.columns["response"] for rule in mapping.answers if not rule.where)]
-    twice = sorted({column for column in taken if column is not None and taken.count(column) > 1})
-    faults += [f"column {c!r} is the response of two answers; one column gives one answer" for c in twice]
     absent = sorted(named - {*header})
-    faults += [f"column {c!r} is missing; the file has {', '.join(header)}{_otherwise(source, c)}" for c in absent]
-    if faults:
-        raise study.DataError(f"{source.name}: {fault}" for fault in faults)
+    return [f"column {c!r} is missing; the file has {', '.join(header)}{_otherwise(source, c)}" for c in absent]
 
 
 def _by_region(mapping: ColumnMapping) -> bool:
@@ -137,7 +144,7 @@ def _by(rows: Sequence[Row], mapping: ColumnMapping, *names: str) -> list[tuple[
     return list(grouped.items())
 
 
-def _counting(where: str, rows: Sequence[Row], mapping: ColumnMapping) -> Counting:
+def counting(where: str, rows: Sequence[Row], mapping: ColumnMapping) -> Counting:
     """Return how the file numbers words; raises `DataError` where its smallest number does not say it, nor the mapping."""
     if mapping.first_word is not None or "word" not in mapping.columns:
         return Counting(mapping.first_word or 0, stated=True)

@@ -1,5 +1,6 @@
 // The calls of a session (docs/api.md). Addresses are relative: the study may live under any prefix.
 
+import type { Answered } from "./plugin";
 import type { Event, Script } from "./screens";
 import type { Outcomes, Tallies } from "./walk";
 
@@ -57,6 +58,10 @@ export class Refused extends Error {
 export const isPassing = (error: unknown): boolean =>
   error instanceof Refused && (error.status === 0 || error.status === 408 || error.status === 429 || error.status >= 500);
 
+/** What to say where another tab has taken the session over; null for any other error. */
+export const elsewhere = (error: unknown): string[] | null =>
+  error instanceof Refused && error.answer.reason === "open_elsewhere" ? (error.answer.text ?? [error.message]) : null;
+
 async function call<Answer>(path: string, method: string, body: unknown, options: RequestInit & { token?: string } = {}): Promise<Answer> {
   const { token, ...rest } = options;
   const headers: Record<string, string> = { "Content-Type": "application/json" };
@@ -77,7 +82,7 @@ export const openSession = (arrival: Arrival): Promise<Payload> => call("api/ses
 /** Who comes, from where, and in which tab. */
 export type Arrival = Record<string, unknown> & { tab: string; resume: string | null };
 
-const parameters = ["participant", "PROLIFIC_PID", "STUDY_ID", "SESSION_ID", "survey_code"];
+const parameters = ["participant", "signature", "PROLIFIC_PID", "STUDY_ID", "SESSION_ID", "survey_code"];
 
 /** What the address of the page says of who comes: ids of a recruiter, a preview, or that it is a robot. */
 export function arrival(search: string, tab: string, resume: string | null): Arrival {
@@ -85,7 +90,8 @@ export function arrival(search: string, tab: string, resume: string | null): Arr
   const ids = Object.fromEntries(parameters.flatMap((name) => (query.get(name) ? [[name, query.get(name)]] : [])));
   const version = query.get("preview");
   const preview = version ? { preview: { version, trial: Number(query.get("trial") ?? 0), key: query.get("key") } } : {};
-  return { ...ids, ...preview, tab, resume, source: query.get("source") === "robot" ? "robot" : "server" };
+  const source = query.get("source") === "robot" ? { source: "robot", key: query.get("key") } : { source: "server" };
+  return { ...ids, ...preview, tab, resume, ...source };
 }
 
 export type Ticket = Pick<Payload, "session" | "token">;
@@ -96,12 +102,16 @@ const address = ({ session }: Ticket, what: string): string => `api/sessions/${e
 export const storeEvents = (ticket: Ticket, events: readonly Event[], leaving = false): Promise<{ stored: number }> =>
   call(address(ticket, "events"), "PUT", { events }, { token: ticket.token, keepalive: leaving });
 
+/** Has the answers to the screener judged; who is screened out is told how it ends. */
+export const screenSession = (ticket: Ticket, answers: Answered): Promise<{ outcome: "accepted" | "screened_out" } & Partial<Ending>> =>
+  call(address(ticket, "screener"), "POST", { answers }, { token: ticket.token });
+
 export const completeSession = (ticket: Ticket, events: number): Promise<{ code: string; url: string | null }> =>
   call(address(ticket, "complete"), "POST", { events }, { token: ticket.token });
 
 /** Says that this tab is open, or `leaving` that it no longer is. */
-export const heartbeat = (ticket: Ticket, tab: string, leaving = false): Promise<{ seconds: number }> =>
-  call(address(ticket, "heartbeat"), "POST", { tab, leaving }, { token: ticket.token, keepalive: leaving });
+export const heartbeat = (ticket: Ticket, leaving = false): Promise<{ seconds: number }> =>
+  call(address(ticket, "heartbeat"), "POST", { leaving }, { token: ticket.token, keepalive: leaving });
 
 export const withdrawSession = (ticket: Ticket, reason: string): Promise<Ending> =>
   call(address(ticket, "withdraw"), "POST", { reason }, { token: ticket.token });

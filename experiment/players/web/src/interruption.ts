@@ -38,13 +38,16 @@ function interrupt(text: string, note: Note, t: number): boolean {
   return true;
 }
 
-/** Records each loss and return of the window from now on, and changes of its size while the keys are somebody's. */
-export function watchInterruptions(text: string, note: Note): void {
+/**
+ * Records each loss and return of the window from now on, and changes of its size while the keys are somebody's. Where a study needs
+ * no keyboard nothing is covered: nobody could uncover it, and turning a phone is no absence.
+ */
+export function watchInterruptions(text: string, note: Note, keyboard: boolean): void {
   const said = (t: number, reason: Interruption["reason"]): void => note("interruption", t, { reason });
   const lost = (t: number, reason: "blur" | "hidden"): void => {
     letGo();
     said(t, reason);
-    interrupt(text, note, t);
+    if (keyboard) interrupt(text, note, t);
   };
   window.addEventListener("blur", (event) => lost(event.timeStamp, "blur"));
   window.addEventListener("focus", (event) => said(event.timeStamp, "focus"));
@@ -56,6 +59,6 @@ export function watchInterruptions(text: string, note: Note): void {
   window.addEventListener("resize", (event) => {
     if (!current()?.exclusive) return;
     said(event.timeStamp, "resize");
-    interrupt(text, note, event.timeStamp);
+    if (keyboard) interrupt(text, note, event.timeStamp);
   });
 }

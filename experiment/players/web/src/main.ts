@@ -7,9 +7,11 @@ import {
   Refused,
   arrival,
   completeSession,
+  elsewhere,
   heartbeat,
   isPassing,
   openSession,
+  screenSession,
   storeEvents,
   withdrawSession,
 } from "./api";
@@ -18,6 +20,7 @@ import { type Journal, openJournal, spent } from "./journal";
 import { start, waitFor } from "./keys";
 import { kiosk } from "./kiosk";
 import { codeOf, fileButton, show, showEnding, wayBack } from "./messages";
+import type { Answered, Judge } from "./plugin";
 import type { Numbering } from "./recorder";
 import { rememberResume, resumeToken, tabName } from "./tab";
 import { type Uploads, backoff, uploads } from "./uploads";
@@ -49,10 +52,10 @@ async function open(): Promise<Opened> {
     try {
       return { payload: await openSession(who), arrival: who };
     } catch (error) {
-      const elsewhere = error instanceof Refused && error.answer.reason === "open_elsewhere";
-      if (!elsewhere && !isPassing(error)) throw error;
-      show(elsewhere ? (error.answer.text ?? [error.message]) : [unreachable]);
-      await pause(elsewhere ? Math.min(5000, 1000 * (error.answer.retry_after ?? 5)) : backoff(attempt));
+      const open = elsewhere(error);
+      if (!open && !isPassing(error)) throw error;
+      show(open ?? [unreachable]);
+      await pause(open ? Math.min(5000, 1000 * ((error as Refused).answer.retry_after ?? 5)) : backoff(attempt));
     }
   }
 }
@@ -81,11 +84,12 @@ class Session {
     this.queue = uploads((events) => storeEvents(payload, events), {
       journal: { keep: journal.keep, forget },
       trouble: (attempt) => this.sending && show([attempt > 2 ? away : script.texts.saving]),
-      failed: () => this.stop([script.texts.stopped]),
+      failed: (error) => this.stop(elsewhere(error) ?? [script.texts.stopped]),
       ...(left.length === 0 && { renumber: () => this.renumber() }),
     });
     const stand = walk(sequence(script, order), left, done, tallies, outcomes);
-    this.visit = new Visit(script, stand, this.numbering, (event) => this.queue.add(event), this.queue);
+    const judge: Judge = (_, answers, say) => this.judged(answers, say);
+    this.visit = new Visit(script, stand, this.numbering, (event) => this.queue.add(event), this.queue, undefined, judge);
     for (const event of left) this.queue.add(event);
   }
 
@@ -114,6 +118,31 @@ class Session {
     return fileButton(script.texts.keep_file, `${session}.json`, text);
   }
 
+  /** What the server says of the answers to the screener, however long it is away. Of who is screened out it keeps nothing. */
+  private async judged(answers: Answered, say: (text: string) => void): Promise<"accepted" | "screened_out"> {
+    const { online, script } = this.payload;
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        const { outcome, ...ending } = await screenSession(this.payload, answers);
+        if (outcome === "accepted") return outcome;
+        Object.assign(online.endings, { screened_out: ending });
+      } catch (error) {
+        if (isPassing(error)) {
+          say(script.texts.error);
+          await pause(backoff(attempt));
+          continue;
+        }
+        // Gone: it was judged before, and the answer was lost on its way.
+        if (!(error instanceof Refused) || error.status !== 404) {
+          this.stop([script.texts.stopped]);
+          return new Promise(() => {});
+        }
+      }
+      this.queue.pause(); // nothing more is to be stored
+      return "screened_out";
+    }
+  }
+
   /** Leaves the study: the server forgets what it may not keep and says what to show last. */
   private async depart(reason: string): Promise<void> {
     const { online } = this.payload;
@@ -125,6 +154,7 @@ class Session {
       if (desk) void forgotten.then(() => desk.over(text));
       else showEnding({ text, ...way }, texts.return_link, texts.withdraw);
     };
+    if (reason === "screened_out") return last(online.endings[reason] as Ending);
     for (let attempt = 1; ; attempt += 1) {
       try {
         return last(await withdrawSession(this.payload, reason));
@@ -145,9 +175,10 @@ class Session {
       while (this.queue.paused() && !this.visit.over) await pause(500); // nothing is sent while a sentence is read
       if (this.visit.over) return;
       try {
-        ({ seconds } = await heartbeat(this.payload, this.who.tab));
+        ({ seconds } = await heartbeat(this.payload));
       } catch (error) {
-        if (error instanceof Refused && error.answer.reason === "open_elsewhere") this.stop(error.answer.text ?? [error.message]);
+        const open = elsewhere(error);
+        if (open) this.stop(open);
       }
     }
   }
@@ -160,7 +191,7 @@ class Session {
       void storeEvents(this.payload, unsent.slice(0, 120), true).catch(() => {});
     });
     window.addEventListener("pagehide", () => {
-      if (!this.visit.over) void heartbeat(this.payload, this.who.tab, true).catch(() => {});
+      if (!this.visit.over) void heartbeat(this.payload, true).catch(() => {});
     });
     void this.beat();
   }
@@ -207,7 +238,7 @@ class Session {
     this.watch();
     const whole = await this.visit.run();
     const { over } = this.visit;
-    if (whole) await this.finish().catch(() => this.stop([this.payload.script.texts.stopped]));
+    if (whole) await this.finish().catch((error: unknown) => this.stop(elsewhere(error) ?? [this.payload.script.texts.stopped]));
     else if (over && over !== STOPPED) await this.depart(over);
   }
 }

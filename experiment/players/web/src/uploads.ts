@@ -1,6 +1,6 @@
 // Events wait here until the server has them. Nothing is sent while a sentence is read.
 
-import { Refused, isPassing } from "./api";
+import { Refused, elsewhere, isPassing } from "./api";
 import type { Journal } from "./journal";
 import type { Event } from "./screens";
 
@@ -82,7 +82,7 @@ export function uploads<Item extends Numbered = Event>(
       attempt += 1;
       trouble(attempt);
       if (isPassing(error)) await wait(backoff(attempt));
-      else if (error instanceof Refused && error.status === 409 && !accepted && renumber && attempt < 5) renumbered(await renumber());
+      else if (error instanceof Refused && error.status === 409 && !elsewhere(error) && !accepted && renumber && attempt < 5) renumbered(await renumber());
       else throw error;
     }
   }

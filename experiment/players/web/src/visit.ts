@@ -5,7 +5,7 @@ import { type JsPsych, initJsPsych } from "jspsych";
 import { check } from "./checks";
 import { sizeWords, suitable } from "./fitting";
 import { watchInterruptions } from "./interruption";
-import { nothing } from "./plugin";
+import { type Judge, judgeHere, nothing } from "./plugin";
 import { type Numbering, type Place, type Record, type Values, recorder } from "./recorder";
 import type { Event, Outcome, Script } from "./screens";
 import { type Label, type Timeline, timeline } from "./timeline";
@@ -36,6 +36,7 @@ export class Visit {
     keep: (event: Event) => void,
     readonly queue: Pick<Uploads, "pause" | "resume">,
     readonly labels?: readonly Label[],
+    readonly judge: Judge = judgeHere,
   ) {
     this.recorder = recorder(numbering, keep);
   }
@@ -56,10 +57,12 @@ export class Visit {
     const seen = await this.checks;
     this.hz = seen.refresh_hz;
     this.recorder.begin({ ...seen, keyboard: this.keyboard, monitor: null, full_screen: null, font: null, software: {} });
-    watchInterruptions(this.script.texts.interrupted, (kind, t, value) => {
+    const { texts, device } = this.script;
+    const note: Parameters<typeof watchInterruptions>[1] = (kind, t, value) => {
       const inTrial = this.walk.steps[this.at[0] ?? -1]?.step.trial != null;
       if (kind === "interruption" || inTrial) this.record(kind, t, this.at, value as Values["press"] & Values["interruption"]);
-    });
+    };
+    watchInterruptions(texts.interrupted, note, device.keyboard);
     this.queue.resume();
   }
 
