@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from gardenpath.analysis.reporting.wording import surprisal
 
 CURVES = "smooths"
+MEANS = "word_means"
 
 
 @click.command("align")
@@ -78,9 +79,9 @@ def command(
 ) -> None:
     """Put each word's reading time beside its surprisal, and model the one by the other.
 
-    TABLES is a folder with readings, sessions and words; SCORES a folder with surprisal. A word read without a score,
-    or in another form than was scored, is an error that names it. Where SCORES has sentence_scores and `analyse` has
-    written rating_scores, the two are correlated too.
+    TABLES is a folder with readings, sessions and words, or with word_means and words; SCORES a folder with surprisal. A word
+    read without a score, or in another form than was scored, is an error that names it. Where SCORES has sentence_scores and
+    `analyse` has written rating_scores, the two are correlated too.
 
     First comes a test that reading times stand beside the right words: the next word, not yet seen, must add nothing.
     Where it fails, the exit code is 1 and no models are fitted.
@@ -99,8 +100,11 @@ def command(
     parameters: dict[str, Any] = {"lags": lags, "edges": edges, "slopes": slopes, "despite_failure": despite_failure}
     parameters |= {"folds_by": folds_by, "folds": folds, "seed": seed}
     rated = {"rating_scores": ratings or out, "sentence_scores": scores}
+    means = table_file(tables, MEANS).exists()
+    read = [name for name in ("readings", "sessions") if not means or table_file(tables, name).exists()]
     inputs, places = analyse.read_tables(
-        {"readings": tables, "sessions": tables, "surprisal": scores, "words": tables, **(rated if ratings else {})},
+        dict.fromkeys([*read, *([MEANS] if means else []), "words"], tables)
+        | {"surprisal": scores, **(rated if ratings else {})},
         {**({} if ratings else rated), "noise_ceilings": ratings or out},
     )
     results = analysis.align(inputs, analysis.AlignOptions(settings=settings, **parameters))

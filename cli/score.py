@@ -3,11 +3,12 @@
 import functools
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 
 from . import options
 
@@ -174,22 +175,89 @@ def meanings(scores: "pd.DataFrame") -> dict[str, str]:
     return {name: lmscore.PROTOCOLS[name].meaning for name in scores["protocol"].unique()}
 
 
+def sources() -> list[str]:
+    """Return where scores may come from, besides a model."""
+    return ["table"]
+
+
+# What applies to scores that were computed elsewhere.
+ELSEWHERE = ("materials", "from_", "mapping", "shown", "out", "parquet", "force", "as_json")
+
+
 @click.command("score")
-@click.option("--model", required=True, metavar="M", help=MODEL)
+@click.option("--model", metavar="M", help=MODEL)
+@click.option(
+    "--from", "from_", type=options.OneOf(sources), help="Take surprisal from a table of words: MATERIALS is it."
+)
+@click.option("--mapping", type=click.Path(path_type=Path), help="With --from: what its columns are (TOML).")
+@click.option(
+    "--materials", "shown", type=click.Path(path_type=Path), help="With --from: the sentences, to take words from."
+)
 @scoring_options
-def command(scoring: Scoring, model: str) -> None:
-    """Write the tables surprisal (bits a word) and sentence_scores (nats a sentence) of MATERIALS."""
+def command(scoring: Scoring, model: str | None, from_: str | None, mapping: Path | None, shown: Path | None) -> None:
+    """Write the tables surprisal (bits a word) and sentence_scores (nats a sentence) of MATERIALS.
+
+    With --from table, MATERIALS is a table of surprisal that was computed elsewhere; of it comes surprisal alone.
+    """
     from gardenpath import lmscore
     from gardenpath.study.table_files import refuse_tables
 
+    _check_call(from_, mapping)
     refuse_tables(scoring.out, "score", scoring.force)
+    if mapping is not None:
+        _take(scoring, mapping, shown)
+        return
     read = scoring.read()
-    loaded = scoring.load(model)
+    loaded = scoring.load(str(model))
     how = scoring.how(loaded)
     with options.progress("sentences", 1) as move:
         scores = lmscore.score(read, loaded, **how, batch_tokens=scoring.batch_tokens, progress=move)
     notes = {"model": loaded.describe(), "protocol": meanings(scores.surprisal)}
-    paths = {name: scoring.write(frame, name, notes) for name, frame in scores._asdict().items()}
+    _write(scoring, scores._asdict(), notes)
+
+
+def _check_call(from_: str | None, mapping: Path | None) -> None:
+    """Raise a `UsageError` for options of a model beside a table, or the other way round."""
+    context = click.get_current_context()
+    typed = {name for name in context.params if context.get_parameter_source(name) is ParameterSource.COMMANDLINE}
+    if from_ is None:
+        if typed & {"mapping", "shown"}:
+            raise click.UsageError(f"--{'materials' if 'shown' in typed else 'mapping'} belongs to --from table")
+        if "model" not in typed:
+            raise click.UsageError(
+                "Missing option '--model', or --from table for surprisal that was computed elsewhere"
+            )
+        return
+    if mapping is None:
+        raise click.UsageError("--from table needs --mapping FILE.toml: the mapping names the table's columns")
+    if stray := sorted(typed - {*ELSEWHERE}):
+        raise click.UsageError(
+            f"--{stray[0].replace('_', '-')} is for scoring by a model; the mapping of a table names its model"
+        )
+
+
+def _take(scoring: Scoring, mapping: Path, shown: Path | None) -> None:
+    """Write the surprisal of tables from elsewhere."""
+    import pandas as pd
+
+    from gardenpath import lmscore, stimuli, study
+    from gardenpath.experiment.platforms.table.words import score_rows
+    from gardenpath.lmscore.elsewhere import UNITS
+
+    read = None if shown is None else stimuli.read(shown)
+    parts: list[pd.DataFrame] = []
+    units: Mapping[str, str] = {}
+    for file in scoring.materials:
+        rows, units = score_rows(file, mapping, list(UNITS))
+        parts.append(lmscore.scores_from(rows, read, units=units, where=f"{file}, line"))
+    frame = study.check(pd.concat(parts, ignore_index=True), "surprisal")
+    notes = {"model": {"name": ", ".join(frame["model"].unique()), "computed": "elsewhere", "units": units}}
+    inputs = (*scoring.materials, mapping, *filter(None, [shown]))
+    _write(replace(scoring, materials=inputs), {"surprisal": frame}, notes)
+
+
+def _write(scoring: Scoring, frames: "Mapping[str, pd.DataFrame]", notes: Mapping[str, object]) -> None:
+    paths = {name: scoring.write(frame, name, notes) for name, frame in frames.items()}
     if scoring.as_json:
-        tables = {name: {"path": str(path), "rows": len(getattr(scores, name))} for name, path in paths.items()}
+        tables = {name: {"path": str(path), "rows": len(frames[name])} for name, path in paths.items()}
         click.echo(json.dumps({"tables": tables, **notes}, ensure_ascii=False, indent=1))

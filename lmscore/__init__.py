@@ -1,6 +1,7 @@
 """Sentences become token scores under a language model; token scores become words, regions, sentences and pairs."""
 
 from .cache.token_cache import cached
+from .elsewhere import scores_from
 from .loading import load
 from .measures.reductions import MEASURES, region_lp, words
 from .measures.unigrams import read_unigrams
@@ -24,6 +25,7 @@ __all__ = [
     "read_unigrams",
     "region_lp",
     "score",
+    "scores_from",
     "token_tables",
     "within_noise",
     "words",

@@ -21,11 +21,25 @@ from ..modelling.mixed_models import COEFFICIENTS, Fit, checked, columns_of, fai
 from ..modelling.policies import NotFitted, steps_table
 from .alignment_test import alignment_test, lag_profile, stopped
 from .held_out import delta_comparisons, delta_log_likelihood, heldout, unpredicted
-from .predictors import INTERCEPTS, MODEL, WORD, at, beside, by_model, by_term, collinearity, formula, no_score, terms
+from .predictors import (
+    MODEL,
+    WORD,
+    are_means,
+    at,
+    beside,
+    by_model,
+    by_term,
+    collinearity,
+    formula,
+    intercepts,
+    no_score,
+    terms_of,
+)
 
 log = logging.getLogger("gardenpath")
 
 TERM = "surprisal"
+MEANS = "word_means"  # in place of readings and sessions
 STATES_NUMBERS = "table"  # the source of sessions whose words have the number that a column gives them, texts or none
 MOST = 3  # lags that the table has columns for
 
@@ -65,8 +79,9 @@ class AlignOptions:
 def align(tables: Mapping[str, pd.DataFrame], options: AlignOptions | None = None) -> dict[str, pd.DataFrame]:
     """Return the words read beside their scores, a test of that, models by surprisal, and their gain on held-out readings.
 
-    `tables` are readings, sessions and words of `collect`, and surprisal of `score`; with sentence_scores of `score` and
-    rating_scores of `analyse` (and its noise_ceilings), ratings are correlated with scores too.
+    `tables` are readings, sessions and words of `collect`, and surprisal of `score`. In place of readings and sessions there may be
+    word_means: their models have random effects of items (texts) alone, and aligned_means stands in place of aligned. With
+    sentence_scores of `score` and rating_scores of `analyse` (and its noise_ceilings), ratings are correlated with scores too.
 
     The tables, by name: aligned, alignment_test, lag_profile, collinearity, alignment_models, surprisal_effects, heldout,
     delta_log_likelihood, delta_comparisons, alignment_exclusions; rating_correlations.
@@ -111,7 +126,7 @@ def align(tables: Mapping[str, pd.DataFrame], options: AlignOptions | None = Non
     if settings.policy == "declared":
         del fitted["alignment_steps"]
     return {
-        "aligned": aligned,
+        _name(aligned): aligned,
         "alignment_test": tested,
         "lag_profile": lag_profile(aligned, engine=engine),
         "collinearity": collinearity(aligned, lags=lags) if len(aligned) else _none("collinearity"),
@@ -140,14 +155,14 @@ def _correlated(tables: Mapping[str, pd.DataFrame], seed: int) -> dict[str, pd.D
 
 def align_words(tables: Mapping[str, pd.DataFrame], options: AlignOptions) -> tuple[pd.DataFrame, Ledger]:
     """Return the table aligned, and what was left out of it."""
-    readings, sessions, surprisal, words = take_tables(tables, "readings", "sessions", "surprisal", "words")
+    given = [MEANS] if MEANS in tables else ["readings", "sessions"]
+    read, *sessions, surprisal, words = take_tables(tables, *given, "surprisal", "words")
     lags, edges, settings = options.lags, options.edges, options.settings
     ledger = Ledger()
-    [read] = complete(sessions, ledger, readings=readings)
-    [read] = ledger.step("role is neither target nor filler", readings=(read, read["role"].isin(RATED)))
-    if read.empty:
-        raise DataError("table readings: no word of a target or filler trial of a complete session; nothing to align")
-    _refuse_unnamed(read, sessions)
+    if MEANS in tables and "readings" in tables:
+        raise DataError(f"tables readings and {MEANS} are both there; expected one of them: which is to be modelled?")
+    for table in sessions:
+        read = _of_trials(read, table, ledger)
     surprisal = _of_read(surprisal, read)
     joined, unscored = _places(surprisal[surprisal["words"] > 1]), _places(surprisal[surprisal["surprisal"].isna()])
     scores = beside(surprisal[surprisal["words"] == 1], words)
@@ -168,8 +183,28 @@ def align_words(tables: Mapping[str, pd.DataFrame], options: AlignOptions) -> tu
     read = _inside(read, words, lags, edges, ledger)
     read = _usable(read, lags, settings.min_rt, settings.max_rt, lacking, ledger)
     joined_rows = read.drop(columns=["text", "region"]).merge(scores, on=WORD, how="inner", validate="m:m")
-    aligned = declared(_described(joined_rows), "aligned")
-    return aligned, ledger
+    described = _described(joined_rows)
+    return declared(described, _name(described)), ledger
+
+
+def _of_trials(readings: pd.DataFrame, sessions: pd.DataFrame, ledger: Ledger) -> pd.DataFrame:
+    """Return the readings of targets and fillers in complete sessions."""
+    [read] = complete(sessions, ledger, readings=readings)
+    [read] = ledger.step("role is neither target nor filler", readings=(read, read["role"].isin(RATED)))
+    if read.empty:
+        raise DataError("table readings: no word of a target or filler trial of a complete session; nothing to align")
+    _refuse_unnamed(read, sessions)
+    return read
+
+
+def _name(aligned: pd.DataFrame) -> str:
+    """Return the name of the table of these rows."""
+    return "aligned_means" if are_means(aligned) else "aligned"
+
+
+def _step(ledger: Ledger, rule: str, read: pd.DataFrame, kept: "pd.Series[bool]") -> pd.DataFrame:
+    """Return the words that a rule keeps, noted under the name of their table."""
+    return ledger.step(rule, **{"readings" if "trial" in read else MEANS: (read, kept)})[0]
 
 
 def _predicted(
@@ -248,11 +283,11 @@ def _at(read: pd.DataFrame, places: Places) -> "pd.Series[bool]":
 def _inside(read: pd.DataFrame, words: pd.DataFrame, lags: int, edges: bool, ledger: Ledger) -> pd.DataFrame:
     """Drop the ends of sentences, where readers start and wrap up, and words without as many before them as lags."""
     if not edges:
-        [read] = ledger.step("first word of its sentence", readings=(read, read["word"] > 0))
+        read = _step(ledger, "first word of its sentence", read, read["word"] > 0)
         final = words.loc[words.groupby(["item", "condition"])["word"].idxmax()].assign(words=1)
-        [read] = ledger.step("last word of its sentence", readings=(read, ~_at(read, _places(final))))
+        read = _step(ledger, "last word of its sentence", read, ~_at(read, _places(final)))
     rule = f"fewer than {lags} {'word' if lags == 1 else 'words'} before it"
-    return ledger.step(rule, readings=(read, read["word"] >= lags))[0] if lags > (not edges) else read
+    return _step(ledger, rule, read, read["word"] >= lags) if lags > (not edges) else read
 
 
 def _usable(
@@ -262,22 +297,24 @@ def _usable(
     kept = read
     for rule, places in lacking.items():
         after = {(item, condition, word + k) for item, condition, word in places for k in range(lags + 1)}
-        [kept] = ledger.step(rule, readings=(kept, ~_at(kept, after)))
-    [kept] = ledger.step("no reading time", readings=(kept, kept["rt"].notna()))
+        kept = _step(ledger, rule, kept, ~_at(kept, after))
+    kept = _step(ledger, "no reading time", kept, kept["rt"].notna())
     rule = f"read in less than {min_rt:g} or more than {max_rt:g} ms"
-    return ledger.step(rule, readings=(kept, in_band(kept["rt"], min_rt, max_rt)))[0]
+    return _step(ledger, rule, kept, in_band(kept["rt"], min_rt, max_rt))
 
 
 def _described(joined: pd.DataFrame) -> pd.DataFrame:
     import numpy as np
 
     place = joined[WORD].astype("string")
-    return joined.assign(
+    described = joined.assign(
         log_rt=np.log(joined["rt"].to_numpy(dtype="float64")),
         position=joined["word"],
-        log_trial=np.log1p(joined["trial"].to_numpy(dtype="float64")),
         token=place["item"] + ":" + place["condition"] + ":" + place["word"],
     )
+    if "trial" not in joined:
+        return described
+    return described.assign(log_trial=np.log1p(joined["trial"].to_numpy(dtype="float64")))
 
 
 Withheld = Mapping[tuple[str, str], str]
@@ -307,9 +344,10 @@ def alignment_models(
     for model, protocol, rows in by_model(aligned):
         reason = (withheld or {}).get((model, protocol))
         if reason:
-            fitted = failed(formula(terms(range(lags + 1))), TERM, reason, rows, engine=engine)
+            wanted = formula(terms_of(rows, range(lags + 1)), intercepts(rows))
+            fitted = failed(wanted, TERM, reason, rows, engine=engine)
         else:
-            fixed = terms(range(lags + 1))
+            fixed = terms_of(rows, range(lags + 1))
             try:
                 if policy == "declared":
                     fitted = _fitted(rows, fixed, slopes, engine, crosscheck)
@@ -319,7 +357,9 @@ def alignment_models(
             except DataError as error:
                 if isinstance(error, NotFitted) and policy != "declared":
                     steps.append(error.steps.of(f"{model} ({protocol})"))
-                fitted = failed(formula(fixed), TERM, str(error).replace("\n", "; "), rows, engine=engine)
+                fitted = failed(
+                    formula(fixed, intercepts(rows)), TERM, str(error).replace("\n", "; "), rows, engine=engine
+                )
         fits.append(fitted.assign(model=model, protocol=protocol))
     if not fits:
         fits = [pd.DataFrame(columns=[*MODEL, *COEFFICIENTS])]
@@ -327,7 +367,10 @@ def alignment_models(
     return {"alignment_models": models, "alignment_steps": steps_table(steps, "alignment_steps")}
 
 
-SLOPES = INTERCEPTS.replace("(1|participant)", f"(1 + {TERM}|participant)")
+def _slopes_of(rows: pd.DataFrame) -> str:
+    """Return the random effects with slopes of surprisal: over participants, or over texts where they are averaged."""
+    first, *others = intercepts(rows).split(" + ")
+    return " + ".join([first.replace("(1|", f"(1 + {TERM}|"), *others])
 
 
 def _fitted_by_policy(
@@ -336,12 +379,12 @@ def _fitted_by_policy(
     """Return the fit with the slopes of surprisal that the policy leaves, and its steps."""
     model, protocol = rows["model"].iloc[0], rows["protocol"].iloc[0]
     code = (
-        'rows <- read.csv("aligned.csv", stringsAsFactors = FALSE, encoding = "UTF-8")\n'
+        f'rows <- read.csv("{_name(rows)}.csv", stringsAsFactors = FALSE, encoding = "UTF-8")\n'
         f"rows <- subset(rows, model == {quoted(model)} & protocol == {quoted(protocol)})"
     )
     fitted, steps = fit_stepwise(
         rows,
-        formula(fixed),
+        formula(fixed, intercepts(rows)),
         engine=engine,
         policy=policy,
         slopes=[TERM] * slopes,
@@ -356,10 +399,11 @@ def _with_note(fitted: pd.DataFrame, note: str) -> pd.DataFrame:
 
 
 def _fitted(rows: pd.DataFrame, fixed: list[str], slopes: bool, engine: str, crosscheck: bool) -> pd.DataFrame:
-    plain = formula(fixed)
+    plain = formula(fixed, intercepts(rows))
     if not slopes:
         return fit(rows, plain, engine=engine, crosscheck=crosscheck)
-    varying = formula(fixed, SLOPES)
+    random = _slopes_of(rows)
+    varying = formula(fixed, random)
     fitted = fit(rows, varying, engine=engine)
     if fitted["converged"].all() and not fitted["singular"].any():
         return _crosschecked(fitted, rows, varying, engine) if crosscheck else fitted
@@ -369,7 +413,8 @@ def _fitted(rows: pd.DataFrame, fixed: list[str], slopes: bool, engine: str, cro
         # singular for another variance than the slopes'
         return _crosschecked(fitted, rows, varying, engine) if crosscheck else fitted
     reduced = _crosschecked(reduced, rows, plain, engine) if crosscheck else reduced
-    note = f"With slopes of surprisal by participant, {SLOPES}, the fit is {how}; fitted with intercepts alone."
+    whose = "item" if are_means(rows) else "participant"
+    note = f"With slopes of surprisal by {whose}, {random}, the fit is {how}; fitted with intercepts alone."
     return _with_note(reduced, note)
 
 
@@ -412,4 +457,5 @@ def _raw(rows: pd.DataFrame, fitted: pd.DataFrame, engine: str) -> dict[str, dic
     """Return the same fixed effects on the times themselves, in ms, with random intercepts."""
     if fitted["estimate"].isna().all():
         return by_term(fitted)
-    return by_term(fit(rows, formula([t for t in fitted["term"] if t != "intercept"], response="rt"), engine=engine))
+    wanted = formula([t for t in fitted["term"] if t != "intercept"], intercepts(rows), response="rt")
+    return by_term(fit(rows, wanted, engine=engine))

@@ -8,7 +8,7 @@ import pandas as pd
 from gardenpath.study import DataError, check
 
 from ..modelling.mixed_models import COEFFICIENTS, failed, fit
-from .predictors import AT, MODEL, at, by_model, by_term, formula, terms
+from .predictors import AT, MODEL, at, by_model, by_term, formula, intercepts, terms_of
 
 ALPHA = 0.01
 SHARE = 0.5  # of the largest slope of the words seen, from which the next word's is no chance finding
@@ -51,8 +51,8 @@ COLUMNS = ["verdict", "estimate", "se", "df", "t", "p", "largest", "ratio", "p_e
 
 def _tested(aligned: pd.DataFrame, engine: str) -> dict[str, object]:
     lags = [-1, *SEEN]
-    rows = aligned.dropna(subset=terms(lags))
-    slopes, reason = _slopes(rows, formula(terms(lags)), engine)
+    rows = aligned.dropna(subset=terms_of(aligned, lags))
+    slopes, reason = _slopes(rows, formula(terms_of(rows, lags), intercepts(rows)), engine)
     next_word = slopes.get(NEXT, {"p": None})
     if reason or pd.isna(next_word["p"]):
         note = f"Not tested: {reason or 'the slope of the next word could not be estimated'}."
@@ -91,7 +91,8 @@ def _with_entropy(rows: pd.DataFrame, lags: list[int], engine: str) -> dict[str,
     finding = (
         "The next word's surprisal is significant (p < .01), but under half the largest of lags 0 to 2, or negative"
     )
-    refitted, reason = _slopes(rows.dropna(subset=ENTROPY), formula(terms(lags, extra=[ENTROPY])), engine)
+    wanted = formula(terms_of(rows, lags, extra=[ENTROPY]), intercepts(rows))
+    refitted, reason = _slopes(rows.dropna(subset=ENTROPY), wanted, engine)
     p = refitted.get(NEXT, {"p": None})["p"]
     if reason or pd.isna(p):
         return {"note": f"{finding}; with its entropy it could not be refitted."}
@@ -117,8 +118,8 @@ def lag_profile(aligned: pd.DataFrame, *, engine: str = "glmm") -> pd.DataFrame:
     lags = sorted(AT)
     parts = []
     for model, protocol, rows in by_model(aligned):
-        whole = rows.dropna(subset=terms(lags))
-        wanted = formula(terms(lags))
+        whole = rows.dropna(subset=terms_of(rows, lags))
+        wanted = formula(terms_of(rows, lags), intercepts(rows))
         slopes, reason = _slopes(whole, wanted, engine)
         for lag, name in zip(lags, at("surprisal", lags), strict=True):
             lacking = failed(wanted, name, reason, whole, engine=engine)

@@ -14,7 +14,7 @@ from ..engines.formulas import Formula, parse
 from ..engines.glmm_engine import highest
 from ..intervals import FEW, holm, ratio_interval, sign_flip
 from ..modelling.mixed_models import columns_of
-from .predictors import by_model, formula, terms
+from .predictors import are_means, by_model, formula, intercepts, terms_of
 
 # What is held out together: the column that names it. A story's sentences are items of one paradigm.
 CLUSTERS = {"item": "item", "story": "paradigm", "participant": "participant", "row": "item"}
@@ -24,10 +24,10 @@ Array = Any
 def heldout(aligned: pd.DataFrame, *, lags: int = 2, by: str = "item", folds: int = 10, seed: int = 1) -> pd.DataFrame:
     """Return the log density (nats) of each held-out cluster of readings, with surprisal (full) and without (base).
 
-    Both models have random intercepts of participant, item and token, and are fitted by maximum likelihood to the
-    same rows of the other folds. A held-out cluster's density is the joint one of its readings: multivariate normal
-    around the fixed effects, with the variance components as fitted. Readings that share a participant, an item or a
-    token are correlated, so no single reading has a value of its own.
+    Both models have random intercepts of participant, item and token (of word means, of item), and are fitted by maximum
+    likelihood to the same rows of the other folds. A held-out cluster's density is the joint one of its readings:
+    multivariate normal around the fixed effects, with the variance components as fitted. Readings that share a
+    participant, an item or a token are correlated, so no single reading has a value of its own.
 
     `by` is item (default), story (the column paradigm), participant, or row. Participants and rows leave other readings
     of the same words in the fit, which favours any predictor of words; rows are taken alone and summed by item.
@@ -48,11 +48,16 @@ def heldout(aligned: pd.DataFrame, *, lags: int = 2, by: str = "item", folds: in
         raise ValueError(f"folds by {by!r}; expected one of {', '.join(CLUSTERS)}")
     if folds < 2:
         raise ValueError(f"{folds} folds; expected 2 or more")
-    full, base = (parse(formula(terms(range(lags + 1), surprisal=with_it))) for with_it in (True, False))
+    if are_means(aligned) and by == "participant":
+        raise ValueError("folds by participant; expected item, story or row: means over readers have no participant")
+    full, base = (
+        parse(formula(terms_of(aligned, range(lags + 1), surprisal=with_it), intercepts(aligned)))
+        for with_it in (True, False)
+    )
     parts: list[pd.DataFrame] = []
     known: tuple[pd.DataFrame, pd.DataFrame] | None = None  # base models are the same where rows are
     for model, protocol, readings in by_model(aligned):
-        rows = readings.dropna(subset=terms(range(lags + 1))).reset_index(drop=True)
+        rows = readings.dropna(subset=terms_of(readings, range(lags + 1))).reset_index(drop=True)
         columns_of(rows, full)
         texts = [
             *full.groups,

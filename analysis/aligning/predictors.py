@@ -15,6 +15,7 @@ WORD = ["item", "condition", "word"]
 AT = {-2: "_next2", -1: "_next", 0: "", 1: "_previous", 2: "_previous2", 3: "_previous3"}  # lag: what a column ends in
 LAGGED = ("surprisal", "length", "zipf")
 INTERCEPTS = "(1|participant) + (1|item) + (1|token)"
+OF_TEXTS = "(1|item)"  # of words whose reading times are means over readers
 RESPONSE = "log_rt"
 
 
@@ -25,6 +26,22 @@ def at(name: str, lags: Iterable[int]) -> list[str]:
     ['surprisal_next', 'surprisal', 'surprisal_previous']
     """
     return [f"{name}{AT[lag]}" for lag in lags]
+
+
+def are_means(aligned: pd.DataFrame) -> bool:
+    """Whether rows are words with their mean reading times, of no participant and no trial."""
+    return "log_trial" not in aligned
+
+
+def intercepts(aligned: pd.DataFrame) -> str:
+    """Return the random intercepts of a model of these rows."""
+    return OF_TEXTS if are_means(aligned) else INTERCEPTS
+
+
+def terms_of(aligned: pd.DataFrame, lags: Iterable[int], **more: Any) -> list[str]:
+    """Return the fixed effects (see `terms`) of a model of these rows: means have no trial."""
+    names = terms(lags, **more)
+    return names[:-1] if are_means(aligned) else names
 
 
 def terms(lags: Iterable[int], *, surprisal: bool = True, extra: Iterable[str] = ()) -> list[str]:
@@ -100,7 +117,7 @@ def collinearity(aligned: pd.DataFrame, *, lags: int = 2) -> pd.DataFrame:
     """
     import numpy as np
 
-    names = terms(range(lags + 1))
+    names = terms_of(aligned, range(lags + 1))
     parts = []
     for model, protocol, rows in by_model(aligned):
         values = rows[names].astype("float64").replace([np.inf, -np.inf], np.nan).dropna()

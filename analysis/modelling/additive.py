@@ -7,7 +7,7 @@ import pandas as pd
 
 from gardenpath.study import TABLES, DataError, check
 
-from ..aligning.predictors import at, by_model, formula, terms
+from ..aligning.predictors import are_means, at, by_model, formula, terms_of
 from ..engines import r_session
 from ..engines.estimates import Cells
 from ..engines.r_session import first
@@ -16,7 +16,7 @@ from .mixed_models import plain_cells
 NORMAL = 1.959964  # standard errors to each end of a 95 % interval, as mgcv draws them
 START = "starts_series"
 SERIES = ("session", "trial")  # a sentence's words, in the order read
-RANDOM = " + ".join(f"s({group}, bs='re')" for group in ("participant", "item", "token"))
+GROUPS = ("participant", "item", "token")
 
 
 def smooths(frame: pd.DataFrame, formula: str, *, series: Sequence[str] = (), rho: float | None = None) -> pd.DataFrame:
@@ -48,12 +48,14 @@ def curves(
     are left out.
     """
     of_surprisal = [f"s({name})" for name in at("surprisal", range(lags + 1))]
-    wanted = formula([*of_surprisal, *terms(range(lags + 1), surprisal=False)], RANDOM)
+    groups, series = (("item",), ("item", "condition")) if are_means(aligned) else (GROUPS, SERIES)
+    random = " + ".join(f"s({group}, bs='re')" for group in groups)
+    wanted = formula([*of_surprisal, *terms_of(aligned, range(lags + 1), surprisal=False)], random)
     tables: dict[str, list[pd.DataFrame]] = {"gam_terms": [], "smooths": []}
     for model, protocol, rows in by_model(aligned):
         if (model, protocol) not in (withheld or {}):
-            read = rows.sort_values([*SERIES, "word"], kind="stable")
-            for collected, table in zip(tables.values(), _fitted(read, wanted, SERIES, None), strict=True):
+            read = rows.sort_values([*series, "word"], kind="stable")
+            for collected, table in zip(tables.values(), _fitted(read, wanted, series, None), strict=True):
                 collected.append(table.assign(model=model, protocol=protocol))
     return {
         name: check(pd.concat([pd.DataFrame(columns=TABLES[name].names), *collected])[TABLES[name].names], name)

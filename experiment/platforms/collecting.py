@@ -21,6 +21,7 @@ from .mapping import ColumnMapping, Row, read_mapping
 from .materials import read_shown
 from .sources import KEY
 from .table import results as table
+from .table.words import mean_tables
 from .tabulate import tabulate
 
 log = logging.getLogger("gardenpath")
@@ -48,6 +49,10 @@ def collect_from(
             )
         records = [_named(record, name) for record in native.records(rows, str(data))]
         return tables_of(records, shown.files, where=str(data))
+    if columns is not None and columns.means:
+        if platform != table.NAME:
+            raise study.DataError(f"{data}: means = true is of tables (--from table), not of {platform}")
+        return mean_tables(platform_files(data, table), columns, shown)
     return tabulate(read_sessions(data, platform, columns), shown, name)
 
 

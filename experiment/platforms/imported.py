@@ -5,7 +5,7 @@ the declared tables of them, with the words taken from the items.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -42,6 +42,11 @@ class ImportedTrial:
     def has_words(self) -> bool:
         """Whether words were read one by one."""
         return any(record.words for record in self.records)
+
+    def goes_on(self, item: str, condition: str, records: Iterable[Record]) -> bool:
+        """Whether these belong to the trial: of its item and condition, and nothing that it has had already."""
+        had = {(record.task, record.name) for record in self.records}
+        return (self.item, self.condition) == (item, condition) and not had & {(r.task, r.name) for r in records}
 
 
 @dataclass(frozen=True)
@@ -105,6 +110,11 @@ def answer_given(task: str, name: str, answer: str | float, correct: bool | None
 def reached_end(trials: Sequence[ImportedTrial], of: float | None) -> bool | None:
     """Return whether these are all of so many trials; None where that number is not known."""
     return None if of is None else len({trial.position for trial in trials}) == of
+
+
+def shared(what: str, people: Collection[str | None]) -> str:
+    """Return the fault of a session in whose rows several people are named, who are not named here."""
+    return f"{what} has rows of {len(people)} participants; expected one: correct the file, or the mapping"
 
 
 def numbered(sessions: Iterable[ImportedSession]) -> list[ImportedSession]:

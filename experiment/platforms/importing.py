@@ -11,6 +11,7 @@ import logging
 import re
 from collections import Counter
 from collections.abc import Hashable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Protocol
 
@@ -97,7 +98,12 @@ def read_sessions(data: str | Path, platform: str, mapping: ColumnMapping | None
         )
     joined: list[ImportedSession] = getattr(chosen, "join", list)(sessions)
     _check_once(joined)
-    return joined
+    return [_with_roles(session, mapping) for session in joined] if mapping and mapping.roles else joined
+
+
+def _with_roles(session: ImportedSession, mapping: ColumnMapping) -> ImportedSession:
+    trials = (replace(t, role=mapping.role(t.item, t.condition) or t.role) for t in session.trials)
+    return replace(session, trials=tuple(trials))
 
 
 def _says_something(trial: ImportedTrial) -> bool:

@@ -7,6 +7,11 @@ condition = "condition"
 word = "word_position"
 rt = "rawRT"
 
+# condition = ["relative", "animacy"]   several columns, joined by a point
+
+[roles]                       # what an item or its condition is called, as a regular expression
+filler = "F[0-9]+"
+
 [constants]                   # the same in every row
 experiment = "E1"
 paradigm = "relative_clauses"
@@ -45,6 +50,7 @@ import re
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -59,6 +65,7 @@ UNITS = {"ms": 1.0, "s": 1000.0}
 ANSWER = ("task", "prompt", "side", "response", "correct", "outcome", "rt", "rt_first")
 # Times, which may have a unit.
 TIMES = ("rt", "rt_first", "rt_onset", "duration")
+TIMES_IN = dict.fromkeys(TIMES, tuple(UNITS))
 NAMES = tuple(
     dict.fromkeys(
         [
@@ -67,7 +74,7 @@ NAMES = tuple(
             for name in study.TABLES[table].names
             if name not in COMPUTED_NAMES
         ]
-        + ["started", "finished", "device"]
+        + ["started", "finished", "device", "readers"]
     )
 )
 # What the columns of a survey can say.
@@ -142,6 +149,10 @@ class ColumnMapping:
 
     `first_word` is their number of a sentence's first word; it has to be stated where their smallest is neither 0 nor 1.
 
+    `roles` says by a regular expression for each role what its items, or their conditions, are called. `joined` names columns
+    that are made of several of theirs; in a file, [columns] states them: condition = ["relative", "animacy"].
+    With `means`, a row is a word with its mean reading time over readers.
+
     `carry` names columns of theirs whose empty cells take what the row before has, where only a trial's first row names its item.
     """
 
@@ -159,12 +170,16 @@ class ColumnMapping:
     missing: tuple[str, ...] = ()
     separator: str = ","
     first_word: int | None = None
+    means: bool = False
+    roles: dict[str, str] = field(default_factory=dict)
+    joined: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
     def prepare(self, rows: Iterable[Mapping[str, Any]], where: str) -> list[Row]:
         """Return rows with repairs made, carried cells filled and rows left out, each of it said on the log."""
         ready = [dict(row) for row in rows]
         columns = {name for row in ready for name in row}
-        named = [*self.columns.values(), *self.demographics.values(), *self.carry]
+        named = [name for name in self.columns.values() if name not in self.joined]
+        named += [*chain(*self.joined.values()), *self.demographics.values(), *self.carry]
         if absent := [name for name in dict.fromkeys(named) if name not in columns]:
             log.warning("%s: has no column %s, which the mapping names", where, ", ".join(map(repr, absent)))
         for repair in self.repairs:
@@ -183,7 +198,18 @@ class ColumnMapping:
             kept = [row for row in ready if not matches(row, rule.where)]
             log.info("%s: left out %d rows where %s: %s", where, len(ready) - len(kept), rule.where, rule.reason)
             ready = kept
+        for row in ready if self.joined else ():
+            for name, parts in self.joined.items():
+                cells = [row.get(part) for part in parts]
+                row[name] = None if any(map(self.lacks, cells)) else ".".join(map(plain, cells))
         return ready
+
+    def role(self, item: str, condition: str) -> str | None:
+        """Return the role that a pattern gives an item."""
+        fits = (
+            role for role, pattern in self.roles.items() if any(re.fullmatch(pattern, id) for id in (item, condition))
+        )
+        return next(fits, None)
 
     def value(self, row: Mapping[str, Any], ours: str, *usual: str) -> Any:
         """Return the cell of our column `ours`: of the column that the mapping names, its constant, or else of the first
@@ -247,20 +273,40 @@ def plain(cell: Any) -> str:
     return str(int(cell)) if isinstance(cell, float) and cell.is_integer() else str(cell)
 
 
-def read_mapping(path: str | Path) -> ColumnMapping:
-    """Return the mapping that a TOML file states; raises `study.DataError` with every fault."""
+def read_mapping(
+    path: str | Path, names: Sequence[str] = NAMES, units: Mapping[str, Sequence[str]] = TIMES_IN
+) -> ColumnMapping:
+    """Return the mapping that a TOML file states; raises `study.DataError` with every fault.
+
+    `names` are the columns of ours that there are, `units` those of them that have one, with the units.
+    """
     try:
         table = tomllib.loads(study.files.read_text(path))
     except tomllib.TOMLDecodeError as error:
         raise study.DataError(f"{path}: not valid TOML: {error}") from None
+    columns = table.get("columns", {})
+    several = (
+        {ours: theirs for ours, theirs in columns.items() if isinstance(theirs, list)}
+        if isinstance(columns, dict)
+        else {}
+    )
+    if several:
+        # Its own name: no column of a file is called so.
+        table["joined"] = {".".join(map(str, theirs)): theirs for theirs in several.values()}
+        table["columns"] = columns | {ours: ".".join(map(str, theirs)) for ours, theirs in several.items()}
     mapping = study.config.structure(ColumnMapping, table, where=str(path))
-    faults = _unknown("columns", mapping.columns, NAMES) + _unknown("constants", mapping.constants, NAMES)
+    faults = _unknown("columns", mapping.columns, names) + _unknown("constants", mapping.constants, names)
     faults += _patterns(mapping.survey) if mapping.survey else []
-    faults += _unknown("units", mapping.units, TIMES)
     faults += [
-        f"units.{column}: {unit!r} is not a unit; expected {' or '.join(UNITS)}"
+        f"roles: {r!r} is no role; expected one of {', '.join(study.config.ROLES)}"
+        for r in mapping.roles.keys() - {*study.config.ROLES}
+    ]
+    faults += [fault for role, pattern in mapping.roles.items() if (fault := _no_pattern(f"roles.{role}", pattern))]
+    faults += _unknown("units", mapping.units, [*units])
+    faults += [
+        f"units.{column}: {unit!r} is not a unit; expected {' or '.join(units[column])}"
         for column, unit in mapping.units.items()
-        if unit not in UNITS
+        if column in units and unit not in units[column]
     ]
     for rule in mapping.answers:
         faults += _unknown("answers.columns", rule.columns, ANSWER)
@@ -276,12 +322,20 @@ def read_mapping(path: str | Path) -> ColumnMapping:
 
 def _patterns(rule: SurveyRule) -> list[str]:
     faults = []
-    for name, pattern in (("columns", rule.columns), ("headings", rule.headings)):
-        try:
-            faults += _unknown(f"survey.{name}", re.compile(pattern or "").groupindex, SURVEYED)
-        except re.error as error:
-            faults.append(f"survey.{name}: {pattern!r} is not a regular expression: {error}")
+    for name, pattern in (("survey.columns", rule.columns), ("survey.headings", rule.headings or "")):
+        if fault := _no_pattern(name, pattern):
+            faults.append(fault)
+        else:
+            faults += _unknown(name, re.compile(pattern).groupindex, SURVEYED)
     return faults
+
+
+def _no_pattern(name: str, pattern: str) -> str | None:
+    try:
+        re.compile(pattern)
+    except re.error as error:
+        return f"{name}: {pattern!r} is not a regular expression: {error}"
+    return None
 
 
 def _unknown(part: str, names: Iterable[str], known: Sequence[str]) -> list[str]:

@@ -1,16 +1,23 @@
 """What sessions say of themselves, held against one another: what a file leaves open is asked, what is odd is named."""
 
 import logging
+import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar
 
 from gardenpath import study
+from gardenpath.study.screens import Record, WordRecord
 
 from .imported import NOWHERE, ImportedSession
+from .mapping import TIMES
 
 log = logging.getLogger("gardenpath")
+Timed = TypeVar("Timed", Record, WordRecord)
+SHORTEST = 10  # ms; a shorter reading time is nobody's
+MONTHS = "jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec"
+DATE = re.compile(rf"\d\d?[-/ ]({MONTHS})|({MONTHS})[-/ ]\d\d", re.I)
 
 
 def check_counting(sessions: Sequence[ImportedSession], lengths: Mapping[tuple[str, str], int]) -> None:
@@ -112,6 +119,83 @@ def say_repeated(sessions: Iterable[ImportedSession], name: Callable[[str], str]
             "(item %s %d times)",
             *(where[odd[0]], len(odd), len(had), name(odd[0]), item, times),
         )
+
+
+def without_negative_times(sessions: Iterable[ImportedSession]) -> list[ImportedSession]:
+    """Return sessions whose negative times, which nobody takes, are empty; they are counted on the log."""
+    found: dict[str, list[float]] = defaultdict(list)
+
+    def bare(one: Timed, where: str) -> Timed:
+        times = {name: t for name in TIMES if (t := getattr(one, name, None)) is not None and t < 0}
+        found[where].extend(times.values())
+        empty: dict[str, Any] = dict.fromkeys(times)
+        return replace(one, **empty) if times else one
+
+    made = []
+    for session in sessions:
+        trials = []
+        for trial in session.trials:
+            records = (bare(record, session.where) for record in trial.records)
+            records = (replace(r, words=tuple(bare(word, session.where) for word in r.words)) for r in records)
+            trials.append(replace(trial, records=tuple(records)))
+        made.append(replace(session, trials=tuple(trials)))
+    for where, times in found.items():
+        if times:
+            log.warning("%s: %d times are negative, first %g ms; they stay empty", where, len(times), times[0])
+    return made
+
+
+def say_odd_cells(sessions: Iterable[ImportedSession]) -> None:
+    """Name, once a file, what is written in two ways, what a spreadsheet made a date of, and seconds among milliseconds."""
+    files: dict[str, list[ImportedSession]] = defaultdict(list)
+    for session in sessions:
+        files[session.where].append(session)
+    for where, of in files.items():
+        trials = [trial for session in of for trial in session.trials]
+        names = {
+            "participants": {session.participant for session in of},
+            "items": {trial.item for trial in trials},
+            "conditions": {trial.condition for trial in trials},
+        }
+        for what, ids in names.items():
+            alike = Counter(" ".join(id.split()).casefold() for id in ids)
+            twice = sorted(id for id in ids if alike[" ".join(id.split()).casefold()] > 1)
+            if twice:
+                said = "" if what == "participants" else f" ({', '.join(map(repr, twice[:4]))})"
+                log.warning(
+                    "%s: %d %s differ by case or a space alone%s; each is one of its own", where, len(twice), what, said
+                )
+            if dates := sorted(id for id in ids if DATE.fullmatch(id)):
+                log.warning(
+                    "%s: %d %s look like dates, as a spreadsheet makes of 1-2 (%s)", where, len(dates), what, dates[0]
+                )
+        texts: dict[tuple[str, str], dict[int, set[str]]] = defaultdict(lambda: defaultdict(set))
+        for trial in trials:
+            for record in trial.records:
+                for word in record.words if record.sentence == 0 else ():
+                    if word.text is not None:
+                        texts[trial.item, trial.condition][word.word].add(word.text)
+        versions = [(place, forms) for place, words in texts.items() for forms in words.values() if len(forms) > 1]
+        if versions:
+            (item, condition), forms = versions[0]
+            log.warning(
+                "%s: %d sentences have more than one text, first item %s, %s (%s)",
+                *(
+                    where,
+                    len({place for place, _ in versions}),
+                    item,
+                    condition,
+                    " and ".join(map(repr, sorted(forms)[:2])),
+                ),
+            )
+        times = sorted(w.rt for t in trials for r in t.records for w in r.words if w.rt is not None)
+        short = sum(time < SHORTEST for time in times)
+        if short:
+            half = times[len(times) // 2]
+            log.warning(
+                '%s: %d of %d reading times are under %d ms, and half of all under %g: are they seconds ([units] rt = "s")?',
+                *(where, short, len(times), SHORTEST, half),
+            )
 
 
 def _most(numbers: Iterable[int]) -> int | None:

@@ -18,7 +18,7 @@ from .agreement import Known
 from .cell_values import as_number, names_person
 from .imported import ImportedSession, ImportedTrial
 from .materials import Shown
-from .plausibility import check_counting, completed, say_repeated, say_unread
+from .plausibility import check_counting, completed, say_odd_cells, say_repeated, say_unread, without_negative_times
 
 log = logging.getLogger("gardenpath")
 
@@ -51,9 +51,11 @@ def tabulate(
             f"{nameless.where}: names sentences and no items; give the materials they are from (--materials)"
         )
     known = Known.of(shown)
+    sessions = without_negative_times(sessions)
     check_counting(sessions, known.lengths())
     sessions = completed(sessions, len(known.items), name)
     say_repeated(sessions, name)
+    say_odd_cells(sessions)
     rows = [(session, _rows(session, known, name)) for session in sessions]
     known.report(sum(len(session.trials) for session in sessions))
     _say_absent(rows)

@@ -2,14 +2,7 @@
 
 from .declaration import ALIGN, COEFFICIENTS, FITS, LEDGER, MODEL, PLACE, Table, columns
 
-TABLES = (
-    Table(
-        "aligned",
-        "a word's reading beside its surprisal and that of the words around it",
-        columns(
-            MODEL
-            + PLACE
-            + """
+READ = """
 word          int      position in the sentence, from 0
 text          string   word
 region        string?  innermost region that holds the word
@@ -35,6 +28,17 @@ entropy_next  float?   bits, of the next-token distribution before the next word
 surprisal_next2 float?  bits, second word after
 length_next2 float?  characters, second word after
 zipf_next2 float?  Zipf frequency, second word after
+"""
+
+TABLES = (
+    Table(
+        "aligned",
+        "a word's reading beside its surprisal and that of the words around it",
+        columns(
+            MODEL
+            + PLACE
+            + READ
+            + """
 position      int      position in the sentence, from 0
 log_trial     float    natural log of (trial + 1)
 token         string   item:condition:word, the unit that has a surprisal
@@ -42,6 +46,26 @@ token         string   item:condition:word, the unit that has a surprisal
         ),
         ("model", "protocol", "session", "trial", "word"),
         ALIGN,
+    ),
+    Table(
+        "aligned_means",
+        "a word's mean reading time beside its surprisal and that of the words around it",
+        columns(
+            MODEL
+            + """
+paradigm      string   paradigm of the item
+item          string   item: a text, or a sentence
+condition     string   condition
+"""
+            + READ
+            + """
+position      int      position in the sentence, from 0
+token         string   item:condition:word
+"""
+        ),
+        ("model", "protocol", "item", "condition", "word"),
+        ALIGN,
+        always=False,
     ),
     Table(
         "alignment_exclusions",

@@ -22,7 +22,7 @@ surprisal     float?   bits; whitespace-corrected (doi 10.18653/v1/2024.emnlp-ma
 surprisal_naive float? bits; plain sum over the word's tokens; empty where a token is not scored
 entropy       float?   bits; of the next-token distribution before the word's first token; empty where there is none
 renyi         float?   bits; Rényi entropy of order 1/2 of the same distribution
-tokens        int      tokens of the word
+tokens        int?     tokens of the word; empty where the scores were computed elsewhere
 """
         ),
         ("model", "protocol", "item", "condition", "word"),

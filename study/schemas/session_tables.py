@@ -70,6 +70,23 @@ refresh_hz    float?   measured refresh rate of the display
         COLLECT,
     ),
     Table(
+        "word_means",
+        "a word's reading time, averaged over readers",
+        columns("""
+paradigm      string   paradigm of the item
+item          string   item: a text, or a sentence
+condition     string   condition
+word          int      position in the sentence, from 0
+text          string   word
+region        string?  innermost region that holds the word
+rt            float?   mean reading time, ms, as the table has it; empty where nobody's was kept
+readers       int?     readings averaged
+"""),
+        ("item", "condition", "word"),
+        COLLECT,
+        always=False,
+    ),
+    Table(
         "demographics",
         "an answer of a participant about themselves",
         columns("""

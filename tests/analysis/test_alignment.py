@@ -8,6 +8,7 @@ import pytest
 
 from gardenpath.analysis import AlignOptions, align, collinearity
 from gardenpath.analysis.aligning.alignment import align_words, alignment_models, surprisal_effects
+from gardenpath.lmscore import scores_from
 from gardenpath.study import DataError, check
 
 Tables = dict[str, pd.DataFrame]
@@ -46,6 +47,15 @@ def test_frames_put_together_of_two_are_aligned_as_one_and_rows_that_repeat_are_
     pd.testing.assert_frame_equal(rows, found["aligned"])
     with pytest.raises(DataError, match=r"table sessions: 48 rows share a key with another"):
         align_words(tables | {"sessions": pd.concat([tables["sessions"]] * 2)}, AlignOptions())
+
+
+def test_surprisal_from_elsewhere_is_aligned_as_scores_are(tables: Tables, found: Tables) -> None:
+    names = ["model", "protocol", "item", "condition", "word", "text", "surprisal", "entropy"]
+    rows = tables["surprisal"][names].assign(surprisal=tables["surprisal"]["surprisal"] * np.log(2))
+    taken = scores_from(rows, units={"surprisal": "nats", "entropy": "bits"})
+    rows, _ = align_words(tables | {"surprisal": taken}, AlignOptions())
+    # Without materials no region is known.
+    pd.testing.assert_frame_equal(rows.drop(columns="region"), found["aligned"].drop(columns="region"))
 
 
 def test_each_row_has_its_words_score_and_that_of_the_word_before(tables: Tables, found: Tables) -> None:

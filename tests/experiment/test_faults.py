@@ -1,4 +1,4 @@
-"""Two hundred robots (sixty without --full) on a bad line, and a server that is killed under them: what is stored is what they did."""
+"""Two hundred robots (thirty without --full) on a bad line, and a server that is killed under them: what is stored is what they did."""
 
 import json
 import random
@@ -153,7 +153,7 @@ def as_bytes(events: list[Json]) -> bytes:
 
 @pytest.mark.slow
 def test_what_is_stored_is_what_the_robots_did_byte_for_byte(study_folder: Path, database_url: str, full: bool) -> None:
-    robots = 200 if full else 60
+    robots = 200 if full else 30
     path = study_folder / "study.toml"
     path.write_text(path.read_text().replace("items = 9", "items = 3"))
     machine = experiment.robot(experiment.version_files(study.load(path)), seed=7)

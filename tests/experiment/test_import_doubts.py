@@ -176,3 +176,158 @@ def test_two_people_under_one_id_are_named(tmp_path: Path, caplog: pytest.LogCap
     assert len(sessions) == 3
     assert "1 of 3 sessions have other than the 8 trials that most sessions have (16; first session p1" in caplog.text
     assert "1 of 3 participants had an item more than once, as if two people shared an id" in caplog.text
+
+
+# ------------------------------------------------------------------------------------------------ odd rows and cells
+
+READ = {**WHO, "word": "pos", "rt": "rt"}
+HEAD = "subj,item,cond,pos,rt"
+
+
+def rows(who: str, item: str = "1", condition: str = "a", first: float = 300.0, words: int = 3) -> list[str]:
+    return [f"{who},{item},{condition},{n},{first + n:g}" for n in range(1, words + 1)]
+
+
+def lines(*of: list[str], head: str = HEAD) -> str:
+    return "\n".join([head, *(row for part in of for row in part)]) + "\n"
+
+
+ODD = {
+    "negative times": (lines(rows("p"), rows("q", first=-302)), "3 times are negative, first -301 ms; they stay empty"),
+    "seconds among ms": (
+        lines(*(rows(who) for who in "abcd"), rows("e", first=0)),
+        "3 of 15 reading times are under 10 ms, and half of all under 302: are they seconds",
+    ),
+    "conditions that differ by case and a space": (
+        lines(rows("p", "1", "Rel A"), rows("q", "1", "rel  a")),
+        "2 conditions differ by case or a space alone ('Rel A', 'rel  a'); each is one of its own",
+    ),
+    "participants that differ by case": (
+        lines(rows("p"), rows("P")),
+        "2 participants differ by case or a space alone;",
+    ),
+    "an item that has become a date": (
+        lines(rows("p", "02-Jan")),
+        "1 items look like dates, as a spreadsheet makes of 1-2",
+    ),
+    "two versions of a text": (
+        lines(
+            *(
+                [f"{row},{t}" for row, t in zip(rows(who), text.split(), strict=True)]
+                for who, text in (("p", "She has slept"), ("q", "She had slept"))
+            ),
+            head=f"{HEAD},text",
+        ),
+        "1 sentences have more than one text, first item 1, a ('had' and 'has')",
+    ),
+}
+
+
+@pytest.mark.parametrize(("text", "said"), ODD.values(), ids=ODD)
+def test_what_is_odd_in_a_table_is_named_with_its_number(
+    text: str, said: str, table: Callable[..., Tables], caplog: pytest.LogCaptureFixture
+) -> None:
+    columns = READ | ({"text": "text"} if "text" in text else {})
+    readings = table(text, ColumnMapping(columns))["readings"]
+    assert len(readings) == text.count("\n") - 1
+    assert said in caplog.text
+    assert not (readings["rt"] < 0).any()
+
+
+def test_nothing_is_said_of_a_table_without_oddities(
+    table: Callable[..., Tables], caplog: pytest.LogCaptureFixture
+) -> None:
+    table(lines(rows("p"), rows("q")), ColumnMapping(READ))
+    assert not [record.getMessage() for record in caplog.records if record.levelname == "WARNING"]
+
+
+REFUSED = {
+    "rows with more cells than the heading": (
+        lines([f"{row},9" for row in rows("p", words=5)]),
+        {},
+        r"line 4: 6 cells, expected 5 as in the header; .* \(and 2 more lines\)",
+    ),
+    "a second participant in a session": (
+        lines(rows("p"), rows("q")),
+        {"session": "item"},
+        "line 2: session 1 has rows of 2 participants; expected one",
+    ),
+    "an answer given twice in a trial": (
+        lines(["p,1,a,1,300", "p,1,a,2,300"]),
+        {"response": "rt"},
+        r"participant p answers rating \(rating\) of item 1 2 times in one trial; name the column that tells trials",
+    ),
+    "a row of nobody": (
+        lines(rows("p"), rows("", "2")),
+        {"session": "item"},
+        "line 5: participant empty; expected its name",
+    ),
+}
+
+
+@pytest.mark.parametrize(("text", "more", "message"), REFUSED.values(), ids=REFUSED)
+def test_whose_row_it_is_has_to_be_said(
+    text: str, more: dict[str, str], message: str, table: Callable[..., Tables]
+) -> None:
+    columns = {k: v for k, v in READ.items() if "response" not in more or k in WHO} | more
+    with pytest.raises(study.DataError, match=message):
+        table(text, ColumnMapping(columns))
+
+
+def test_two_columns_make_one_condition_and_patterns_make_roles(tmp_path: Path) -> None:
+    (tmp_path / "rt.csv").write_text("subj,item,rel,anim,pos,rt\n1,3,subject,yes,1,300\n1,F12,filler,no,1,310\n")
+    mapping = '[columns]\nparticipant = "subj"\nitem = "item"\ncondition = ["rel", "anim"]\nword = "pos"\nrt = "rt"\n\n[roles]\n'
+    (tmp_path / "map.toml").write_text(mapping + "filler = 'F\\d+'\n")
+    given = {"platform": "table", "mapping": tmp_path / "map.toml"}
+    readings = experiment.collect(tmp_path / "rt.csv", **given)["readings"]
+    assert readings[["condition", "role"]].values.tolist() == [["subject.yes", "target"], ["filler.no", "filler"]]
+    (tmp_path / "map.toml").write_text(mapping + "stimulus = 'F\\d+'\nfiller = '('\n")
+    with pytest.raises(study.DataError) as caught:
+        experiment.collect(tmp_path / "rt.csv", **given)
+    assert [fault.partition(": ")[2][:40] for fault in caught.value.faults] == [
+        "roles: 'stimulus' is no role; expected o", "roles.filler: '(' is not a regular expre"
+    ]  # fmt: skip
+    (tmp_path / "map.toml").write_text(mapping.replace('"anim"', '"animacy"'))
+    with pytest.raises(study.DataError, match="column 'animacy' is missing; the file has subj, item, rel, anim"):
+        experiment.collect(tmp_path / "rt.csv", **given)
+
+
+CONSECUTIVE = {
+    "psychopy": ("t.csv", psychopy("p", 1) + psychopy("p", 1).partition("\n")[2], ColumnMapping(answers=(RATED,))),
+    "a loop of words in psychopy": (
+        "t.csv",
+        "item,condition,w,k.rt,words.thisN,participant,session,date,expName\n"
+        + 2 * "1,a,She,0.3,0,p,1,d,e\n1,a,slept.,0.4,1,p,1,d,e\n",
+        ColumnMapping({"text": "w", "rt": "k.rt"}),
+    ),
+    "jspsych": (
+        "t.csv",
+        "trial_type,trial_index,time_elapsed,response,item,condition,subject\n"
+        + "".join(f"html-slider-response,{n},{n},5{n},1,a,p\n" for n in range(2)),
+        ColumnMapping(),
+    ),
+    "magpie": (
+        "t.csv",
+        "submission_id,experiment_start_time,response_time,item,condition,response\n1,1,900,1,a,5\n1,1,901,1,a,6\n",
+        ColumnMapping(),
+    ),
+}
+
+
+@pytest.mark.parametrize(("name", "text", "mapping"), CONSECUTIVE.values(), ids=CONSECUTIVE)
+def test_two_trials_in_a_row_of_one_item_and_condition_stay_apart(
+    name: str, text: str, mapping: ColumnMapping, request: pytest.FixtureRequest, tmp_path: Path
+) -> None:
+    platform = request.node.callspec.id.split()[-1]
+    (tmp_path / name).write_text(text)
+    tables = collected(tmp_path / name, platform, mapping)
+    assert tables["sessions"]["trials"].tolist() == [2]
+    assert len(tables["responses"]) + len(tables["readings"]) == (4 if "words" in text else 2)
+
+
+def test_a_row_that_names_nobody_in_a_file_of_several_is_asked_about(tmp_path: Path) -> None:
+    text = psychopy("p", 2) + psychopy("q", 2).partition("\n")[2]
+    (tmp_path / "all.csv").write_text(text.replace(",q,1,2026-03-01,", ",,,,", 1))
+    mapping = ColumnMapping(answers=(RATED,))
+    with pytest.raises(study.DataError, match=r"line 4: names no participant, session and date \(1 rows\)"):
+        collected(tmp_path / "all.csv", "psychopy", mapping)

@@ -272,9 +272,9 @@ def _at_home(place: Place) -> SessionRecord:
                 late = hasattr(screen, "deadline") and is_late(n, screen)
                 answer = None if late or isinstance(screen, Whole) else said(n, screen)
                 side = next((one.side for one in getattr(screen, "answers", ()) if one.value == answer), None)
-                told = getattr(screen, "tell", False) and screen.right
-                how = ("right" if answer in screen.right else "wrong") if told else "answered"
-                how = "read" if isinstance(screen, Whole) else "timeout" if late else how
+                how = "read" if isinstance(screen, Whole) else "timeout" if late else "answered"
+                if how == "answered" and getattr(screen, "tell", False):  # the player judges
+                    how = "right" if answer in screen.right else "wrong"
                 events.append(outcome(len(events), time, at, number, how, answer, side=side, display=unpainted))
         events.append(done(len(events), at))
     return SessionRecord(session, tuple(events))

@@ -60,7 +60,7 @@ def surprisal(page: Page) -> Section:
         *words.collinearity(page.get("collinearity")),
         *words.smooth_terms(terms),
     ]
-    badges = (*page.badges_of_first("aligned", "alignment_models", "surprisal_effects"), *_alarm(page))
+    badges = (*page.badges_of_first("aligned", "aligned_means", "alignment_models", "surprisal_effects"), *_alarm(page))
     notes, first = fits.notes(models, "model"), leading(sentences, len(costs))
     return Section("Reading times and surprisal", badges, sentences, exhibits, notes, first=first)
 
@@ -69,7 +69,8 @@ def _scatter(page: Page, models: pd.DataFrame) -> list[Exhibit]:
     """Return a figure of reading times against the surprisal of each language model, but one that failed and was not fitted."""
     tables = (page.failed(), models.dropna(subset="estimate")[MODEL])
     failed, fitted = (set(frame.itertuples(index=False, name=None)) for frame in tables)
-    trusted = [part for part in by_model(page.get("aligned")) if part[:2] not in failed - fitted]
+    name = "aligned_means" if "aligned_means" in page.tables else "aligned"
+    trusted = [part for part in by_model(page.get(name)) if part[:2] not in failed - fitted]
     exhibits: list[Exhibit] = []
     for number, (model, protocol, rows) in enumerate(trusted):
         caption = (
@@ -85,7 +86,7 @@ def _scatter(page: Page, models: pd.DataFrame) -> list[Exhibit]:
                 "slow, too."
             )
         draw = partial(surprisal_figures.surprisal_figure, rows, stated)
-        exhibits += page.figure("aligned", f"surprisal-{number}", caption, draw, rows, aside=number > 0)
+        exhibits += page.figure(name, f"surprisal-{number}", caption, draw, rows, aside=number > 0)
     return exhibits
 
 

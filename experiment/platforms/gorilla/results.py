@@ -18,7 +18,7 @@ from gardenpath.study.screens import Record, WordRecord
 
 from ..cell_values import as_number, truth
 from ..damages import damage
-from ..imported import ImportedSession, ImportedTrial, answer_given, reached_end, records_of, timed, words_read
+from ..imported import ImportedSession, ImportedTrial, answer_given, reached_end, records_of, shared, timed, words_read
 from ..losses import Losses
 from ..mapping import ColumnMapping
 from ..outline import answered, asked, late, read_at_once, sentence_of, timeout
@@ -149,6 +149,9 @@ def _session(
         faults.append(
             f"{source.name}, line {line}: one participant has {len(shas)} versions of the study; expected one"
         )
+    people = {mapping.text(row, "participant", PUBLIC): n for n, row in rows}
+    if len(people) > 1:
+        faults.append(shared(f"{source.name}, line {line}: the session of one {PRIVATE}", people))
     trials = tuple(_trials(source, rows, mapping, losses))
     public, private = first.get(PUBLIC, ""), first.get(PRIVATE, "")
     times = sorted(time for n, row in rows if (time := _when(row, losses, n)) is not None)

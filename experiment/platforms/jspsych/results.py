@@ -168,16 +168,20 @@ def _trials(rows: Iterable[Row], where: str, mapping: ColumnMapping, losses: Los
             words, answers = _words(row, mapping, losses, n), _answers(row, mapping)
         except ValueError as error:
             raise study.DataError(f"{where}, row {n}: {error}") from None
-        if words is None and not answers:
-            continue
         item, condition = mapping.text(row, "item", *ITEM), mapping.text(row, "condition", *CONDITION)
+        # What was not answered is a trial all the same.
+        unanswered = (
+            row.get("trial_type") in ANSWERED and is_empty(row.get("response")) and None not in (item, condition)
+        )
+        if words is None and not answers and not unanswered:
+            continue
         if item is None or condition is None:
             kind = row.get("trial_type") or "row"
             losses.add(f"{kind} names no {'item' if item is None else 'condition'}; left out", n)
             continue
         place = f"{where}, row {n}"
         records = records_of(words or (), answers)
-        if current and (current.item, current.condition) == (item, condition) and not (words and current.has_words):
+        if current and current.goes_on(item, condition, records):
             current = replace(current, records=current.records + records)
             continue
         if current:

@@ -124,7 +124,7 @@ def _csv(source: Source) -> Run:
         if len(row) != len(header)
     ]
     if faults:
-        raise study.DataError(faults[:5])
+        raise study.DataError(faults)
     return Run(tuple(dict(zip(header, row, strict=True)) for row in body if row != header), source.name, whole)
 
 

@@ -13,7 +13,7 @@ from gardenpath.study.screens import Record, WordRecord
 
 from ..cell_values import truth
 from ..epochs import utc
-from ..imported import ImportedSession, ImportedTrial, answer_given, records_of, timed
+from ..imported import ImportedSession, ImportedTrial, answer_given, records_of, shared, timed
 from ..losses import Losses
 from ..mapping import ColumnMapping, Row
 from ..sources import Source
@@ -61,7 +61,10 @@ def _session(
     source: Source, id: str, rows: Sequence[Row], mapping: ColumnMapping, losses: Losses, faults: list[str]
 ) -> ImportedSession:
     first = rows[0]
-    person = mapping.text(first, "participant", *PERSON) or f"submission {id}"
+    people = dict.fromkeys(name for row in rows if (name := mapping.text(row, "participant", *PERSON)) is not None)
+    if len(people) > 1:
+        faults.append(shared(f"{source.name}, line {first[LINE]}: submission {id}", people))
+    person = next(iter(people), f"submission {id}")
     trials = tuple(_trials(source, rows, mapping, losses, faults))
     return ImportedSession(
         f"submission {id}",
@@ -92,7 +95,7 @@ def _trials(
         if item is None or condition is None:
             losses.add(f"a screen names no {'item' if item is None else 'condition'}; left out", row[LINE])
             continue
-        if current and (current.item, current.condition) == (item, condition) and not (words and current.has_words):
+        if current and current.goes_on(item, condition, records):
             current = replace(current, records=current.records + records)
             continue
         if current:

@@ -121,6 +121,8 @@ def results(source: Source, losses: Losses) -> Results:
             elif len(cells) < _least(names):
                 faults.append(f"{where}: {len(cells)} cells; expected {_least(names)} as the comments above say")
             else:
+                if len(cells) > len(names) and any(cells[len(names) :]):
+                    losses.add("the row has more cells than the comments above it name; the rest is left out", number)
                 named = {
                     name: _unescaped(cell).strip() for name, cell in reversed(list(zip(names, cells, strict=False)))
                 }

@@ -19,7 +19,7 @@ from gardenpath.study.screens import Record, WordRecord
 
 from ..cell_values import as_number, names_person, truth
 from ..devices import device
-from ..imported import ImportedSession, ImportedTrial, answer_given, numbered, reached_end, words_read
+from ..imported import ImportedSession, ImportedTrial, answer_given, numbered, reached_end, shared, words_read
 from ..losses import Losses
 from ..mapping import AnswerRule, ColumnMapping
 from ..outline import answered, asked, late, nth_value, read_at_once, timeout
@@ -107,8 +107,10 @@ def _session(
     first = next((row.cells for row in rows if "version" in row.cells), {})
     about = _about(rows, mapping)
     names = [mapping.columns["participant"]] if "participant" in mapping.columns else WHO
-    who = next((name for row in rows if (name := mapping.text(row.cells, "participant", *WHO))), None)
-    who = who or next((about.pop(f) for f in names if f in about), None)
+    people = dict.fromkeys(name for row in rows if (name := mapping.text(row.cells, "participant", *WHO)))
+    if len(people) > 1:
+        faults.append(shared(f"{source.name}, line {rows[0].number}: the session", people))
+    who = next(iter(people), None) or next((about.pop(f) for f in names if f in about), None)
     agent = file_results.agents.get(submission)
     slot, of = as_number(first.get("slot")), as_number(first.get("of"))
     return ImportedSession(

@@ -69,10 +69,19 @@ def _prepared(table: Wide, mapping: ColumnMapping, source: Source) -> list[list[
     filled = [{k: v for k, v in row.items() if v not in missing} | {"": n} for n, row in table.rows]
     ready: list[tuple[int, Cells]] = [(row.pop(""), row) for row in mapping.prepare(filled, source.name)]
     sessions: dict[tuple[str | None, ...], list[tuple[int, Cells]]] = {}
+    unnamed = []
     for line, row in ready:
         who = mapping.text(row, "participant", *WHO), *(_first(row, names) for names in (SESSION, DATE))
-        sessions.setdefault(who if any(who) else next(iter(sessions), (None,)), []).append((line, row))
-    return list(sessions.values())
+        if any(who):
+            sessions.setdefault(who, []).append((line, row))
+        else:
+            unnamed.append((line, row))
+    if unnamed and len(sessions) > 1:
+        raise study.DataError(
+            f"{source.name}, line {unnamed[0][0]}: names no participant, session and date ({len(unnamed)} rows), and the file has "
+            f"{len(sessions)} sessions; correct the file, or leave these rows out ([[leave_out]])"
+        )
+    return [sorted(of + unnamed, key=lambda one: one[0]) for of in sessions.values()] or [unnamed][: len(unnamed)]
 
 
 def _session(
@@ -130,12 +139,32 @@ def _trials(
     """Yield the trials; rows without an item (consent, instructions) are none."""
     shown = [(line, row) for line, row in rows if mapping.value(row, "item", "item") is not None]
     for _, group in groupby(shown, key=lambda one: _trial_key(one[1], mapping)):
-        lines = list(group)
-        line, cells = lines[0][0], {k: v for _, row in reversed(lines) for k, v in row.items()}
-        if "version_sha256" in cells:
-            yield _ours(source, line, cells, losses)
-        else:
-            yield _theirs(source, line, cells, [row for _, row in lines], mapping, losses)
+        for lines in _apart(list(group), mapping):
+            line, cells = lines[0][0], {k: v for _, row in reversed(lines) for k, v in row.items()}
+            if "version_sha256" in cells:
+                yield _ours(source, line, cells, losses)
+            else:
+                yield _theirs(source, line, cells, [row for _, row in lines], mapping, losses)
+
+
+def _apart(lines: Sequence[tuple[int, Cells]], mapping: ColumnMapping) -> Iterator[list[tuple[int, Cells]]]:
+    """Yield rows alike in item and condition apart where a second trial begins: a loop counts back, or a cell comes again."""
+    current: list[tuple[int, Cells]] = []
+    for line, row in lines:
+        if current and _begins(row, [before for _, before in current], mapping):
+            yield current
+            current = []
+        current.append((line, row))
+    yield current
+
+
+def _begins(row: Cells, current: Sequence[Cells], mapping: ColumnMapping) -> bool:
+    counts = [(as_number(row[c]), as_number(current[-1].get(c))) for c in row if c.endswith(".thisN")]
+    back = any(now is not None and before is not None and now < before for now, before in counts)
+    once = {rule.columns["response"] for rule in mapping.rules(row)}
+    if _list(row.get(mapping.columns.get("rt", ""), "")) is not None:
+        once.add(mapping.columns["rt"])
+    return back or any(column in before for column in once for before in current)
 
 
 def _trial_key(row: Cells, mapping: ColumnMapping) -> tuple[Any, ...]:

@@ -104,7 +104,7 @@ def _sheet(source: Source, mapping: ColumnMapping) -> _Sheet:
         for n in sorted({n for n in names if n and names.count(n) > 1})
     ]
     if faults:
-        raise study.DataError(faults[:5])
+        raise study.DataError(faults)
     body = numbered[1:]
     headings, imports = [""] * len(names), [""] * len(names)
     if _is_heading(body[0][1], names, mapping):

@@ -4,14 +4,16 @@ import csv
 import io
 import logging
 import math
+from collections import Counter
 from collections.abc import Sequence
+from itertools import chain
 from typing import Any
 
 from gardenpath import study
 from gardenpath.study.screens import Record, WordRecord
 
 from ..cell_values import as_number, stripped, truth
-from ..imported import NOWHERE, Counting, ImportedSession, ImportedTrial, answer_given, records_of
+from ..imported import NOWHERE, Counting, ImportedSession, ImportedTrial, answer_given, records_of, shared
 from ..mapping import ANSWER, TIMES, AnswerRule, ColumnMapping, Row, matches
 from ..sources import Source
 
@@ -35,9 +37,9 @@ def read(source: Source, mapping: ColumnMapping | None) -> list[ImportedSession]
     _check_columns(source, list(rows[0])[1:], mapping)
     rows = mapping.prepare(rows, source.name)
     faults: list[str] = []
-    counting = _counting(source.name, rows, mapping)
+    count = counting(source.name, rows, mapping)
     sessions = [
-        _session(source.name, name, sat, mapping, faults, counting)
+        _session(source.name, name, sat, mapping, faults, count)
         for name, sat in _by(rows, mapping, "session", "participant")
     ]
     if "trial" not in mapping.columns:
@@ -70,7 +72,7 @@ def cells(source: Source, separator: str = ",") -> list[Row]:
         "the file is cut short, or a cell holds the separator and no quotes"
         for line, row in enumerate(body, start=2)
         if len(row) != len(header)
-    ][:5]
+    ]
     if faults:
         raise study.DataError(faults)
     return [{LINE: line, **dict(zip(header, row, strict=True))} for line, row in enumerate(body, start=2)]
@@ -82,20 +84,27 @@ def _check_columns(source: Source, header: Sequence[str], mapping: ColumnMapping
         needed += ["response"] if "response" in mapping.columns else ["rt"] if _by_region(mapping) else ["word", "rt"]
     mapped = {*mapping.columns, *mapping.constants}
     faults = [f"columns: {c!r} is missing; expected {', '.join(needed)}" for c in needed if c not in mapped]
-    named = {*mapping.columns.values(), *mapping.carry}
+    if "participant" not in mapped and {"word", "rt"} <= mapped:
+        faults.append("of words with their mean reading times over readers, say so in the mapping:  means = true")
+    taken = [mapping.columns.get("response"), *(rule.columns["response"] for rule in mapping.answers if not rule.where)]
+    twice = sorted({column for column in taken if column is not None and taken.count(column) > 1})
+    faults += [f"column {c!r} is the response of two answers; one column gives one answer" for c in twice]
+    faults += absent_columns(source, header, mapping)
+    if faults:
+        raise study.DataError(f"{source.name}: {fault}" for fault in faults)
+
+
+def absent_columns(source: Source, header: Sequence[str], mapping: ColumnMapping) -> list[str]:
+    """Return a fault for each column that the mapping names and the file does not have."""
+    named = {*mapping.columns.values(), *mapping.carry, *chain(*mapping.joined.values())} - mapping.joined.keys()
     for where in (rule.where for part in (mapping.regions, mapping.leave_out, mapping.repairs) for rule in part):
         named |= {*where}
     for repair in mapping.repairs:
         named |= {*repair.set}
     for rule in mapping.answers:
         named |= {*rule.where, *rule.columns.values()}
-    taken = [mapping.columns.get("response"), *(rule.columns["response"] for rule in mapping.answers if not rule.where)]
-    twice = sorted({column for column in taken if column is not None and taken.count(column) > 1})
-    faults += [f"column {c!r} is the response of two answers; one column gives one answer" for c in twice]
     absent = sorted(named - {*header})
-    faults += [f"column {c!r} is missing; the file has {', '.join(header)}{_otherwise(source, c)}" for c in absent]
-    if faults:
-        raise study.DataError(f"{source.name}: {fault}" for fault in faults)
+    return [f"column {c!r} is missing; the file has {', '.join(header)}{_otherwise(source, c)}" for c in absent]
 
 
 def _by_region(mapping: ColumnMapping) -> bool:
@@ -122,7 +131,7 @@ def _by(rows: Sequence[Row], mapping: ColumnMapping, *names: str) -> list[tuple[
     return list(grouped.items())
 
 
-def _counting(where: str, rows: Sequence[Row], mapping: ColumnMapping) -> Counting:
+def counting(where: str, rows: Sequence[Row], mapping: ColumnMapping) -> Counting:
     """Return how the file numbers words; raises `DataError` where its smallest number does not say it, nor the mapping."""
     if mapping.first_word is not None or "word" not in mapping.columns:
         return Counting(mapping.first_word or 0, stated=True)
@@ -141,12 +150,15 @@ def _session(
     where: str, name: str, rows: Sequence[Row], mapping: ColumnMapping, faults: list[str], counting: Counting
 ) -> ImportedSession:
     first = rows[0]
+    people = {mapping.text(row, "participant"): row for row in reversed(rows)}
+    if len(people) > 1:
+        faults.append(shared(f"{where}, line {first[LINE]}: session {name}", people))
     trials: dict[tuple[str, ...], list[Row]] = {}
     for row in rows:
         place = [mapping.text(row, column) for column in ("trial", "item", "condition")]
-        empty = [c for c, cell in zip(("item", "condition"), place[1:], strict=True) if cell is None]
-        if empty or not name:
-            faults.append(f"{where}, line {row[LINE]}: {' and '.join(empty) or 'participant'} empty; expected its name")
+        empty = [column for column in ("item", "condition", "participant") if mapping.text(row, column) is None]
+        if empty:
+            faults.append(f"{where}, line {row[LINE]}: {' and '.join(empty)} empty; expected its name")
         else:
             trials.setdefault(tuple(cell or "" for cell in place), []).append(row)
     imported = tuple(
@@ -186,6 +198,7 @@ def _trial(
     if "response" in mapping.columns:
         column_rule = AnswerRule({name: mapping.columns[name] for name in ANSWER if name in mapping.columns})
         answers += [record for row in read_rows if (record := answer(row, column_rule, mapping, where, faults))]
+    _refuse_second(where, first, answers, mapping, faults)
     trial = mapping.text(first, "trial")
     number = nth if trial is None else _number(trial, f"{where}, line {first[LINE]}: trial", faults)
     return ImportedTrial(
@@ -197,6 +210,17 @@ def _trial(
         mapping.text(first, "paradigm"),
         records_of(words, answers),
     )
+
+
+def _refuse_second(where: str, row: Row, answers: Sequence[Record], mapping: ColumnMapping, faults: list[str]) -> None:
+    asked = Counter((record.task, record.name) for record in answers)
+    who, item = mapping.text(row, "participant"), mapping.text(row, "item")
+    faults += [
+        f"{where}, line {row[LINE]}: participant {who} answers {name} ({task}) of item {item} {times} times in one trial; name the "
+        "column that tells trials or prompts apart ([columns] trial, prompt), or correct the file"
+        for (task, name), times in asked.items()
+        if times > 1
+    ]
 
 
 def answer(row: Row, rule: AnswerRule, mapping: ColumnMapping, where: str, faults: list[str]) -> Record | None:

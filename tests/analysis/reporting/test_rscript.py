@@ -21,8 +21,10 @@ GIVEN = ("readings", "responses", "sessions", "items")
 
 
 @pytest.fixture(scope="module", params=["tables", "two_scales"])
-def everything(request: pytest.FixtureRequest) -> Tables:
+def everything(request: pytest.FixtureRequest, full: bool) -> Tables:
     """A study of one scale, and of two."""
+    if request.param == "two_scales" and not full:
+        pytest.skip("the models of two scales are fitted again with --full")
     tables: Tables = request.getfixturevalue(request.param)
     found = analyse({name: tables[name] for name in GIVEN}, AnalysisSection(policy="maximal"))
     read = {name: tables[name] for name in ("readings", "sessions", "surprisal", "words")}

@@ -1,0 +1,130 @@
+"""A plain table of words that nobody in particular read: surprisal of a language model, or mean reading times."""
+
+import logging
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import pandas as pd
+
+from gardenpath import study
+from gardenpath.stimuli import conditions_table, items_table, words_table
+from gardenpath.stimuli.located_words import located
+
+from ..cell_values import as_number
+from ..mapping import ColumnMapping, read_mapping
+from ..materials import Shown
+from ..sources import Source
+from .results import LINE, absent_columns, cells, counting
+
+log = logging.getLogger("gardenpath")
+
+SCORED = ("model", "protocol", "item", "condition", "word", "text", "surprisal", "surprisal_naive", "entropy")
+MEASURED = ("surprisal", "surprisal_naive", "entropy")
+MEANS = ("paradigm", "item", "condition", "word", "text", "region", "rt", "readers")
+
+
+def score_rows(
+    path: str | Path, mapping: str | Path | ColumnMapping, units: Sequence[str]
+) -> tuple[pd.DataFrame, Mapping[str, str]]:
+    """Return the rows of a table of surprisal under our names, labelled by their lines, and the unit of each measure.
+
+    Words are counted from 0. `units` are those that there are; one has to be stated. Raises `study.DataError` with every fault.
+    """
+    mapping = (
+        read_mapping(mapping, SCORED, dict.fromkeys(MEASURED, units))
+        if not isinstance(mapping, ColumnMapping)
+        else mapping
+    )
+    if "surprisal" not in mapping.units:
+        raise study.DataError(
+            f"{path}: the mapping does not say the unit of surprisal; expected  [units] surprisal = one of "
+            f"{', '.join(map(repr, units))}"
+        )
+    rows = word_rows(Source.of(path), mapping, SCORED, MEASURED, needed=("model", "item", "word", "surprisal"))
+    return rows, {name: mapping.units.get(name, mapping.units["surprisal"]) for name in MEASURED}
+
+
+def word_rows(
+    source: Source, mapping: ColumnMapping, names: Sequence[str], numbers: Sequence[str], needed: Sequence[str]
+) -> pd.DataFrame:
+    """Return the rows of a table under our `names`, labelled by their lines, a row a word, which is counted from 0.
+
+    `numbers` become floats. A cell that is no number is a fault, as is a row that lacks its item or its word, or is there twice.
+    """
+    rows = cells(source, mapping.separator)
+    faults = [
+        f"columns: {c!r} is missing; expected {', '.join(needed)}"
+        for c in needed
+        if c not in mapping.columns and c not in mapping.constants
+    ]
+    faults += absent_columns(source, list(rows[0])[1:], mapping)
+    if faults:
+        raise study.DataError(f"{source.name}: {fault}" for fault in faults)
+    rows = mapping.prepare(rows, source.name)
+    first = counting(source.name, rows, mapping).first
+    frame = pd.DataFrame(
+        [{name: mapping.text(row, name) for name in names} for row in rows],
+        index=pd.Index([row[LINE] for row in rows]),
+        columns=list(names),
+        dtype=object,
+    )
+    places: Counter[tuple[str | None, ...]] = Counter()
+    key = [name for name in ("model", "protocol", "item", "condition", "word") if name in names]
+    for line, row in zip(frame.index, frame.to_dict("records"), strict=True):
+        where = f"{source.name}, line {line}"
+        position = as_number(row["word"])
+        if row["item"] is None or position is None or position != int(position) or position < first:
+            faults.append(
+                f"{where}: item is {row['item']!r} and the word's position {row['word']!r}; expected an item, and a whole number "
+                f"from {first}"
+            )
+        faults += [
+            f"{where}: {name} is {row[name]!r}, expected a number"
+            for name in numbers
+            if row[name] is not None and as_number(row[name]) is None
+        ]
+        places[place := tuple(row[name] for name in key)] += 1
+        if places[place] == 2:
+            faults.append(
+                f"{where}: word {row['word']} of item {row['item']} is there a second time; expected one row a word (of tokens, "
+                "the sum of a word's; of readings, name who read: [columns] participant)"
+            )
+    if faults:
+        more = [f"and {len(faults) - 10} more faults"] if len(faults) > 10 else []
+        raise study.DataError([*faults[:10], *more])
+    return frame.assign(
+        word=frame["word"].astype("float64").astype("int64") - first,
+        **{name: frame[name].astype("float64") for name in numbers},
+    )
+
+
+def mean_tables(sources: Sequence[Source], mapping: ColumnMapping, shown: Shown | None) -> dict[str, pd.DataFrame]:
+    """Return the table word_means of words with their mean reading times, and items, conditions and words where they are known."""
+    if who := [name for name in ("participant", "session", "trial", "response") if name in mapping.columns]:
+        raise study.DataError(
+            f"means = true, and [columns] {who[0]}: a word's mean has none; leave out the one or the other"
+        )
+    parts = []
+    for source in sources:
+        rows = word_rows(source, mapping, MEANS, ("rt", "readers"), needed=("item", "word", "rt"))
+        rows["rt"] = mapping.ms("rt", 1.0) * rows["rt"]
+        parts.append(
+            located(
+                rows.dropna(axis="columns", how="all"), shown.materials if shown else None, where=f"{source.name}, line"
+            )
+        )
+    means = pd.concat(parts, ignore_index=True).reindex(columns=list(MEANS))
+    made: dict[str, pd.DataFrame] = {}
+    paradigms: Mapping[str, str] = {}
+    if shown is not None:
+        made = {
+            "items": items_table(shown.materials),
+            "conditions": conditions_table(shown.materials),
+            "words": words_table(shown.materials),
+        }
+        paradigms = {item.id: item.paradigm for item in shown.materials.items}
+    means["paradigm"] = means["item"].map(paradigms).fillna(means["paradigm"]).fillna("imported")
+    if lacking := int(means["rt"].isna().sum()):
+        log.warning("%d of %d words have no mean reading time; their cells stay empty", lacking, len(means))
+    return made | {"word_means": study.check(means, "word_means")}
