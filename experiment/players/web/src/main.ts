@@ -115,6 +115,20 @@ class Session {
     return fileButton(script.texts.keep_file, `${session}.json`, text);
   }
 
+  /** Offers what there is for the researchers to look at, and the code for that. */
+  private toBeLookedAt(): void {
+    const { text, code } = this.payload.online.endings.unsent;
+    show(text, ...(code ? [codeOf(code)] : []), this.file());
+  }
+
+  /** The end was reached and the server does not give the code: that is no fault of who has read. */
+  private unfinished(error: unknown): void {
+    const open = elsewhere(error);
+    if (open || desk || this.visit.over) return this.stop(open ?? [this.payload.script.texts.stopped]);
+    this.visit.leave(STOPPED);
+    this.toBeLookedAt();
+  }
+
   /** Leaves the study: the server forgets what it may not keep and says what to show last. */
   private async depart(reason: string): Promise<void> {
     const { online } = this.payload;
@@ -169,7 +183,7 @@ class Session {
 
   /** Stores what is left and shows the completion code; goes on trying as long as the page is open. */
   private async finish(): Promise<void> {
-    const { online, script } = this.payload;
+    const { script } = this.payload;
     const { texts } = script;
     const began = performance.now();
     let stored = false;
@@ -180,8 +194,7 @@ class Session {
       while (!stored && performance.now() - began < PATIENCE) await pause(500);
       if (stored || this.visit.over || desk) return;
       this.sending = false;
-      const { text, code } = online.endings.unsent;
-      show(text, ...(code ? [codeOf(code)] : []), this.file());
+      this.toBeLookedAt();
     })();
     for (let attempt = 1; ; attempt += 1) {
       await this.queue.stored();
@@ -209,7 +222,7 @@ class Session {
     this.watch();
     const whole = await this.visit.run();
     const { over } = this.visit;
-    if (whole) await this.finish().catch((error: unknown) => this.stop(elsewhere(error) ?? [this.payload.script.texts.stopped]));
+    if (whole) await this.finish().catch((error: unknown) => this.unfinished(error));
     else if (over && over !== STOPPED) await this.depart(over);
   }
 }
