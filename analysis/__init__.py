@@ -4,7 +4,7 @@ from .aligning.alignment import AlignOptions, align
 from .aligning.alignment_test import alignment_test
 from .aligning.held_out import delta_comparisons, delta_log_likelihood, heldout
 from .aligning.predictors import collinearity
-from .comparing.group_accuracy import accuracy_by, groups_of, usable
+from .comparing.group_accuracy import accuracy_by, usable
 from .comparing.model_comparison import (
     accuracy_bins,
     accuracy_correlations,
@@ -56,7 +56,6 @@ __all__ = [
     "factorial_models",
     "fit",
     "gain_figure",
-    "groups_of",
     "heldout",
     "icc",
     "interaction_figure",

@@ -98,7 +98,7 @@ def command(
     """
     import pandas as pd
 
-    from gardenpath import analysis, study
+    from gardenpath import analysis, stimuli, study
     from gardenpath.analysis.comparing import model_comparison
     from gardenpath.study.table_files import refuse_tables
 
@@ -112,7 +112,7 @@ def command(
     known = model_comparison.people_accuracies(*choices) if people else None
     read = scoring.read()
     grouped = [pd.read_csv(path, dtype=str) for path in groups]
-    grouped += [analysis.groups_of(read, by)] if by else []
+    grouped += [stimuli.groups_of(read, by)] if by else []
     parts, described, noise = [], [], {}
     for name in models:
         loaded = scoring.load(name)

@@ -6,6 +6,7 @@ from .design_tables import balance_of, exposures, questions_of
 from .designs import Design, design
 from .findings import Finding
 from .formats import examine, read, read_study, write
+from .groups import groups_of
 from .item_tables import conditions_table, items_table, words_table
 from .items import (
     CRITICAL,
@@ -44,6 +45,7 @@ __all__ = [
     "design",
     "examine",
     "exposures",
+    "groups_of",
     "items_table",
     "questions_of",
     "read",

@@ -1,9 +1,6 @@
 """Accuracy on groups of paradigms or items: with and without an adjective, by attractor, by resource, by language."""
 
-import re
-from collections import Counter
-from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 import pandas as pd
 
@@ -14,13 +11,7 @@ from ..measuring.ratings_and_times import capped
 from .model_comparison import won
 from .pair_accuracy import MODEL, OVERALL, POOLED
 
-if TYPE_CHECKING:
-    from gardenpath.stimuli import Materials
-
 GROUP = ["factor", "level"]
-WORD_OR_MARK = re.compile(r"[\w'’-]+|[^\w\s]")
-WORD_SHUFFLING = "word_shuffling"  # the factor that `groups_of` finds by itself
-LANGUAGE = "language"
 EFFECT, INTERCEPTS = "grammaticality", "intercepts"  # the row of phenomenon_models that tells whether people differ
 ALL_WON, BASELINE_WON = 0.97, 0.95  # as in BLiMP-NL, section 7.2
 
@@ -30,10 +21,10 @@ def accuracy_by(
 ) -> pd.DataFrame:
     """Return each model's accuracy at every level of each factor in `groups`, 0 to 1, and its difference to the first level.
 
-    `groups` has the columns `factor`, `level`, and `paradigm` or `item`, a row for each that belongs to the level; what it does
-    not name is left out, and a name that the pairs do not have is a `DataError`. `people` has paradigm and accuracy
-    (`people_accuracies`). `accuracy` is over pairs, a tie being half a success, with its Wilson interval; `mean` is over paradigms,
-    with a bootstrap over them (none under 10), and differences are of means.
+    `groups` (`stimuli.groups_of`, or a table of one's own) has the columns `factor`, `level`, and `paradigm` or `item`, a row for
+    each that belongs to the level; what it does not name is left out, and a name that the pairs do not have is a `DataError`.
+    `people` has paradigm and accuracy (`people_accuracies`). `accuracy` is over pairs, a tie being half a success, with its Wilson
+    interval; `mean` is over paradigms, with a bootstrap over them (none under 10), and differences are of means.
 
     >>> rows = [("m", "p", "npi", f"p{k % 2}", f"i{k}", "lp", -1.0, -2.0, k % 4 > 0, False) for k in range(8)]
     >>> names = "model protocol phenomenon paradigm item measure grammatical ungrammatical correct tie".split()
@@ -101,55 +92,6 @@ def _levels(
 
 def _less(here: float | None, first: float | None) -> float | None:
     return None if here is None or first is None else here - first
-
-
-def groups_of(materials: "Materials", factors: Iterable[str]) -> pd.DataFrame:
-    """Return the groups of minimal pairs by an item's own column, by `language`, or by `word_shuffling`, for `accuracy_by`.
-
-    A paradigm is word-shuffling where the members of all its pairs have the same words and marks in another order (Ide et al. 2025,
-    doi 10.18653/v1/2025.naacl-long.380), capitals aside. A column that no item has is a `DataError`.
-
-    >>> from gardenpath import stimuli
-    >>> def item(name, good, bad):
-    ...     sentences = {"grammatical": stimuli.Sentence(good), "ungrammatical": stimuli.Sentence(bad)}
-    ...     return stimuli.Item(name, "islands", sentences, extra={"source": "hand"})
-    >>> items = item("i1", "He saw her.", "Her he saw."), item("i2", "He ran.", "Ran he.")
-    >>> materials = stimuli.Materials((stimuli.Paradigm("islands", "islands"),), items)
-    >>> groups_of(materials, ["source", "word_shuffling"])[["item", "level"]].to_numpy().tolist()
-    [['i1', 'hand'], ['i2', 'hand'], ['i1', 'shuffled'], ['i2', 'shuffled']]
-    """
-    shuffled = _shuffled(materials)
-    rows = []
-    for factor in factors:
-        levels = {}
-        for item in materials.items:
-            if factor == WORD_SHUFFLING:
-                levels[item.id] = "shuffled" if item.paradigm in shuffled else "other"
-            elif factor == LANGUAGE:
-                levels[item.id] = item.language
-            elif factor in item.extra:
-                levels[item.id] = item.extra[factor]
-        if not levels:
-            known = sorted({name for item in materials.items for name in item.extra})
-            raise DataError(
-                f"no item has a column {factor!r}; expected {WORD_SHUFFLING}, {LANGUAGE}"
-                + (
-                    f" or one of theirs: {', '.join(known)}"
-                    if known
-                    else ", since the items have no columns of their own"
-                )
-            )
-        rows += [{"item": item, "factor": factor, "level": level} for item, level in levels.items()]
-    return pd.DataFrame(rows)
-
-
-def _shuffled(materials: "Materials") -> set[str]:
-    other = set()
-    for item in materials.items:
-        bags = [Counter(WORD_OR_MARK.findall(sentence.text.casefold())) for sentence in item.sentences.values()]
-        if any(bag != bags[0] for bag in bags):
-            other.add(item.paradigm)
-    return {paradigm.id for paradigm in materials.paradigms} - other
 
 
 def usable(accuracies: pd.DataFrame, people: pd.DataFrame, baseline: str | None = None) -> pd.DataFrame:

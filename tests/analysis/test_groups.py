@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from gardenpath import stimuli
-from gardenpath.analysis import accuracy, accuracy_by, groups_of, usable
+from gardenpath.analysis import accuracy, accuracy_by, usable
 from gardenpath.analysis.reporting.wording import minimal_pairs
 from gardenpath.study import TABLES, DataError, check
 
@@ -109,7 +109,7 @@ def test_the_figures_of_blimp_come_from_its_released_accuracies(
 @pytest.mark.data
 def test_the_twelve_word_shuffling_paradigms_are_those_of_ide_et_al(real_data: Path, people: pd.DataFrame) -> None:
     materials = stimuli.read(*sorted((real_data / "blimp").glob("*.jsonl")))
-    groups = groups_of(materials, ["word_shuffling"])
+    groups = stimuli.groups_of(materials, ["word_shuffling"])
     paradigm = {item.id: item.paradigm for item in materials.items}
     shuffled = {paradigm[item] for item in groups.loc[groups["level"] == "shuffled", "item"]}
     assert sorted(shuffled) == SHUFFLING

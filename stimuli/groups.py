@@ -1,0 +1,69 @@
+"""Groups of minimal pairs: by a column of theirs, by language, or by whether only the order of words differs."""
+
+import re
+from collections import Counter
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from gardenpath import study
+
+from .items import Materials
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+WORD_OR_MARK = re.compile(r"[\w'’-]+|[^\w\s]")
+WORD_SHUFFLING = "word_shuffling"  # the factor that is found from the sentences
+LANGUAGE = "language"
+
+
+def groups_of(materials: Materials, factors: Iterable[str]) -> "pd.DataFrame":
+    """Return groups of items by a column of theirs, by `language` or by `word_shuffling`, for `analysis.accuracy_by`.
+
+    The table has the columns item, factor and level.
+    A paradigm is word-shuffling where the members of all its pairs have the same words and marks in another order (Ide et al. 2025,
+    doi 10.18653/v1/2025.naacl-long.380), capitals aside. A column that no item has is a `DataError`.
+
+    >>> from gardenpath import stimuli
+    >>> def item(name, good, bad):
+    ...     sentences = {"grammatical": stimuli.Sentence(good), "ungrammatical": stimuli.Sentence(bad)}
+    ...     return stimuli.Item(name, "islands", sentences, extra={"source": "hand"})
+    >>> items = item("i1", "He saw her.", "Her he saw."), item("i2", "He ran.", "Ran he.")
+    >>> materials = stimuli.Materials((stimuli.Paradigm("islands", "islands"),), items)
+    >>> groups_of(materials, ["source", "word_shuffling"])[["item", "level"]].to_numpy().tolist()
+    [['i1', 'hand'], ['i2', 'hand'], ['i1', 'shuffled'], ['i2', 'shuffled']]
+    """
+    import pandas as pd
+
+    shuffled = _shuffled(materials)
+    rows = []
+    for factor in factors:
+        levels = {}
+        for item in materials.items:
+            if factor == WORD_SHUFFLING:
+                levels[item.id] = "shuffled" if item.paradigm in shuffled else "other"
+            elif factor == LANGUAGE:
+                levels[item.id] = item.language
+            elif factor in item.extra:
+                levels[item.id] = item.extra[factor]
+        if not levels:
+            known = sorted({name for item in materials.items for name in item.extra})
+            raise study.DataError(
+                f"no item has a column {factor!r}; expected {WORD_SHUFFLING}, {LANGUAGE}"
+                + (
+                    f" or one of theirs: {', '.join(known)}"
+                    if known
+                    else ", since the items have no columns of their own"
+                )
+            )
+        rows += [{"item": item, "factor": factor, "level": level} for item, level in levels.items()]
+    return pd.DataFrame(rows)
+
+
+def _shuffled(materials: Materials) -> set[str]:
+    other = set()
+    for item in materials.items:
+        bags = [Counter(WORD_OR_MARK.findall(sentence.text.casefold())) for sentence in item.sentences.values()]
+        if any(bag != bags[0] for bag in bags):
+            other.add(item.paradigm)
+    return {paradigm.id for paradigm in materials.paradigms} - other
