@@ -55,7 +55,7 @@ class Client:
 
     async def open(self, machine: experiment.Robot, name: str) -> float:
         """Open a session and prepare what will be sent, a trial at a time."""
-        took, self.session = await self.call("POST", "api/sessions", {"participant": name, "source": "robot"})
+        took, self.session = await self.call("POST", "api/sessions", {"participant": name})
         batch: list[Json] = []
         for event in machine.events(self.session, name):
             batch.append(event)

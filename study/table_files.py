@@ -1,9 +1,11 @@
 """The gate of tables: each one is checked against its schema on its way in and out.
 
-A table on disk is a CSV file (UTF-8, header; TRUE and FALSE, which R and pandas read as such) or Parquet.
+A table on disk is a CSV file (UTF-8, header; TRUE and FALSE, which R and pandas read as such; an apostrophe before texts that a
+spreadsheet would take for formulas) or Parquet.
 """
 
-from collections.abc import Iterable, Mapping
+import re
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -195,7 +197,50 @@ def read(source: str | Path, name: str) -> pd.DataFrame:
     if path.suffix == ".parquet":
         require("pyarrow", "parquet")
         return check(pd.read_parquet(path), name, where=str(path))
-    return check(read_csv(path), name, where=str(path))
+    return check(as_it_was(read_csv(path)), name, where=str(path))
+
+
+# What makes a spreadsheet take a text for a formula; an apostrophe before it keeps it a text, as where one is typed.
+_FORMULA = re.compile(r"'*[=+\-@\t\r]")
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+
+
+def safe(text: str) -> str:
+    """Return a cell of a CSV file that no spreadsheet takes for a formula; numbers stay as they are.
+
+    >>> safe("=1+1"), safe("-animate"), safe("-1.5"), safe("it's")
+    ("'=1+1", "'-animate", '-1.5', "it's")
+    """
+    return f"'{text}" if _FORMULA.match(text) and not _NUMBER.fullmatch(text) else text
+
+
+def safe_cells(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return a table whose texts no spreadsheet takes for formulas."""
+    return _with_texts(frame, safe)
+
+
+def as_it_was(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return a table as it was before `safe_cells`.
+
+    >>> as_it_was(safe_cells(pd.DataFrame({"level": ["+", "'-", "a"]})))["level"].tolist()
+    ['+', "'-", 'a']
+    """
+    return _with_texts(frame, lambda text: text[1:] if text.startswith("'") and _FORMULA.match(text) else text)
+
+
+def _with_texts(frame: pd.DataFrame, change: Callable[[str], str]) -> pd.DataFrame:
+    changed = {}
+    for place, kind in enumerate(frame.dtypes):
+        if pd.api.types.is_numeric_dtype(kind):
+            continue
+        cells = frame.iloc[:, place]
+        texts = {text: change(text) for text in cells.dropna().unique() if isinstance(text, str)}
+        if any(text != made for text, made in texts.items()):
+            changed[place] = cells.map(texts, na_action="ignore")
+    if not changed:
+        return frame
+    columns = [changed.get(place, frame.iloc[:, place]) for place in range(frame.shape[1])]
+    return pd.concat(columns, axis=1)
 
 
 def read_csv(path: str | Path, separator: str = ",") -> pd.DataFrame:
@@ -286,7 +331,9 @@ def write(
         if parquet:
             checked.to_parquet(temporary, index=False)
         else:
-            _with_truth_in_capitals(checked).to_csv(temporary, index=False, lineterminator="\n", encoding="utf-8")
+            safe_cells(_with_truth_in_capitals(checked)).to_csv(
+                temporary, index=False, lineterminator="\n", encoding="utf-8"
+            )
     write_sidecar(path, command=command, inputs=inputs, seed=seed, notes=notes)
     return path
 

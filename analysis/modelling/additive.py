@@ -76,7 +76,7 @@ def _fitted(
         missing = [name for name in series if name not in frame]
         if missing:
             raise DataError(f"series: no column {', '.join(missing)}; there are {', '.join(frame.columns)}")
-        same = (frame[list(series)] == frame[list(series)].shift()).all(axis=1)
+        same = (frame[list(series)] == frame[list(series)].shift()).fillna(False).all(axis=1)
         columns[START] = (~same).astype("float64").to_list()
     details = {"needs": ("mgcv",), "start": START if series else ""}
     value = r_session.ask("additive", columns, formula, rho=rho or 0.0, **details)["value"]

@@ -18,6 +18,7 @@ from .payments import Ticket
 from .published_versions import VersionFiles
 from .rules import Rules
 from .running_sessions import RunningSessions
+from .screening import Screening
 from .scrubbing import Scrubber
 
 
@@ -46,7 +47,8 @@ class Store:
         self.scrubber = Scrubber(self.database.scrub)
         self._leases = Leases(rules or Rules(), clock)
         self._files = VersionFiles()
-        self._arrivals = Arrivals(self._leases, self._files)
+        self._screening = Screening(self._leases, self._files)
+        self._arrivals = Arrivals(self._leases, self._files, self._screening)
         self._running = RunningSessions(self._leases, self._files)
 
     # ---------------------------------------------------------------------------------------------- versions
@@ -121,6 +123,22 @@ class Store:
             how, deleted, ticket = departures.withdraw(connection, self._leases, session, token, reason, code)
         return Left(how, deleted, deleted and self.scrubber.ask(), ticket)
 
+    def screen(self, session: str, token: str, answers: Mapping[str, Any], code: str | None) -> Ticket | None:
+        """Judge answers to the screener; return None for who goes on, else what the way back needs: the session is deleted.
+
+        `code` is noted for payment. Raises `ValueError` for answers that are no choice of the questions.
+        """
+        with self.database.exclusive() as connection:
+            admitted, ticket = self._screening.judge(connection, session, token, dict(answers), code)
+        if not admitted:
+            self.scrubber.ask()
+        return ticket
+
+    def screened(self) -> dict[tuple[str, str], int]:
+        """Return how many sessions that are completed or running gave each answer to the screener, by question and answer."""
+        with self.database.reading() as connection:
+            return self._screening.filled(connection)
+
     # ---------------------------------------------------------------------------------------------- people
 
     def forget(self, participant: str, name: str | None = None) -> int:
@@ -181,10 +199,15 @@ class Store:
         with self.database.reading() as connection:
             return overview.is_closed(connection)
 
-    def overview(self) -> list[SessionSummary]:
-        """Return what is known of each session without its answers, the latest first; previews are none."""
+    def overview(self, skipped: int, most: int) -> list[SessionSummary]:
+        """Return what is known of so many sessions without their answers, the latest first; previews are none."""
         with self.database.reading() as connection:
-            return overview.summaries(connection, self._leases.oldest_live())
+            return overview.summaries(connection, self._leases.oldest_live(), skipped, most)
+
+    def durations(self) -> list[float]:
+        """Return the minutes that each completed session took that counts, in increasing order."""
+        with self.database.reading() as connection:
+            return overview.durations(connection)
 
     def filled(self) -> dict[str, Filled]:
         """Return how far each version with a session is filled."""

@@ -9,9 +9,10 @@ import sqlalchemy as sa
 from ..script import Walk
 from ..sessions import Apart, Event, Session, SessionRecord, walked
 from ..versions import VersionFile
-from .database import APART, EVENTS, REAL, SESSIONS, Row
+from .database import APART, EVENTS, REAL, SCREENINGS, SESSIONS, Row
 from .rules import Refused
 
+COUNTS = SESSIONS.c.excluded.is_(None) & SESSIONS.c.withdrawn.is_(None) & REAL
 PROGRESS = ("begin", "word", "outcome", "done")  # the kinds of events that say how far a session has come
 
 
@@ -98,6 +99,6 @@ def names(connection: sa.Connection, *, previews: bool) -> Sequence[str]:
 def delete(connection: sa.Connection, condition: sa.ColumnElement[bool]) -> None:
     """Delete the sessions for which this holds, with their events."""
     sessions = sa.select(SESSIONS.c.id).where(condition)
-    for table in (EVENTS, APART):
+    for table in (EVENTS, APART, SCREENINGS):
         connection.execute(table.delete().where(table.c.session.in_(sessions)))
     connection.execute(SESSIONS.delete().where(condition))

@@ -18,7 +18,7 @@ from gardenpath.experiment.session_folders import read_files, read_records, writ
 from gardenpath.experiment.sessions import Session, SessionRecord, open_session
 from gardenpath.study.screens import Answers, Slider
 
-from .conftest import Running
+from .conftest import ROBOT_KEY, Running
 from .made_events import display as shown_at
 from .made_events import event, outcome, word
 from .scripted import changed
@@ -76,7 +76,7 @@ def test_the_server_and_a_folder_give_the_same_tables(
 ) -> None:
     robot = experiment.robot(versions, seed=1)
     for n in range(len(versions)):
-        experiment.take(robot, experiment.HttpTransport(running.address), f"r{n}")
+        experiment.take(robot, experiment.HttpTransport(running.address, ROBOT_KEY), f"r{n}")
     files = running.store.files()
     for record in running.store.records():
         write_record(tmp_path / "copy", record, files[record.session.version_sha256])
@@ -242,7 +242,7 @@ def test_data_that_are_none_are_named(tmp_path: Path, make, message: str) -> Non
 def test_previews_are_in_the_tables_only_when_asked_for(
     running: Running, versions: list[experiment.VersionFile], tmp_path: Path
 ) -> None:
-    experiment.take(experiment.robot(versions, seed=1), experiment.HttpTransport(running.address), "r1")
+    experiment.take(experiment.robot(versions, seed=1), experiment.HttpTransport(running.address, ROBOT_KEY), "r1")
     running.store.open(Arrival(preview=(versions[0].name, 3)))
     files = running.store.files()
     for record in running.store.records(previews=True):

@@ -116,7 +116,7 @@ def take(machine: experiment.Robot, port: int, name: str) -> list[Json]:
     """Take a session over a bad line as the page does, with reloads, and return what was done."""
     chance = random.Random(f"faults-{name}")
     line = BadLine(port, chance)
-    who = {"participant": name, "source": "robot", "tab": f"tab-{name}"}
+    who = {"participant": name, "tab": f"tab-{name}"}
     payload = line.call("POST", "api/sessions", who).json()
     path, token = f"api/sessions/{payload['session']}", payload["token"]
     done = list(machine.events(payload, name))

@@ -189,6 +189,22 @@ def group_accuracies(table: pd.DataFrame) -> list[str]:
     return sentences
 
 
+def learning_curves(table: pd.DataFrame) -> list[str]:
+    """Return what twice as much training data brings on each phenomenon, in points of accuracy."""
+    sentences = []
+    for row in records(table.dropna(subset="slope")):
+        whose = "" if pd.isna(row["family"]) or not row["family"] else f"{row['family']}, "
+        where = "over all paradigms" if row["phenomenon"] == OVERALL else row["phenomenon"]
+        within = (
+            "" if pd.isna(row["low"]) else f", 95% CI [{signed(100 * row['low'], 2)}, {signed(100 * row['high'], 2)}]"
+        )
+        sentences.append(
+            f"{whose}{row['measure']}, {where}: twice as many training tokens bring {signed(100 * row['slope'], 2)} points{within} "
+            f"({counted(row['runs'], 'model')})."
+        )
+    return sentences
+
+
 def proportion_tests(table: pd.DataFrame) -> list[str]:
     """Return, for each model and measure, accuracy on two groups of items and the z-test between them."""
     sentences = []

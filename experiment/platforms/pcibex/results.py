@@ -24,7 +24,7 @@ from ..losses import Losses
 from ..mapping import AnswerRule, ColumnMapping
 from ..outline import answered, asked, late, nth_value, read_at_once, timeout
 from ..sources import Source
-from .ibex_maze import sentences
+from .ibex_maze import FIRST, sentences
 from .lines import MARK, RAW, Line, Results, results
 
 NAME = "pcibex"
@@ -198,6 +198,9 @@ def _trial(
         answers += _chosen(rest, losses)
     if not (readings or answers or any(SHOWN & row.cells.keys() for row in rows)):
         return None
+    for what, usual in ("item", ("item", "Item", *GROUP)), ("condition", ("condition", "Condition", *LABEL)):
+        if len({mapping.text(row.cells, what, *usual) for row in rows}) > 1:
+            losses.add(f"the rows of one trial name more than one {what}; that of the first counts", rows[0].number)
     number_in_file = as_number(mapping.text(cells, "trial", "trial") if ours or "trial" in mapping.columns else None)
     condition = mapping.text(cells, "condition", "condition", "Condition") or label
     role = mapping.text(cells, "role", *(["role"] if ours else []))
@@ -220,6 +223,9 @@ def _trial(
 def _readings(rows: Iterable[Line], losses: Losses) -> list[Record]:
     """Return the records of the sentences that were read word by word."""
     read = [row for row in rows if "Reading time" in row.cells]
+    for row in rows:
+        if "Word number" in row.cells and not row.cells.keys() & {"Reading time", FIRST}:
+            losses.add("a word has no column 'Reading time'; left out", row.number)
     sentences = []
     for _, of in groupby(read, key=lambda row: _first(row.cells, ELEMENT)):
         lines = list(of)
@@ -270,11 +276,14 @@ def _judged(rows: Iterable[Line], losses: Losses) -> Iterator[Record]:
     for row in rows:
         if QUESTION not in row.cells:
             continue
-        response = row.cells["Answer"]
+        response = row.cells.get("Answer", "NULL")
         if response in ("", "NULL"):
             losses.add("a question without an answer; left out", row.number)
             continue
-        judgment = "Judgment" in (_first(row.cells, CONTROLLER) or "")
+        controller = _first(row.cells, CONTROLLER)
+        if controller is None:
+            losses.add(f"no column {CONTROLLER[0]!r}; what is answered is taken for a question", row.number)
+        judgment = "Judgment" in (controller or "")
         rating = judgment and as_number(response) is not None
         task, prompt = ("rating", "acceptability") if rating else ("question", "judgment" if judgment else "question")
         rt = as_number(row.cells.get("Time taken to answer"))
