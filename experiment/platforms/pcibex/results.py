@@ -279,6 +279,8 @@ def _judged(rows: Iterable[Line], losses: Losses) -> Iterator[Record]:
     """Yield the answers to Ibex's questions and judgments; a judgment in words is a question, for ratings are numbers."""
     for row in rows:
         if QUESTION not in row.cells:
+            if "Answer" in row.cells:
+                losses.add(f"an answer has no column {QUESTION!r}; left out", row.number)
             continue
         response = row.cells.get("Answer", "NULL")
         if response in ("", "NULL"):
