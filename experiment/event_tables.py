@@ -79,8 +79,8 @@ def _rows_of(record: SessionRecord, file: VersionFile) -> Rows:
     sift, session = sifted(record, file), record.session
     if sift.apart:
         first = min(sift.apart)
-        said = "session %s: %d events are set apart; first number %d: %s"
-        log.warning(said, session.id, len(sift.apart), first, sift.apart[first])
+        number = f"{len(sift.apart)} events are" if len(sift.apart) > 1 else "1 event is"
+        log.warning("session %s: %s set apart; first number %d: %s", session.id, number, first, sift.apart[first])
     known = replace(record, events=sift.known)
     rows: Rows = {name: [] for name in MADE}
     for run in _runs(known, file):
