@@ -138,8 +138,8 @@ def _rows_of(record: SessionRecord, file: VersionFile, shown: Sequence[ShownTria
     sift, session, lost = sifted(record, file), record.session, _lost(record)
     if sift.apart:
         first = min(sift.apart)
-        said = "session %s: %d events are set apart; first number %d: %s"
-        log.warning(said, session.id, len(sift.apart), first, sift.apart[first])
+        number = f"{len(sift.apart)} events are" if len(sift.apart) > 1 else "1 event is"
+        log.warning("session %s: %s set apart; first number %d: %s", session.id, number, first, sift.apart[first])
     if session.finished is not None and lost:
         log.warning("session %s was finished, but %s; it counts as incomplete", session.id, lost)
     known = replace(record, events=sift.known)

@@ -231,7 +231,7 @@ class Dashboard:
         if session.interruptions >= MANY_ABSENCES:
             flags.append(f"left the window {session.interruptions} times")
         if session.apart:
-            flags.append(f"{session.apart} events set apart")
+            flags.append(f"{session.apart} event{'s' * (session.apart > 1)} set apart")
         if session.state == "completed":
             checks = self._quality(session.id)
             if checks.fast > MUCH_FAST:
