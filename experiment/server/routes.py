@@ -2,6 +2,7 @@
 
 import contextlib
 import errno
+import gc
 import hmac
 import json
 import logging
@@ -144,6 +145,7 @@ class _Study:
             routes=[
                 Route("/", self._page(page / "index.html")),
                 Route("/static/{name}", _static(page)),
+                Route("/health", self._answered(self.health)),
                 Route("/api/openapi.json", lambda request: FileResponse(description)),
                 Route("/api/sessions", self._answered(self.open_session), methods=["POST"]),
                 Route(f"{session}/events", self._answered(self.put_events), methods=["PUT"]),
@@ -197,6 +199,13 @@ class _Study:
         return Dashboard(self.store, self.plan, url, self.site.password, key, self._safe).routes()
 
     # ------------------------------------------------------------------------------------------------- the calls
+
+    async def health(self, request: Request) -> Response:
+        try:
+            closed = await run_in_threadpool(lambda: self.store.closed)
+        except sa.exc.SQLAlchemyError:
+            return _error(503, "the database does not answer", wait=1)
+        return JSONResponse({"status": "ok", "closed": closed})
 
     async def open_session(self, request: Request) -> Response:
         body = await _body(request)
@@ -511,6 +520,7 @@ def server(app: Starlette, *, proxy: str | None = None, patience: float = PATIEN
     A connection that takes longer than `patience`, in seconds, to send a request is dropped.
     """
     uvicorn = study.errors.require("uvicorn", "online")
+    gc.freeze()  # what was loaded stays: no request waits for a look through all of it
     trusted: dict[str, Any] = {"proxy_headers": proxy is not None, "forwarded_allow_ips": proxy or ""}
     options: dict[str, Any] = {"access_log": False, "log_level": "warning", "server_header": False}
     return uvicorn.Server(uvicorn.Config(app, http=impatient(patience), **options, **trusted))
