@@ -71,10 +71,10 @@ ties          int      ties, each half a success
 accuracy      float    share of these pairs won, 0 to 1
 wilson_low    float    lower end of its 95 % Wilson interval: paradigms are taken as fixed
 wilson_high   float    upper end
-mean          float    mean accuracy over paradigms
+mean_accuracy float    mean accuracy over paradigms
 low           float?   lower end of its 95 % interval, paradigms drawn with replacement; none under 10
 high          float?   upper end
-difference    float    mean less the mean at the factor's first level
+difference    float    mean_accuracy less that at the factor's first level
 people        float?   people's mean accuracy over these paradigms, where it is known of all of them
 people_difference float? that less people's mean at the first level
 """

@@ -178,12 +178,12 @@ def group_accuracies(table: pd.DataFrame) -> list[str]:
     sentences = []
     for (_, _, measure, factor), rows in table.groupby([*MODEL, "measure", "factor"], sort=False):
         first, *others = records(rows)
-        parts = [f"{percent(first['mean'])} at {first['level']}"]
+        parts = [f"{percent(first['mean_accuracy'])} at {first['level']}"]
         for row in others:
             asked = row["people_difference"]
             beside = "" if pd.isna(asked) else f"; people {signed(100 * asked, 1)}"
             parts.append(
-                f"{percent(row['mean'])} at {row['level']} ({signed(100 * row['difference'], 1)} points{beside})"
+                f"{percent(row['mean_accuracy'])} at {row['level']} ({signed(100 * row['difference'], 1)} points{beside})"
             )
         sentences.append(f"{language_model(first)}, {measure}, by {factor}: {', '.join(parts)}.")
     return sentences
