@@ -55,7 +55,14 @@ def rows(runs: Path, sessions: int) -> Iterator[tuple[dict[str, Any], list[dict[
     ]
     for n, (session, events) in enumerate(islice(cycle(simulated), sessions)):
         name = f"s-{n:016x}"
-        server = {"token": name, "ordinal": 0, "platform": "link", "seen": session["finished"], "visits": 1}
+        server = {
+            "token": name,
+            "resume": name,
+            "ordinal": 0,
+            "platform": "link",
+            "seen": session["finished"],
+            "visits": 1,
+        }
         own = {"id": name, "participant": f"{n:016x}", "slot": n, "order": json.dumps(session["order"])}
         yield {**session, **server, **own}, [{"session": name, **event} for event in events]
 
