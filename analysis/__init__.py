@@ -5,6 +5,7 @@ from .aligning.alignment_test import alignment_test
 from .aligning.held_out import delta_comparisons, delta_log_likelihood, heldout
 from .aligning.predictors import collinearity
 from .comparing.group_accuracy import accuracy_by, usable
+from .comparing.learning_curves import learning_curves
 from .comparing.model_comparison import (
     accuracy_bins,
     accuracy_correlations,
@@ -59,6 +60,7 @@ __all__ = [
     "heldout",
     "icc",
     "interaction_figure",
+    "learning_curves",
     "length_bias",
     "marginal_contrasts",
     "model_comparisons",

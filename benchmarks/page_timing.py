@@ -81,7 +81,10 @@ def serving(sentences: int) -> Iterator[tuple[str, Path]]:
         running = uvicorn.Server(uvicorn.Config(app, access_log=False, log_level="error"))
         thread = threading.Thread(target=running.run, kwargs={"sockets": [listener]})
         thread.start()
-        yield f"http://127.0.0.1:{listener.getsockname()[1]}/?participant=P1&source=robot", folder
+        yield (
+            f"http://127.0.0.1:{listener.getsockname()[1]}/?participant=P1&source=robot&key={routes.preview_key(b'timing')}",
+            folder,
+        )
         running.should_exit = True
         thread.join()
         opened.database.engine.dispose()

@@ -112,7 +112,9 @@ def _participants(out: Path, address: str, robots: int, seed: int) -> None:
     from concurrent.futures import ThreadPoolExecutor
 
     from gardenpath import experiment, study
+    from gardenpath.experiment.server import routes
 
+    key = routes.preview_key(routes.known_key(out / "data" / "participant.key"))
     scores = study.read(out / "scores", "surprisal")
     effects = experiment.Effects(terms=study.load(out).simulate, ms_per_bit=(MS_PER_BIT,))
     machine = experiment.robot(experiment.read_versions(out / "versions"), seed=seed, effects=effects, surprisal=scores)
@@ -123,12 +125,13 @@ def _participants(out: Path, address: str, robots: int, seed: int) -> None:
             machine,
             address,
             "robot-at-the-page",
+            key=key,
             chromium=chromium,
             pace=2.5,
             pictures=out / "pictures",
         )
         for n in range(robots):
-            experiment.take(machine, experiment.HttpTransport(address), f"robot-{n + 1:03}")
+            experiment.take(machine, experiment.HttpTransport(address, key), f"robot-{n + 1:03}")
             move(n + 1, robots)
     truth.note(out / "data", effects, scores, participants=robots, inputs=[], seed=seed)
     if at_page:

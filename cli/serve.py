@@ -9,6 +9,7 @@ import click
 
 from . import options
 
+SHORTEST_PASSWORD = 12
 PROLIFIC = "PROLIFIC_PID={{%PROLIFIC_PID%}}&STUDY_ID={{%STUDY_ID%}}&SESSION_ID={{%SESSION_ID%}}"
 
 
@@ -18,15 +19,8 @@ PROLIFIC = "PROLIFIC_PID={{%PROLIFIC_PID%}}&STUDY_ID={{%STUDY_ID%}}&SESSION_ID={
 @click.option(
     "--port", default=8000, show_default=True, type=click.IntRange(0, 65535), help="Port; 0 takes a free one."
 )
-@click.option(
-    "--database",
-    metavar="URL",
-    envvar="GARDENPATH_DATABASE",
-    help="Database, also from GARDENPATH_DATABASE [default: SQLite at data/study.sqlite beside STUDY.toml].",
-)
-@click.option(
-    "-o", "--out", type=click.Path(path_type=Path), help="Folder of the data [default: data/ beside STUDY.toml]."
-)
+@options.database
+@options.data
 @click.option("--address", metavar="URL", help="What participants type, where a proxy stands before the server.")
 @click.option(
     "--trust-proxy", metavar="IP", help="Believe X-Forwarded-Proto and X-Forwarded-For of the proxy at this address."
@@ -72,6 +66,11 @@ def command(
     key = routes.key_of(url, folder / "participant.key")
     opened = routes.open_store(plan, versions, url)
     password = routes.secret(folder / "dashboard.password", lambda: secrets.token_urlsafe(12))
+    if len(password) < SHORTEST_PASSWORD:
+        raise study.DataError(
+            f"{folder / 'dashboard.password'}: the password has {len(password)} characters; expected {SHORTEST_PASSWORD} or "
+            "more, since only its length keeps guessers out; delete the file for a new one"
+        )
     site = routes.Site(outer.path, trust_proxy is not None, password, kiosk=kiosk_seconds if kiosk else None)
     app = routes.application(opened, plan, key=key, site=site)
     shown = f"{address.rstrip('/')}/" if address else f"http://{host}:{listener.getsockname()[1]}/"

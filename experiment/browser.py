@@ -37,18 +37,26 @@ def find_chromium() -> str | None:
 
 
 def take_in_browser(
-    machine: Robot, address: str, name: str, *, chromium: str, pace: float = 1.0, pictures: Path | None = None
+    machine: Robot,
+    address: str,
+    name: str,
+    *,
+    key: str,
+    chromium: str,
+    pace: float = 1.0,
+    pictures: Path | None = None,
 ) -> str:
     """Let a robot take a whole session in Chromium and return the completion code.
 
-    It reads `pace` times as fast as it would; with `pictures`, a screenshot of each kind and name of page is kept there.
+    `key` is the experimenter's, which stands in the preview links. The robot reads `pace` times as fast as it would; with
+    `pictures`, a screenshot of each kind and name of page is kept there.
     """
     playwright = study.errors.require("playwright.sync_api", "browser")
     with playwright.sync_playwright() as driver:
         browser = driver.chromium.launch(executable_path=chromium, args=list(ARGUMENTS))
         page = browser.new_page(viewport={"width": 1280, "height": 800})
         with page.expect_response("**/api/sessions") as answer:
-            page.goto(f"{address}?{urlencode({'participant': name, 'source': 'robot'})}")
+            page.goto(f"{address}?{urlencode({'participant': name, 'source': 'robot', 'key': key})}")
         code = take_page(machine, page, answer.value.json(), name, pace=pace, pictures=pictures)
         browser.close()
     return code

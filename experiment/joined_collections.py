@@ -14,14 +14,14 @@ NAMED = 10  # disagreements that are spelt out
 Tables = Mapping[str, pd.DataFrame]
 
 
-def joined(collections: Sequence[Tables], names: Sequence[str]) -> dict[str, pd.DataFrame]:
+def joined_collections(collections: Sequence[Tables], names: Sequence[str]) -> dict[str, pd.DataFrame]:
     """Return the tables of several collections as one set; `names` says where each is from.
 
     Participants, sessions and experiments get the number of their collection before their name (`2-P001`), so that nobody is taken
     for somebody else. Items that several collections have stand there once; where they differ, it is a `DataError` that names them.
 
     >>> shown = pd.DataFrame({"participant": ["P1"], "session": ["S1"], "field": ["age"], "answer": ["30"]})
-    >>> joined([{"demographics": shown}, {"demographics": shown}], ["A", "B"])["demographics"]["participant"].to_list()
+    >>> joined_collections([{"demographics": shown}, {"demographics": shown}], ["A", "B"])["demographics"]["participant"].to_list()
     ['1-P1', '2-P1']
     """
     twice = [name for n, name in enumerate(names) if Path(name) in map(Path, names[:n])]

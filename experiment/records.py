@@ -64,6 +64,11 @@ def judged(screen: Any, value: Mapping[str, Any]) -> str:
     return "right" if value["answer"] in right else "wrong"
 
 
+def admits(screen: Form, answers: Mapping[str, Any]) -> bool:
+    """Whether these answers to a form that decides who takes part are all accepted ones."""
+    return all(answers.get(name) in accepted for name, accepted in screen.accepted.items())
+
+
 def _words(screen: Any, events: Sequence[Event], flags: frozenset[str]) -> Record:
     """Return the record of a sentence read word by word; what happened on the way to a word stands in its flags.
 
@@ -131,16 +136,20 @@ def fault(screen: Any, value: Mapping[str, Any]) -> str | None:
         outcome in ("answered", "right", "wrong") and not isinstance(screen, (Words, WordPairs))
     ):
         wrong = _answer_fault(screen, answer) or _side_fault(screen, answer, value.get("side"))
-        if (
-            wrong is None
-            and outcome in ("right", "wrong")
-            and judged(screen, {**value, "outcome": "answered"}) != outcome
-        ):
+        if wrong is None and not _holds(screen, value):
             return f"an answer of {answer!r} to {screen.name} that is called {outcome}"
         return wrong
     if answer is not None or value.get("side") is not None:
         return f"an answer to {screen.name}, which ended {outcome}; expected none"
     return None
+
+
+def _holds(screen: Any, value: Mapping[str, Any]) -> bool:
+    """Whether an answer is what its outcome says: right or wrong, or one that lets somebody take part."""
+    outcome: str = value["outcome"]
+    if outcome in ("right", "wrong"):
+        return judged(screen, {**value, "outcome": "answered"}) == outcome
+    return outcome != "accepted" or admits(screen, value["answer"])
 
 
 def _ends(screen: Any) -> set[str]:
@@ -152,7 +161,7 @@ def _ends(screen: Any) -> set[str]:
     if isinstance(screen, WordPairs):
         return {"right", "wrong"}
     if isinstance(screen, Form):
-        return {"answered"}
+        return {"accepted", "screened_out"} if screen.accepted else {"answered"}
     outcomes = {"right", "wrong"} if screen.tell and screen.right else {"answered"}
     return outcomes | ({"timeout"} if screen.deadline is not None else set())
 

@@ -175,7 +175,9 @@ class Did:
 def _on_page(screen: Any, random: Random) -> Act:
     """Leave a page of the study: read it and go on, or fill it in."""
     if isinstance(screen, Form):
-        return Act((20_000 * random.random(),), {one.name: _about(one, random) for one in screen.fields})
+        return Act(
+            (20_000 * random.random(),), {one.name: _about(one, screen.accepted, random) for one in screen.fields}
+        )
     return Act((2000 + 1000 * random.random(),))
 
 
@@ -187,8 +189,8 @@ def _outcome(screen: Any, act: Act) -> str:
         return "wrong" if act.wrong else "right"
     if screen.kind in ("words", "whole"):
         return "read"
-    if screen.kind == "form":
-        return "answered"
+    if isinstance(screen, Form):
+        return "accepted" if screen.accepted else "answered"
     if screen.deadline is not None and act.ms[0] > screen.deadline:
         return "timeout"
     if screen.tell and screen.right:
@@ -297,10 +299,10 @@ class _Reader:
         return Random(f"{self.robot.seed}-item-{self.trial.item.id}-{what}").gauss(0, 1)
 
 
-def _about(asked: study.config.FieldSection, random: Random) -> str | int:
-    """Draw an answer to a question about the participant."""
+def _about(asked: study.config.FieldSection, accepted: Mapping[str, Sequence[str]], random: Random) -> str | int:
+    """Draw an answer to a question about the participant, an accepted one where it decides who takes part."""
     if asked.kind == "choice":
-        return str(random.choice(asked.choices))
+        return str(random.choice(accepted.get(asked.name, asked.choices)))
     if asked.kind == "text":
         return "robot"
     low, high = asked.low or 0, 99 if asked.high is None else asked.high
@@ -425,12 +427,16 @@ class Transport(Protocol):
     def send(self, session: Json, events: Sequence[Json]) -> None:
         """Store events."""
 
+    def screen(self, session: Json, answers: Json) -> bool:
+        """Return whether these answers to the screener let one take part."""
+
     def finish(self, session: Json, events: int) -> str:
         """Complete the session of so many events and return the completion code."""
 
 
 def take(machine: Robot, transport: Transport, name: str) -> str:
-    """Let a robot take a whole session, sending after each step as the page does; return the completion code.
+    """Let a robot take a whole session, sending after each step as the page does; return the completion code, "" for one that
+    is screened out.
 
     >>> from importlib.resources import files
     >>> from gardenpath import experiment
@@ -445,6 +451,9 @@ def take(machine: Robot, transport: Transport, name: str) -> str:
     for event in machine.events(session, name):
         unsent.append(event)
         count += 1
+        answer = event["value"].get("answer")
+        if event["value"].get("outcome") == "accepted" and answer and not transport.screen(session, answer):
+            return ""
         if event["kind"] in ("done", "end"):
             transport.send(session, unsent)
             unsent = []
@@ -452,16 +461,25 @@ def take(machine: Robot, transport: Transport, name: str) -> str:
 
 
 class HttpTransport:
-    """Reaches a running server, whose address this is, by the calls of docs/api.md; its sessions are marked as a robot's."""
+    """Reaches a running server, whose address this is, by the calls of docs/api.md; its sessions are marked as a robot's.
 
-    def __init__(self, address: str) -> None:
+    `key` is the experimenter's, which stands in the preview links.
+    """
+
+    def __init__(self, address: str, key: str) -> None:
+        self.key = key
         self.client = study.errors.require("httpx2", "online").Client(base_url=address, timeout=30)
 
     def begin(self, name: str) -> Json:
-        return self._answer("POST", "api/sessions", {"participant": name, "source": "robot"}, {})
+        return self._answer("POST", "api/sessions", {"participant": name, "source": "robot", "key": self.key}, {})
 
     def send(self, session: Json, events: Sequence[Json]) -> None:
         self._answer("PUT", f"api/sessions/{session['session']}/events", {"events": list(events)}, _bearer(session))
+
+    def screen(self, session: Json, answers: Json) -> bool:
+        path = f"api/sessions/{session['session']}/screener"
+        judged: Json = self._answer("POST", path, {"answers": answers}, _bearer(session))
+        return bool(judged["outcome"] == "accepted")
 
     def finish(self, session: Json, events: int) -> str:
         path = f"api/sessions/{session['session']}/complete"
@@ -503,6 +521,9 @@ class FolderTransport:
 
     def send(self, session: Json, events: Sequence[Json]) -> None:
         self.events += [Event(**event) for event in events]
+
+    def screen(self, session: Json, answers: Json) -> bool:
+        return True  # robots give accepted answers, and quotas are the server's
 
     def finish(self, session: Json, events: int) -> str:
         finished = dataclasses.replace(self.session, finished=self.session.started)

@@ -29,7 +29,7 @@ from gardenpath.study.screens import (
 from .standard_texts import LAB, direction, standard_texts
 from .tasks import WITH_TASK, Moment, Tasks
 
-PRACTICE = "practice"
+PRACTICE, SCREENER = "practice", "screener"
 # What players say outside of screens.
 SAID = (
     *(
@@ -46,7 +46,7 @@ SAID = (
     ),
     *("stopped", "keep_file", "withdraw", "withdraw_question", "withdraw_yes", "withdraw_no", "preview"),
 )
-SAID_IN_THE_LAB = ("stop_question", "stop_yes", "stopped_here", "finished", "enter", "choose_and_enter")
+SAID_IN_THE_LAB = ("screened_out", "stop_question", "stop_yes", "stopped_here", "finished", "enter", "choose_and_enter")
 
 
 def script(plan: study.Study, tasks: Tasks, version: Version) -> Script:
@@ -180,6 +180,8 @@ def _front(plan: study.Study, tasks: Tasks, texts: Mapping[str, str]) -> Iterato
         exits=(Exit("declined", "refused"),),
     )
     yield Step("consent", (consent,))
+    if plan.procedure.screener:
+        yield Step(SCREENER, (_screener(plan.procedure.screener, texts),))
     if plan.procedure.instructions is not None:
         for text in plan.procedure.instructions:
             yield page("instructions", texts, text)
@@ -191,6 +193,22 @@ def _front(plan: study.Study, tasks: Tasks, texts: Mapping[str, str]) -> Iterato
     ready = _paragraphs(texts["ready"]) if plan.procedure.device.keyboard else ()  # which speaks of keys
     if ready or begin:
         yield page("instructions", texts, [*ready, *begin], lab=tuple(said))
+
+
+def _screener(asked: Sequence[study.config.ScreenerSection], texts: Mapping[str, str]) -> Form:
+    return Form(
+        name=SCREENER,
+        heading=texts["questions_first"],
+        note="",
+        fields=tuple(
+            study.config.FieldSection(one.name, one.question, "choice", one.choices, needed=True) for one in asked
+        ),
+        button=texts["go_on"],
+        missing=texts["needed"],
+        no_number=texts["not_a_number"],
+        accepted={one.name: one.accepts for one in asked},
+        exits=(Exit("screened_out", "screened_out"),),
+    )
 
 
 def _instructions(plan: study.Study, tasks: Tasks) -> Iterator[str]:
@@ -286,6 +304,15 @@ def sequence(made: Script, order: Sequence[int]) -> tuple[Placed, ...]:
         placed.append(Placed(number, step, None if step.trial is None else position))
         position += step.trial is not None
     return tuple(placed)
+
+
+def screener_of(steps: Iterable[Placed]) -> tuple[int, Form] | None:
+    """Return the number of the step that decides who takes part, with its form; None where there is none."""
+    for placed in steps:
+        for screen in placed.step.screens:
+            if isinstance(screen, Form) and screen.accepted:
+                return placed.number, screen
+    return None
 
 
 def way_out(screen: Screen, outcome: str) -> str | None:
@@ -414,6 +441,6 @@ def untold(made: Script) -> Script:
     def silent(screen: Screen) -> Screen:
         if isinstance(screen, Answers | Slider | Entry) and screen.right and not screen.tell:
             return replace(screen, right=())
-        return screen
+        return replace(screen, accepted={}) if isinstance(screen, Form) else screen
 
     return _changed(made, silent)

@@ -102,6 +102,8 @@ def version_files(plan: study.Study) -> list[VersionFile]:
     for version in versions:
         _check_order(plan, version)
     title, procedure = plan.title or plan.name, dataclasses.asdict(plan.procedure)
+    for asked in procedure["screener"]:
+        del asked["quotas"]  # these may change at any time, as the places of versions
     return [
         VersionFile(
             SCHEMA,

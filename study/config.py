@@ -201,6 +201,40 @@ class FieldSection:
 
 
 @dataclass(frozen=True)
+class ScreenerSection:
+    """A question after consent that decides who takes part: by `accepted`, all where not stated, and `quotas`, the places of the
+    whole study by answer.
+
+    >>> ScreenerSection("native", "Is English your first language?", ["yes", "no"], ["yes"]).accepts
+    ('yes',)
+    """
+
+    __pydantic_config__ = STRICT
+    name: str
+    question: str
+    choices: list[str]
+    accepted: list[str] = field(default_factory=list)
+    quotas: dict[str, int] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        _expect(
+            len({*self.choices}) == len(self.choices) > 1, f"choices is {self.choices}; expected two or more different"
+        )
+        for name, known in (("accepted", self.choices), ("quotas", self.accepts)):
+            other = [answer for answer in getattr(self, name) if answer not in known]
+            _expect(not other, f"{name} has {', '.join(map(repr, other))}; expected answers among {', '.join(known)}")
+        for answer, places in self.quotas.items():
+            _expect(places > 0, f"quotas.{answer} is {places}; expected at least 1 place")
+        decides = bool(self.quotas) or len(self.accepts) < len(self.choices)
+        _expect(decides, "every answer is accepted; expected accepted with fewer answers than choices, or quotas")
+
+    @property
+    def accepts(self) -> tuple[str, ...]:
+        """The answers with which one takes part."""
+        return tuple(self.accepted or self.choices)
+
+
+@dataclass(frozen=True)
 class DeviceSection:
     """What a participant's machine must have; others are told so before anything else, and nothing of them is stored."""
 
@@ -297,6 +331,7 @@ class ProcedureSection:
     breaks: int = 0
     pages: list[PageSection] = field(default_factory=list)
     demographics: list[FieldSection] = field(default_factory=list)
+    screener: list[ScreenerSection] = field(default_factory=list)
     device: DeviceSection = field(default_factory=DeviceSection)
     display: DisplaySection = field(default_factory=DisplaySection)
     consent: str | None = None
@@ -305,8 +340,11 @@ class ProcedureSection:
 
     def __post_init__(self) -> None:
         _expect(self.breaks >= 0, f"breaks is {self.breaks}; expected 0 or more")
-        names = [asked.name for asked in self.demographics]
-        _expect(len({*names}) == len(names), f"demographics are named {', '.join(names)}; expected each name once")
+        names = [*(asked.name for asked in self.screener), *(asked.name for asked in self.demographics)]
+        _expect(
+            len({*names}) == len(names),
+            f"screener and demographics are named {', '.join(names)}; expected each name once",
+        )
         for name, table in self.tasks.items():
             _expect(
                 isinstance(table.get("kind"), str), f"tasks.{name} has no kind; expected the kind of task that it is"

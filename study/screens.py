@@ -20,7 +20,17 @@ SKIP = "skip"  # an outcome that leads here skips what is left of its step
 
 # How a screen can end; `read`, `answered` and `continued` are plain. A player that knows the right answers says right or wrong.
 Outcome = Literal[
-    "continued", "read", "answered", "right", "wrong", "timeout", "interrupted", "accepted", "declined", "unsuitable"
+    "continued",
+    "read",
+    "answered",
+    "right",
+    "wrong",
+    "timeout",
+    "interrupted",
+    "accepted",
+    "declined",
+    "unsuitable",
+    "screened_out",
 ]
 JUDGED: tuple[Outcome, ...] = ("right", "wrong", "timeout")
 
@@ -222,7 +232,11 @@ class Entry(_Asked):
 
 @dataclass(frozen=True, kw_only=True)
 class Form(_Screen):
-    """Questions about the participant: what is wrong with an answer is said with `missing` or `no_number` ({low}, {high})."""
+    """Questions about the participant: what is wrong with an answer is said with `missing` or `no_number` ({low}, {high}).
+
+    One that can end with `screened_out` decides who takes part: by the answers that are `accepted` of each field, which leave the
+    server only where the player has to judge.
+    """
 
     heading: str
     note: str
@@ -230,6 +244,7 @@ class Form(_Screen):
     button: str
     missing: str
     no_number: str
+    accepted: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     kind: Literal["form"] = "form"
 
 

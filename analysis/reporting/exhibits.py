@@ -43,6 +43,7 @@ OF_SENTENCES = (
     "accuracy_bins",
     "model_comparisons",
     "group_accuracies",
+    "learning_curves",
     "proportion_tests",
     "rankings",
     "length_bias",

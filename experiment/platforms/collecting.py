@@ -53,7 +53,11 @@ def collect_from(
         if platform != table.NAME:
             raise study.DataError(f"{data}: means = true is of tables (--from table), not of {platform}")
         return mean_tables(platform_files(data, table), columns, shown)
-    return tabulate(read_sessions(data, platform, columns), shown, name)
+    try:
+        return tabulate(read_sessions(data, platform, columns), shown, name)
+    except study.DataError as error:
+        # What a table cannot hold came from these files, of which its check does not know.
+        raise study.DataError(f"{data}: {f}" if f.startswith("table ") else f for f in error.faults) from None
 
 
 def _own_rows(data: str | Path, platform: str) -> list[Row]:

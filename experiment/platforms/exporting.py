@@ -45,6 +45,7 @@ ONE_EACH = (
     "spreadsheets/E*-V*-*.csv",
     "chunk_includes/instructions-*.html",
 )
+QUOTAS = "The screener's quotas do not hold: only a server knows everybody's answers. Set them where you recruit."
 EXPORTS: tuple[Export, ...] = (jspsych, jatos, pcibex, gorilla, psychopy)
 
 __all__ = ["EXPORTS", "Export", "Exported", "Place", "export", "places"]
@@ -86,7 +87,8 @@ def export(plan: study.Study, platform: str, out: str | Path, orders: int | None
         for file in files:
             file.write(target / "versions")
         made[platform].write(files, drawn, target, plan.served)
-    return Exported(len(files), orders, len(drawn), tuple(made[platform].loses(files)))
+    loses = [*made[platform].loses(files), *([QUOTAS] if any(one.quotas for one in plan.procedure.screener) else [])]
+    return Exported(len(files), orders, len(drawn), tuple(loses))
 
 
 @contextmanager

@@ -26,6 +26,7 @@ FEATURES: Mapping[str, str] = {
     "slider": "sliders",
     "entry": "typed answers",
     "form": "questions about the participant",
+    "screener": "questions that decide who takes part",
     "word_pairs": "sentences read as pairs of words",
     "centred": "words in the middle of the screen",
     "moving_window": "a moving window",
@@ -94,6 +95,8 @@ def _of(screen: Any, step: Step, script: Script) -> Iterator[str]:
             yield "words_right_to_left"
         if screen.arrangement != "centred" and "" in screen.gaps:
             yield "unspaced"
+    if screen.kind == "form" and screen.accepted:
+        yield "screener"
     if screen.kind == "whole" and screen.sentence is None:
         yield "context"
     if screen.kind == "answers":
@@ -147,6 +150,8 @@ ELSEWHERE = (
 )
 # What all other platforms say to a feature alike.
 ALIKE: Plays = {
+    "screener": "Nobody is screened out, whatever the answers to the screener: invite only whom you look for, by the screening of "
+    "the platform that recruits.",
     "aside": "The device is not checked: say in the instructions that a computer with a keyboard is needed.",
     "rounds": "Practice is not repeated, however many answers are right: everybody goes on after one round.",
 }

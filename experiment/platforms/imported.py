@@ -4,13 +4,16 @@ A platform's module makes these of its files and says no more than they say: wha
 the declared tables of them, with the words taken from the items.
 """
 
+import logging
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import groupby
 from typing import Any
 
 from gardenpath.study.screens import Record, WordRecord
 
+log = logging.getLogger("gardenpath")
 NOWHERE = -1  # the position of a word of which a file names the region alone
 READING = "reading"  # the task of words, and of texts in tables, where a file does not say how they were read
 
@@ -105,6 +108,16 @@ def answer_given(task: str, name: str, answer: str | float, correct: bool | None
     # That somebody has read a text does not say how its screen ended.
     plain = None if task == READING else "answered"
     return Record(task, name, {True: "right", False: "wrong", None: plain}[correct], answer, **more)
+
+
+def say_scattered(where: str, what: str, keys: Iterable[Hashable]) -> None:
+    """Say how many sessions, or trials, have rows that do not stand together: their order is then not that of presentation."""
+    blocks = Counter(key for key, _ in groupby(keys))
+    if scattered := sum(times > 1 for times in blocks.values()):
+        log.warning(
+            "%s: the rows of %d of %d %s do not stand together; was the file sorted? Trials are numbered in its order",
+            *(where, scattered, len(blocks), what),
+        )
 
 
 def reached_end(trials: Sequence[ImportedTrial], of: float | None) -> bool | None:

@@ -180,6 +180,8 @@ class ColumnMapping:
         columns = {name for row in ready for name in row}
         named = [name for name in self.columns.values() if name not in self.joined]
         named += [*chain(*self.joined.values()), *self.demographics.values(), *self.carry]
+        found = [one.where for part in (self.answers, self.regions, self.leave_out, self.repairs) for one in part]
+        named += [*chain(*found), *chain(*(rule.columns.values() for rule in self.answers))]
         if absent := [name for name in dict.fromkeys(named) if name not in columns]:
             log.warning("%s: has no column %s, which the mapping names", where, ", ".join(map(repr, absent)))
         for repair in self.repairs:

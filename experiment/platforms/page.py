@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from importlib.resources import files as resources
 from pathlib import Path
 from typing import Any
@@ -88,7 +89,8 @@ def exported(
                 "sha256": file.sha256,
                 "procedure_sha256": file.procedure_sha256,
                 "seed": file.version.seed,
-                "script": file.shown,
+                # Without a server the page judges who takes part; before the trials nothing else is to be judged.
+                "script": {**file.shown, "front": [asdict(step) for step in file.script.front]},
                 "labels": [
                     {"role": trial.role, "item": trial.item.id, "condition": trial.condition}
                     for trial in file.version.trials

@@ -149,8 +149,10 @@ def _rows(session: ImportedSession, known: Known, name: Callable[[str], str]) ->
 
 
 def _about(session: ImportedSession, name: Callable[[str], str]) -> Iterator[tuple[str, str]]:
-    """Yield what a session says of its participant; ids that were typed into a field are hashed as the participant's is."""
+    """Yield what a session says of its participant; ids that were typed are hashed; what was left empty has no row."""
     for asked, answer in session.demographics.items():
+        if not answer.strip():
+            continue
         # A short number may as well be an age.
         typed = answer == session.participant and len(answer) > MOST_DIGITS
         yield asked, name(answer) if typed or names_person(asked, answer) else answer

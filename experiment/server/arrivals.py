@@ -14,15 +14,15 @@ from ..versions import VersionFile
 from . import payments, published_versions
 from .assignment import Filled, choose
 from .database import APART, EVENTS, META, PREVIEW, REAL, SESSIONS, Row
-from .departures import UNNAMED, has_departed
+from .departures import UNNAMED, departed
 from .leases import Leases
 from .payments import Ticket
 from .published_versions import VersionFiles
 from .rules import Refused
-from .stored_sessions import progress, session_of
+from .screening import Screening
+from .stored_sessions import COUNTS, progress, session_of
 
 LONGEST_VOIDED = 1000  # characters of tokens that are void; older ones are not known at all
-COUNTS = SESSIONS.c.excluded.is_(None) & SESSIONS.c.withdrawn.is_(None) & REAL
 
 
 @dataclass(frozen=True)
@@ -61,8 +61,8 @@ class Opened:
 class Arrivals:
     """Opens sessions; a reservation holds only in a transaction beside which nobody else is assigned a place."""
 
-    def __init__(self, leases: Leases, files: VersionFiles) -> None:
-        self.rules, self._leases, self._files = leases.rules, leases, files
+    def __init__(self, leases: Leases, files: VersionFiles, screening: Screening) -> None:
+        self.rules, self._leases, self._files, self._screening = leases.rules, leases, files, screening
 
     def open(self, connection: sa.Connection, arrival: Arrival) -> Opened:
         """Return a new session in a version with the fewest completed and running ones, or the person's unfinished one.
@@ -75,13 +75,18 @@ class Arrivals:
         if earlier and earlier[-1].finished is None:
             return self._resume(connection, earlier[-1], arrival)
         if arrival.participant is not None:
-            if has_departed(connection, arrival.participant):
+            if (reason := departed(connection, arrival.participant)) == "screened_out" and arrival.person:
+                ticket = Ticket(arrival.person.platform, arrival.person.id, arrival.source)
+                raise Refused("screened_out", "the screener has not let this person in", session=ticket)
+            if reason is not None:
                 raise Refused("departed", "this person has withdrawn or was forgotten")
             if len(earlier) >= self.rules.sessions:
                 ticket = payments.ticket(connection, earlier[-1])
                 raise Refused("finished", "this person has finished the study already", session=ticket)
         if connection.scalar(sa.select(META.c.closed)):
             raise Refused("closed", "the study is closed for newcomers")
+        if self._screening.is_full(connection):
+            raise Refused("full", "every answer that lets somebody in has its quota")
         return self._assign(connection, arrival, [row.version for row in earlier])
 
     def filled(self, connection: sa.Connection) -> dict[str, Filled]:

@@ -3,6 +3,8 @@
 import asyncio
 import hmac
 import math
+import os
+import re
 import secrets
 import statistics
 import sys
@@ -20,7 +22,8 @@ from urllib.parse import parse_qs, urlencode
 
 from starlette.background import BackgroundTask
 from starlette.concurrency import run_in_threadpool
-from starlette.requests import Request
+from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import FileResponse, RedirectResponse, Response
 from starlette.routing import Route
 
@@ -30,13 +33,16 @@ from ..quality import Quality, quality
 from .assignment import Filled
 from .download import KINDS
 from .overview import SessionSummary
-from .rate_limits import Limit, TooLarge, limited
+from .rate_limits import LARGEST_BODY, Limit, TooLarge, limited
 from .store import Store
 
 COOKIE = "gardenpath-dashboard"
 HOURS = 12  # for so long a password given once is enough
 POLICY = "default-src 'none'; style-src 'self'; img-src 'self' data:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+LARGE = Path("/var/tmp")  # on the disk, where /tmp is in memory on many a server
 MANY_ABSENCES, MUCH_FAST = 5, 0.1
+LISTED = 50  # sessions on a page
+MOST_FIELDS = 20  # of a form
 
 
 @dataclass(frozen=True)
@@ -77,7 +83,7 @@ class Dashboard:
         self._password, self._preview = password, preview
         self._sessions: dict[str, float] = {}
         self._qualities: dict[str, Quality] = {}
-        self._tries, self._all_tries = Limit(burst=5, rate=1 / 30), Limit(burst=30, rate=1 / 5)
+        self._wrong = Limit(burst=5, rate=1 / 30)
 
     def routes(self) -> list[Route]:
         """Return the routes of the page and of what it can do."""
@@ -107,10 +113,11 @@ class Dashboard:
         caller = request.client.host if request.client else ""
         if not self.safe(request):
             return self._door(request, "The dashboard is shown over HTTPS only, or on the machine that serves it.", 403)
-        if wait := max(self._tries.wait(caller), self._all_tries.wait("")):
-            return self._door(request, f"Too many attempts. Please wait {math.ceil(wait)} seconds.", 429)
         password = (await _form(request)).get("password", "")
+        # The right password is let in whoever else has tried, from the same address too: its length keeps guessers out.
         if not hmac.compare_digest(_digest(password), _digest(self._password)):
+            if wait := self._wrong.wait(caller):
+                return self._door(request, f"Too many wrong passwords. Please wait {math.ceil(wait)} seconds.", 429)
             return self._door(request, "This is not the password.", 403)
         token = secrets.token_urlsafe(32)
         now = time.monotonic()
@@ -150,12 +157,16 @@ class Dashboard:
         return self._door(request, status=401) if token is None else await self._show(request, token)
 
     async def _show(self, request: Request, token: str, fault: str = "", status: int = 200) -> Response:
-        values = await run_in_threadpool(self.values)
+        asked = request.query_params.get("page", "1")
+        values = await run_in_threadpool(self.values, int(asked) if re.fullmatch("[0-9]{1,6}", asked) else 1)
         return _html("dashboard.html", status, proof=_proof(token), deep=_deep(request), fault=fault, **values)
 
-    def values(self) -> dict[str, Any]:
-        """Return what the page shows; nothing of it depends on a condition or an answer to a sentence."""
-        online, sessions = self.plan.served, self.store.overview()
+    def values(self, page: int = 1) -> dict[str, Any]:
+        """Return what this page shows; nothing of it depends on a condition or an answer to a sentence."""
+        online, begun = self.plan.served, self.store.counts()[0]
+        pages = max(1, math.ceil(begun / LISTED))
+        page = min(max(page, 1), pages)
+        sessions = self.store.overview((page - 1) * LISTED, LISTED)
         filled, left = self.store.filled(), self.store.departures()
         rows = [
             Row(
@@ -167,9 +178,7 @@ class Dashboard:
             )
             for name in sorted({*self.store.active(), *filled, *left})
         ]
-        minutes = sorted(
-            session.minutes for session in sessions if session.state == "completed" and not session.excluded
-        )
+        minutes = self.store.durations()
         return {
             "title": self._title(),
             "now": datetime.now(UTC),
@@ -186,6 +195,11 @@ class Dashboard:
             ),
             "over": sum(row.over for row in rows),
             "left": sum((Counter(row.left) for row in rows), Counter()),
+            "screener": self.plan.procedure.screener,
+            "screened": self.store.screened() if self.plan.procedure.screener else {},
+            "begun": begun,
+            "page": page,
+            "pages": pages,
             "sessions": [(session, self._flags(session)) for session in sessions],
             "durations": minutes,
             "median": statistics.median(minutes) if minutes else None,
@@ -217,7 +231,7 @@ class Dashboard:
         if session.interruptions >= MANY_ABSENCES:
             flags.append(f"left the window {session.interruptions} times")
         if session.apart:
-            flags.append(f"{session.apart} events set apart")
+            flags.append(f"{session.apart} event{'s' * (session.apart > 1)} set apart")
         if session.state == "completed":
             checks = self._quality(session.id)
             if checks.fast > MUCH_FAST:
@@ -243,12 +257,13 @@ class Dashboard:
                 return await self._show(
                     request, token, fault="There are no sessions yet, so there is nothing to download.", status=404
                 )
-            folder = tempfile.TemporaryDirectory()
+            folder = tempfile.TemporaryDirectory(dir=LARGE if LARGE.is_dir() else None)
             path = Path(folder.name) / f"{kind}.zip"
             # A process of its own: making tables of a large study must not slow down anybody's page.
             words = [sys.executable, "-m", "gardenpath.experiment.server.download", kind, str(path)]
             process = await asyncio.create_subprocess_exec(
                 *words,
+                env={**os.environ, "TMPDIR": folder.name},
                 stdin=asyncio.subprocess.PIPE,
                 stdout=asyncio.subprocess.DEVNULL,
                 stderr=asyncio.subprocess.PIPE,
@@ -280,7 +295,7 @@ def payments_csv(store: Store) -> str:
     lines = csv.writer(text, lineterminator="\n")
     lines.writerow(["platform", "id", "submission", "code", "status"])
     for payment in store.payments():
-        lines.writerow([f"'{cell}" if str(cell)[:1] in tuple("=+-@") else cell for cell in payment.values()])
+        lines.writerow([study.table_files.safe(cell) if isinstance(cell, str) else cell for cell in payment.values()])
     return text.getvalue()
 
 
@@ -324,9 +339,13 @@ def _deep(request: Request) -> bool:
 async def _form(request: Request) -> dict[str, str]:
     try:
         raw = (await limited(request)).decode("utf-8", "replace")
+        return {name: values[0] for name, values in parse_qs(raw, max_num_fields=MOST_FIELDS).items()}
+    except ClientDisconnect:
+        raise HTTPException(408, "the form did not come whole") from None
     except TooLarge:
-        raw = ""
-    return {name: values[0] for name, values in parse_qs(raw, max_num_fields=20).items()}
+        raise HTTPException(413, f"the form is over {LARGEST_BODY} bytes") from None
+    except ValueError:
+        raise HTTPException(400, f"the form has more than {MOST_FIELDS} fields") from None
 
 
 def _template(name: str) -> Path:

@@ -12,7 +12,8 @@ import sqlalchemy as sa
 
 from gardenpath import study
 
-SCHEMA = 5
+SCHEMA = 6
+OPENING = 76_141_517  # a lock's number, as good as any
 PATIENCE = 10_000  # ms that a writer of another process is waited for
 Row = sa.Row[Any]
 metadata = sa.MetaData()
@@ -112,8 +113,21 @@ PAYMENTS = sa.Table(
     sa.Column("code", sa.String),
     sa.Column("status", sa.String, nullable=False),
 )
-# Keyed hashes of people who left and may not come again.
-DEPARTED = sa.Table("departed", metadata, sa.Column("participant", sa.String, primary_key=True))
+# Keyed hashes of people who left, or were screened out, and may not come again.
+DEPARTED = sa.Table(
+    "departed",
+    metadata,
+    sa.Column("participant", sa.String, primary_key=True),
+    sa.Column("reason", sa.String, nullable=False),
+)
+# What those who were let in answered to the screener: so quotas are filled.
+SCREENINGS = sa.Table(
+    "screenings",
+    metadata,
+    sa.Column("session", sa.ForeignKey("sessions.id"), primary_key=True),
+    sa.Column("field", sa.String, primary_key=True),
+    sa.Column("answer", sa.String, nullable=False),
+)
 # How many left each version, and why: all that stays of who refused.
 DEPARTURES = sa.Table(
     "departures",
@@ -147,6 +161,8 @@ class Database:
 
     def _open(self, url: str) -> None:
         with self.writing() as connection:
+            if self.engine.dialect.name == "postgresql":  # of several processes that begin at once one makes the tables
+                connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({OPENING})")
             exists = sa.inspect(connection).has_table(META.name)
             schema = connection.scalar(sa.select(META.c.schema)) if exists else None
             if schema is None:
@@ -202,7 +218,7 @@ class Database:
                 "SELECT count(*) FROM pg_stat_activity WHERE pid <> pg_backend_pid() "
                 f"AND age(backend_xmin) > age('{self._deleted}'::xid)"
             ).scalar_one()
-            for table in (EVENTS, APART, SESSIONS, PAYMENTS):
+            for table in (EVENTS, APART, SCREENINGS, SESSIONS, PAYMENTS):
                 connection.exec_driver_sql(f"VACUUM {table.name}")
         return not older
 
@@ -216,6 +232,13 @@ class Database:
             finally:
                 connection.exec_driver_sql(f"PRAGMA busy_timeout={PATIENCE}")
         return not busy
+
+
+def is_full(error: sa.exc.SQLAlchemyError) -> bool:
+    """Whether a statement failed since the disk is full."""
+    cause = getattr(error, "orig", None)
+    # PostgreSQL's code for a full disk; SQLite's.
+    return getattr(cause, "sqlstate", None) == "53100" or getattr(cause, "sqlite_errorname", None) == "SQLITE_FULL"
 
 
 def sqlite_url(path: str | Path) -> str:

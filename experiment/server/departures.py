@@ -30,7 +30,7 @@ def withdraw(
         if reason in LEAVE_NOTHING:
             payments.delete(connection, [session])
         else:
-            _bar(connection, row.participant)
+            _bar(connection, row.participant, reason)
             if row.finished is None:
                 payments.settle(connection, session, reason, code)
         if keep:
@@ -48,7 +48,7 @@ def forget(connection: sa.Connection, participant: str, name: str | None = None)
     """
     named = SESSIONS.c.participant.in_([participant, name or participant]) | (SESSIONS.c.id == name)
     people = set(connection.scalars(sa.select(SESSIONS.c.participant).where(named)))
-    if not people and not has_departed(connection, participant):
+    if not people and departed(connection, participant) is None:
         raise KeyError("nobody by this name has taken part")
     theirs = SESSIONS.c.participant.in_(people)
     sessions = connection.execute(sa.select(SESSIONS.c.id, SESSIONS.c.version).where(theirs)).all()
@@ -57,13 +57,14 @@ def forget(connection: sa.Connection, participant: str, name: str | None = None)
     payments.delete(connection, [session.id for session in sessions])
     stored_sessions.delete(connection, theirs)
     for person in people:
-        _bar(connection, person)
+        _bar(connection, person, "forgotten")
     return len(sessions)
 
 
-def has_departed(connection: sa.Connection, participant: str) -> bool:
-    """Whether this person has withdrawn or was forgotten, and may not come again."""
-    return connection.scalar(sa.select(DEPARTED).where(DEPARTED.c.participant == participant)) is not None
+def departed(connection: sa.Connection, participant: str) -> str | None:
+    """Return why this person may not come again: withdrawn, forgotten or screened_out; None for who may."""
+    reason: str | None = connection.scalar(sa.select(DEPARTED.c.reason).where(DEPARTED.c.participant == participant))
+    return reason
 
 
 def knows_people(connection: sa.Connection) -> bool:
@@ -81,10 +82,10 @@ def numbers(connection: sa.Connection) -> dict[str, dict[str, int]]:
     return left
 
 
-def _bar(connection: sa.Connection, participant: str) -> None:
+def _bar(connection: sa.Connection, participant: str, reason: str) -> None:
     # A random label can never come again.
-    if not participant.startswith(UNNAMED) and not has_departed(connection, participant):
-        connection.execute(DEPARTED.insert().values(participant=participant))
+    if not participant.startswith(UNNAMED) and departed(connection, participant) is None:
+        connection.execute(DEPARTED.insert().values(participant=participant, reason=reason))
 
 
 def _count(connection: sa.Connection, version: str, reason: str) -> None:

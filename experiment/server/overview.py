@@ -28,15 +28,20 @@ class SessionSummary:
     revision: int
 
 
-def summaries(connection: sa.Connection, oldest_live: str) -> list[SessionSummary]:
-    """Return a summary of each session, the latest first; previews are none."""
+def summaries(connection: sa.Connection, oldest_live: str, skipped: int, most: int) -> list[SessionSummary]:
+    """Return a summary of each of so many sessions, the latest first; previews are none."""
     query = sa.select(SESSIONS).where(REAL).order_by(SESSIONS.c.started.desc(), SESSIONS.c.id)
-    return [_summary(row, oldest_live) for row in connection.execute(query)]
+    return [_summary(row, oldest_live) for row in connection.execute(query.offset(skipped).limit(most))]
+
+
+def durations(connection: sa.Connection) -> list[float]:
+    """Return the minutes that each completed session took that counts, in increasing order."""
+    ended = SESSIONS.c.finished.is_not(None) & SESSIONS.c.withdrawn.is_(None) & SESSIONS.c.excluded.is_(None)
+    query = sa.select(SESSIONS.c.started, SESSIONS.c.finished).where(REAL & ended)
+    return sorted(_minutes(row.started, row.finished) for row in connection.execute(query))
 
 
 def _summary(row: Row, oldest_live: str) -> SessionSummary:
-    started = datetime.fromisoformat(row.started)
-    until = datetime.fromisoformat(row.finished or row.seen)
     if row.withdrawn is not None:
         state = "withdrawn"
     elif row.finished is not None:
@@ -47,8 +52,8 @@ def _summary(row: Row, oldest_live: str) -> SessionSummary:
         row.id,
         row.version,
         state,
-        started,
-        (until - started).total_seconds() / 60,
+        datetime.fromisoformat(row.started),
+        _minutes(row.started, row.finished or row.seen),
         row.order.count(",") + 1,
         row.trials_ended,
         row.interruptions,
@@ -59,6 +64,10 @@ def _summary(row: Row, oldest_live: str) -> SessionSummary:
         row.source,
         row.revision,
     )
+
+
+def _minutes(start: str, end: str) -> float:
+    return (datetime.fromisoformat(end) - datetime.fromisoformat(start)).total_seconds() / 60
 
 
 def counts(connection: sa.Connection) -> tuple[int, int]:
@@ -79,6 +88,13 @@ def exclude(connection: sa.Connection, name: str, reason: str) -> str:
         raise KeyError(f"session {name!r} is not known")
     connection.execute(SESSIONS.update().where(SESSIONS.c.id == id).values(excluded=reason))
     return str(id)
+
+
+def release(connection: sa.Connection, submission: str, reason: str) -> bool:
+    """Mark the unfinished session of a submission as not counting; return whether it counted, unfinished, until now."""
+    of_submission = SESSIONS.c.id.in_(sa.select(PAYMENTS.c.session).where(PAYMENTS.c.submission == submission))
+    open_yet = SESSIONS.c.finished.is_(None) & SESSIONS.c.withdrawn.is_(None) & SESSIONS.c.excluded.is_(None)
+    return bool(connection.execute(SESSIONS.update().where(of_submission, open_yet).values(excluded=reason)).rowcount)
 
 
 def include(connection: sa.Connection, session: str) -> None:

@@ -2,6 +2,7 @@
 
 import contextlib
 import errno
+import gc
 import hmac
 import json
 import logging
@@ -19,7 +20,7 @@ from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import FileResponse, HTMLResponse, JSONResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -37,10 +38,12 @@ from ..standard_texts import direction
 from ..versions import VersionFile
 from .arrivals import Arrival, Opened
 from .dashboard import COOKIE, Dashboard
+from .database import is_full
 from .payments import Ticket
 from .rate_limits import LARGEST_BODY, MOST_EVENTS, Limit, TooLarge, limited
 from .received_events import received
 from .rules import Conflict, Refused, Rules
+from .slow_connections import PATIENCE, impatient
 from .store import Store
 
 log = logging.getLogger("gardenpath")
@@ -57,7 +60,7 @@ HEADERS = {
     "cache-control": "no-store",
 }
 LOCAL = ("localhost", "127.0.0.1", "::1")
-REASONS = ("withdrawn", "refused", "unsuitable", "screened_out")
+REASONS = ("withdrawn", "refused", "unsuitable")
 PREVIEW_CODE = "PREVIEW"
 MOST_NAMED = 1000  # events set apart in one answer
 
@@ -131,7 +134,7 @@ class _Study:
     def __init__(self, store: Store, plan: study.Study, key: bytes, site: Site) -> None:
         check(plan)
         self.store, self.plan, self.online, self.key, self.site = store, plan, plan.served, key, site
-        self.arrivals = Limit(burst=60, rate=1)
+        self.arrivals = Limit(burst=300, rate=5)  # a class behind one address comes at once
         self.calls = Limit(burst=site.burst, rate=site.burst / 50)
 
     def application(self) -> Starlette:
@@ -142,10 +145,12 @@ class _Study:
             routes=[
                 Route("/", self._page(page / "index.html")),
                 Route("/static/{name}", _static(page)),
+                Route("/health", self._answered(self.health)),
                 Route("/api/openapi.json", lambda request: FileResponse(description)),
                 Route("/api/sessions", self._answered(self.open_session), methods=["POST"]),
                 Route(f"{session}/events", self._answered(self.put_events), methods=["PUT"]),
                 Route(f"{session}/heartbeat", self._answered(self.heartbeat), methods=["POST"]),
+                Route(f"{session}/screener", self._answered(self.screen), methods=["POST"]),
                 Route(f"{session}/complete", self._answered(self.complete), methods=["POST"]),
                 Route(f"{session}/withdraw", self._answered(self.withdraw), methods=["POST"]),
                 *self._dashboard(),
@@ -195,6 +200,13 @@ class _Study:
 
     # ------------------------------------------------------------------------------------------------- the calls
 
+    async def health(self, request: Request) -> Response:
+        try:
+            closed = await run_in_threadpool(lambda: self.store.closed)
+        except sa.exc.SQLAlchemyError:
+            return _error(503, "the database does not answer", wait=1)
+        return JSONResponse({"status": "ok", "closed": closed})
+
     async def open_session(self, request: Request) -> Response:
         body = await _body(request)
         preview = _preview(body.get("preview"), self.key)
@@ -202,8 +214,11 @@ class _Study:
         real = "server" if self.site.kiosk is None or preview else "lab"
         if source not in (real, "robot"):
             raise ValueError(f"source: expected '{real}' or 'robot'")
+        if source == "robot" and not _is_key(body.get("key"), self.key):
+            raise PermissionError("source: 'robot' needs the experimenter's key, which stands in the preview links")
         who = person_in_lab(body) if source == "lab" else person(body)
-        if self.online.signed_links and not (preview or source == "lab" or is_signed(body, who, self.key)):
+        asked = self.online.signed_links and source == "server" and preview is None
+        if asked and not is_signed(body, who, self.key):
             raise Refused("unsigned", "the link is none of this study's; expected one that  gardenpath links  has made")
         arrival = Arrival(
             None if who is None else hash_participant(who.id, self.key),
@@ -235,6 +250,17 @@ class _Study:
             raise ValueError("leaving: expected true or false")
         await run_in_threadpool(self.store.heartbeat, session, token, leaving=leaving)
         return JSONResponse({"seconds": self.online.heartbeat_seconds})
+
+    async def screen(self, request: Request) -> Response:
+        session, token = _ticket(request)
+        answers = (await _body(request)).get("answers")
+        if not isinstance(answers, dict) or not all(isinstance(answer, str) for answer in answers.values()):
+            raise ValueError("answers: expected an object with the answer to each question of the screener")
+        code = self.online.screened_out_code
+        ticket = await run_in_threadpool(self.store.screen, session, token, answers, code)
+        if ticket is None:
+            return JSONResponse({"outcome": "accepted"})
+        return JSONResponse({"outcome": "screened_out", **self._ending("screened_out", ticket).json()})
 
     async def complete(self, request: Request) -> Response:
         session, token = _ticket(request)
@@ -319,8 +345,12 @@ class _Study:
                 return _error(400, "the body is nested too deeply")
             except ValueError as error:
                 return _error(400, str(error).partition("\n")[0])
+            except ClientDisconnect:
+                return _error(408, "the request did not come whole; send it again")  # which hardly anybody hears
             except (sa.exc.OperationalError, sa.exc.TimeoutError) as error:
                 log.error("the database fails: %s", str(getattr(error, "orig", error)).partition("\n")[0])
+                if is_full(error):
+                    return _error(503, "the disk of the server is full; send it again when there is room", wait=10)
                 return _error(503, "the database is busy; send it again", wait=1)
 
         return answered
@@ -340,7 +370,7 @@ class _Study:
 
 
 def preview_key(key: bytes) -> str:
-    """Return what a preview link must hold: nobody else sees a study's materials ahead."""
+    """Return what a preview link must hold, and a robot send: nobody else sees materials ahead or fills places with robots."""
     return hmac.new(key, b"preview", "sha256").hexdigest()[:32]
 
 
@@ -408,11 +438,13 @@ def _preview(asked: object, key: bytes) -> tuple[str, int] | None:
         raise ValueError("preview: expected version as in E1-V1")
     if not isinstance(trial, int) or isinstance(trial, bool) or not 0 <= trial < 100_000:
         raise ValueError("preview: expected trial as a whole number from 0")
-    if not isinstance(sent_key, str) or not hmac.compare_digest(
-        sent_key.encode("utf-8", "replace"), preview_key(key).encode()
-    ):
+    if not _is_key(sent_key, key):
         raise Refused("preview", "the key of the preview link is not this study's")
     return version, trial
+
+
+def _is_key(sent: object, key: bytes) -> bool:
+    return isinstance(sent, str) and hmac.compare_digest(sent.encode("utf-8", "replace"), preview_key(key).encode())
 
 
 def _ticket(request: Request) -> tuple[str, str]:
@@ -466,6 +498,7 @@ def open_store(
         resume=timedelta(hours=online.resume_hours),
         tab=timedelta(seconds=3 * online.heartbeat_seconds),
         keep_withdrawn=online.withdrawal == "keep",
+        screener=tuple(plan.procedure.screener),
     )
     store = Store(url, rules=rules, clock=clock)
     # What people are told and how they are treated; how many places there are may change at any time.
@@ -477,12 +510,17 @@ def open_store(
 
 
 def run(app: Starlette, listener: socket.socket, *, proxy: str | None = None) -> None:
-    """Serve until interrupted; no access log, which would hold addresses and ids.
+    """Serve until interrupted; `proxy` is the address of the proxy whose headers say who calls, and how."""
+    server(app, proxy=proxy).run(sockets=[listener])
 
-    `proxy` is the address of the proxy whose headers say who calls, and how.
+
+def server(app: Starlette, *, proxy: str | None = None, patience: float = PATIENCE) -> Any:
+    """Return uvicorn's server of the application, without an access log, which would hold addresses and ids.
+
+    A connection that takes longer than `patience`, in seconds, to send a request is dropped.
     """
     uvicorn = study.errors.require("uvicorn", "online")
+    gc.freeze()  # what was loaded stays: no request waits for a look through all of it
     trusted: dict[str, Any] = {"proxy_headers": proxy is not None, "forwarded_allow_ips": proxy or ""}
-    uvicorn.Server(uvicorn.Config(app, access_log=False, log_level="warning", server_header=False, **trusted)).run(
-        sockets=[listener]
-    )
+    options: dict[str, Any] = {"access_log": False, "log_level": "warning", "server_header": False}
+    return uvicorn.Server(uvicorn.Config(app, http=impatient(patience), **options, **trusted))

@@ -3,12 +3,14 @@
 from dataclasses import dataclass
 from datetime import timedelta
 
+from gardenpath import study
+
 from .payments import Ticket
 
 
 @dataclass(frozen=True)
 class Rules:
-    """How places are given and kept: arguments from the section `online` of study.toml."""
+    """How places are given and kept: arguments from the section `online` of study.toml, and the screener."""
 
     quota: int | None = None
     sessions: int = 1
@@ -16,6 +18,7 @@ class Rules:
     resume: timedelta = timedelta(hours=24)
     tab: timedelta = timedelta(seconds=90)
     keep_withdrawn: bool = False
+    screener: tuple[study.config.ScreenerSection, ...] = ()
 
 
 class Conflict(Exception):

@@ -15,6 +15,7 @@ from .payments import Ticket
 from .published_versions import VersionFiles
 from .received_events import set_apart
 from .rules import Conflict
+from .screening import check_screened
 from .stored_sessions import authorised, record_of, session_of
 
 
@@ -39,6 +40,7 @@ class RunningSessions:
         judged = [(event, misfit(steps, event)) for event in events]
         known = [event for event, reason in judged if reason is None]
         unknown = [*apart, *(set_apart(vars(event), reason) for event, reason in judged if reason is not None)]
+        check_screened(connection, session, steps, known)
         tables = (EVENTS, APART) if row.apart or unknown else (EVENTS,)
         fresh = _fresh(connection, session, known, unknown, tables)
         if fresh and row.finished is not None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from ..sessions import Apart, Event, SessionRecord
+from ..sessions import Apart, Event, Session, SessionRecord
 from ..versions import VersionFile
 from . import departures, overview, payments, published_versions, stored_sessions
 from .arrivals import Arrival, Arrivals, Opened
@@ -18,6 +18,7 @@ from .payments import Ticket
 from .published_versions import VersionFiles
 from .rules import Rules
 from .running_sessions import RunningSessions
+from .screening import Screening
 from .scrubbing import Scrubber
 
 
@@ -46,7 +47,8 @@ class Store:
         self.scrubber = Scrubber(self.database.scrub)
         self._leases = Leases(rules or Rules(), clock)
         self._files = VersionFiles()
-        self._arrivals = Arrivals(self._leases, self._files)
+        self._screening = Screening(self._leases, self._files)
+        self._arrivals = Arrivals(self._leases, self._files, self._screening)
         self._running = RunningSessions(self._leases, self._files)
 
     # ---------------------------------------------------------------------------------------------- versions
@@ -121,6 +123,22 @@ class Store:
             how, deleted, ticket = departures.withdraw(connection, self._leases, session, token, reason, code)
         return Left(how, deleted, deleted and self.scrubber.ask(), ticket)
 
+    def screen(self, session: str, token: str, answers: Mapping[str, Any], code: str | None) -> Ticket | None:
+        """Judge answers to the screener; return None for who goes on, else what the way back needs: the session is deleted.
+
+        `code` is noted for payment. Raises `ValueError` for answers that are no choice of the questions.
+        """
+        with self.database.exclusive() as connection:
+            admitted, ticket = self._screening.judge(connection, session, token, dict(answers), code)
+        if not admitted:
+            self.scrubber.ask()
+        return ticket
+
+    def screened(self) -> dict[tuple[str, str], int]:
+        """Return how many sessions that are completed or running gave each answer to the screener, by question and answer."""
+        with self.database.reading() as connection:
+            return self._screening.filled(connection)
+
     # ---------------------------------------------------------------------------------------------- people
 
     def forget(self, participant: str, name: str | None = None) -> int:
@@ -144,6 +162,11 @@ class Store:
         with self.database.reading() as connection:
             return payments.listed(connection)
 
+    def note_payment(self, submission: str, status: str) -> None:
+        """Note how a submission stands at its platform."""
+        with self.database.writing() as connection:
+            payments.note(connection, submission, status)
+
     def forget_payments(self) -> int:
         """Delete every platform's id; return how many."""
         with self.database.writing() as connection:
@@ -165,6 +188,11 @@ class Store:
         with self.database.exclusive() as connection:
             return overview.exclude(connection, name, reason)
 
+    def release(self, submission: str, reason: str) -> bool:
+        """Open the place of an unfinished session by its platform's submission again; return whether it was one that counted."""
+        with self.database.exclusive() as connection:
+            return overview.release(connection, submission, reason)
+
     def include(self, session: str) -> None:
         """Let a session count again; raises `KeyError` for one that is not known."""
         with self.database.exclusive() as connection:
@@ -181,10 +209,15 @@ class Store:
         with self.database.reading() as connection:
             return overview.is_closed(connection)
 
-    def overview(self) -> list[SessionSummary]:
-        """Return what is known of each session without its answers, the latest first; previews are none."""
+    def overview(self, skipped: int, most: int) -> list[SessionSummary]:
+        """Return what is known of so many sessions without their answers, the latest first; previews are none."""
         with self.database.reading() as connection:
-            return overview.summaries(connection, self._leases.oldest_live())
+            return overview.summaries(connection, self._leases.oldest_live(), skipped, most)
+
+    def durations(self) -> list[float]:
+        """Return the minutes that each completed session took that counts, in increasing order."""
+        with self.database.reading() as connection:
+            return overview.durations(connection)
 
     def filled(self) -> dict[str, Filled]:
         """Return how far each version with a session is filled."""
@@ -208,6 +241,11 @@ class Store:
         with self.database.reading() as connection:
             record = stored_sessions.record(connection, session)
             return record, self._files.file(connection, record.session.version_sha256)
+
+    def sessions(self, *, previews: bool = False) -> list[Session]:
+        """Return every session without its events, in order of assignment; previews only when asked for."""
+        with self.database.reading() as connection:
+            return stored_sessions.sessions(connection, previews=previews)
 
     def records(self, *, previews: bool = False) -> Iterator[SessionRecord]:
         """Yield every session with its events, in order of assignment; previews only when asked for.

@@ -5,13 +5,15 @@ import json
 from collections.abc import Sequence
 
 import sqlalchemy as sa
+from pydantic_core import from_json
 
 from ..script import Walk
 from ..sessions import Apart, Event, Session, SessionRecord, walked
 from ..versions import VersionFile
-from .database import APART, EVENTS, REAL, SESSIONS, Row
+from .database import APART, EVENTS, REAL, SCREENINGS, SESSIONS, Row
 from .rules import Refused
 
+COUNTS = SESSIONS.c.excluded.is_(None) & SESSIONS.c.withdrawn.is_(None) & REAL
 PROGRESS = ("begin", "word", "outcome", "done")  # the kinds of events that say how far a session has come
 
 
@@ -60,8 +62,8 @@ def events_of(connection: sa.Connection, session: str, kinds: Sequence[str] = ()
     query = query.where(EVENTS.c.kind.in_(kinds)) if kinds else query
     # By position: a row's attribute `t` is SQLAlchemy's own.
     return tuple(
-        Event(seq, visit, t, kind, step, screen, json.loads(value))
-        for _, seq, visit, t, kind, step, screen, value in connection.execute(query)
+        Event(seq, visit, t, kind, step, screen, from_json(value))
+        for _, seq, visit, t, kind, step, screen, value in connection.execute(query).all()
     )
 
 
@@ -84,6 +86,12 @@ def record(connection: sa.Connection, session: str) -> SessionRecord:
     return record_of(connection, row)
 
 
+def sessions(connection: sa.Connection, *, previews: bool) -> list[Session]:
+    """Return every session without its events, in order of assignment; previews only when asked for."""
+    query = sa.select(SESSIONS).order_by(SESSIONS.c.started, SESSIONS.c.id)
+    return [session_of(row) for row in connection.execute(query if previews else query.where(REAL))]
+
+
 def record_of(connection: sa.Connection, row: Row) -> SessionRecord:
     """Return the session of a row with all that it sent."""
     return SessionRecord(session_of(row), events_of(connection, row.id), apart_of(connection, row.id))
@@ -98,6 +106,6 @@ def names(connection: sa.Connection, *, previews: bool) -> Sequence[str]:
 def delete(connection: sa.Connection, condition: sa.ColumnElement[bool]) -> None:
     """Delete the sessions for which this holds, with their events."""
     sessions = sa.select(SESSIONS.c.id).where(condition)
-    for table in (EVENTS, APART):
+    for table in (EVENTS, APART, SCREENINGS):
         connection.execute(table.delete().where(table.c.session.in_(sessions)))
     connection.execute(SESSIONS.delete().where(condition))

@@ -10,6 +10,7 @@ import pytest
 from gardenpath import analysis, experiment, study
 from gardenpath.analysis import AlignOptions
 from gardenpath.analysis.aligning.alignment import align_words
+from gardenpath.analysis.modelling.additive import curves
 from gardenpath.study import DataError, check
 
 from ..conftest import run_here
@@ -86,6 +87,14 @@ def test_the_model_is_lme4s(found: Tables, rscript: Callable[..., pd.DataFrame])
     for term in ("surprisal", "surprisal_previous", "length", "position"):
         assert ours.loc[term, "estimate"] == pytest.approx(theirs.loc[term, "Estimate"], rel=1e-4)
         assert ours.loc[term, "se"] == pytest.approx(theirs.loc[term, "Std..Error"], rel=1e-3)
+
+
+@pytest.mark.r
+def test_curves_are_over_words_in_series_of_texts(found: Tables) -> None:
+    terms = curves(found["aligned_means"], lags=0)["gam_terms"].set_index("term")
+    assert terms.loc["s(surprisal)", "p"] < 0.001
+    assert set(terms["formula"]) == {"log_rt ~ s(surprisal) + length + zipf + position + s(item, bs='re')"}
+    assert terms["rho"].abs().lt(1).all()
 
 
 def test_gains_are_of_texts_held_out(found: Tables) -> None:

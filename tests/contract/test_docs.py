@@ -66,7 +66,7 @@ def test_the_parts_of_study_toml_shown_in_docs_are_taken(workplace: Path) -> Non
     """Put into the example study, as a reader would."""
     stated = tomllib.loads((workplace / "examples" / "minimal-pairs" / "study.toml").read_text())
     shown = blocks(ROOT / "docs" / "study-toml.md", "toml")
-    assert len(shown) == 7
+    assert len(shown) == 8
     for block in shown:
         for section, keys in tomllib.loads(block).items():
             stated[section] = stated.get(section, {}) | keys

@@ -16,10 +16,11 @@ import pytest
 
 from gardenpath import experiment, study
 from gardenpath.experiment.players.lab import typesetting
-from gardenpath.experiment.server import routes
+from gardenpath.experiment.server import routes, slow_connections
 from gardenpath.experiment.server.database import sqlite_url
 from gardenpath.experiment.server.store import Store
 
+ROBOT_KEY = routes.preview_key(b"key")
 BOTH = ("sqlite", "postgresql")
 
 
@@ -65,13 +66,14 @@ def serve(
     *,
     site: routes.Site | None = None,
     clock: Callable[[], datetime] = lambda: datetime.now(UTC),
+    patience: float = slow_connections.PATIENCE,
 ) -> Iterator[Running]:
     """Run the study's server in a thread until the generator is closed."""
-    uvicorn = pytest.importorskip("uvicorn", reason="the extra online is not installed")
+    pytest.importorskip("uvicorn", reason="the extra online is not installed")
     opened = routes.open_store(stated, versions, url or sqlite_url(folder / "study.sqlite"), clock=clock)
     app = routes.application(opened, stated, key=b"key", site=site)
     listener = routes.listen("127.0.0.1", 0)
-    process = uvicorn.Server(uvicorn.Config(app, access_log=False, log_level="warning"))
+    process = routes.server(app, patience=patience)
     thread = threading.Thread(target=process.run, kwargs={"sockets": [listener]}, daemon=True)
     thread.start()
     yield Running(f"http://127.0.0.1:{listener.getsockname()[1]}/", opened, folder)

@@ -37,7 +37,7 @@ def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 
 @pytest.fixture
 def opened(running: Running) -> dict[str, Any]:
-    payload: dict[str, Any] = httpx2.post(f"{running.address}api/sessions", json={"source": "robot"}).json()
+    payload: dict[str, Any] = httpx2.post(f"{running.address}api/sessions", json={}).json()
     return payload
 
 
@@ -79,25 +79,28 @@ def test_every_call_is_described_and_every_answer_fits(running: Running, opened:
         said = described["paths"][call][method]["responses"][str(answer.status_code)]["content"]["application/json"]
         jsonschema.validate(answer.json(), {**said["schema"], "components": described["components"]})
 
-    fits(client.post("api/sessions", json={"participant": "anna"}), "/api/sessions", "post")
-    fits(client.post("api/sessions", json={"participant": "anna"}), "/api/sessions", "post")
+    for tab in ("tab-of-anna", "tab-of-anna", None):  # new, the same again, and open in another tab
+        fits(client.post("api/sessions", json={"participant": "anna", "tab": tab}), "/api/sessions", "post")
     fits(client.post("api/sessions", json={"preview": {"version": "E1-V1", "key": "x"}}), "/api/sessions", "post")
     fits(client.put(f"{path}/events", json={"events": []}, headers=token), "/api/sessions/{session}/events", "put")
     fits(client.put(f"{path}/events", json={"events": []}), "/api/sessions/{session}/events", "put")
     fits(client.post(f"{path}/heartbeat", json={}, headers=token), "/api/sessions/{session}/heartbeat", "post")
+    fits(
+        client.post(f"{path}/screener", json={"answers": {}}, headers=token), "/api/sessions/{session}/screener", "post"
+    )
     fits(client.post(f"{path}/complete", json={"events": 9}, headers=token), "/api/sessions/{session}/complete", "post")
     fits(client.post(f"{path}/withdraw", json={}, headers=token), "/api/sessions/{session}/withdraw", "post")
     served = {
         "/api/openapi.json",
         "/api/sessions",
-        *(f"/api/sessions/{{session}}/{call}" for call in ("events", "heartbeat", "complete", "withdraw")),
+        *(f"/api/sessions/{{session}}/{call}" for call in ("events", "heartbeat", "screener", "complete", "withdraw")),
     }
     assert set(described["paths"]) == served
 
 
 @pytest.mark.parametrize("text", HOSTILE, ids=range(len(HOSTILE)))
 def test_hostile_texts_are_refused_or_stay_texts(running: Running, opened: dict[str, Any], text: str) -> None:
-    body = {"source": "robot", "participant": text}
+    body = {"participant": text}
     raw = json.dumps(body).encode()
     client = httpx2.Client(base_url=running.address)
     answers = [client.post("api/sessions", content=raw)]
@@ -194,7 +197,7 @@ def test_the_page_and_not_the_visitor_is_told_the_version(
 ) -> None:
     wanted = versions[-1].name
     for body in ({"version": wanted}, {"preview": {"version": wanted, "trial": 0, "key": "0" * 32}}):
-        httpx2.post(f"{running.address}api/sessions", json={"source": "robot", **body})
+        httpx2.post(f"{running.address}api/sessions", json=body)
     assert wanted not in {record.session.version for record in running.store.records(previews=True)}
 
 

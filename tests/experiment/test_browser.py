@@ -7,7 +7,7 @@ import pytest
 from gardenpath import experiment, study
 from gardenpath.experiment.sessions import open_session, payload, walked
 
-from .conftest import serve
+from .conftest import ROBOT_KEY, serve
 
 PARADIGMS = ("adjunct_island", "npi_present_1", "passive_1", "wh_island")
 
@@ -26,7 +26,7 @@ def test_three_pairs_of_four_blimp_paradigms_are_read_to_the_end(
     versions = experiment.version_files(stated)
     robot = experiment.robot(versions, seed=1)
     for running in serve(stated, versions, tmp_path / "data"):
-        code = experiment.take_in_browser(robot, running.address, "reader", chromium=chromium, pace=8)
+        code = experiment.take_in_browser(robot, running.address, "reader", key=ROBOT_KEY, chromium=chromium, pace=8)
         assert code == "GARDEN-PATH-1"
         tables = experiment.collect(running.folder)
     assert tables["sessions"]["complete"].tolist() == [True]

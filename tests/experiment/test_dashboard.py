@@ -12,12 +12,14 @@ from typing import Any
 
 import httpx2
 import pytest
+import sqlalchemy as sa
 
 from gardenpath import experiment, study
 from gardenpath.experiment.recruitment import Person
 from gardenpath.experiment.server import routes
 from gardenpath.experiment.server.arrivals import Arrival, Opened
 from gardenpath.experiment.server.dashboard import histogram, payments_csv
+from gardenpath.experiment.server.database import SESSIONS
 from gardenpath.experiment.server.store import Store
 from gardenpath.experiment.sessions import payload
 from gardenpath.study.config import RewardSection
@@ -95,10 +97,45 @@ def test_nothing_is_shown_without_the_password(visitor: httpx2.Client, path: str
     assert visitor.get(path, headers={"Cookie": "gardenpath-dashboard=x"}).status_code == 401
 
 
-def test_a_wrong_password_is_refused_and_many_are_slowed_down(visitor: httpx2.Client) -> None:
-    tries = [visitor.post("dashboard/login", data={"password": f"guess {n}"}).status_code for n in range(7)]
-    assert tries == [403] * 5 + [429] * 2
-    assert visitor.post("dashboard/login", data={"password": PASSWORD}).status_code == 429
+def test_wrong_passwords_are_slowed_down_and_the_right_one_always_gets_in(visitor: httpx2.Client) -> None:
+    tries = [visitor.post("dashboard/login", data={"password": f"guess {n}"}).status_code for n in range(40)]
+    assert tries == [403] * 5 + [429] * 35
+    assert visitor.post("dashboard/login", data={"password": PASSWORD}).status_code == 303
+    assert visitor.get("dashboard").status_code == 200
+
+
+def test_a_form_with_too_many_fields_or_bytes_is_refused_plainly(visitor: httpx2.Client) -> None:
+    fields = visitor.post("dashboard/login", data={f"field{n}": "x" for n in range(21)})
+    assert (fields.status_code, "more than 20 fields" in fields.json()["error"]) == (400, True)
+    long = visitor.post("dashboard/login", data={"password": "x" * 1_000_001})
+    assert (long.status_code, "over 1000000 bytes" in long.json()["error"]) == (413, True)
+
+
+def test_a_page_lists_fifty_sessions_and_reads_each_finished_one_once(
+    experimenter: httpx2.Client, board: Running, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened = board.store.open(Arrival())
+    finish(board.store, opened)
+    table = SESSIONS.c
+    with board.store.database.writing() as connection:
+        row = connection.execute(sa.select(SESSIONS)).one()._asdict()
+        copies = [{**row, "id": f"s-{n:016x}", "participant": f"p-{n}", "slot": n + 1} for n in range(119)]
+        connection.execute(SESSIONS.insert(), copies)
+        rows = connection.execute(sa.select(table.id).order_by(table.started.desc(), table.id)).scalars().all()
+    read_ones: list[str] = []
+    record = board.store.record
+    monkeypatch.setattr(board.store, "record", lambda id: (read_ones.append(id), record(id))[1])
+    pages = [experimenter.get(f"dashboard?page={n}") for n in (1, 2, 3, 1)]
+    assert [id for page in pages for id in re.findall(r"<code>(s-\w+)</code>", page.text)] == [*rows, *rows[:50]]
+    assert read_ones == rows
+    assert "Completed 120" in text_of(pages[2].text)
+    assert "page 3 of 3, 120 sessions" in text_of(pages[2].text)
+    assert re.findall(r'rel="(\w+)" href="([^"]+)"', pages[1].text)[-2:] == [
+        ("prev", "dashboard?page=1#sessions"),
+        ("next", "dashboard?page=3#sessions"),
+    ]
+    for odd in ("0", "99", "-1", "x", "9" * 30):
+        assert experimenter.get("dashboard", params={"page": odd}).status_code == 200
 
 
 def test_the_cookie_is_out_of_reach_of_scripts_and_other_sites(visitor: httpx2.Client) -> None:
@@ -229,11 +266,12 @@ def test_flags_tell_what_to_look_at(experimenter: httpx2.Client, board: Running)
     ends = passed(opened.stand.steps, 12)
     at = next(n for n, event in enumerate(ends, 1) if (event.kind, event.step) == ("begin", first))
     fast = [word(0, 100.0 + 50 * n, first, n - 1) for n in range(3)]
-    events = [dataclasses.replace(one, seq=n) for n, one in enumerate([*away, *ends[:at], *fast, *ends[at:]])]
+    every = [*away, *ends[:at], *fast, word(0, 300.0, first, 999), *ends[at:]]
+    events = [dataclasses.replace(one, seq=n) for n, one in enumerate(every)]
     store.append(opened.session.id, opened.token, events)
     assert store.complete(opened.session.id, opened.token, len(events), "C")[0] == []
     text = text_of(experimenter.get("dashboard").text)
-    assert "robot loaded 2 times left the window 6 times 100% of words under 100 ms" in text
+    assert "robot loaded 2 times left the window 6 times 1 event set apart 100% of words under 100 ms" in text
 
 
 def test_a_histogram_counts_everybody_once() -> None:

@@ -31,6 +31,9 @@ HOOK = "window.saved = []; window.gardenpathSave = async (json, sat) => { window
 TIMES = ("rt", "rt_onset", "rt_first", "line", "started", "finished", "session", "source", "refresh_hz", "participant")
 
 
+SCREENER = '[[procedure.screener]]\nname = "native"\nquestion = "Is English your first language?"\n'
+
+
 def _study(folder: Path, text: str, items: str = ITEMS) -> study.Study:
     name = "items.jsonl" if items.startswith("{") else "items.csv"
     (folder / name).write_text(items)
@@ -147,6 +150,27 @@ def test_the_data_are_jspsychs_own_with_our_session_and_events_beside_them(folde
     session = rows[0]["gardenpath_session"]
     assert sat == {"session": session["id"], "participant": "P1", "filename": f"{session['id']}.json"}
     assert session["finished"] is not None
+
+
+def test_the_page_judges_by_itself_who_takes_part(tmp_path: Path, browser: Any) -> None:  # noqa: F811
+    screener = SCREENER + 'choices = ["yes", "no"]\naccepted = ["yes"]\n'
+    plan = _study(tmp_path, stated(procedure=screener, show="whole") + 'screened_out_code = "NOT-THIS-ONE"\n')
+    experiment.export(plan, "jspsych", tmp_path / "out", 2)
+    for choice in ("no", "yes"):
+        with opened(browser, address(tmp_path / "out", f"place=0&PROLIFIC_PID={choice}"), (HOOK,)) as reader:
+            reader.consent()
+            reader.at("screener")
+            reader.page.get_by_label("Is English").select_option(choice)
+            reader.page.get_by_role("button", name="Continue").click()
+            if choice == "no":
+                assert reader.code() == "NOT-THIS-ONE"
+                assert reader.page.evaluate("window.saved") == []
+                continue
+            reader.trials(4)
+            reader.code()
+            [[text, _]] = reader.page.evaluate("window.saved")
+    about = tables_from(text, tmp_path / "out")["demographics"]
+    assert about[["field", "answer"]].to_numpy().tolist() == [["native", "yes"]]
 
 
 @pytest.mark.slow

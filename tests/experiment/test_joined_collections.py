@@ -11,7 +11,8 @@ import pytest
 from gardenpath import experiment, study
 from gardenpath.analysis.cleaning.exclusions import left_in
 from gardenpath.analysis.ledger import Ledger
-from tests.conftest import ROOT, run_here
+
+from ..conftest import ROOT, run_here
 
 Tables = dict[str, pd.DataFrame]
 OLD, NEW = "npi-01", "npi-01b"

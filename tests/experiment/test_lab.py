@@ -841,9 +841,30 @@ def test_who_is_screened_out_leaves_with_that_ending_and_without_data(tmp_path: 
     files, data = screened(tmp_path, at), tmp_path / "data"
     outcome = take(data, files, reader := Other())
     assert outcome.how == "screened_out"
-    assert reader.of(Page)[-1].paragraphs == (ENGLISH[LAB]["stopped_here"],)
+    assert reader.of(Page)[-1].paragraphs == (ENGLISH[LAB]["screened_out"],)
     assert not list(data.glob("s-*"))
     assert reservations.of_participant(data, "P01") == []
+
+
+SCREENED = """[[procedure.screener]]
+name = "native"
+question = "Is English your first language?"
+choices = ["yes", "no"]
+accepted = ["%s"]
+"""
+
+
+@pytest.mark.parametrize("accepted", ["yes", "no"])
+def test_a_screener_decides_in_the_lab_who_goes_on(tmp_path: Path, accepted: str) -> None:
+    files, data = made(tmp_path, stated(procedure=SCREENED % accepted)), tmp_path / "data"
+    outcome = take(data, files, reader := Machine())  # takes the first choice
+    if accepted == "no":
+        assert (outcome.how, list(data.glob("s-*"))) == ("screened_out", [])
+        assert reader.of(Page)[-1].paragraphs == (ENGLISH[LAB]["screened_out"],)
+    else:
+        assert outcome.how == "finished"
+        about = experiment.collect(data)["demographics"]
+        assert about[["field", "answer"]].to_numpy().tolist() == [["native", "yes"]]
 
 
 def test_what_is_asked_before_consent_is_told_after_it_at_its_time(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ import pytest
 from gardenpath import experiment, study
 from gardenpath.experiment.standard_texts import standard_texts
 
-from .conftest import serve
+from .conftest import ROBOT_KEY, serve
 from .pages import RATING, browser, opened, served, stated  # noqa: F401
 
 pytestmark = pytest.mark.browser
@@ -62,7 +62,10 @@ def test_turblimp_is_read_to_the_end_in_turkish(
     versions = experiment.version_files(read)
     robot = experiment.robot(versions, seed=2)
     for running in serve(read, versions, tmp_path / "data"):
-        assert experiment.take_in_browser(robot, running.address, "ayşe", chromium=chromium, pace=10) == "GARDEN-PATH-1"
+        assert (
+            experiment.take_in_browser(robot, running.address, "ayşe", key=ROBOT_KEY, chromium=chromium, pace=10)
+            == "GARDEN-PATH-1"
+        )
         tables = experiment.collect(running.folder)
     assert tables["sessions"]["complete"].tolist() == [True]
     assert len(tables["responses"]) == 13

@@ -70,34 +70,39 @@ def test_a_page_before_a_block_and_the_front_pages_are_not_shown_again_after_a_r
     assert [event["seq"] for event in events] == list(range(len(events)))
 
 
-SCREENER = Answers(
-    name="screener",
+SCREENER = """\
+[[procedure.screener]]
+name = "native"
+question = "Did you learn English before you were five?"
+choices = ["yes", "partly", "no"]
+accepted = ["yes", "partly"]
+quotas = { yes = 1 }
+"""
+ASKED_BEFORE = Answers(
+    name="asked_before",
     prompt="Did you learn English before you were five?",
     answers=answers(["yes", "no"], ["yes", "no"], "ltr"),
     right=("yes",),
     tell=True,
-    exits=(Exit("wrong", "screened_out"),),
+    exits=(Exit("wrong", "refused"),),
 )
 
 
-def _screened(at: int) -> Any:
-    """Put a question before everybody, as the step of this number."""
-
-    def change(file: experiment.VersionFile) -> experiment.VersionFile:
-        script = file.script
-        front = (*script.front[:at], Step("screener", (SCREENER,)), *script.front[at:])
-        consent = next(n for n, step in enumerate(front) if step.name == "consent")
-        return dataclasses.replace(file, script=dataclasses.replace(script, front=front, consent=consent))
-
-    return change
+def _asked_before_consent(file: experiment.VersionFile) -> experiment.VersionFile:
+    """Put a question before consent, which is then the third step."""
+    first, *others = file.script.front
+    front = (first, Step("asked_before", (ASKED_BEFORE,)), *others)
+    return dataclasses.replace(file, script=dataclasses.replace(file.script, front=front, consent=2))
 
 
 def test_who_is_let_in_by_a_question_is_not_asked_it_again(tmp_path: Path, browser: Any) -> None:  # noqa: F811
-    with served(tmp_path, stated(show="whole"), change=_screened(at=2)) as site:
+    with served(tmp_path, stated(procedure=SCREENER, show="whole")) as site:
         with opened(browser, f"{site.address}?participant=P1") as reader:
             reader.consent()
             assert reader.at("screener", "instructions") == "screener"
-            reader.go("f")
+            reader.page.get_by_role("button", name="Continue").click()
+            assert reader.page.get_by_role("alert").first.inner_text() == "Please answer this question."
+            _answer(reader, "yes")
             reader.at("instructions")
             reader.page.reload()
             reader.until(lambda: reader.screen() != "")
@@ -105,28 +110,54 @@ def test_who_is_let_in_by_a_question_is_not_asked_it_again(tmp_path: Path, brows
             reader.trials(4)
             reader.code()
         outcomes = [event["value"] for event in site.events() if event["kind"] == "outcome" and event["step"] == 2]
-        assert [(value["outcome"], value["answer"], value["side"]) for value in outcomes] == [("right", "yes", "left")]
-        assert experiment.collect(site.folder)["sessions"]["complete"].tolist() == [True]
+        assert [(value["outcome"], value["answer"]) for value in outcomes] == [("accepted", {"native": "yes"})]
+        tables = experiment.collect(site.folder)
+        assert tables["sessions"]["complete"].tolist() == [True]
+        assert tables["demographics"][["field", "answer"]].to_numpy().tolist() == [["native", "yes"]]
 
 
 def test_who_is_screened_out_leaves_with_that_ending_and_without_data(tmp_path: Path, browser: Any) -> None:  # noqa: F811
-    text = stated().replace("[online]\n", '[online]\nscreened_out_code = "NOT-THIS-ONE"\n')
-    with served(tmp_path, text, change=_screened(at=2)) as site:
-        with opened(browser, f"{site.address}?PROLIFIC_PID=P1") as reader:
-            reader.consent()
-            reader.at("screener")
-            reader.press("j")
-            reader.page.get_by_text("This study looks for participants with another background.").wait_for()
-            assert reader.code() == "NOT-THIS-ONE"
-        assert (site.events(), site.sessions()) == ([], 0)
+    text = stated(procedure=SCREENER) + 'screened_out_code = "NOT-THIS-ONE"\n'
+    with served(tmp_path, text) as site:
+        for person, given in (("P1", "yes"), ("P2", "no"), ("P3", "yes")):  # the quota is one
+            with opened(browser, f"{site.address}?PROLIFIC_PID={person}") as reader:
+                reader.consent()
+                reader.at("screener")
+                if person == "P2":  # the first call is lost, and so is the answer to the second
+                    _lose(reader.page)
+                _answer(reader, given)
+                if person == "P1":
+                    reader.at("instructions")
+                    continue
+                reader.page.get_by_text("This study looks for participants with another background.").wait_for()
+                assert reader.code() == "NOT-THIS-ONE"
+        assert site.sessions() == 1
+
+
+def _answer(reader: Reader, choice: str) -> None:
+    reader.page.get_by_label("Did you learn English").select_option(choice)
+    reader.page.get_by_role("button", name="Continue").click()
+
+
+def _lose(page: Any) -> None:
+    """Let the next call to the screener fail, and lose the answer to the one after that."""
+    calls: list[str] = []
+
+    def lose(route: Any) -> None:
+        calls.append(route.request.url)
+        if len(calls) == 2:
+            route.fetch()
+        route.abort() if len(calls) < 3 else route.continue_()
+
+    page.route("**/screener", lose)
 
 
 def test_what_is_asked_before_consent_is_told_only_after_it(tmp_path: Path, browser: Any) -> None:  # noqa: F811
-    with served(tmp_path, stated(show="whole"), change=_screened(at=1)) as site:
+    with served(tmp_path, stated(show="whole"), change=_asked_before_consent) as site:
         with opened(browser, f"{site.address}?participant=P1") as reader:
             reader.at("device")
             reader.go()
-            reader.at("screener")
+            reader.at("asked_before")
             reader.go("f")
             reader.at("consent")
             reader.page.wait_for_timeout(300)
@@ -258,3 +289,41 @@ def test_practice_goes_on_until_enough_was_right(tmp_path: Path, browser: Any, w
     assert asked["role"].unique().tolist() == ["practice"]
     rated = responses[(responses["task"] == "rating") & (responses["role"] == "target")]
     assert len(rated) == rated["trial"].nunique() == 3
+
+
+def test_who_magnifies_the_page_twice_on_a_laptop_takes_part(tmp_path: Path, browser: Any) -> None:  # noqa: F811
+    """A window of 1366 x 660 px at 200 %, as Chromium describes it; of a window that is small without zoom more is asked."""
+    laptop = "Object.defineProperty(window, 'outerWidth', { get: () => 1366 });"
+    small = {"viewport": {"width": 683, "height": 330}}
+    with served(tmp_path, stated()) as site:
+        with opened(browser, f"{site.address}?participant=P1", (laptop,), device_scale_factor=2, **small) as reader:
+            reader.begin()
+            for n in range(4):
+                reader.skip_text()
+                reader.read()
+                reader.at("acceptability")
+                boxes = [one.bounding_box() for one in reader.page.locator("#stage button").all()]
+                assert boxes
+                assert all(box["x"] >= 0 and box["x"] + box["width"] <= 683 for box in boxes)
+                assert all(box["y"] >= 0 and box["y"] + box["height"] <= 330 for box in boxes)
+                reader.rate(1 + n)
+            assert reader.code() == "GARDEN-PATH-1"
+        with opened(
+            browser, f"{site.address}?participant=P2", screen={"width": 1366, "height": 768}, **small
+        ) as reader:
+            reader.page.get_by_text("The window is too small for this study.").wait_for()
+
+
+def test_a_page_is_light_where_the_browser_is_dark(tmp_path: Path, browser: Any) -> None:  # noqa: F811
+    procedure = '[[procedure.demographics]]\nname = "age"\nlabel = "Age"\n' + SCREENER
+    with (
+        served(tmp_path, stated(procedure=procedure)) as site,
+        opened(browser, f"{site.address}?participant=P1", color_scheme="dark") as reader,
+    ):
+        reader.consent()
+        reader.at("screener")
+        style = "(one) => [getComputedStyle(one).colorScheme, getComputedStyle(one).backgroundColor]"
+        scheme, _ = reader.page.evaluate(f"({style})(document.documentElement)")
+        assert sorted(scheme.split()) == ["light", "only"]
+        _, background = reader.page.locator("select").evaluate(style)
+        assert background == "rgb(255, 255, 255)"

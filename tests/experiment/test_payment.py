@@ -30,9 +30,7 @@ def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 def paying(
     example: study.Study, versions: list[experiment.VersionFile], tmp_path: Path, database_url: str, clock: Clock
 ) -> Iterator[Running]:
-    online = dataclasses.replace(
-        example.online, screened_out_code="SCREENED", completion_url=SONA, review_code="REVIEW"
-    )
+    online = dataclasses.replace(example.online, completion_url=SONA, review_code="REVIEW")
     stated = dataclasses.replace(example, online=online)
     yield from serve(stated, versions[:1], tmp_path / "data", database_url, clock=clock)
 
@@ -103,14 +101,6 @@ def test_refusal_and_an_unsuitable_device_leave_nothing_and_ask_to_return_the_su
     assert "please return your submission" in answer["text"][-1]
     assert ([*paying.store.records()], paid(paying)) == ([], [])
     assert Visitor(paying, **PROLIFIC).opened.status_code == 201  # on a computer, or after a second thought
-
-
-def test_who_is_screened_out_gets_the_code_for_that_and_cannot_try_again(paying: Running) -> None:
-    visitor = Visitor(paying, **PROLIFIC)
-    answer = visitor.call("withdraw", {"reason": "screened_out"}).json()
-    assert answer["url"] == "https://app.prolific.com/submissions/complete?cc=SCREENED"
-    assert "return" not in " ".join(answer["text"])
-    assert Visitor(paying, **PROLIFIC).payload["reason"] == "departed"
 
 
 def test_withdrawal_deletes_bars_the_way_back_and_asks_to_return_the_submission(paying: Running) -> None:

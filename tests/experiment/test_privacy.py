@@ -14,7 +14,7 @@ from gardenpath.experiment.server import routes
 from gardenpath.experiment.server.database import EVENTS, metadata, sqlite_url
 from gardenpath.experiment.server.store import Store
 
-from .conftest import BOTH, Running, new_database, serve
+from .conftest import BOTH, ROBOT_KEY, Running, new_database, serve
 from .made_events import MACHINE
 from .made_events import event as made_event
 from .test_payment import PROLIFIC, Visitor
@@ -56,13 +56,16 @@ def test_raw_ids_stand_in_the_payments_alone_and_go_with_them(running: Running) 
     assert Visitor(running, **WHO).payload["reason"] == "finished"
 
 
+ROBOT = {"source": "robot", "key": ROBOT_KEY}
+
+
 def test_no_address_and_no_user_agent_is_stored(running: Running) -> None:
     agent = {
         "User-Agent": "Mozilla/5.0 unmistakable",
         "X-Forwarded-For": "203.0.113.77",
         "Referer": "https://app.example/",
     }
-    httpx2.post(f"{running.address}api/sessions", json={"source": "robot", **WHO}, headers=agent).raise_for_status()
+    httpx2.post(f"{running.address}api/sessions", json={**ROBOT, **WHO}, headers=agent).raise_for_status()
     for text in ("unmistakable", "203.0.113.77", "127.0.0.1", "app.example"):
         assert tables_with(running, text) == set()
 

@@ -8,7 +8,7 @@ import pytest
 from gardenpath import experiment, study
 from gardenpath.stimuli import UNGRAMMATICAL
 
-from .conftest import serve
+from .conftest import ROBOT_KEY, serve
 
 ROOT = Path(__file__).parents[2]
 ATTENTION = """
@@ -57,7 +57,7 @@ def test_the_same_robot_leaves_the_same_events_over_http(
     robot = experiment.robot(versions, seed=5)
     experiment.simulate(versions, tmp_path / "simulated", participants=1, seed=5)
     for running in serve(stated, versions, tmp_path / "data"):
-        experiment.take(robot, experiment.HttpTransport(running.address), "sim-0001")
+        experiment.take(robot, experiment.HttpTransport(running.address, ROBOT_KEY), "sim-0001")
         served = experiment.collect(running.folder)
     simulated = experiment.collect(tmp_path / "simulated")
     for name in ("readings", "responses"):

@@ -14,6 +14,8 @@ import pytest
 
 from gardenpath.cli.serve import PROLIFIC
 
+from ..conftest import run_here
+
 
 @contextlib.contextmanager
 def serving(folder: Path, *options: str) -> Iterator[tuple[list[str], str]]:
@@ -109,7 +111,7 @@ def test_it_runs_below_a_path_behind_a_proxy(study_folder: Path, path: str) -> N
 
 
 def test_a_header_is_believed_only_of_the_proxy_that_was_named(study_folder: Path) -> None:
-    with serving(study_folder) as (_, address):
+    with serving(study_folder) as (lines, address):
 
         def status(host: str, **headers: str) -> int:
             asked = {"Host": host, **{name.replace("_", "-"): value for name, value in headers.items()}}
@@ -119,10 +121,22 @@ def test_a_header_is_believed_only_of_the_proxy_that_was_named(study_folder: Pat
         assert status("lab.example") == 403
         assert status("lab.example", X_Forwarded_Proto="https") == 403
         assert status("localhost", X_Forwarded_For="203.0.113.5") == 403
-        robots = httpx2.post(f"{address}api/sessions", json={"source": "robot"}, headers={"Host": "lab.example"})
-        assert robots.status_code == 201
+        key = re.search(r"key=(\w+)", "".join(lines))
+        assert key
+        for sent, answered in (("0" * 32, 401), (None, 401), (key[1], 201)):  # robots are the experimenter's
+            robot = {"source": "robot", "key": sent}
+            opened = httpx2.post(f"{address}api/sessions", json=robot, headers={"Host": "lab.example"})
+            assert opened.status_code == answered
         login = httpx2.post(f"{address}dashboard/login", data={"password": "x"}, headers={"Host": "lab.example"})
         assert (login.status_code, "over HTTPS only" in login.text) == (403, True)
+
+
+def test_a_short_password_of_ones_own_is_refused(study_folder: Path) -> None:
+    (study_folder / "data").mkdir()
+    (study_folder / "data" / "dashboard.password").write_text("secret\n")
+    ran = run_here("gardenpath serve study.toml --port 0", study_folder)
+    assert ran.code == 1
+    assert "dashboard.password: the password has 6 characters; expected 12 or more" in ran.said
 
 
 def test_an_address_that_is_none_is_refused(study_folder: Path) -> None:
@@ -158,7 +172,10 @@ def test_a_key_that_is_missing_is_not_replaced_while_people_are_known_by_it(stud
     key.unlink()
     # Nobody was known by the first key: somebody without an id has a random label.
     with serving(study_folder) as (_, address):
-        assert httpx2.post(f"{address}api/sessions", json={"PROLIFIC_PID": "anna"}).status_code == 201
+        assert (
+            httpx2.post(f"{address}api/sessions", json={"PROLIFIC_PID": "anna", "tab": "tab-of-anna"}).status_code
+            == 201
+        )
     kept = key.read_text()
     key.unlink()
     call = [sys.executable, "-m", "gardenpath.cli.main", "serve", str(study_folder), "--port", "0"]
@@ -171,4 +188,7 @@ def test_a_key_that_is_missing_is_not_replaced_while_people_are_known_by_it(stud
     key.write_text(kept)
     with serving(study_folder) as (_, address):
         # 200: the session that this person began; a stranger would get 201.
-        assert httpx2.post(f"{address}api/sessions", json={"PROLIFIC_PID": "anna"}).status_code == 200
+        assert (
+            httpx2.post(f"{address}api/sessions", json={"PROLIFIC_PID": "anna", "tab": "tab-of-anna"}).status_code
+            == 200
+        )

@@ -1,5 +1,6 @@
 """The API answers as docs/api.md says, over real HTTP."""
 
+import contextlib
 import json
 import socket
 from collections import Counter
@@ -10,12 +11,14 @@ from pathlib import Path
 
 import httpx2
 import pytest
+import sqlalchemy as sa
 
-from gardenpath import experiment
+from gardenpath import experiment, study
 from gardenpath.experiment.server import routes
+from gardenpath.experiment.server.database import is_full
 from gardenpath.experiment.sessions import Session
 
-from .conftest import BOTH, Running, new_database
+from .conftest import BOTH, ROBOT_KEY, Running, new_database, serve
 from .made_events import outcome, word
 from .pages import FAST, served, stated
 
@@ -45,7 +48,7 @@ def test_robots_take_sessions_and_all_their_events_are_stored(
     running: Running, versions: list[experiment.VersionFile]
 ) -> None:
     robot = experiment.robot(versions, seed=1)
-    transport = experiment.HttpTransport(running.address)
+    transport = experiment.HttpTransport(running.address, ROBOT_KEY)
     assert experiment.take(robot, transport, "r1") == "GARDEN-PATH-1"
     payload = running.store.records().__next__()
     session = payload.session
@@ -131,6 +134,7 @@ def test_what_the_script_does_not_know_is_stored_apart_and_named(client: httpx2.
             (word(0, 3.0, 5, 999), "word 999; expected one from -1 to"),
             (replace(read, screen=1), "a word on a screen of kind answers"),
             (replace(read, t=float("inf")), "t: Input should be a finite number"),
+            (replace(read, value={**read.value, "first": -1.7e308}), "a number of its value is over 1000000000000000"),
             (replace(read, value={**read.value, "sentence": 1}), "value/sentence: Unexpected keyword argument"),
         )
     ):
@@ -154,7 +158,7 @@ def test_a_participant_who_comes_back_resumes_and_one_who_finished_is_refused(
     _, _, again = opened(client, "anna")
     assert (again["session"], again["visit"], again["next_seq"]) == (first["session"], 1, 1)
     client.post(f"{path}/heartbeat", json={"leaving": True}, headers=token)
-    experiment.take(experiment.robot(versions, seed=1), experiment.HttpTransport(running.address), "anna")
+    experiment.take(experiment.robot(versions, seed=1), experiment.HttpTransport(running.address, ROBOT_KEY), "anna")
     again = client.post("api/sessions", json={"participant": "anna"})
     assert (again.status_code, again.json()["reason"], again.json()["code"]) == (409, "finished", "GARDEN-PATH-1")
 
@@ -206,3 +210,59 @@ def test_a_port_in_use_is_named() -> None:
         port = taken.getsockname()[1]
         with pytest.raises(ValueError, match=f"port {port} on 127.0.0.1: .* give another with --port"):
             routes.listen("127.0.0.1", port)
+
+
+def test_a_class_behind_one_address_gets_in(
+    example: study.Study, versions: list[experiment.VersionFile], tmp_path: Path
+) -> None:
+    for running in serve(example, versions[:1], tmp_path, site=routes.Site(behind_proxy=True)):
+        with httpx2.Client(base_url=running.address) as client:
+            said = [client.post("api/sessions", json={"participant": f"p{n}"}).status_code for n in range(100)]
+    assert said == [201] * 100
+
+
+def test_a_full_disk_is_called_that_and_the_page_may_try_again(
+    example: study.Study, versions: list[experiment.VersionFile], tmp_path: Path
+) -> None:
+    def fill(connection: sa.Connection) -> None:
+        connection.exec_driver_sql("PRAGMA max_page_count = 1")
+
+    for running in serve(example, versions[:1], tmp_path):
+        sa.event.listen(running.store.database.engine, "begin", fill)
+        answers = [httpx2.post(f"{running.address}api/sessions", json={}) for _ in range(40)]
+    full = next(answer for answer in answers if answer.status_code != 201)
+    assert (full.status_code, full.json()["error"].partition(";")[0]) == (503, "the disk of the server is full")
+    assert "retry-after" in full.headers
+
+
+def test_postgresqls_full_disk_is_known_too() -> None:
+    psycopg = pytest.importorskip("psycopg")
+    assert is_full(sa.exc.OperationalError("INSERT", {}, psycopg.errors.DiskFull()))
+    assert not is_full(sa.exc.OperationalError("INSERT", {}, psycopg.errors.SerializationFailure()))
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        "",
+        "GET / HT",
+        "POST /dashboard/login HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\np=",
+        "POST /api/sessions HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\n{",
+    ],
+)
+def test_a_connection_that_sends_no_whole_request_is_dropped(
+    example: study.Study,
+    versions: list[experiment.VersionFile],
+    tmp_path: Path,
+    sent: str,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    for running in serve(example, versions[:1], tmp_path, site=routes.Site(password="x" * 12), patience=0.3):
+        port = int(running.address.rsplit(":", 1)[1].rstrip("/"))
+        with socket.create_connection(("127.0.0.1", port), timeout=20) as slow, httpx2.Client() as quick:
+            slow.sendall(sent.encode())
+            assert quick.get(running.address).status_code == 200
+            with contextlib.suppress(ConnectionResetError):
+                assert slow.recv(1000) == b""
+            assert quick.get(running.address).status_code == 200, "who is quick is not dropped"
+    assert not [record for record in caplog.records if record.levelname == "ERROR"]

@@ -12,6 +12,7 @@ from gardenpath.experiment.browser import take_page
 from gardenpath.experiment.robots import FolderTransport
 from gardenpath.study.screens import WordPairs
 
+from .conftest import ROBOT_KEY
 from .pages import browser, opened  # noqa: F401
 from .test_export_page import HOOK, address, in_jatos, tables_from
 
@@ -77,7 +78,10 @@ def test_a_robot_at_the_keyboard_takes_it_on_the_page(made: study.Study, tmp_pat
     materials = (tmp_path / "items.csv").read_text()
     with served(tmp_path / "site", (tmp_path / "study.toml").read_text(), materials) as site:
         robot = experiment.robot(site.versions, seed=3)
-        assert experiment.take_in_browser(robot, site.address, "anna", chromium=chromium, pace=10) == "DONE-1"
+        assert (
+            experiment.take_in_browser(robot, site.address, "anna", key=ROBOT_KEY, chromium=chromium, pace=10)
+            == "DONE-1"
+        )
         _holds(made, experiment.collect(site.folder))
 
 

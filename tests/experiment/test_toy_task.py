@@ -11,6 +11,7 @@ from gardenpath.experiment import tasks
 from gardenpath.study.screens import Answers, Text
 
 from . import toy_task
+from .conftest import ROBOT_KEY
 from .pages import served
 
 ROOT = Path(__file__).parents[2]
@@ -90,7 +91,10 @@ def test_without_its_file_it_is_not_known(made: study.Study, monkeypatch: pytest
 def test_a_robot_at_the_keyboard_takes_it_on_the_page(tmp_path: Path, chromium: str) -> None:
     with served(tmp_path, STUDY, ITEMS) as site:
         robot = experiment.robot(site.versions, seed=3)
-        assert experiment.take_in_browser(robot, site.address, "anna", chromium=chromium, pace=20) == "TOY-1"
+        assert (
+            experiment.take_in_browser(robot, site.address, "anna", key=ROBOT_KEY, chromium=chromium, pace=20)
+            == "TOY-1"
+        )
         _holds(experiment.collect(site.folder), 5)
 
 

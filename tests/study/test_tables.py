@@ -1,5 +1,6 @@
 """Tables are checked column by column, and every fault of a table is named at once."""
 
+import csv
 from pathlib import Path
 
 import pandas as pd
@@ -191,3 +192,27 @@ def test_factors_are_kept_in_a_table_that_has_them_and_named_in_the_dictionary(t
     assert said.startswith('rating_scores,"a rating, standardised",head,string,')
     with pytest.raises(study.DataError, match="column 'head' is there 2 times"):
         study.check(pd.concat([back, back[["head"]]], axis=1), "rating_scores")
+
+
+FORMULAS = ("=HYPERLINK(1)", "+voice", "-voice", "@SUM(1)", "'=quoted", "\t=1", "-", "'-", "''", "- No, he said.")
+
+
+def test_no_text_of_a_csv_file_begins_a_formula_and_each_comes_back(tmp_path: Path) -> None:
+    levels = [*FORMULAS, "-1.5", "+3", "-1e3", "plain", "it's", "'tis"]
+    conditions = [f"c{n}" for n in range(len(levels))]
+    frame = pd.DataFrame({"paradigm": "p", "condition": conditions, "factor": "f", "level": levels})
+    path = study.table_files.write(frame, "conditions", tmp_path, command="by hand")
+    with path.open(encoding="utf-8", newline="") as file:
+        written = [row["level"] for row in csv.DictReader(file)]
+    dangerous = [cell for cell in written if cell[0] in "=+-@\t\r"]
+    assert dangerous == ["-1.5", "+3", "-1e3"], "numbers alone"
+    assert written[0] == "'=HYPERLINK(1)"
+    assert study.table_files.read(tmp_path, "conditions")["level"].tolist() == levels
+
+
+def test_numbers_stay_as_they_are(tmp_path: Path) -> None:
+    frame = pd.DataFrame(
+        {"model": ["m"], "delta": [-0.5], "answer": ["-7"], "note": pd.Series(["=1"], dtype="category")}
+    )
+    safe = study.table_files.safe_cells(frame)
+    assert safe.to_csv(index=False) == "model,delta,answer,note\nm,-0.5,-7,'=1\n"

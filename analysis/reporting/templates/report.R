@@ -18,7 +18,10 @@ options(width = 180, max.print = 100000)
 
 read <- function(file) {
   if (grepl("[.]parquet$", file)) return(as.data.frame(arrow::read_parquet(file)))
-  read.csv(file, stringsAsFactors = FALSE, encoding = "UTF-8")
+  rows <- read.csv(file, stringsAsFactors = FALSE, encoding = "UTF-8")
+  # An apostrophe keeps spreadsheets from taking a text for a formula.
+  rows[] <- lapply(rows, function(cells) if (is.character(cells)) sub("^'(?='*[=+@\\t\\r-])", "", cells, perl = TRUE) else cells)
+  rows
 }
 
 # ---- The trials of a model ----

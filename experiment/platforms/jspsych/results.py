@@ -5,6 +5,7 @@ another with the same item and condition are one trial.
 """
 
 import json
+import logging
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
@@ -20,6 +21,7 @@ from ..sources import Source
 from .rows import Run, runs
 from .rows import recognises as recognises
 
+log = logging.getLogger("gardenpath")
 NAME = "jspsych"
 # Names under which studies keep who takes part (in any case, with _ or without), item and condition, in the order of preference.
 PERSON = (
@@ -52,10 +54,12 @@ def sessions(file_runs: Iterable[Run], source: Source, mapping: ColumnMapping, p
     """Return the sessions of these runs; raises `study.DataError` where their rows name no items, or do not tell people apart."""
     losses = Losses(source.name, "row")
     made: list[ImportedSession] = []
+    unnamed: set[str] = set()
     ran = list(file_runs)
     for n, run in enumerate(ran, start=1):
         rows = mapping.prepare(run.rows, run.where)
         usual = run.participant or (source.stem if len(ran) == 1 else f"{source.stem}-{n}")
+        unnamed.add(usual)
         for person, person_rows in _people(rows, mapping, usual, run):
             for part in _restarts(person_rows):
                 made.append(_session(part, person, run, source.stem, mapping, losses, platform))
@@ -70,6 +74,11 @@ def sessions(file_runs: Iterable[Run], source: Source, mapping: ColumnMapping, p
             f"the rows have {', '.join(columns[:20])}"
         )
     losses.report()
+    if nameless := sum(session.participant in unnamed for session in made):
+        log.info(
+            "%s: %d of %d sessions do not say in their rows who took part; they are known by %s",
+            *(source.name, nameless, len(made), "their run" if platform == NAME else "their worker or study result"),
+        )
     return numbered(made)
 
 
@@ -174,11 +183,16 @@ def _trials(rows: Iterable[Row], where: str, mapping: ColumnMapping, losses: Los
             row.get("trial_type") in ANSWERED and is_empty(row.get("response")) and None not in (item, condition)
         )
         if words is None and not answers and not unanswered:
+            if item is not None and condition is not None:
+                kind = row.get("trial_type") or "a row"
+                losses.add(f"{kind} names an item and holds no words and no answer known here; left out", n)
             continue
         if item is None or condition is None:
             kind = row.get("trial_type") or "row"
             losses.add(f"{kind} names no {'item' if item is None else 'condition'}; left out", n)
             continue
+        if unanswered:
+            losses.add(f"{row['trial_type']} has no response; it stays empty", n)
         place = f"{where}, row {n}"
         records = records_of(words or (), answers)
         if current and current.goes_on(item, condition, records):

@@ -13,7 +13,7 @@ from gardenpath.study.screens import Record, WordRecord
 
 from ..cell_values import truth
 from ..epochs import utc
-from ..imported import ImportedSession, ImportedTrial, answer_given, records_of, shared, timed
+from ..imported import ImportedSession, ImportedTrial, answer_given, records_of, say_scattered, shared, timed
 from ..losses import Losses
 from ..mapping import ColumnMapping, Row
 from ..sources import Source
@@ -41,6 +41,7 @@ def read(source: Source, mapping: ColumnMapping | None) -> list[ImportedSession]
     rows = mapping.prepare(cells(source, mapping.separator), source.name)
     losses = Losses(source.name)
     faults: list[str] = []
+    say_scattered(source.name, "submissions", (row["submission_id"] for row in rows))
     submissions: dict[str, list[Row]] = {}
     for row in rows:
         submissions.setdefault(str(row["submission_id"]), []).append(row)
@@ -54,6 +55,12 @@ def read(source: Source, mapping: ColumnMapping | None) -> list[ImportedSession]
             f"the rows have {', '.join(columns)}"
         )
     losses.report()
+    if nameless := sum(session.participant == session.id for session in sessions):
+        log.info(
+            "%s: %d of %d submissions do not say who took part; each counts as a participant of its own, unless the mapping names "
+            "a column: [columns] participant",
+            *(source.name, nameless, len(sessions)),
+        )
     return sessions
 
 

@@ -58,8 +58,8 @@ class _Columns:
     grouped: bool = False
     turn: int = 0
 
-    def comment(self, text: str) -> None:
-        """Take in a comment, whatever it says."""
+    def comment(self, text: str) -> str | None:
+        """Take in a comment, whatever it says; return what is wrong with it, or None."""
         if text.startswith("Columns below this comment"):
             self.formats, self.grouped = [[]], False
         elif text.startswith("The lines below this comment are in groups of"):
@@ -69,9 +69,12 @@ class _Columns:
         elif column := COLUMN.match(text):
             if self.grouped and not text.startswith("Col."):  # the groups are over
                 self.formats, self.grouped, self.turn = [self.formats[0]], False, 0
-            known = self.formats[-1]
-            del known[int(column[1]) - 1 :]
+            known, number = self.formats[-1], int(column[1])
+            if number > len(known) + 1:
+                return f"the comments name column {number} after column {len(known)}; one is missing: export the results again"
+            del known[number - 1 :]
             known.append(column[2])
+        return None
 
     def of_next(self) -> list[str]:
         names = self.formats[self.turn]
@@ -93,7 +96,9 @@ def results(source: Source, losses: Losses) -> Results:
         if line.startswith(("#", '"#')):
             comment = line.strip(',"').removeprefix("#").strip().replace('""', '"')
             submission += comment.startswith("Results on ")
-            columns.comment(comment)
+            if fault := columns.comment(comment):
+                faults.append(f"{where}: {fault}")
+                break
             _heading(parsed, submission, comment)
         elif line.startswith("["):
             try:

@@ -24,7 +24,7 @@ from ..losses import Losses
 from ..mapping import AnswerRule, ColumnMapping
 from ..outline import answered, asked, late, nth_value, read_at_once, timeout
 from ..sources import Source
-from .ibex_maze import sentences
+from .ibex_maze import FIRST, sentences
 from .lines import MARK, RAW, Line, Results, results
 
 NAME = "pcibex"
@@ -42,6 +42,7 @@ CORRECT = "Whether or not answer was correct (NULL if N/A)"
 REACTION_TIME = "_REACTION_TIME_"
 # What stands for the name of a field that has none, and for an answer that was not given.
 NAMELESS = ("", "undefined", "null", "NULL")
+TAKEN = "Time taken to answer"
 CHOSEN = ("Choice", "Select", "Selection", "Selected", "Final")
 # Our export names a screen, and what stands on it after the screen: the key that ends a text, a button, a timer.
 OURS = re.compile(r"(?:(read|done|time)_)?((context|sentence|ask|page)_\d+)")
@@ -198,6 +199,9 @@ def _trial(
         answers += _chosen(rest, losses)
     if not (readings or answers or any(SHOWN & row.cells.keys() for row in rows)):
         return None
+    for what, usual in ("item", ("item", "Item", *GROUP)), ("condition", ("condition", "Condition", *LABEL)):
+        if len({mapping.text(row.cells, what, *usual) for row in rows}) > 1:
+            losses.add(f"the rows of one trial name more than one {what}; that of the first counts", rows[0].number)
     number_in_file = as_number(mapping.text(cells, "trial", "trial") if ours or "trial" in mapping.columns else None)
     condition = mapping.text(cells, "condition", "condition", "Condition") or label
     role = mapping.text(cells, "role", *(["role"] if ours else []))
@@ -220,6 +224,9 @@ def _trial(
 def _readings(rows: Iterable[Line], losses: Losses) -> list[Record]:
     """Return the records of the sentences that were read word by word."""
     read = [row for row in rows if "Reading time" in row.cells]
+    for row in rows:
+        if "Word number" in row.cells and not row.cells.keys() & {"Reading time", FIRST}:
+            losses.add("a word has no column 'Reading time'; left out", row.number)
     sentences = []
     for _, of in groupby(read, key=lambda row: _first(row.cells, ELEMENT)):
         lines = list(of)
@@ -238,7 +245,10 @@ def _word(n: int, row: Line, losses: Losses) -> WordRecord:
     rt = as_number(row.cells["Reading time"])
     if rt is None:
         losses.add(f"a reading time is {row.cells['Reading time']!r}; it stays empty", row.number)
-    return WordRecord(n, rt, text=row.cells.get("Word", row.cells.get("Value")))
+    text = _first(row.cells, ("Word", "Value"))
+    if text is None:
+        losses.add("a word has no column 'Word'; its text stays empty", row.number)
+    return WordRecord(n, rt, text=text)
 
 
 def _mapped_answers(rows: Sequence[Line], mapping: ColumnMapping) -> Iterator[tuple[int, Record]]:
@@ -269,15 +279,21 @@ def _judged(rows: Iterable[Line], losses: Losses) -> Iterator[Record]:
     """Yield the answers to Ibex's questions and judgments; a judgment in words is a question, for ratings are numbers."""
     for row in rows:
         if QUESTION not in row.cells:
+            if "Answer" in row.cells:
+                losses.add(f"an answer has no column {QUESTION!r}; left out", row.number)
             continue
-        response = row.cells["Answer"]
+        response = row.cells.get("Answer", "NULL")
         if response in ("", "NULL"):
             losses.add("a question without an answer; left out", row.number)
             continue
-        judgment = "Judgment" in (_first(row.cells, CONTROLLER) or "")
+        controller = _first(row.cells, CONTROLLER)
+        for name in (*CONTROLLER, TAKEN):
+            if name not in row.cells:
+                losses.add(f"an answer has no column {name!r}", row.number)
+        judgment = "Judgment" in (controller or "")
         rating = judgment and as_number(response) is not None
         task, prompt = ("rating", "acceptability") if rating else ("question", "judgment" if judgment else "question")
-        rt = as_number(row.cells.get("Time taken to answer"))
+        rt = as_number(row.cells.get(TAKEN))
         yield answer_given(task, prompt, response, truth(row.cells.get(CORRECT)), rt=rt)
 
 

@@ -18,7 +18,16 @@ from gardenpath import study
 from gardenpath.study.screens import Record, WordRecord
 
 from ..cell_values import as_number, truth
-from ..imported import ImportedSession, ImportedTrial, answer_given, reached_end, records_of, timed, words_read
+from ..imported import (
+    ImportedSession,
+    ImportedTrial,
+    answer_given,
+    reached_end,
+    records_of,
+    say_scattered,
+    timed,
+    words_read,
+)
 from ..losses import Losses
 from ..mapping import AnswerRule, ColumnMapping
 from ..outline import answered, late, nth_value, read_at_once, sentence_of, timeout
@@ -76,6 +85,8 @@ def _prepared(table: Wide, mapping: ColumnMapping, source: Source) -> list[list[
             sessions.setdefault(who, []).append((line, row))
         else:
             unnamed.append((line, row))
+    order = {line: n for n, of in enumerate(sessions.values()) for line, _ in of}
+    say_scattered(source.name, "sessions", (order[line] for line, _ in ready if line in order))
     if unnamed and len(sessions) > 1:
         raise study.DataError(
             f"{source.name}, line {unnamed[0][0]}: names no participant, session and date ({len(unnamed)} rows), and the file has "

@@ -10,6 +10,7 @@ import io
 import json
 import logging
 import re
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -76,11 +77,32 @@ def read(source: Source, mapping: ColumnMapping | None) -> list[ImportedSession]
     sheet = _sheet(source, mapping)
     asked = _asked(source, sheet, mapping.survey or SurveyRule(headings=r"(?:.*\s[-–:]\s+)?(?P<sentence>.+)"), mapping)
     respondents = _without_previews(source, sheet.rows)
+    _say_unread(source, sheet, asked, mapping)
     log.info(
         "%s: trials are numbered in the order of the columns, not as presented; the file has no times of ratings",
         source.name,
     )
     return [_session(source, line, row, asked, sheet, mapping) for line, row in respondents]
+
+
+def _say_unread(source: Source, sheet: _Sheet, asked: Sequence[_Asked], mapping: ColumnMapping) -> None:
+    """Say by which columns people are known, and which hold something and are not read."""
+    names = [mapping.columns["participant"]] if "participant" in mapping.columns else PERSON
+    rows = [row for _, row in sheet.rows]
+    people = Counter(next((name for name in names if not mapping.lacks(row.get(name))), "line") for row in rows)
+    known = ", ".join(f"{name} ({times} rows)" for name, times in people.items())
+    log.info("%s: people are known by %s", source.name, known)
+    used = {
+        *OWN,
+        *people,
+        *mapping.columns.values(),
+        *mapping.demographics.values(),
+        *(one.column for one in asked),
+        "Status",
+    }
+    unread = [n for n in sheet.names if n and n not in used and any(not mapping.lacks(row[n]) for row in rows)]
+    if unread:
+        log.info("%s: columns that are not read: %s", source.name, ", ".join(unread))
 
 
 def _sheet(source: Source, mapping: ColumnMapping) -> _Sheet:

@@ -13,7 +13,16 @@ from gardenpath import study
 from gardenpath.study.screens import Record, WordRecord
 
 from ..cell_values import as_number, stripped, truth
-from ..imported import NOWHERE, Counting, ImportedSession, ImportedTrial, answer_given, records_of, shared
+from ..imported import (
+    NOWHERE,
+    Counting,
+    ImportedSession,
+    ImportedTrial,
+    answer_given,
+    records_of,
+    say_scattered,
+    shared,
+)
 from ..mapping import ANSWER, TIMES, AnswerRule, ColumnMapping, Row, matches
 from ..sources import Source
 
@@ -43,6 +52,10 @@ def read(source: Source, mapping: ColumnMapping | None) -> list[ImportedSession]
         for name, sat in _by(rows, mapping, "session", "participant")
     ]
     if "trial" not in mapping.columns:
+        sat = [tuple(mapping.text(row, name) for name in ("session", "participant")) for row in rows]
+        say_scattered(source.name, "sessions", sat)
+        read = [tuple(mapping.text(row, name) for name in ("item", "condition")) for row in rows]
+        say_scattered(source.name, "trials", zip(sat, read, strict=True))
         log.info(
             "%s: holds no trial; trials are numbered in the order of the file, perhaps not as presented", source.name
         )

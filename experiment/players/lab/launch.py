@@ -108,7 +108,7 @@ def _run(folder: Path, session: Session, opener: Opener) -> Outcome:
                 # Who stops before there is consent has not consented.
                 how = departed.reason if journal.next_seq or departed.reason != "stopped" else "refused"
                 if how != "refused":
-                    visit.part()
+                    visit.part(how)
             except KeyboardInterrupt:
                 if journal.next_seq == 0:
                     raise

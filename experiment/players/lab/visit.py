@@ -11,7 +11,7 @@ from gardenpath.study import screens
 from gardenpath.study.screens import Json
 
 from ...answers import KEYS, answers
-from ...records import judged
+from ...records import admits, judged
 from ...script import Placed, Walk
 from . import layout
 from .displays import Asked, Blank, Click, Display, Focus, Input, Key, Lines, Page, Painted, Pair, Screen, Typed, Word
@@ -91,9 +91,9 @@ class Visit:
         said = self.script.texts["debriefing"].split("\n\n")
         self._read_last(*(text.strip() for text in said if text.strip()), self.script.lab["finished"])
 
-    def part(self) -> None:
+    def part(self, why: str) -> None:
         """Show the last page of somebody who does not reach the end, until it is left."""
-        self._read_last(self.script.lab["stopped_here"])
+        self._read_last(self.script.lab[why if why in self.script.lab else "stopped_here"])
 
     def _read_last(self, *paragraphs: str) -> None:
         self.step, self._untold = None, []  # nothing more is told
@@ -341,7 +341,9 @@ class Visit:
             typed[field.name], painted, press = self._field(screen, field)
             ends.append((painted, press))
         painted, press = ends[0][0], ends[-1][1]
-        return self._ended("answered", press.t, painted, press, answer=stored(screen.fields, typed))
+        answer = stored(screen.fields, typed)
+        decided = ("accepted" if admits(screen, answer) else "screened_out") if screen.accepted else "answered"
+        return self._ended(decided, press.t, painted, press, answer=answer)
 
     def _field(self, screen: screens.Form, field: study.config.FieldSection) -> tuple[str, Painted, Press]:
         choices, read = tuple(field.choices), digits if field.kind == "number" else str

@@ -1,5 +1,6 @@
 // The calls of a session (docs/api.md). Addresses are relative: the study may live under any prefix.
 
+import type { Answered } from "./plugin";
 import type { Event, Script } from "./screens";
 import type { Outcomes, Tallies } from "./walk";
 
@@ -89,7 +90,8 @@ export function arrival(search: string, tab: string, resume: string | null): Arr
   const ids = Object.fromEntries(parameters.flatMap((name) => (query.get(name) ? [[name, query.get(name)]] : [])));
   const version = query.get("preview");
   const preview = version ? { preview: { version, trial: Number(query.get("trial") ?? 0), key: query.get("key") } } : {};
-  return { ...ids, ...preview, tab, resume, source: query.get("source") === "robot" ? "robot" : "server" };
+  const source = query.get("source") === "robot" ? { source: "robot", key: query.get("key") } : { source: "server" };
+  return { ...ids, ...preview, tab, resume, ...source };
 }
 
 export type Ticket = Pick<Payload, "session" | "token">;
@@ -99,6 +101,10 @@ const address = ({ session }: Ticket, what: string): string => `api/sessions/${e
 /** Stores events. `leaving`: the request outlives the page. */
 export const storeEvents = (ticket: Ticket, events: readonly Event[], leaving = false): Promise<{ stored: number }> =>
   call(address(ticket, "events"), "PUT", { events }, { token: ticket.token, keepalive: leaving });
+
+/** Has the answers to the screener judged; who is screened out is told how it ends. */
+export const screenSession = (ticket: Ticket, answers: Answered): Promise<{ outcome: "accepted" | "screened_out" } & Partial<Ending>> =>
+  call(address(ticket, "screener"), "POST", { answers }, { token: ticket.token });
 
 export const completeSession = (ticket: Ticket, events: number): Promise<{ code: string; url: string | null }> =>
   call(address(ticket, "complete"), "POST", { events }, { token: ticket.token });

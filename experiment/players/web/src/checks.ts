@@ -70,7 +70,7 @@ function clockReadings(duration: number): number[] {
 }
 
 export interface Machine {
-  /** of the window and of the screen, CSS px */
+  /** of the window, as it would be without zoom, and of the screen, CSS px */
   window: { width: number; height: number };
   screen: { width: number; height: number };
   /** whether anything but a finger points */
@@ -86,8 +86,14 @@ export function suits(machine: Machine, needs: DeviceSection): "yes" | "enlarge"
   return fits(machine.screen) ? "enlarge" : "no";
 }
 
+/** How much the browser magnifies the page, where it tells: a window's outer width is the same at every zoom, the inner one is not. */
+function zoom(): number {
+  const magnified = Math.min(window.outerWidth / window.innerWidth, window.devicePixelRatio);
+  return magnified > 1 ? magnified : 1;
+}
+
 export const machine = (): Machine => ({
-  window: { width: window.innerWidth, height: window.innerHeight },
+  window: { width: window.innerWidth * zoom(), height: window.innerHeight * zoom() },
   screen: { width: window.screen.availWidth, height: window.screen.availHeight },
   pointer: navigator.maxTouchPoints === 0 || window.matchMedia("(any-pointer: fine)").matches,
 });

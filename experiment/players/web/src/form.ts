@@ -32,6 +32,9 @@ export const digits = (text: string): string =>
     return String((code - zero) % 10);
   });
 
+/** Whether a form decides who takes part. */
+const decides = ({ exits }: Screen): boolean => exits.some(({ outcome }) => outcome === "screened_out");
+
 function control(field: Field): Control {
   if (field.kind === "choice") {
     const select = element("select", "field") as HTMLSelectElement;
@@ -47,10 +50,10 @@ function control(field: Field): Control {
 export const Form = plugin<Screen>({
   kind: "form",
 
-  show({ screen, display, wayOut, end }) {
+  show({ screen, display, wayOut, judge, end }) {
     const form = element("form", "sheet form") as HTMLFormElement;
     form.noValidate = true;
-    form.append(element("h1", "", screen.heading), element("p", "", screen.note));
+    form.append(element("h1", "", screen.heading), ...(screen.note ? [element("p", "", screen.note)] : []));
     const rows = screen.fields.map((field, index) => {
       const id = `field-${index}`;
       const label = element("label", "", field.label) as HTMLLabelElement;
@@ -69,7 +72,9 @@ export const Form = plugin<Screen>({
     const button = element("button", "first", screen.button) as HTMLButtonElement;
     button.type = "submit";
     row.append(button);
-    form.append(row, ...wayOut);
+    const kept = element("p", "wrong");
+    kept.setAttribute("role", "alert");
+    form.append(row, ...(decides(screen) ? [kept] : []), ...wayOut);
     mark(form, "form", screen.name);
     listen(null);
     const painted = paint(() => display.replaceChildren(form));
@@ -94,16 +99,22 @@ export const Form = plugin<Screen>({
         if (problem !== null) first ??= asked;
       }
       if (first) return first.focus();
-      end("answered", event.timeStamp, { answer: stored(screen.fields, answers), display: now(painted), press });
+      const value = { answer: stored(screen.fields, answers), display: now(painted), press };
+      if (!decides(screen)) return end("answered", event.timeStamp, value);
+      for (const one of [button, ...rows.map(({ asked }) => asked)]) one.disabled = true;
+      void judge(screen, value.answer, (text) => (kept.textContent = text)).then((outcome) => end(outcome, event.timeStamp, value));
     });
   },
 
-  draw({ fields }, { randomInt }) {
+  draw(screen, { randomInt }) {
+    const { fields, accepted } = screen;
     const drawn = (field: Field): string | number => {
-      if (field.kind === "choice") return field.choices[randomInt(0, field.choices.length - 1)] as string;
+      const choices = accepted[field.name] ?? field.choices;
+      if (field.kind === "choice") return choices[randomInt(0, choices.length - 1)] as string;
       return field.kind === "number" ? randomInt(field.low ?? 0, field.high ?? 999) : "simulated";
     };
-    return { outcome: "answered", answer: Object.fromEntries(fields.map((field) => [field.name, drawn(field)])), ms: [randomInt(4000, 20_000)] };
+    const outcome = decides(screen) ? "accepted" : "answered";
+    return { outcome, answer: Object.fromEntries(fields.map((field) => [field.name, drawn(field)])), ms: [randomInt(4000, 20_000)] };
   },
 
   act(display, { fields }, { answer, ms: [ms = 0] }, { click }) {

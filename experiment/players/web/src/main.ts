@@ -11,6 +11,7 @@ import {
   heartbeat,
   isPassing,
   openSession,
+  screenSession,
   storeEvents,
   withdrawSession,
 } from "./api";
@@ -19,6 +20,7 @@ import { type Journal, openJournal, spent } from "./journal";
 import { start, waitFor } from "./keys";
 import { kiosk } from "./kiosk";
 import { codeOf, fileButton, show, showEnding, wayBack } from "./messages";
+import type { Answered, Judge } from "./plugin";
 import type { Numbering } from "./recorder";
 import { rememberResume, resumeToken, tabName } from "./tab";
 import { type Uploads, backoff, uploads } from "./uploads";
@@ -86,7 +88,8 @@ class Session {
       ...(left.length === 0 && { renumber: () => this.renumber() }),
     });
     const stand = walk(sequence(script, order), left, done, tallies, outcomes);
-    this.visit = new Visit(script, stand, this.numbering, (event) => this.queue.add(event), this.queue);
+    const judge: Judge = (_, answers, say) => this.judged(answers, say);
+    this.visit = new Visit(script, stand, this.numbering, (event) => this.queue.add(event), this.queue, undefined, judge);
     for (const event of left) this.queue.add(event);
   }
 
@@ -115,6 +118,45 @@ class Session {
     return fileButton(script.texts.keep_file, `${session}.json`, text);
   }
 
+  /** Offers what there is for the researchers to look at, and the code for that. */
+  private toBeLookedAt(): void {
+    const { text, code } = this.payload.online.endings.unsent;
+    show(text, ...(code ? [codeOf(code)] : []), this.file());
+  }
+
+  /** The end was reached and the server does not give the code: that is no fault of who has read. */
+  private unfinished(error: unknown): void {
+    const open = elsewhere(error);
+    if (open || desk || this.visit.over) return this.stop(open ?? [this.payload.script.texts.stopped]);
+    this.visit.leave(STOPPED);
+    this.toBeLookedAt();
+  }
+
+  /** What the server says of the answers to the screener, however long it is away. Of who is screened out it keeps nothing. */
+  private async judged(answers: Answered, say: (text: string) => void): Promise<"accepted" | "screened_out"> {
+    const { online, script } = this.payload;
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        const { outcome, ...ending } = await screenSession(this.payload, answers);
+        if (outcome === "accepted") return outcome;
+        Object.assign(online.endings, { screened_out: ending });
+      } catch (error) {
+        if (isPassing(error)) {
+          say(script.texts.error);
+          await pause(backoff(attempt));
+          continue;
+        }
+        // Gone: it was judged before, and the answer was lost on its way.
+        if (!(error instanceof Refused) || error.status !== 404) {
+          this.stop(elsewhere(error) ?? [script.texts.stopped]);
+          return new Promise(() => {});
+        }
+      }
+      this.queue.pause(); // nothing more is to be stored
+      return "screened_out";
+    }
+  }
+
   /** Leaves the study: the server forgets what it may not keep and says what to show last. */
   private async depart(reason: string): Promise<void> {
     const { online } = this.payload;
@@ -126,6 +168,7 @@ class Session {
       if (desk) void forgotten.then(() => desk.over(text));
       else showEnding({ text, ...way }, texts.return_link, texts.withdraw);
     };
+    if (reason === "screened_out") return last(online.endings[reason] as Ending);
     for (let attempt = 1; ; attempt += 1) {
       try {
         return last(await withdrawSession(this.payload, reason));
@@ -169,7 +212,7 @@ class Session {
 
   /** Stores what is left and shows the completion code; goes on trying as long as the page is open. */
   private async finish(): Promise<void> {
-    const { online, script } = this.payload;
+    const { script } = this.payload;
     const { texts } = script;
     const began = performance.now();
     let stored = false;
@@ -180,8 +223,7 @@ class Session {
       while (!stored && performance.now() - began < PATIENCE) await pause(500);
       if (stored || this.visit.over || desk) return;
       this.sending = false;
-      const { text, code } = online.endings.unsent;
-      show(text, ...(code ? [codeOf(code)] : []), this.file());
+      this.toBeLookedAt();
     })();
     for (let attempt = 1; ; attempt += 1) {
       await this.queue.stored();
@@ -209,7 +251,7 @@ class Session {
     this.watch();
     const whole = await this.visit.run();
     const { over } = this.visit;
-    if (whole) await this.finish().catch((error: unknown) => this.stop(elsewhere(error) ?? [this.payload.script.texts.stopped]));
+    if (whole) await this.finish().catch((error: unknown) => this.unfinished(error));
     else if (over && over !== STOPPED) await this.depart(over);
   }
 }

@@ -6,10 +6,18 @@ import { button } from "./dom";
 import { type Press as Pressed, type Verdict, keyName } from "./guards";
 import { listen, onceUncovered, released } from "./keys";
 import type { Values } from "./recorder";
-import type { Display, Ended, Outcome, Press, Screen, WordEnded } from "./screens";
+import type { Display, Ended, Form, Outcome, Press, Screen, WordEnded } from "./screens";
 
 /** What a screen says of itself: how its displays and it itself ended, and which presses ended nothing. */
 export type Tell = <Kind extends "word" | "outcome" | "press">(kind: Kind, t: number, value: Values[Kind]) => void;
+
+export type Answered = Record<string, string | number>;
+/** Decides by the answers of a form who takes part; `say` shows what keeps it from deciding. */
+export type Judge = (screen: Form, answers: Answered, say: (text: string) => void) => Promise<"accepted" | "screened_out">;
+
+/** The judge where there is no server. */
+export const judgeHere: Judge = ({ accepted }, answers) =>
+  Promise.resolve(Object.entries(accepted).every(([name, right]) => right.includes(String(answers[name]))) ? "accepted" : "screened_out");
 
 const parameters = {
   /** The screen (experiment/screens.schema.json). */
@@ -23,6 +31,8 @@ const parameters = {
   /** Label and action of a way out of the study; none when the label is empty. */
   way_out: { type: ParameterType.STRING, default: "" },
   leave: { type: ParameterType.FUNCTION, default: () => {} },
+  /** Decides by the answers of a form who takes part: (screen, answers, say) to a promise of the outcome. */
+  judge: { type: ParameterType.FUNCTION, default: judgeHere },
 } as const;
 
 const data = {
@@ -51,6 +61,7 @@ export interface Shown<Kind extends Screen> {
   display: HTMLElement;
   direction: "ltr" | "rtl";
   record: Tell;
+  judge: Judge;
   hz(): number;
   /** the button that leads out of the study, where there is one */
   wayOut: HTMLElement[];
@@ -101,7 +112,7 @@ export function plugin<One extends Screen>(made: Kind<One>) {
       const record = trial.record as Tell;
       let open = true;
       made.show({
-        ...{ screen: trial.screen as One, display, direction: trial.direction as "ltr" | "rtl", record, hz: trial.hz },
+        ...{ screen: trial.screen as One, display, direction: trial.direction as "ltr" | "rtl", record, hz: trial.hz, judge: trial.judge as Judge },
         wayOut: trial.way_out ? [button("quiet", trial.way_out, () => trial.leave())] : [],
         end: (outcome, t, value = {}, more = {}) => {
           if (!open) return;

@@ -2,7 +2,17 @@
 
 export type Screen = Text | Words | Whole | Answers | Slider | Entry | Form | WordPairs;
 export type Outcome =
-  "continued" | "read" | "answered" | "right" | "wrong" | "timeout" | "interrupted" | "accepted" | "declined" | "unsuitable";
+  | "continued"
+  | "read"
+  | "answered"
+  | "right"
+  | "wrong"
+  | "timeout"
+  | "interrupted"
+  | "accepted"
+  | "declined"
+  | "unsuitable"
+  | "screened_out";
 export type Above = Nothing | Passage | Stimulus;
 /**
  * One thing that happened in a session: numbered by seq over the whole session; t is ms on the clock of one visit (one loading of the page, one start of the lab program).
@@ -53,6 +63,7 @@ export interface Script {
     preview: string;
   };
   lab: {
+    screened_out: string;
     stop_question: string;
     stop_yes: string;
     stopped_here: string;
@@ -255,6 +266,9 @@ export interface Entry {
 }
 /**
  * Questions about the participant: what is wrong with an answer is said with `missing` or `no_number` ({low}, {high}).
+ *
+ * One that can end with `screened_out` decides who takes part: by the answers that are `accepted` of each field, which leave the
+ * server only where the player has to judge.
  */
 export interface Form {
   name: string;
@@ -267,6 +281,9 @@ export interface Form {
   button: string;
   missing: string;
   no_number: string;
+  accepted: {
+    [k: string]: string[];
+  };
   kind: "form";
 }
 /**

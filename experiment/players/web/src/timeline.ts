@@ -32,7 +32,7 @@ function shownAt(visit: Visit, { number, step, position }: Placed, n: number, da
     timeline: [
       {
         type: plugins[screen.kind],
-        ...{ screen, direction: script.direction, record, hz: () => visit.hz ?? 60 },
+        ...{ screen, direction: script.direction, record, hz: () => visit.hz ?? 60, judge: visit.judge },
         ...(page && visit.agreed(number) && { way_out: script.texts.withdraw, leave: withdraw }),
         data: { ...data, step: number, screen: n, kind: screen.kind, task: screen.task, name: screen.name },
         on_start() {

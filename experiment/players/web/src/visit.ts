@@ -5,7 +5,7 @@ import { type JsPsych, initJsPsych } from "jspsych";
 import { check } from "./checks";
 import { sizeWords, suitable } from "./fitting";
 import { watchInterruptions } from "./interruption";
-import { nothing } from "./plugin";
+import { type Judge, judgeHere, nothing } from "./plugin";
 import { type Numbering, type Place, type Record, type Values, recorder } from "./recorder";
 import type { Event, Outcome, Script } from "./screens";
 import { type Label, type Timeline, timeline } from "./timeline";
@@ -36,6 +36,7 @@ export class Visit {
     keep: (event: Event) => void,
     readonly queue: Pick<Uploads, "pause" | "resume">,
     readonly labels?: readonly Label[],
+    readonly judge: Judge = judgeHere,
   ) {
     this.recorder = recorder(numbering, keep);
   }

@@ -24,7 +24,7 @@ export const screens = {
   slider: { kind: "slider", ...shared, ...asked, low: "bad", high: "good", least: 0, most: 100, hint: "", lab_hint: "", button: "Go" },
   entry: { kind: "entry", ...shared, ...asked, button: "Go", missing: "Type.", longest: 4 },
   form: {
-    ...{ kind: "form", ...shared, heading: "You", note: "", button: "Go", missing: "!", no_number: "{low} to {high}" },
+    ...{ kind: "form", ...shared, heading: "You", note: "", button: "Go", missing: "!", no_number: "{low} to {high}", accepted: {} },
     fields: [{ name: "hand", label: "Hand", kind: "choice", choices: ["left", "right"], low: null, high: null, needed: true }],
   },
   maze: {

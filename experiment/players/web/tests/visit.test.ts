@@ -15,7 +15,7 @@ test("who comes is what the address says, with the tab and the browser's own tok
   assert.equal(of("?participant="), `{${rest.slice(1)}`);
   assert.deepEqual(arrival("?preview=E1-V2&trial=3&key=k&source=robot", "t", "r"), {
     preview: { version: "E1-V2", trial: 3, key: "k" },
-    ...{ tab: "t", resume: "r", source: "robot" },
+    ...{ tab: "t", resume: "r", source: "robot", key: "k" },
   });
 });
 
