@@ -153,7 +153,7 @@ def _times(tables: Tables) -> str:
     if len(times["region"].unique()) > 1:
         cumulative = any(words_after(region)[2] == CUMULATIVE for region in times["region"].unique())
         sentences.append(
-            "The region with one and with two words after it was analysed likewise, where the sentence went on after them."
+            "The region with the words after it, one more at a time, was analysed likewise, where the sentence went on after them."
             if cumulative
             else "The words after the region were analysed one by one, where the sentence went on after them."
         )
