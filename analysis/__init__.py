@@ -5,6 +5,7 @@ from .aligning.alignment_test import alignment_test
 from .aligning.held_out import delta_comparisons, delta_log_likelihood, heldout
 from .aligning.predictors import collinearity
 from .comparing.group_accuracy import accuracy_by, usable
+from .comparing.languages import by_language, delta_regression, frequency_curve
 from .comparing.model_comparison import (
     accuracy_bins,
     accuracy_correlations,
@@ -46,6 +47,7 @@ __all__ = [
     "alignment_test",
     "analyse",
     "apa",
+    "by_language",
     "coefficient_figure",
     "collinearity",
     "condition_figure",
@@ -53,8 +55,10 @@ __all__ = [
     "cumulative",
     "delta_comparisons",
     "delta_log_likelihood",
+    "delta_regression",
     "factorial_models",
     "fit",
+    "frequency_curve",
     "gain_figure",
     "heldout",
     "icc",

@@ -72,6 +72,12 @@ def measures() -> list[str]:
     help="Accuracy by a column of the items, by language, or by word_shuffling.",
 )
 @click.option(
+    "--languages",
+    type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    metavar="FILE",
+    help="CSV of language, its frequency, and lists of languages in further columns: means over languages of each.",
+)
+@click.option(
     "--seed",
     type=int,
     default=1,
@@ -88,6 +94,7 @@ def command(
     people: Path | None,
     groups: tuple[Path, ...],
     by: tuple[str, ...],
+    languages: Path | None,
     seed: int,
 ) -> None:
     """Write the tables pairs and accuracy of the minimal pairs in MATERIALS; print the accuracy of each paradigm.
@@ -95,6 +102,9 @@ def command(
     Then comes a table with a row for each phenomenon and a column for each model, written to accuracy_by_model.csv too.
     accuracy_bins has accuracy by confidence; several models are compared in model_comparisons, rankings and
     accuracy_correlations, which has people's accuracies too. Groups of paradigms or items are in group_accuracies.
+
+    Of several languages there are means over languages, the best model of each, and with --languages curves over frequency;
+    with --scores what differences depend on, among them columns distance, congruent and incongruent of the items.
     """
     import pandas as pd
 
@@ -113,6 +123,7 @@ def command(
     read = scoring.read()
     grouped = [pd.read_csv(path, dtype=str) for path in groups]
     grouped += [stimuli.groups_of(read, by)] if by else []
+    listed = pd.read_csv(languages, dtype=str) if languages else None
     parts, described, noise = [], [], {}
     for name in models:
         loaded = scoring.load(name)
@@ -128,6 +139,11 @@ def command(
     if grouped:
         parts = [analysis.accuracy_by(everything, frame, known, seed=seed) for frame in grouped]
         compared["group_accuracies"] = study.check(pd.concat(parts, ignore_index=True), "group_accuracies")
+    spoken = everything.dropna(subset="language")  # earlier tables do not say it
+    if languages or len(spoken["language"].unique()) > 1:
+        compared |= analysis.by_language(spoken, listed)
+        if sentences is not None:
+            compared["delta_regressions"] = analysis.delta_regression(spoken, sentences, listed, _covariates(read))
     for table, frame in {"pairs": pairs, "accuracy": accuracy, **compared}.items():
         scoring.write(frame, table, notes, seed)
     path = scoring.out / TABLE
@@ -140,6 +156,15 @@ def command(
         click.echo(json.dumps({"accuracy": rows, **tables_as_json, **notes}, ensure_ascii=False, indent=1))
     else:
         _print(accuracy, side_by_side, compared, noise, people is not None)
+
+
+def _covariates(materials: "Materials") -> "pd.DataFrame":
+    """Return the columns of the items that differences in score may depend on, where they have them."""
+    import pandas as pd
+
+    table = pd.DataFrame([{"item": item.id, **item.extra} for item in materials.items])
+    known = [name for name in ("distance", "congruent", "incongruent") if name in table]
+    return table[["item"]].join(table[known].apply(pd.to_numeric, errors="coerce"))
 
 
 def _print(

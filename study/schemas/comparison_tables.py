@@ -84,6 +84,156 @@ people_difference float? that less people's mean at the first level
         always=False,
     ),
     Table(
+        "language_accuracies",
+        "a language model on the pairs of a language",
+        columns(
+            MODEL
+            + """
+measure       string   measure
+language      string   language
+phenomenon    string   phenomenon; 'all' over all pairs of the language
+n             int      pairs
+ties          int      ties, each half a success
+accuracy      float    share won, 0 to 1
+wilson_low    float    lower end of the 95 % Wilson interval
+wilson_high   float    upper end
+delta         float    mean of the grammatical less the ungrammatical member's score, nats
+"""
+        ),
+        ("model", "protocol", "measure", "language", "phenomenon"),
+        EVALUATE,
+        always=False,
+    ),
+    Table(
+        "language_means",
+        "a language model over languages, each counting once",
+        columns(
+            MODEL
+            + """
+measure       string   measure
+split         string   all; by frequency low (lowest 60 %), mid, high (highest 10 %); or column: value of a list of languages
+phenomenon    string   phenomenon; 'all' over all pairs of each language
+languages     int      languages with such pairs
+n             int      their pairs
+accuracy      float    mean over languages of the share won, 0 to 1
+delta         float    mean over languages of the difference in score, nats
+best          int?     languages where it is the best of several models (table language_bests), p < .1
+best_holm     int?     as many after Holm's correction over languages
+"""
+        ),
+        ("model", "protocol", "measure", "split", "phenomenon"),
+        EVALUATE,
+        always=False,
+    ),
+    Table(
+        "language_bests",
+        "the best language model of a language against the second best",
+        columns(
+            """
+measure       string   measure
+language      string   language
+"""
+            + MODEL
+            + """
+second        string   model of the second highest accuracy
+second_protocol string its protocol
+n             int      pairs given to both
+accuracy      float    share of these that the best wins, 0 to 1
+accuracy_second float  share that the second best wins
+only          int      pairs that only the best wins
+second_only   int      pairs that only the second best wins
+p             float    exact two-sided p of McNemar's test, pairs with ties dropped
+p_holm        float    p adjusted over the languages of this measure after Holm
+"""
+        ),
+        ("measure", "language"),
+        EVALUATE,
+        always=False,
+    ),
+    Table(
+        "language_wins",
+        "two language models over languages",
+        columns("""
+measure       string   measure
+model_a       string   one model
+protocol_a    string   its protocol
+model_b       string   the other
+protocol_b    string   its protocol
+languages     int      languages whose pairs both were given
+a_better      int      languages where a wins more, McNemar's p < .05
+b_better      int      languages where b does
+a_better_holm int      as many for a after Holm's correction over languages
+b_better_holm int      as many for b
+"""),
+        ("measure", "model_a", "protocol_a", "model_b", "protocol_b"),
+        EVALUATE,
+        always=False,
+    ),
+    Table(
+        "frequency_curves",
+        "a language model's accuracy by language frequency",
+        columns(
+            MODEL
+            + """
+measure       string   measure
+languages     int      languages of known frequency
+upper         float?   upper asymptote of accuracy, 0.5 to 1
+slope         float?   of the logistic curve, per power of ten
+midpoint      float?   log10 frequency halfway between .5 and the upper asymptote
+rss           float?   sum of squared residuals
+r2            float?   share of the variance over languages that the curve explains
+note          string?  what a reader has to know
+"""
+        ),
+        ("model", "protocol", "measure"),
+        EVALUATE,
+        always=False,
+    ),
+    Table(
+        "frequency_residuals",
+        "a language beside a language model's frequency curve",
+        columns(
+            MODEL
+            + """
+measure       string   measure
+language      string   language
+frequency     float    its frequency, as given
+accuracy      float    share of its pairs won, 0 to 1
+fitted        float    accuracy by the curve
+residual      float    accuracy - fitted: above 0, better than its frequency lets expect
+"""
+        ),
+        ("model", "protocol", "measure", "language"),
+        EVALUATE,
+        always=False,
+    ),
+    Table(
+        "delta_regressions",
+        "a predictor of the difference of a pair's scores",
+        columns(
+            MODEL
+            + """
+measure       string   measure
+method        string   ols: least squares over pairs; mixed: with random intercepts of language and paradigm
+formula       string   model as fitted
+term          string   phenomenon (its mean), or predictor: per s.d., of attractors per word
+estimate      float?   coefficient, nats
+se            float?   standard error
+df            float?   degrees of freedom; of the mixed model Satterthwaite's
+t             float?   estimate / se
+p             float?   two-sided p
+ci_low        float?   lower end of the 95 % interval
+ci_high       float?   upper end
+n             int      pairs in the model
+languages     int      languages in the model
+note          string?  what a reader has to know
+"""
+        ),
+        ("model", "protocol", "measure", "method", "term"),
+        EVALUATE,
+        always=False,
+    ),
+    Table(
         "usable_phenomena",
         "a phenomenon under a measure",
         columns("""

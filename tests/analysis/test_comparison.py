@@ -34,7 +34,7 @@ def pairs(outcomes: dict[str, str], model: str = "a", measure: str = "lp") -> pd
          sign == "+", sign == "=")
         for paradigm, signs in outcomes.items() for k, sign in enumerate(signs)
     ]  # fmt: skip
-    return check(pd.DataFrame(rows, columns=TABLES["pairs"].names), "pairs")
+    return check(pd.DataFrame(rows, columns=TABLES["pairs"].names[:-1]), "pairs")
 
 
 def drawn(seed: int, paradigms: int, n: int, level: float, model: str) -> pd.DataFrame:

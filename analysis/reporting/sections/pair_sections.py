@@ -17,6 +17,15 @@ from ..wording import labels, minimal_pairs, raters
 FEW = 3  # language models that have figures of their own on minimal pairs
 LONG = 40  # paradigms from which the figure of all of them opens on demand
 MAIN = ("slor", "mean_lp", "lp")  # the measure held against ratings in a figure: the first that there is
+OVER_LANGUAGES = {
+    "language_accuracies": "Accuracy on each language.",
+    "language_means": "Means over languages, each counting once, of splits by frequency and of lists.",
+    "language_bests": "The best model of each language against the second best, by McNemar's exact test.",
+    "language_wins": "In how many languages one of two models wins more pairs.",
+    "frequency_curves": "Accuracy as a logistic curve of log10 language frequency.",
+    "frequency_residuals": "Languages above and below the curve.",
+    "delta_regressions": "What the difference of a pair's scores goes along with.",
+}
 CHANCE = "Look for intervals right of the dashed line (chance)."
 
 
@@ -82,6 +91,8 @@ def pairs(page: Page) -> Section:
     exhibits += page.table("length_bias", "Leaning to shorter or longer members.", bias, aside=True)
     caption = "Accuracy at the levels of a grouping; differences are of means over paradigms, to the first level."
     exhibits += page.table("group_accuracies", caption, aside=True)
+    for name, caption in OVER_LANGUAGES.items():
+        exhibits += page.table(name, caption, aside=True)
     exhibits += page.table(
         "usable_phenomena", "Phenomena that tell models from people, and why others do not.", aside=True
     )
