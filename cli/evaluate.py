@@ -72,6 +72,11 @@ def measures() -> list[str]:
     help="Accuracy by a column of the items, by language, or by word_shuffling.",
 )
 @click.option(
+    "--between",
+    metavar="COLUMN",
+    help="Compare two groups of items by a column of theirs: z-tests over pairs and paradigms, differences by paradigm.",
+)
+@click.option(
     "--languages",
     type=click.Path(path_type=Path, exists=True, dir_okay=False),
     metavar="FILE",
@@ -94,6 +99,7 @@ def command(
     people: Path | None,
     groups: tuple[Path, ...],
     by: tuple[str, ...],
+    between: str | None,
     languages: Path | None,
     seed: int,
 ) -> None:
@@ -123,6 +129,7 @@ def command(
     read = scoring.read()
     grouped = [pd.read_csv(path, dtype=str) for path in groups]
     grouped += [stimuli.groups_of(read, by)] if by else []
+    halves = dict(stimuli.groups_of(read, [between])[["item", "level"]].to_numpy()) if between else {}
     listed = pd.read_csv(languages, dtype=str) if languages else None
     parts, described, noise = [], [], {}
     for name in models:
@@ -139,6 +146,14 @@ def command(
     if grouped:
         parts = [analysis.accuracy_by(everything, frame, known, seed=seed) for frame in grouped]
         compared["group_accuracies"] = study.check(pd.concat(parts, ignore_index=True), "group_accuracies")
+    if halves:
+        # An earlier run may have had other items.
+        known_items = everything[everything["item"].isin(halves)] if beside else everything
+        tests = [
+            analysis.proportion_tests(known_items, halves, over=over, seed=seed) for over in ("pairs", "paradigms")
+        ]
+        compared["proportion_tests"] = study.check(pd.concat(tests, ignore_index=True), "proportion_tests")
+        compared["group_differences"] = analysis.group_differences(known_items, halves)
     spoken = everything.dropna(subset="language")  # earlier tables do not say it
     if languages or len(spoken["language"].unique()) > 1:
         compared |= analysis.by_language(spoken, listed)

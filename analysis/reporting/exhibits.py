@@ -51,6 +51,7 @@ OF_SENTENCES = (
     "frequency_residuals",
     "delta_regressions",
     "proportion_tests",
+    "group_differences",
     "rankings",
     "length_bias",
     "accuracy_correlations",

@@ -43,18 +43,47 @@ note          string?  what a reader has to know
             MODEL
             + """
 measure       string   measure
+over          string?  what the test takes as trials, and as independent: pairs or paradigms
 group_a       string   one group of items
-n_a           int      its pairs
-accuracy_a    float?   share of these won, 0 to 1
+n_a           int      its pairs, or paradigms
+accuracy_a    float?   share of these pairs won, or mean over paradigms, 0 to 1
 group_b       string   the other group
-n_b           int      its pairs
-accuracy_b    float?   share of these won
+n_b           int      its pairs, or paradigms
+accuracy_b    float?   share of these pairs won, or mean over paradigms
 z             float?   difference over its pooled standard error; empty where all pairs are won or lost
-p             float?   two-sided p; pairs count as independent
+p             float?   two-sided p
+paradigms     int?     paradigms with pairs of both groups
+difference    float?   mean over these of group a's accuracy less group b's
+low           float?   lower end of its 95 % interval, paradigms drawn with replacement; none under 10
+high          float?   upper end
 """
         ),
-        ("model", "protocol", "measure"),
-        made_by=None,
+        ("model", "protocol", "measure", "over"),
+        EVALUATE,
+        always=False,
+        later=("over", "paradigms", "difference", "low", "high"),
+    ),
+    Table(
+        "group_differences",
+        "a language model on two groups of items of a paradigm",
+        columns(
+            MODEL
+            + """
+measure       string   measure
+phenomenon    string   phenomenon
+paradigm      string   paradigm
+group_a       string   one group of items
+n_a           int      its pairs
+accuracy_a    float    share of these won, 0 to 1
+group_b       string   the other group
+n_b           int      its pairs
+accuracy_b    float    share of these won
+difference    float    accuracy_a - accuracy_b
+"""
+        ),
+        ("model", "protocol", "measure", "paradigm"),
+        EVALUATE,
+        always=False,
     ),
     Table(
         "group_accuracies",
@@ -335,10 +364,12 @@ wilson_high   float    upper end
             + """
 measure       string   measure of the sentence
 prompt        string   prompt of the ratings
-level         string   sentences, a condition; pairs (differences), paradigms, phenomena (their means), relative; items (less means)
+rated         string?  z, standardised within participants, or rating, as given
+level         string   sentences, a condition; pairs (differences), paradigms, phenomena (means; or all pairs), relative; items
 method        string   pearson or spearman
 n             int      points
-r             float?   correlation with the mean z of target ratings
+r             float?   correlation with mean target ratings
+p             float?   two-sided p; points count as independent; none of relative
 low           float?   lower end of its 95 % interval, units drawn with replacement; none under 10
 high          float?   upper end
 unit          string   what is drawn: item, paradigm or phenomenon
@@ -348,8 +379,9 @@ of_ceiling    float?   r / ceiling
 note          string?  what a reader has to know
 """
         ),
-        ("model", "protocol", "measure", "prompt", "level", "method"),
+        ("model", "protocol", "measure", "prompt", "rated", "level", "method"),
         ALIGN,
         always=False,
+        later=("rated", "p"),
     ),
 )

@@ -231,13 +231,17 @@ def test_pairs_of_an_earlier_run_without_languages_are_refused(pairs: pd.DataFra
         by_language(pairs.assign(language=None))
 
 
-def test_evaluate_writes_the_tables_of_several_languages(tmp_path: Path) -> None:
-    lines = ["paradigm,phenomenon,item,language,condition,sentence,distance"]
+def test_evaluate_writes_the_tables_of_several_languages_and_of_two_groups(tmp_path: Path) -> None:
+    lines = ["paradigm,phenomenon,item,language,condition,sentence,distance,source"]
     for place, language in enumerate(("nl", "de", "fy", "af")):
         for k, (good, bad) in enumerate((("slaapt", "slapen"), ("loopt", "lopen"), ("eet", "eten"))):
             for condition, verb in (("grammatical", good), ("ungrammatical", bad)):
                 cells = (f"p-{language}", "agreement", f"{language}-{k}", language, condition)
-                lines.append(",".join([*cells, f"de kat {verb} [{verb}] .", str(1 + (k + place) % 3)]))
+                lines.append(
+                    ",".join(
+                        [*cells, f"de kat {verb} [{verb}] .", str(1 + (k + place) % 3), ("hand", "drafted")[k == 1]]
+                    )
+                )
     (tmp_path / "items.csv").write_text("\n".join(lines) + "\n")
     (tmp_path / "corpus").write_text("de kat slaapt .\nde kat eet .\nde katten lopen .\n")
     (tmp_path / "languages.csv").write_text("language,frequency,family\nnl,1000,west\nde,90000,west\nfy,10,\naf,50,\n")
@@ -249,5 +253,10 @@ def test_evaluate_writes_the_tables_of_several_languages(tmp_path: Path) -> None
     assert means.loc[means["phenomenon"] == "all", "split"].tolist() == ["all", "low", "mid", "high", "family: west"]
     curve = pd.read_csv(tmp_path / "out" / "frequency_curves.csv").iloc[0]
     assert curve["note"] == "No curve: accuracy or frequency is the same in all languages, or no optimum was found."
+    done = run_here(f"gardenpath evaluate items.csv {model} --between source -o halves", tmp_path)
+    assert done.code == 0, done.said
+    tests = pd.read_csv(tmp_path / "halves" / "proportion_tests.csv").set_index("over")
+    assert tests["n_a"].to_dict() == {"pairs": 4, "paradigms": 4}
+    assert pd.read_csv(tmp_path / "halves" / "group_differences.csv")["n_b"].tolist() == [2] * 4
     regressions = pd.read_csv(tmp_path / "out" / "delta_regressions.csv")
     assert {"agreement", "distance", "frequency"} <= set(regressions["term"])

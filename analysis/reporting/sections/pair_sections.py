@@ -98,6 +98,10 @@ def pairs(page: Page) -> Section:
     )
     caption = f"Two groups of items, with z-tests for two proportions, which {minimal_pairs.INDEPENDENT}."
     exhibits += page.table("proportion_tests", caption, aside=True)
+    caption = "Accuracy in two groups of items of each paradigm; the dashed line is the mean difference."
+    draw = partial(pair_figures.difference_figure, page.get("group_differences"))
+    exhibits += page.figure("group_differences", "group-differences", caption, draw)
+    exhibits += page.table("group_differences", "Two groups of items, paradigm by paradigm.", aside=True)
     head, others = (minimal_pairs.accuracies(table[(table["measure"] == first) == main]) for main in (True, False))
     sentences = [*head, *others, *minimal_pairs.accuracy_by_confidence(bins[bins["measure"] == first])]
     sentences += minimal_pairs.group_accuracies(page.get("group_accuracies"))
