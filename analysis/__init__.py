@@ -5,10 +5,12 @@ from .aligning.alignment_test import alignment_test
 from .aligning.held_out import delta_comparisons, delta_log_likelihood, heldout
 from .aligning.predictors import collinearity
 from .comparing.group_accuracy import accuracy_by, usable
+from .comparing.languages import by_language, delta_regression, frequency_curve
 from .comparing.learning_curves import learning_curves
 from .comparing.model_comparison import (
     accuracy_bins,
     accuracy_correlations,
+    group_differences,
     length_bias,
     model_comparisons,
     proportion_tests,
@@ -18,6 +20,7 @@ from .comparing.pair_accuracy import accuracy, model_table
 from .comparing.rating_correlation import rating_correlations
 from .measuring.ratings_and_times import condition_means, rating_scores, region_times
 from .measuring.reliability import icc, noise_ceilings, reliabilities
+from .measuring.unimodality import unimodality
 from .modelling.additive import smooths
 from .modelling.factorial import factorial_models
 from .modelling.marginal_means import marginal_contrasts
@@ -30,7 +33,7 @@ from .reporting.document import report
 from .reporting.figures.effect_figures import coefficient_figure, condition_figure
 from .reporting.figures.factor_figures import interaction_figure
 from .reporting.figures.figure_style import svg
-from .reporting.figures.pair_figures import accuracy_figure
+from .reporting.figures.pair_figures import accuracy_figure, difference_figure
 from .reporting.figures.score_figures import score_figure
 from .reporting.figures.surprisal_figures import gain_figure, surprisal_figure
 from .reporting.wording.numbers import apa
@@ -47,6 +50,7 @@ __all__ = [
     "alignment_test",
     "analyse",
     "apa",
+    "by_language",
     "coefficient_figure",
     "collinearity",
     "condition_figure",
@@ -54,9 +58,13 @@ __all__ = [
     "cumulative",
     "delta_comparisons",
     "delta_log_likelihood",
+    "delta_regression",
+    "difference_figure",
     "factorial_models",
     "fit",
+    "frequency_curve",
     "gain_figure",
+    "group_differences",
     "heldout",
     "icc",
     "interaction_figure",
@@ -78,5 +86,6 @@ __all__ = [
     "smooths",
     "surprisal_figure",
     "svg",
+    "unimodality",
     "usable",
 ]

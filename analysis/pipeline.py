@@ -16,6 +16,7 @@ from .ledger import Ledger, complete
 from .measuring.binary_answers import binary_answers
 from .measuring.ratings_and_times import condition_means, marked, rating_scores, reading_curves, region_times
 from .measuring.reliability import choice_agreement, noise_ceilings, rating_counts, reliabilities
+from .measuring.unimodality import unimodality
 from .modelling.factorial import factorial_models, regions_named
 from .modelling.grammaticality import Measured, entering, families, paradigm_models, phenomenon_models
 from .modelling.ordinal import ordinal_factorial_models, ordinal_models
@@ -102,7 +103,8 @@ def analyse(
         "region_times": measured,
         **({"binary_answers": answers} if len(answers) else {}),
         "condition_means": condition_means(scores, measured),
-        "rating_counts": rating_counts(scores),
+        "rating_counts": (counts := rating_counts(scores)),
+        "unimodality": unimodality(counts, seed=seed),
         "reading_curves": reading_curves(readings, items, min_rt=min_rt, max_rt=max_rt),
         "reliability": reliabilities(scores, seed=seed),
         "noise_ceilings": noise_ceilings(scores, seed=seed),

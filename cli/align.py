@@ -47,7 +47,7 @@ MEANS = "word_means"
     "--ratings",
     type=click.Path(path_type=Path),
     metavar="RESULTS",
-    help="Folder with rating_scores (and noise_ceilings) from analyse, to correlate with sentence_scores.  "
+    help="Folder with rating_scores (and noise_ceilings, pairs) from analyse, to correlate with sentence_scores.  "
     "[default: the folder given with -o, where it has them]",
 )
 @click.option(
@@ -105,7 +105,7 @@ def command(
     inputs, places = analyse.read_tables(
         dict.fromkeys([*read, *([MEANS] if means else []), "words"], tables)
         | {"surprisal": scores, **(rated if ratings else {})},
-        {**({} if ratings else rated), "noise_ceilings": ratings or out},
+        {**({} if ratings else rated), "noise_ceilings": ratings or out, "pairs": ratings or out},
     )
     results = analysis.align(inputs, analysis.AlignOptions(settings=settings, **parameters))
     analyse.write_all(results, out, places, analyse.noted(settings) | {"gam": settings.gam} | parameters, parquet)

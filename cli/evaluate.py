@@ -96,6 +96,17 @@ def units() -> list[str]:
     help="Accuracy by a column of the items, by language, or by word_shuffling.",
 )
 @click.option(
+    "--between",
+    metavar="COLUMN",
+    help="Compare two groups of items by a column of theirs: z-tests over pairs and paradigms, differences by paradigm.",
+)
+@click.option(
+    "--languages",
+    type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    metavar="FILE",
+    help="CSV of language, its frequency, and lists of languages in further columns: means over languages of each.",
+)
+@click.option(
     "--seed",
     type=int,
     default=1,
@@ -115,6 +126,8 @@ def command(
     people: Path | None,
     groups: tuple[Path, ...],
     by: tuple[str, ...],
+    between: str | None,
+    languages: Path | None,
     seed: int,
 ) -> None:
     """Write the tables pairs and accuracy of the minimal pairs in MATERIALS; print the accuracy of each paradigm.
@@ -122,6 +135,9 @@ def command(
     Then comes a table with a row for each phenomenon and a column for each model, written to accuracy_by_model.csv too.
     accuracy_bins has accuracy by confidence; several models are compared in model_comparisons, rankings and
     accuracy_correlations, which has people's accuracies too. Groups of paradigms or items are in group_accuracies.
+
+    Of several languages there are means over languages, the best model of each, and with --languages curves over frequency;
+    with --scores what differences depend on, among them columns distance, congruent and incongruent of the items.
     """
     import pandas as pd
 
@@ -142,6 +158,8 @@ def command(
     read = scoring.read()
     grouped = [pd.read_csv(path, dtype=str) for path in groups]
     grouped += [stimuli.groups_of(read, by)] if by else []
+    halves = dict(stimuli.groups_of(read, [between])[["item", "level"]].to_numpy()) if between else {}
+    listed = pd.read_csv(languages, dtype=str) if languages else None
     parts, described, noise = [], [], {}
     for name, revision in itertools.product(models, scoring.revisions or (None,)):
         loaded = scoring.load(name, revision)
@@ -154,7 +172,7 @@ def command(
         stated.index += 2  # lines of the file
         parts.append(lmscore.pairs_from(stated, read, model=path.stem, unit=unit, where=f"{path}, line"))
         described.append({"name": path.stem, "computed": "elsewhere", "unit": unit})
-    scoring = replace(scoring, materials=(*scoring.materials, *computed, *groups, *filter(None, [runs])))
+    scoring = replace(scoring, materials=(*scoring.materials, *computed, *groups, *filter(None, [runs, languages])))
     pairs = pd.concat(parts, ignore_index=True)
     accuracy = analysis.accuracy(pairs)
     side_by_side = analysis.model_table(accuracy)
@@ -169,6 +187,19 @@ def command(
         compared["learning_curves"] = analysis.learning_curves(
             analysis.accuracy(everything), pd.read_csv(runs), _of_phenomena(everything, asked)
         )
+    if halves:
+        # An earlier run may have had other items.
+        known_items = everything[everything["item"].isin(halves)] if beside else everything
+        tests = [
+            analysis.proportion_tests(known_items, halves, over=over, seed=seed) for over in ("pairs", "paradigms")
+        ]
+        compared["proportion_tests"] = study.check(pd.concat(tests, ignore_index=True), "proportion_tests")
+        compared["group_differences"] = analysis.group_differences(known_items, halves)
+    spoken = everything.dropna(subset="language")  # earlier tables do not say it
+    if languages or len(spoken["language"].unique()) > 1:
+        compared |= analysis.by_language(spoken, listed)
+        if sentences is not None:
+            compared["delta_regressions"] = analysis.delta_regression(spoken, sentences, listed, _covariates(read))
     for table, frame in {"pairs": pairs, "accuracy": accuracy, **compared}.items():
         scoring.write(frame, table, notes, seed)
     path = scoring.out / TABLE
@@ -189,6 +220,15 @@ def _of_phenomena(pairs: "pd.DataFrame", asked: "pd.Series[float]") -> dict[str,
     known = asked.reindex(phenomena.index)
     of = {name: known[phenomena == name] for name in phenomena.unique()} | {"all": known}
     return {str(name): float(shares.mean()) for name, shares in of.items() if shares.notna().all()}
+
+
+def _covariates(materials: "Materials") -> "pd.DataFrame":
+    """Return the columns of the items that differences in score may depend on, where they have them."""
+    import pandas as pd
+
+    table = pd.DataFrame([{"item": item.id, **item.extra} for item in materials.items])
+    known = [name for name in ("distance", "congruent", "incongruent") if name in table]
+    return table[["item"]].join(table[known].apply(pd.to_numeric, errors="coerce"))
 
 
 def _print(

@@ -179,7 +179,8 @@ def pair_rows(
             good, bad = (values[item.id, condition, measure] for condition in (GRAMMATICAL, UNGRAMMATICAL))
             place = {"phenomenon": phenomena[item.paradigm], "paradigm": item.paradigm, "item": item.id}
             verdict = {"grammatical": good, "ungrammatical": bad, "correct": good > bad, "tie": good == bad}
-            rows.append({"model": model, "protocol": protocol, **place, "measure": measure, **verdict})
+            whose = {"model": model, "protocol": protocol, "language": item.language}
+            rows.append({**whose, **place, "measure": measure, **verdict})
     return rows
 
 
@@ -438,5 +439,6 @@ def _sentence_row(model: Model, protocol: Protocol, scored: Scored, unigrams: Un
         "tokens": table.encoded.scored,
         "unknown": table.encoded.unknown,
         "windows": table.windows,
+        "critical_tokens": len(within) if (within := reductions.region_tokens(table.encoded, sentence)) else None,
         **{name: reductions.MEASURES[name](table, sentence, unigrams) for name in IN_SCORES},
     }

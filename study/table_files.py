@@ -39,6 +39,7 @@ def check(frame: pd.DataFrame, name: str, *, where: str = "") -> pd.DataFrame:
     """
     table = TABLES[name]
     where = where or f"table {name}"
+    frame = frame.assign(**{column: None for column in table.later if column not in frame})
     faults = _column_faults(frame, table, where)
     if faults:
         raise DataError(faults)

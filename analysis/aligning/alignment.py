@@ -146,7 +146,11 @@ def _correlated(tables: Mapping[str, pd.DataFrame], seed: int) -> dict[str, pd.D
         return {}
     try:
         correlations = rating_correlations(
-            tables["sentence_scores"], tables["rating_scores"], ceilings=tables.get("noise_ceilings"), seed=seed
+            tables["sentence_scores"],
+            tables["rating_scores"],
+            pairs=tables.get("pairs"),
+            ceilings=tables.get("noise_ceilings"),
+            seed=seed,
         )
     except DataError as error:
         log.warning("scores and ratings are not correlated: %s", error)

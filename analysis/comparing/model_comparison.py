@@ -102,11 +102,15 @@ def compared(
     return tables
 
 
-def proportion_tests(pairs: pd.DataFrame, groups: Mapping[str, str]) -> pd.DataFrame:
+def proportion_tests(
+    pairs: pd.DataFrame, groups: Mapping[str, str], *, over: str = "pairs", seed: int = 1
+) -> pd.DataFrame:
     """Return the z-test for two proportions of each model between two groups of items, such as hand-made and generated.
 
-    The standard error pools both groups; pairs count as independent. For reproduction of published comparisons. An item
-    without a group, or any other number of groups than two, is a `DataError`.
+    `over` says what are its trials, which it takes as independent: "pairs" though these cluster in paradigms, or "paradigms",
+    whose accuracies, hardly proportions of trials, are averaged. It is for reproduction of published comparisons; beside it is
+    the mean difference within paradigms with a bootstrap over these. The standard error pools both groups. An item without a
+    group, or any other number of groups than two, is a `DataError`.
 
     >>> rows = [("m", "p", "npi", "ever", f"i{k}", "lp", -1.0, -2.0, k % 4 > 0, False) for k in range(80)]
     >>> names = "model protocol phenomenon paradigm item measure grammatical ungrammatical correct tie".split()
@@ -114,6 +118,51 @@ def proportion_tests(pairs: pd.DataFrame, groups: Mapping[str, str]) -> pd.DataF
     >>> proportion_tests(pd.DataFrame(rows, columns=names), groups)[["n_a", "accuracy_a", "z", "p"]].to_numpy().tolist()
     [[60.0, 0.75, 0.0, 1.0]]
     """
+    if over not in ("pairs", "paradigms"):
+        raise ValueError(f"a test over {over!r}; expected pairs or paradigms")
+    grouped, names = _in_groups(pairs, groups)
+    rows = []
+    differences = group_differences(pairs, groups).groupby([*MODEL, "measure"])["difference"]
+    within = {key: values.to_numpy() for key, values in differences}
+    for key, model_pairs in grouped.groupby([*MODEL, "measure"], sort=False):
+        row: dict[str, object] = {**dict(zip([*MODEL, "measure"], key, strict=True)), "over": over}
+        parts = [model_pairs[model_pairs["group"] == name] for name in names]
+        won_of = [p["won"] if over == "pairs" else p.groupby("paradigm", sort=False)["won"].mean() for p in parts]
+        for end, name, part in zip("ab", names, won_of, strict=True):
+            row |= {f"group_{end}": name, f"n_{end}": len(part), f"accuracy_{end}": part.mean() if len(part) else None}
+        gain = list(within.get(key, ()))
+        low, high = ratio_interval(gain, [1] * len(gain), seed=seed)
+        beside = {"paradigms": len(gain), "difference": sum(gain) / len(gain) if len(gain) else None}
+        rows.append(row | _z(*won_of) | beside | {"low": low, "high": high})
+    return check(pd.DataFrame(rows), "proportion_tests")
+
+
+def group_differences(pairs: pd.DataFrame, groups: Mapping[str, str]) -> pd.DataFrame:
+    """Return each model's accuracy in two groups of items of each paradigm that has both, and the difference, 0 to 1.
+
+    `groups` and its faults are those of `proportion_tests`; `difference_figure` draws the differences.
+
+    >>> rows = [("m", "p", "npi", "ever", f"i{k}", "lp", -1.0, -2.0, k % 4 > 0, False) for k in range(8)]
+    >>> names = "model protocol phenomenon paradigm item measure grammatical ungrammatical correct tie".split()
+    >>> groups = {f"i{k}": "hand" if k % 4 < 2 else "generated" for k in range(8)}
+    >>> group_differences(pd.DataFrame(rows, columns=names), groups)[["group_a", "group_b", "difference"]].to_numpy().tolist()
+    [['generated', 'hand', 0.5]]
+    """
+    grouped, (a, b) = _in_groups(pairs, groups)
+    place = [*MODEL, "measure", "phenomenon", "paradigm"]
+    sides = [
+        grouped[grouped["group"] == name].groupby(place, sort=False)["won"].agg(["size", "mean"]).reset_index()
+        for name in (a, b)
+    ]
+    sides = [
+        s.rename(columns={"size": f"n_{end}", "mean": f"accuracy_{end}"}) for s, end in zip(sides, "ab", strict=True)
+    ]
+    both = sides[0].merge(sides[1], on=place).assign(group_a=a, group_b=b)
+    return check(both.assign(difference=both["accuracy_a"] - both["accuracy_b"]), "group_differences")
+
+
+def _in_groups(pairs: pd.DataFrame, groups: Mapping[str, str]) -> tuple[pd.DataFrame, list[str]]:
+    """Return the pairs with what they won and their group, and the names of both groups."""
     lacking = sorted(set(pairs["item"]) - set(groups))
     if lacking:
         raise DataError(
@@ -123,14 +172,7 @@ def proportion_tests(pairs: pd.DataFrame, groups: Mapping[str, str]) -> pd.DataF
     names = sorted(grouped["group"].unique())
     if len(names) != 2:
         raise DataError(f"items are in {len(names)} group(s) ({', '.join(names)}); expected two")
-    rows = []
-    for (model, protocol, measure), model_pairs in grouped.groupby([*MODEL, "measure"], sort=False):
-        row: dict[str, object] = {"model": model, "protocol": protocol, "measure": measure}
-        parts = [model_pairs.loc[model_pairs["group"] == name, "won"] for name in names]
-        for end, name, part in zip("ab", names, parts, strict=True):
-            row |= {f"group_{end}": name, f"n_{end}": len(part), f"accuracy_{end}": part.mean() if len(part) else None}
-        rows.append(row | _z(*parts))
-    return check(pd.DataFrame(rows), "proportion_tests")
+    return grouped, names
 
 
 def _z(a: "pd.Series[float]", b: "pd.Series[float]") -> dict[str, object]:
@@ -146,10 +188,11 @@ def _z(a: "pd.Series[float]", b: "pd.Series[float]") -> dict[str, object]:
     return {"z": z, "p": 2 * stats.norm.sf(abs(z))}
 
 
-def rankings(accuracies: pd.DataFrame) -> pd.DataFrame:
+def rankings(accuracies: pd.DataFrame, prompted: pd.DataFrame | None = None) -> pd.DataFrame:
     """Return the place of each model under each measure, 1 for the highest mean accuracy over paradigms; equals share.
 
-    `accuracies` is the table that `accuracy` returns; without its means it is a `DataError`.
+    `accuracies` is the table that `accuracy` returns; without its means it is a `DataError`. `prompted`, with the columns model,
+    protocol, n and accuracy (0 to 1), has answers to prompts: models are ranked by them as by the measure `prompting`.
 
     >>> rows = [(m, "p", "npi", "ever", "i0", "lp", -20.0, -21.0, m == "b", False) for m in "ab"]
     >>> names = "model protocol phenomenon paradigm item measure grammatical ungrammatical correct tie".split()
@@ -159,6 +202,9 @@ def rankings(accuracies: pd.DataFrame) -> pd.DataFrame:
     means = accuracies[(accuracies["phenomenon"] == OVERALL) & (accuracies["paradigm"] == MEAN)]
     if means.empty:
         raise DataError("table accuracy has no means over paradigms; expected the table that accuracy returns")
+    if prompted is not None:
+        asked = prompted[[*MODEL, "n", "accuracy"]].assign(measure="prompting")
+        means = pd.concat([means, asked], ignore_index=True)
     place = means.groupby("measure", sort=False)["accuracy"].rank(ascending=False, method="average")
     table = means[["measure", *MODEL, "n", "accuracy"]].assign(place=place)
     order = {measure: k for k, measure in enumerate(table["measure"].unique())}

@@ -15,6 +15,7 @@ from ..intervals import FEW, correlation_interval
 GOOD, BAD = "grammatical", "ungrammatical"
 RELATIVE = "relative"
 ITEMS = "items"  # sentences less the mean of their item
+RATINGS = ("z", "rating")
 WARNING = (
     "Both members of a pair enter with one difference and opposite signs, so this correlation holds the mean effect of "
     "grammaticality; do not compare it with the others (doi 10.1162/COLI.a.00559 advises against it)."
@@ -26,18 +27,24 @@ def rating_correlations(
     ratings: pd.DataFrame,
     *,
     measures: Sequence[str] = IN_SCORES,
+    of: str = "z",
+    pairs: pd.DataFrame | None = None,
     ceilings: pd.DataFrame | None = None,
     seed: int = 1,
     draws: int = 2000,
 ) -> pd.DataFrame:
-    """Return Pearson's and Spearman's correlation of sentence_scores with the mean z of target ratings, at each level.
+    """Return Pearson's and Spearman's correlation of sentence_scores with mean target ratings, at each level.
 
     Each prompt of the ratings stands by itself. Levels: sentences, each condition, and of minimal pairs: pairs (differences
     within pairs), paradigms and phenomena (means of these differences), as in BLiMP-NL (doi 10.1162/COLI.a.00559), and
     `relative`, each sentence's rating against its score less that of the other member, with a warning (the method of doi
-    10.1073/pnas.2400917121); of other items: items, each sentence less the mean of its item. Intervals are bootstraps over items,
-    with both their sentences, or over the paradigms or phenomena themselves; none under 10. `ceilings` is the table
-    noise_ceilings: what a perfect model would reach.
+    10.1073/pnas.2400917121), without p; of other items: items, each sentence less the mean of its item. Intervals are bootstraps
+    over items, with both their sentences, or over the paradigms or phenomena themselves; none under 10. `ceilings` is the table
+    noise_ceilings: what a perfect model would reach. p is two-sided and takes points as independent, so that of sentences and pairs
+    speaks of further sentences of these paradigms. `of` is z, standardised within participants, or `rating`, as given.
+
+    With the table `pairs` there are the levels "paradigms, all pairs" and "phenomena, all pairs" too: ratings of the pairs that
+    were rated against scores over every pair that was scored, as BLiMP-NL's figure 5.
 
     Scores and ratings without a sentence in common are a `DataError`.
 
@@ -49,7 +56,7 @@ def rating_correlations(
     >>> table.query("level == 'sentences'")[["method", "n", "r"]].round(2).to_numpy().tolist()
     [['pearson', 6, 0.99], ['spearman', 6, 0.94]]
     """
-    means = mean_ratings(ratings)
+    means = mean_ratings(ratings, of)
     place = ["prompt", "level"]
     known = {} if ceilings is None else ceilings.set_index(place)["ceiling"].to_dict()
     rows = []
@@ -60,8 +67,9 @@ def rating_correlations(
             )
             joined = means.merge(measure_scores, on=["item", "condition"], validate="m:1")
             for prompt, both in joined.groupby("prompt", sort=True):
-                row = {"model": model, "protocol": protocol, "measure": measure, "prompt": prompt}
-                for level, points, unit in levels(both):
+                row = {"model": model, "protocol": protocol, "measure": measure, "prompt": prompt, "rated": of}
+                everywhere = [] if pairs is None else _over_all_pairs(both, measure_scores, pairs)
+                for level, points, unit in (*levels(both), *everywhere):
                     for method in ("pearson", "spearman"):
                         statistics = _correlated(points, method, seed, draws)
                         statistics |= _under(statistics["r"], known.get((prompt, level)))
@@ -74,15 +82,17 @@ def rating_correlations(
     return check(pd.DataFrame(rows, columns=TABLES["rating_correlations"].names), "rating_correlations")
 
 
-def mean_ratings(ratings: pd.DataFrame) -> pd.DataFrame:
-    """Return the mean z, under each prompt, of each sentence that was rated in target trials."""
-    kept = ratings[ratings["role"] == "target"].dropna(subset="z")
+def mean_ratings(ratings: pd.DataFrame, of: str = "z") -> pd.DataFrame:
+    """Return the mean z, or the mean rating as given, under each prompt, of each sentence that was rated in target trials."""
+    if of not in RATINGS:
+        raise ValueError(f"ratings {of!r}; expected {' or '.join(RATINGS)}")
+    kept = ratings[ratings["role"] == "target"].dropna(subset=of)
     if kept.empty:
         raise DataError(
             "table rating_scores: no z of a target sentence; expected ratings by participants who do not give one rating throughout"
         )
     by = kept.groupby(["prompt", "phenomenon", "paradigm", "item", "condition"], as_index=False)
-    return by.agg(rating=("z", "mean"))
+    return by.agg(rating=(of, "mean"))
 
 
 def levels(both: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame, str]]:
@@ -122,6 +132,19 @@ def _of_pairs(both: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame, str]]:
     yield RELATIVE, pd.concat(both_ways, ignore_index=True).assign(level=RELATIVE), "item"
 
 
+def _over_all_pairs(
+    both: pd.DataFrame, scores: pd.DataFrame, pairs: pd.DataFrame
+) -> Iterator[tuple[str, pd.DataFrame, str]]:
+    """Yield paradigms and phenomena with mean differences of rated pairs in ratings, and of all scored pairs in score."""
+    of_item = pairs[["phenomenon", "paradigm", "item"]].drop_duplicates()
+    wide = scores.pivot_table("score", "item", "condition").reindex(columns=[GOOD, BAD]).dropna()
+    scored = of_item.assign(score=of_item["item"].map(wide[GOOD] - wide[BAD]))
+    for level, rated, column in _of_pairs(both):
+        if level in ("paradigms", "phenomena"):
+            means = scored.groupby(column)["score"].mean()
+            yield f"{level}, all pairs", rated.assign(score=rated["unit"].map(means)), column
+
+
 def _correlated(points: pd.DataFrame, method: str, seed: int, draws: int) -> dict[str, Any]:
     import numpy as np
     from scipy import stats
@@ -139,10 +162,16 @@ def _correlated(points: pd.DataFrame, method: str, seed: int, draws: int) -> dic
         notes.append(f"No correlation: {side}{'' if len(x) < 3 else ' are all the same'}.")
         return row | {"note": " ".join(notes)}
     spearman = method == "spearman"
-    r = stats.spearmanr(x, y).statistic if spearman else stats.pearsonr(x, y).statistic
+    r, p = stats.spearmanr(x, y) if spearman else stats.pearsonr(x, y)
     low, high = correlation_interval(x, y, units, ranks=spearman, seed=seed, draws=draws)
     notes += [f"No interval: {count} units, under {FEW}."] if count < FEW else []
-    return row | {"r": float(r), "low": low, "high": high, "note": " ".join(notes)}
+    return row | {
+        "r": float(r),
+        "p": None if "level" in points else float(p),
+        "low": low,
+        "high": high,
+        "note": " ".join(notes),
+    }
 
 
 def _under(r: float | None, ceiling: float | None) -> dict[str, float | None]:

@@ -43,18 +43,47 @@ note          string?  what a reader has to know
             MODEL
             + """
 measure       string   measure
+over          string?  what the test takes as trials, and as independent: pairs or paradigms
 group_a       string   one group of items
-n_a           int      its pairs
-accuracy_a    float?   share of these won, 0 to 1
+n_a           int      its pairs, or paradigms
+accuracy_a    float?   share of these pairs won, or mean over paradigms, 0 to 1
 group_b       string   the other group
-n_b           int      its pairs
-accuracy_b    float?   share of these won
+n_b           int      its pairs, or paradigms
+accuracy_b    float?   share of these pairs won, or mean over paradigms
 z             float?   difference over its pooled standard error; empty where all pairs are won or lost
-p             float?   two-sided p; pairs count as independent
+p             float?   two-sided p
+paradigms     int?     paradigms with pairs of both groups
+difference    float?   mean over these of group a's accuracy less group b's
+low           float?   lower end of its 95 % interval, paradigms drawn with replacement; none under 10
+high          float?   upper end
 """
         ),
-        ("model", "protocol", "measure"),
-        made_by=None,
+        ("model", "protocol", "measure", "over"),
+        EVALUATE,
+        always=False,
+        later=("over", "paradigms", "difference", "low", "high"),
+    ),
+    Table(
+        "group_differences",
+        "a language model on two groups of items of a paradigm",
+        columns(
+            MODEL
+            + """
+measure       string   measure
+phenomenon    string   phenomenon
+paradigm      string   paradigm
+group_a       string   one group of items
+n_a           int      its pairs
+accuracy_a    float    share of these won, 0 to 1
+group_b       string   the other group
+n_b           int      its pairs
+accuracy_b    float    share of these won
+difference    float    accuracy_a - accuracy_b
+"""
+        ),
+        ("model", "protocol", "measure", "paradigm"),
+        EVALUATE,
+        always=False,
     ),
     Table(
         "group_accuracies",
@@ -80,6 +109,156 @@ people_difference float? that less people's mean at the first level
 """
         ),
         ("model", "protocol", "measure", "factor", "level"),
+        EVALUATE,
+        always=False,
+    ),
+    Table(
+        "language_accuracies",
+        "a language model on the pairs of a language",
+        columns(
+            MODEL
+            + """
+measure       string   measure
+language      string   language
+phenomenon    string   phenomenon; 'all' over all pairs of the language
+n             int      pairs
+ties          int      ties, each half a success
+accuracy      float    share won, 0 to 1
+wilson_low    float    lower end of the 95 % Wilson interval
+wilson_high   float    upper end
+delta         float    mean of the grammatical less the ungrammatical member's score, nats
+"""
+        ),
+        ("model", "protocol", "measure", "language", "phenomenon"),
+        EVALUATE,
+        always=False,
+    ),
+    Table(
+        "language_means",
+        "a language model over languages, each counting once",
+        columns(
+            MODEL
+            + """
+measure       string   measure
+split         string   all; by frequency low (lowest 60 %), mid, high (highest 10 %); or column: value of a list of languages
+phenomenon    string   phenomenon; 'all' over all pairs of each language
+languages     int      languages with such pairs
+n             int      their pairs
+accuracy      float    mean over languages of the share won, 0 to 1
+delta         float    mean over languages of the difference in score, nats
+best          int?     languages where it is the best of several models (table language_bests), p < .1
+best_holm     int?     as many after Holm's correction over languages
+"""
+        ),
+        ("model", "protocol", "measure", "split", "phenomenon"),
+        EVALUATE,
+        always=False,
+    ),
+    Table(
+        "language_bests",
+        "the best language model of a language against the second best",
+        columns(
+            """
+measure       string   measure
+language      string   language
+"""
+            + MODEL
+            + """
+second        string   model of the second highest accuracy
+second_protocol string its protocol
+n             int      pairs given to both
+accuracy      float    share of these that the best wins, 0 to 1
+accuracy_second float  share that the second best wins
+only          int      pairs that only the best wins
+second_only   int      pairs that only the second best wins
+p             float    exact two-sided p of McNemar's test, pairs with ties dropped
+p_holm        float    p adjusted over the languages of this measure after Holm
+"""
+        ),
+        ("measure", "language"),
+        EVALUATE,
+        always=False,
+    ),
+    Table(
+        "language_wins",
+        "two language models over languages",
+        columns("""
+measure       string   measure
+model_a       string   one model
+protocol_a    string   its protocol
+model_b       string   the other
+protocol_b    string   its protocol
+languages     int      languages whose pairs both were given
+a_better      int      languages where a wins more, McNemar's p < .05
+b_better      int      languages where b does
+a_better_holm int      as many for a after Holm's correction over languages
+b_better_holm int      as many for b
+"""),
+        ("measure", "model_a", "protocol_a", "model_b", "protocol_b"),
+        EVALUATE,
+        always=False,
+    ),
+    Table(
+        "frequency_curves",
+        "a language model's accuracy by language frequency",
+        columns(
+            MODEL
+            + """
+measure       string   measure
+languages     int      languages of known frequency
+upper         float?   upper asymptote of accuracy, 0.5 to 1
+slope         float?   of the logistic curve, per power of ten
+midpoint      float?   log10 frequency halfway between .5 and the upper asymptote
+rss           float?   sum of squared residuals
+r2            float?   share of the variance over languages that the curve explains
+note          string?  what a reader has to know
+"""
+        ),
+        ("model", "protocol", "measure"),
+        EVALUATE,
+        always=False,
+    ),
+    Table(
+        "frequency_residuals",
+        "a language beside a language model's frequency curve",
+        columns(
+            MODEL
+            + """
+measure       string   measure
+language      string   language
+frequency     float    its frequency, as given
+accuracy      float    share of its pairs won, 0 to 1
+fitted        float    accuracy by the curve
+residual      float    accuracy - fitted: above 0, better than its frequency lets expect
+"""
+        ),
+        ("model", "protocol", "measure", "language"),
+        EVALUATE,
+        always=False,
+    ),
+    Table(
+        "delta_regressions",
+        "a predictor of the difference of a pair's scores",
+        columns(
+            MODEL
+            + """
+measure       string   measure
+method        string   ols: least squares over pairs; mixed: with random intercepts of language and paradigm
+formula       string   model as fitted
+term          string   phenomenon (its mean), or predictor: per s.d., of attractors per word
+estimate      float?   coefficient, nats
+se            float?   standard error
+df            float?   degrees of freedom; of the mixed model Satterthwaite's
+t             float?   estimate / se
+p             float?   two-sided p
+ci_low        float?   lower end of the 95 % interval
+ci_high       float?   upper end
+n             int      pairs in the model
+languages     int      languages in the model
+note          string?  what a reader has to know
+"""
+        ),
+        ("model", "protocol", "measure", "method", "term"),
         EVALUATE,
         always=False,
     ),
@@ -214,10 +393,12 @@ wilson_high   float    upper end
             + """
 measure       string   measure of the sentence
 prompt        string   prompt of the ratings
-level         string   sentences, a condition; pairs (differences), paradigms, phenomena (their means), relative; items (less means)
+rated         string?  z, standardised within participants, or rating, as given
+level         string   sentences, a condition; pairs (differences), paradigms, phenomena (means; or all pairs), relative; items
 method        string   pearson or spearman
 n             int      points
-r             float?   correlation with the mean z of target ratings
+r             float?   correlation with mean target ratings
+p             float?   two-sided p; points count as independent; none of relative
 low           float?   lower end of its 95 % interval, units drawn with replacement; none under 10
 high          float?   upper end
 unit          string   what is drawn: item, paradigm or phenomenon
@@ -227,8 +408,9 @@ of_ceiling    float?   r / ceiling
 note          string?  what a reader has to know
 """
         ),
-        ("model", "protocol", "measure", "prompt", "level", "method"),
+        ("model", "protocol", "measure", "prompt", "rated", "level", "method"),
         ALIGN,
         always=False,
+        later=("rated", "p"),
     ),
 )

@@ -39,6 +39,7 @@ class Table:
 
     `made_by` is the command that writes it, None for a table that only a function returns; not `always`: the command writes it on
     request, or where there is something to say. With `factors`, a column for each factor of the study follows those declared.
+    Columns that came `later` may be absent from a file, and are empty then.
     """
 
     name: str
@@ -48,6 +49,7 @@ class Table:
     made_by: Maker | None
     always: bool = True
     factors: bool = False
+    later: tuple[str, ...] = ()
 
     @property
     def names(self) -> list[str]:

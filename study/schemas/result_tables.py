@@ -448,6 +448,21 @@ n             int      times it was given
         ANALYSE,
     ),
     Table(
+        "unimodality",
+        "the ratings of a phenomenon in a condition",
+        columns("""
+prompt        string   prompt of the ratings
+phenomenon    string   phenomenon
+condition     string   condition
+points        int      points of the scale
+n             int      ratings
+distance      float    twice the log-likelihood lost by the nearest distribution with one mode: 0 where the shares have one mode
+p             float    share of samples of that distribution that lie as far from one mode or farther; ratings count as independent
+"""),
+        ("prompt", "phenomenon", "condition"),
+        ANALYSE,
+    ),
+    Table(
         "choice_agreement",
         "a paradigm in forced choice",
         columns("""

@@ -39,11 +39,13 @@ condition     string   condition
 tokens        int      scored tokens |s|
 unknown       int      scored tokens that the tokenizer does not know
 windows       int      windows in which the sentence was scored: 1 where it fits the model's context
+critical_tokens int?   tokens of the critical region; empty without such a region, or where one of them is not scored
 """
         )
         + tuple(Column(m.name, "float", m.meaning, m.may_be_empty) for m in MEASURES.values() if m.in_scores),
         ("model", "protocol", "item", "condition"),
         SCORE,
+        later=("critical_tokens",),
     ),
     Table(
         "pairs",
@@ -59,10 +61,12 @@ grammatical   float    score of the grammatical member, nats
 ungrammatical float    score of the ungrammatical member, nats
 correct       bool     whether the grammatical member scores higher
 tie           bool     whether both score exactly the same
+language      string?  language of the item, a BCP 47 tag
 """
         ),
         ("model", "protocol", "item", "measure"),
         EVALUATE,
+        later=("language",),
     ),
     Table(
         "accuracy",

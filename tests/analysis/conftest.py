@@ -33,7 +33,7 @@ def sentence_scores(sentences: pd.DataFrame) -> pd.DataFrame:
     """Return the table of these sentences, with lp in the columns of measures that they do not have and cannot leave empty."""
     measures = [MEASURES[name] for name in IN_SCORES if name not in sentences]
     filled = sentences.assign(**{one.name: None if one.may_be_empty else sentences["lp"] for one in measures})
-    return check(filled[TABLES["sentence_scores"].names], "sentence_scores")
+    return check(filled.reindex(columns=TABLES["sentence_scores"].names), "sentence_scores")
 
 
 # One thread, as in the process that the engine keeps: R's numbers depend on how many there are. In English: its words say which
@@ -345,4 +345,4 @@ def _pairs(sentences: pd.DataFrame, rng: np.random.Generator) -> pd.DataFrame:
         correct=gap > 0,
         tie=gap == 0,
     )
-    return pairs[TABLES["pairs"].names]
+    return pairs.assign(language="en")[TABLES["pairs"].names]

@@ -202,3 +202,33 @@ def test_nothing_in_common_is_a_sentence(ratings: pd.DataFrame, scores: pd.DataF
         rating_correlations(scores.assign(item="x" + scores["item"]), ratings)
     with pytest.raises(DataError, match="no z of a target sentence"):
         rating_correlations(scores, ratings.assign(z=np.nan))
+
+
+def test_p_is_of_as_many_points_as_there_are(ratings: pd.DataFrame, scores: pd.DataFrame) -> None:
+    table = rating_correlations(scores, ratings, measures=["slor"], draws=10).set_index(["level", "method"])
+    for level in ("sentences", "pairs", "phenomena"):
+        row = table.loc[(level, "pearson")]
+        t = row["r"] * np.sqrt((row["n"] - 2) / (1 - row["r"] ** 2))
+        assert row["p"] == pytest.approx(2 * stats.t.sf(abs(t), row["n"] - 2), rel=1e-9)
+    assert np.isnan(table.loc[("relative", "pearson"), "p"])
+    assert set(table["rated"]) == {"z"}
+
+
+def test_ratings_as_given_and_scores_of_pairs_that_nobody_rated(ratings: pd.DataFrame, scores: pd.DataFrame) -> None:
+    rng = np.random.default_rng(6)
+    raw = ratings.assign(rating=rng.integers(1, 8, len(ratings)))
+    rated = raw[raw["item"].isin([f"i{k}" for k in range(24)])]
+    pairs = raw[["phenomenon", "paradigm", "item"]].drop_duplicates()
+    table = rating_correlations(scores, rated, measures=["slor"], of="rating", pairs=pairs, draws=10)
+    row = table[table["method"] == "pearson"].set_index("level").loc["phenomena, all pairs"]
+    slor = scores.set_index(["item", "condition"])["slor"]
+    x, y = [], []
+    for _, items in pairs.groupby("phenomenon"):
+        of = {name: rated[(rated["condition"] == name) & rated["item"].isin(items["item"])] for name in (GOOD, BAD)}
+        means = {name: rows.groupby("item")["rating"].mean() for name, rows in of.items()}
+        x.append(float((means[GOOD] - means[BAD]).mean()))
+        y.append(float(np.mean([slor[item, GOOD] - slor[item, BAD] for item in items["item"]])))
+    assert (row["n"], row["rated"]) == (12, "rating")
+    assert row["r"] == pytest.approx(np.corrcoef(x, y)[0, 1], abs=1e-12)
+    with pytest.raises(ValueError, match="ratings 'raw'; expected z or rating"):
+        rating_correlations(scores, rated, of="raw")

@@ -217,3 +217,21 @@ def test_a_context_is_fed_and_not_scored(byte_model, materials):
     after = lmscore.score(dataclasses.replace(materials, items=(item,)), byte_model).sentence_scores.iloc[0]
     assert after["lp"] != alone["lp"]
     assert abs(after["tokens"] - alone["tokens"]) <= 1
+
+
+def test_tokens_of_the_critical_region_are_counted_and_pairs_know_their_language(tmp_path):
+    model = lmscore.load(kinds.folder(tmp_path, "characters"), device="cpu")
+    marked = {"grammatical": ("she sees", 4, 8), "ungrammatical": ("she see", 4, 7)}
+    sentences = {name: Sentence(text, (Region("critical", a, b),)) for name, (text, a, b) in marked.items()}
+    items = Item("i", "p", sentences, language="nl"), Item("j", "p", {n: Sentence(t) for n, (t, *_) in marked.items()})
+    materials = Materials((Paradigm("p", "p"),), items)
+    scores = lmscore.score(materials, model).sentence_scores
+    assert scores["critical_tokens"].fillna(-1).tolist() == [len(" sees"), len(" see"), -1, -1]
+    assert lmscore.evaluate(materials, model)["language"].tolist() == ["nl", "en"]
+
+
+def test_tables_of_before_these_columns_are_read(tmp_path, byte_model):
+    items = (Item("i", "p", {"grammatical": Sentence("the cat"), "ungrammatical": Sentence("the cats")}),)
+    pairs = lmscore.evaluate(Materials((Paradigm("p", "p"),), items), byte_model)
+    pairs.drop(columns="language").to_csv(tmp_path / "pairs.csv", index=False)
+    assert study.read(tmp_path, "pairs")["language"].isna().all()

@@ -177,6 +177,31 @@ def comparison_figure(model_comparisons: pd.DataFrame, measure: str) -> "Figure"
     return figure
 
 
+def difference_figure(group_differences: pd.DataFrame) -> "Figure":
+    """Return how many paradigms differ by how much between two groups of items, a panel for each model and measure.
+
+    As BLiMP-NL's figure 7 (doi 10.1162/COLI.a.00559). A table without rows is a `DataError`.
+
+    >>> table = pd.DataFrame({"difference": [0.1, -0.2, 0.1], "group_a": "generated", "group_b": "hand"})
+    >>> figure = difference_figure(table.assign(model="m", protocol="p", measure="lp"))
+    >>> float(sum(bar.get_height() for bar in figure.axes[0].patches))
+    3.0
+    """
+    rows = _with_names(filled(group_differences, "group_differences"))
+    edges = [k / 20 for k in range(-21, 22, 2)]  # tenths, a bin around 0
+    panels_of = list(rows.groupby(["name", "measure"], sort=False))
+    with style():
+        figure, panels = grid(len(panels_of), 1.5)
+        for axes, ((name, measure), part) in zip(panels, panels_of, strict=False):
+            axes.hist(part["difference"], bins=edges, color=BLUE)
+            axes.axvline(0, color=GREY, linewidth=1)
+            axes.axvline(part["difference"].mean(), color=INK, linewidth=1.4, linestyle="--")
+            panel(axes, wrapped(f"{name}, {measure}"))
+        groups = rows.iloc[0]
+        common_labels(figure, f"accuracy, {groups['group_a']} less {groups['group_b']}", "paradigms")
+    return figure
+
+
 def bin_figure(accuracy_bins: pd.DataFrame, measure: str) -> "Figure":
     """Return accuracy against confidence, length, perplexity and log-probability, with Wilson intervals, a series a model."""
     rows = _with_names(

@@ -17,6 +17,15 @@ from ..wording import labels, minimal_pairs, raters
 FEW = 3  # language models that have figures of their own on minimal pairs
 LONG = 40  # paradigms from which the figure of all of them opens on demand
 MAIN = ("slor", "mean_lp", "lp")  # the measure held against ratings in a figure: the first that there is
+OVER_LANGUAGES = {
+    "language_accuracies": "Accuracy on each language.",
+    "language_means": "Means over languages, each counting once, of splits by frequency and of lists.",
+    "language_bests": "The best model of each language against the second best, by McNemar's exact test.",
+    "language_wins": "In how many languages one of two models wins more pairs.",
+    "frequency_curves": "Accuracy as a logistic curve of log10 language frequency.",
+    "frequency_residuals": "Languages above and below the curve.",
+    "delta_regressions": "What the difference of a pair's scores goes along with.",
+}
 CHANCE = "Look for intervals right of the dashed line (chance)."
 
 
@@ -84,11 +93,17 @@ def pairs(page: Page) -> Section:
     exhibits += page.table("group_accuracies", caption, aside=True)
     caption = "Accuracy by training tokens: what a doubling brings. Tokens needed are an extrapolation of the line."
     exhibits += page.table("learning_curves", caption, aside=True)
+    for name, caption in OVER_LANGUAGES.items():
+        exhibits += page.table(name, caption, aside=True)
     exhibits += page.table(
         "usable_phenomena", "Phenomena that tell models from people, and why others do not.", aside=True
     )
     caption = f"Two groups of items, with z-tests for two proportions, which {minimal_pairs.INDEPENDENT}."
     exhibits += page.table("proportion_tests", caption, aside=True)
+    caption = "Accuracy in two groups of items of each paradigm; the dashed line is the mean difference."
+    draw = partial(pair_figures.difference_figure, page.get("group_differences"))
+    exhibits += page.figure("group_differences", "group-differences", caption, draw)
+    exhibits += page.table("group_differences", "Two groups of items, paradigm by paradigm.", aside=True)
     head, others = (minimal_pairs.accuracies(table[(table["measure"] == first) == main]) for main in (True, False))
     sentences = [*head, *others, *minimal_pairs.accuracy_by_confidence(bins[bins["measure"] == first])]
     sentences += minimal_pairs.group_accuracies(page.get("group_accuracies"))

@@ -83,6 +83,8 @@ def agreement(page: Page) -> Section:
     for prompt, ending in prompts.items():
         draw = partial(rater_figures.rating_figure, poor(counts, reliability), prompt)
         exhibits += page.figure("rating_counts", f"ratings{ending}", labels.under(prompt, caption), draw)
+    caption = "Whether the ratings of a phenomenon have one mode: a small p says two, or more."
+    exhibits += page.table("unimodality", caption, aside=True)
     exhibits += page.table("noise_ceilings", f"Ceilings: {raters.CEILING}, at each level.")
     caption = (
         "Forced choice: shares of single choices and of majorities, which must not be mixed; a tie is half a pair in majority, "

@@ -206,13 +206,17 @@ def learning_curves(table: pd.DataFrame) -> list[str]:
 
 
 def proportion_tests(table: pd.DataFrame) -> list[str]:
-    """Return, for each model and measure, accuracy on two groups of items and the z-test between them."""
+    """Return, for each model and measure, accuracy on two groups of items, the z-test between them, and the difference within."""
     sentences = []
     for row in records(table.dropna(subset=["accuracy_a", "accuracy_b"])):
         test = "" if pd.isna(row["z"]) else f", z = {signed(row['z'], 2)}, p {p_value(row['p'])}"
+        if not pd.isna(row["low"]):
+            ends = f"[{signed(100 * row['low'], 1)}, {signed(100 * row['high'], 1)}]"
+            test += f"; within paradigms {signed(100 * row['difference'], 1)} points, 95% CI {ends}"
+        unit, of = ("paradigm", "over") if str(row["over"]) == "paradigms" else ("pair", "of")
         sentences.append(
-            f"{language_model(row)}, {row['measure']}: {percent(row['accuracy_a'])} of {counted(row['n_a'], 'pair')} "
-            f"({row['group_a']}) and {percent(row['accuracy_b'])} of {row['n_b']} ({row['group_b']}){test}."
+            f"{language_model(row)}, {row['measure']}: {percent(row['accuracy_a'])} {of} {counted(row['n_a'], unit)} "
+            f"({row['group_a']}) and {percent(row['accuracy_b'])} {of} {row['n_b']} ({row['group_b']}){test}."
         )
     return sentences
 

@@ -1,0 +1,381 @@
+"""Language models on minimal pairs of many languages: means over languages, the best of each, language frequency."""
+
+import itertools
+from collections.abc import Iterator
+from typing import Any
+
+import pandas as pd
+
+from gardenpath.study import TABLES, DataError, check
+
+from ..intervals import holm, wilson
+from ..measuring.ratings_and_times import capped
+from ..modelling.mixed_models import fit
+from .model_comparison import PAIR, won
+from .pair_accuracy import MODEL, OVERALL
+
+FAMILY = [*MODEL, "measure"]
+SPLITS = ((0.6, "low"), (0.9, "mid"), (1.0, "high"))  # shares of languages from the least frequent on
+ALL = "all"  # in the column split
+BEST, PAIRWISE = (
+    0.1,
+    0.05,
+)  # below these p one model is better in a language: the best than the second, and any than any
+SAME = "accuracy or frequency is the same in all languages, or no optimum was found"
+FEWEST = 4  # languages from which a curve of three parameters leaves residuals
+
+
+def by_language(pairs: pd.DataFrame, languages: pd.DataFrame | None = None) -> dict[str, pd.DataFrame]:
+    """Return what pairs of several languages tell of their models, by table, as MultiBLiMP does (arXiv 2504.02768).
+
+    language_accuracies: accuracy, delta and n of each language, over all its pairs and by phenomenon. language_means: means of
+    these over languages, a language being one whatever its pairs, and in how many a model is the best (below). With several models
+    language_bests: the best in each language against the second best by McNemar's exact test, p < .1 counting it as the best; and
+    language_wins: in how many languages one of two models is better, p < .05. p after Holm over languages stands beside.
+
+    `languages` has a row a language: `language`, and where known `frequency` (any count; empty: not known), by which languages are
+    split into low (the lowest 60 %), mid and high (the highest 10 %). Each other column is a list of languages, or several: there
+    are means over the languages with each of its values. With frequencies frequency_curves and frequency_residuals are there too.
+
+    Pairs without a language, or in languages that `languages` lacks, are a `DataError`.
+
+    >>> wins = [("nl", 0, True), ("nl", 1, True), ("nl", 2, False), ("nl", 3, True), ("eu", 4, False), ("eu", 5, True)]
+    >>> rows = [("m", "p", "SV-#", lang, f"i{k}", "lp", -1.0, -2.0, right, False, lang) for lang, k, right in wins]
+    >>> tables = by_language(pd.DataFrame(rows, columns=TABLES["pairs"].names))
+    >>> tables["language_means"][["phenomenon", "languages", "accuracy"]].to_numpy().tolist()
+    [['all', 2, 0.625], ['SV-#', 2, 0.625]]
+    """
+    if pairs["language"].isna().any():
+        raise DataError(
+            f"table pairs: {int(pairs['language'].isna().sum())} of {len(pairs)} rows have no language; evaluate them again"
+        )
+    known = _known(pairs, languages)
+    scored = pairs.assign(won=won(pairs), delta=(pairs["grammatical"] - pairs["ungrammatical"]).mask(pairs["tie"], 0.0))
+    accuracies = _accuracies(scored)
+    tables = {"language_accuracies": accuracies}
+    several = scored[MODEL].drop_duplicates().shape[0] > 1
+    bests = _bests(scored) if several else None
+    tables["language_means"] = _means(accuracies, _subsets(accuracies, known), bests)
+    if bests is not None:
+        tables |= {"language_bests": bests, "language_wins": _wins(scored)}
+    if known is not None and known["frequency"].notna().any():
+        tables |= frequency_curve(accuracies, known)
+    return tables
+
+
+def _known(pairs: pd.DataFrame, languages: pd.DataFrame | None) -> pd.DataFrame | None:
+    """Return the languages of the pairs with their frequencies as numbers."""
+    if languages is None:
+        return None
+    if "language" not in languages or len(languages.columns) < 2:
+        raise DataError(
+            f"languages have the columns {', '.join(map(str, languages))}; expected language, and frequency or lists"
+        )
+    if languages["language"].duplicated().any():
+        double = languages.loc[languages["language"].duplicated(), "language"].iloc[0]
+        raise DataError(f"language {double!r} has several rows in the languages; expected one")
+    if lacking := sorted({*pairs["language"]} - {*languages["language"]}):
+        raise DataError(
+            capped(f"language {name!r} of the pairs is not among the languages; add a row for it" for name in lacking)
+        )
+    frequency = pd.to_numeric(languages.get("frequency", pd.Series(index=languages.index, dtype="float64")), "coerce")
+    given = languages["frequency"].astype("string").fillna("") != "" if "frequency" in languages else frequency.notna()
+    if (wrong := given & ~(frequency > 0)).any():
+        row = languages[wrong].iloc[0]
+        raise DataError(
+            f"language {row['language']!r}: frequency {row['frequency']!r}; expected a number above 0, or an empty cell"
+        )
+    return languages.assign(frequency=frequency)[languages["language"].isin(pairs["language"])]
+
+
+def _accuracies(scored: pd.DataFrame) -> pd.DataFrame:
+    def counts(rows: pd.DataFrame) -> pd.DataFrame:
+        table = rows.groupby([*FAMILY, "language", "phenomenon"], sort=False).agg(
+            n=("won", "size"), ties=("tie", "sum"), accuracy=("won", "mean"), delta=("delta", "mean")
+        )
+        low, high = wilson(table["accuracy"] * table["n"], table["n"])
+        return table.assign(wilson_low=low, wilson_high=high).reset_index()
+
+    table = pd.concat([counts(scored.assign(phenomenon=OVERALL)), counts(scored)], ignore_index=True)
+    return check(table.sort_values(FAMILY, kind="stable"), "language_accuracies")
+
+
+def _subsets(accuracies: pd.DataFrame, known: pd.DataFrame | None) -> dict[str, set[str]]:
+    """Return the languages of each split: all, by frequency, and of each list."""
+    subsets = {ALL: {*accuracies["language"]}}
+    if known is None:
+        return subsets
+    ranked = known.dropna(subset="frequency")
+    share = ranked["frequency"].rank() / len(ranked)
+    below = 0.0
+    for upto, name in SPLITS if len(ranked) else ():
+        subsets[name] = {*ranked.loc[(share > below) & (share <= upto), "language"]}
+        below = upto
+    for column in known.columns.difference(["language", "frequency"], sort=False):
+        for value, rows in known[known[column].astype("string").fillna("") != ""].groupby(column, sort=False):
+            subsets[f"{column}: {value}"] = {*rows["language"]}
+    return subsets
+
+
+def _means(accuracies: pd.DataFrame, subsets: dict[str, set[str]], bests: pd.DataFrame | None) -> pd.DataFrame:
+    parts = []
+    for split, names in subsets.items():
+        rows = accuracies[accuracies["language"].isin(names)]
+        table = rows.groupby([*FAMILY, "phenomenon"], sort=False).agg(
+            languages=("language", "size"), n=("n", "sum"), accuracy=("accuracy", "mean"), delta=("delta", "mean")
+        )
+        table = table.reset_index().assign(split=split)
+        if bests is not None:
+            here = bests[bests["language"].isin(names)]
+            for column, p in (("best", "p"), ("best_holm", "p_holm")):
+                counted = here[here[p] < BEST].groupby(FAMILY).size().rename(column).reset_index()
+                table = table.merge(counted, on=FAMILY, how="left")
+                table[column] = table[column].fillna(0).where(table["phenomenon"] == OVERALL)
+        parts.append(table)
+    return check(pd.concat(parts, ignore_index=True).reindex(columns=TABLES["language_means"].names), "language_means")
+
+
+def _mcnemar(a_only: Any, b_only: Any) -> Any:
+    """Return exact two-sided p for arrays of pairs that one of two models wins alone; 1 where there are none."""
+    import numpy as np
+    from scipy import stats
+
+    fewer, both = np.minimum(a_only, b_only), np.asarray(a_only) + np.asarray(b_only)
+    return np.minimum(1.0, 2 * stats.binom.cdf(fewer, both, 0.5))
+
+
+def _duels(scored: pd.DataFrame) -> Iterator[tuple[dict[str, Any], pd.DataFrame]]:
+    """Yield every two models under a measure: language by language, on pairs given to both, what each wins (alone)."""
+    for measure, rows in scored.groupby("measure", sort=False):
+        models = dict(list(rows.groupby(MODEL, sort=False)))
+        for a, b in itertools.combinations(models, 2):
+            both = models[a].merge(models[b][[*PAIR, "won", "tie"]], on=PAIR, suffixes=("_a", "_b"), validate="1:1")
+            if both.empty:
+                continue
+            gain = (both["won_a"] - both["won_b"]).mask(both["tie_a"] | both["tie_b"], 0.0)
+            table = both.assign(a_only=gain == 1, b_only=gain == -1).groupby("language", sort=False)
+            counts = table.agg(n=("won_a", "size"), accuracy_a=("won_a", "mean"), accuracy_b=("won_b", "mean"),
+                               a_only=("a_only", "sum"), b_only=("b_only", "sum")).reset_index()  # fmt: skip
+            p = pd.Series(_mcnemar(counts["a_only"], counts["b_only"]), index=counts.index)
+            place = {"measure": measure, "model_a": a[0], "protocol_a": a[1], "model_b": b[0], "protocol_b": b[1]}
+            yield place, counts.assign(p=p)
+
+
+def _bests(scored: pd.DataFrame) -> pd.DataFrame:
+    """Return in each language the model of the highest accuracy against the second highest; equals in the order of the pairs."""
+    duels: dict[tuple[Any, ...], dict[str, Any]] = {}
+    for place, counts in _duels(scored):
+        a, b = (place["model_a"], place["protocol_a"]), (place["model_b"], place["protocol_b"])
+        for row in counts.to_dict("records"):
+            duels[place["measure"], row["language"], a, b] = {
+                "n": row["n"], "accuracy": row["accuracy_a"], "accuracy_second": row["accuracy_b"],
+                "only": row["a_only"], "second_only": row["b_only"], "p": row["p"],
+            }  # fmt: skip
+            duels[place["measure"], row["language"], b, a] = {
+                "n": row["n"], "accuracy": row["accuracy_b"], "accuracy_second": row["accuracy_a"],
+                "only": row["b_only"], "second_only": row["a_only"], "p": row["p"],
+            }  # fmt: skip
+    rows = []
+    shares = scored.groupby(["measure", "language", *MODEL], sort=False)["won"].mean().reset_index()
+    for (measure, language), of_language in shares.groupby(["measure", "language"], sort=False):
+        order = of_language.sort_values("won", ascending=False, kind="stable")[MODEL]
+        first, second = [*order.itertuples(index=False, name=None)][:2] if len(order) > 1 else (None, None)
+        if first and second and (duel := duels.get((measure, language, first, second))):
+            names = dict(zip(("model", "protocol", "second", "second_protocol"), (*first, *second), strict=True))
+            # Where fewer pairs are the best's alone, ties decide which is best, and the test has nothing for it.
+            p = duel["p"] if duel["only"] > duel["second_only"] else 1.0
+            rows.append({"measure": measure, "language": language, **names, **duel, "p": p})
+    table = pd.DataFrame(rows, columns=[c for c in TABLES["language_bests"].names if c != "p_holm"])
+    table["p_holm"] = table.groupby("measure", sort=False)["p"].transform(lambda p: holm(p.astype("float64")))
+    return check(table, "language_bests")
+
+
+def _wins(scored: pd.DataFrame) -> pd.DataFrame:
+    rows = []
+    for place, counts in _duels(scored):
+        a_more = counts["a_only"] > counts["b_only"]
+        sure, surer = counts["p"] < PAIRWISE, holm(counts["p"]) < PAIRWISE
+        b_more = counts["b_only"] > counts["a_only"]
+        rows.append(
+            place
+            | {"languages": len(counts), "a_better": int((sure & a_more).sum()), "b_better": int((sure & b_more).sum())}
+            | {"a_better_holm": int((surer & a_more).sum()), "b_better_holm": int((surer & b_more).sum())}
+        )
+    return check(pd.DataFrame(rows, columns=TABLES["language_wins"].names), "language_wins")
+
+
+def frequency_curve(accuracies: pd.DataFrame, languages: pd.DataFrame) -> dict[str, pd.DataFrame]:
+    """Return frequency_curves, each model's accuracy as a logistic curve of language frequency, and frequency_residuals.
+
+    accuracy = .5 + (upper - .5) / (1 + exp(-slope (log10 frequency - midpoint))), by least squares over languages, `upper` at most
+    1. `accuracies` is the table language_accuracies, `languages` has language and frequency (above 0); those of unknown frequency
+    are left out. Under four languages, or where no curve is found, `note` says so. Residuals are accuracy less the curve.
+
+    >>> import math
+    >>> frequencies = pd.DataFrame({"language": list("abcdef"), "frequency": [1e2, 1e3, 1e4, 1e5, 1e6, 1e7]})
+    >>> shares = [0.5 + 0.4 / (1 + math.exp(-2 * (k - 4))) for k in range(2, 8)]
+    >>> table = pd.DataFrame({"language": list("abcdef"), "accuracy": shares})
+    >>> table = table.assign(model="m", protocol="p", measure="lp", phenomenon="all")
+    >>> found = frequency_curve(table, frequencies)["frequency_curves"]
+    >>> found[["upper", "slope", "midpoint"]].round(3).to_numpy().tolist()
+    [[0.9, 2.0, 4.0]]
+    """
+    import numpy as np
+
+    overall = accuracies[accuracies["phenomenon"] == OVERALL]
+    joined = overall.merge(languages[["language", "frequency"]].dropna(), on="language")
+    curves, residuals = [], []
+    for names, rows in joined.groupby(FAMILY, sort=False):
+        place = dict(zip(FAMILY, names, strict=True))
+        x, y = np.log10(rows["frequency"].to_numpy(dtype="float64")), rows["accuracy"].to_numpy(dtype="float64")
+        found = _logistic(x, y) if len(x) >= FEWEST and np.ptp(x) > 0 and np.ptp(y) > 0 else None
+        if found is None:
+            why = f"{len(x)} languages, under {FEWEST}" if len(x) < FEWEST else SAME
+            curves.append({**place, "languages": len(x), "note": f"No curve: {why}."})
+            continue
+        fitted = _curve(x, *found)
+        rss, total = float(((y - fitted) ** 2).sum()), float(((y - y.mean()) ** 2).sum())
+        note = "The upper asymptote is held at 1." if found[0] > 1 - 1e-9 else ""
+        numbers = dict(zip(("upper", "slope", "midpoint"), map(float, found), strict=True))
+        curves.append({**place, "languages": len(x), **numbers, "rss": rss, "r2": 1 - rss / total, "note": note})
+        residuals.append(
+            rows[[*FAMILY, "language", "frequency", "accuracy"]].assign(fitted=fitted, residual=y - fitted)
+        )
+    columns = TABLES["frequency_residuals"].names
+    left = pd.concat(residuals, ignore_index=True) if residuals else pd.DataFrame(columns=columns)
+    return {
+        "frequency_curves": check(pd.DataFrame(curves, columns=TABLES["frequency_curves"].names), "frequency_curves"),
+        "frequency_residuals": check(left, "frequency_residuals"),
+    }
+
+
+def _curve(x: Any, upper: float, slope: float, midpoint: float) -> Any:
+    from scipy.special import expit
+
+    return 0.5 + (upper - 0.5) * expit(slope * (x - midpoint))
+
+
+def _logistic(x: Any, y: Any) -> Any:
+    """Return upper, slope and midpoint of the least sum of squares, from several starts; None where none of them arrives."""
+    import numpy as np
+    from scipy.optimize import least_squares
+
+    bounds = ([0.5, 0.0, x.min() - 5], [1.0, 100.0, x.max() + 5])
+    starts = itertools.product((0.75, max(0.55, min(0.99, y.max()))), (0.5, 2.0), np.quantile(x, [0.1, 0.5, 0.9]))
+
+    def off(parameters: Any) -> Any:
+        return _curve(x, *parameters) - y
+
+    fits = [least_squares(off, start, bounds=bounds, xtol=1e-12, ftol=1e-12, gtol=1e-12) for start in starts]
+    arrived = [one for one in fits if one.success]
+    return min(arrived, key=lambda one: one.cost).x if arrived else None
+
+
+def delta_regression(
+    pairs: pd.DataFrame,
+    scores: pd.DataFrame,
+    languages: pd.DataFrame | None = None,
+    items: pd.DataFrame | None = None,
+) -> pd.DataFrame:
+    """Return what the difference of a pair's scores (nats) goes along with: least squares as published, a mixed model beside.
+
+    delta ~ 0 + phenomenon + distance + perplexity + length + subwords + congruent + incongruent + frequency, as in MultiBLiMP
+    (arXiv 2504.02768). Perplexity and length (tokens) are of the grammatical member, subwords the tokens of its critical region
+    less the other's, all from `scores`, the table sentence_scores; frequency is the log10 of the column of `languages`; distance
+    (of subject and verb), congruent and incongruent (numbers of attractors) are columns of `items`, a row an item. All but the
+    attractors are standardised. The mixed model adds (1|language) + (1|paradigm): least squares take pairs of a language as
+    independent, though languages are the units. A predictor that is not known, or is the same everywhere, is left out, and pairs
+    that lack one of the others are not counted in n.
+
+    Pairs without both members in `scores` are a `DataError`.
+
+    >>> rows = [("m", "p", "SV-#", "nl", f"i{k}", "lp", -1.0, -2.0 - k % 3, True, False, "nl") for k in range(6)]
+    >>> pairs = pd.DataFrame(rows, columns=TABLES["pairs"].names)
+    >>> sentences = [(f"i{k}", c, 3 + k % 3, -9.0) for k in range(6) for c in ("grammatical", "ungrammatical")]
+    >>> scores = pd.DataFrame(sentences, columns=["item", "condition", "tokens", "lp"]).assign(model="m", protocol="p")
+    >>> delta_regression(pairs, scores.assign(critical_tokens=1))[["method", "term"]].to_numpy().tolist()[:2]
+    [['ols', 'SV-#'], ['ols', 'perplexity']]
+    """
+    import numpy as np
+
+    good, bad = (
+        scores.loc[scores["condition"] == name, [*MODEL, "item", "tokens", "lp", "critical_tokens"]]
+        for name in ("grammatical", "ungrammatical")
+    )
+    key = [*MODEL, "item"]
+    joined = pairs.merge(good, on=key, how="left", validate="m:1")
+    joined = joined.merge(bad[[*key, "critical_tokens"]], on=key, how="left", suffixes=("", "_bad"), validate="m:1")
+    if (lacking := joined["tokens"].isna()).any():
+        raise DataError(
+            capped(f"item {r.item} of {r.model} is not in table sentence_scores" for r in joined[lacking].itertuples())
+        )
+    tokens = joined["tokens"].astype("float64")
+    joined = joined.assign(
+        delta=(joined["grammatical"] - joined["ungrammatical"]).mask(joined["tie"], 0.0),
+        perplexity=np.exp((-joined["lp"].astype("float64") / tokens).clip(upper=700)),
+        length=tokens,
+        subwords=joined["critical_tokens"].astype("float64") - joined["critical_tokens_bad"].astype("float64"),
+    )
+    if items is not None:
+        known = [name for name in ("distance", "congruent", "incongruent") if name in items]
+        joined = joined.merge(items[["item", *known]], on="item", how="left", validate="m:1")
+    if languages is not None and "frequency" in languages:
+        log = np.log10(pd.to_numeric(languages["frequency"]))
+        joined = joined.merge(languages[["language"]].assign(frequency=log), on="language", how="left", validate="m:1")
+    models = [
+        model.assign(**dict(zip(FAMILY, map(str, names), strict=True)))
+        for names, rows in joined.groupby(FAMILY, sort=False)
+        for model in _regressions(rows)
+    ]
+    return check(pd.concat(models, ignore_index=True)[TABLES["delta_regressions"].names], "delta_regressions")
+
+
+PREDICTORS = ("distance", "perplexity", "length", "subwords", "congruent", "incongruent", "frequency")
+AS_COUNTED = ("congruent", "incongruent")
+
+
+def _regressions(rows: pd.DataFrame) -> Iterator[pd.DataFrame]:
+    """Yield the coefficients by least squares, and those of the mixed model."""
+    import numpy as np
+
+    there = [name for name in PREDICTORS if name in rows and rows[name].notna().any()]
+    rows = rows.dropna(subset=there)
+    varying = [name for name in there if rows[name].min() < rows[name].max()]
+    x = rows[varying].astype("float64")
+    x = x.assign(**{n: (x[n] - x[n].mean()) / x[n].std(ddof=0) for n in varying if n not in AS_COUNTED})
+    phenomena = list(dict.fromkeys(rows["phenomenon"]))
+    dummies = {f"phenomenon{k}": (rows["phenomenon"] == name).astype("float64") for k, name in enumerate(phenomena)}
+    frame = x.assign(**dummies, delta=rows["delta"], language=rows["language"], paradigm=rows["paradigm"])
+    terms = [*dummies, *varying]
+    counts: dict[str, Any] = {"n": len(rows), "languages": rows["language"].nunique()}
+    published = "delta ~ " + " + ".join(["0", "phenomenon", *varying])
+    named = dict(zip(dummies, phenomena, strict=True))
+
+    from scipy import stats
+
+    design, delta = frame[terms].to_numpy(dtype="float64"), frame["delta"].to_numpy(dtype="float64")
+    df = len(rows) - len(terms)
+    place = {**counts, "method": "ols", "formula": published}
+    if df < 1 or np.linalg.matrix_rank(design) < len(terms):
+        why = "The predictors are not independent of each other, or pairs are too few."
+        yield pd.DataFrame([{**place, "term": named.get(t, t), "note": why} for t in terms])
+    else:
+        inverse = np.linalg.inv(design.T @ design)
+        beta = inverse @ design.T @ delta
+        se = np.sqrt(np.diag(inverse) * ((delta - design @ beta) ** 2).sum() / df)
+        half = stats.t.ppf(0.975, df) * se
+        with np.errstate(divide="ignore", invalid="ignore"):
+            t = beta / se
+        numbers = {"estimate": beta, "se": se, "df": df, "t": t, "p": 2 * stats.t.sf(abs(t), df), "ci_low": beta - half,
+                   "ci_high": beta + half, "note": ""}  # fmt: skip
+        yield pd.DataFrame({"term": [named.get(t, t) for t in terms], **numbers}).assign(**place)
+
+    groups = " + (1|language) + (1|paradigm)"
+    place = {**counts, "method": "mixed", "formula": published + groups}
+    try:
+        mixed = fit(frame, "delta ~ " + " + ".join(["0", *terms]) + groups)
+    except DataError as error:
+        yield pd.DataFrame([{**place, "term": named.get(t, t), "note": str(error)} for t in terms])
+        return
+    told = mixed[["term", "estimate", "se", "df", "t", "p", "ci_low", "ci_high", "note"]]
+    yield told.assign(term=mixed["term"].replace(named), **place)

@@ -1,0 +1,84 @@
+"""Whether ratings have one mode: a test for the few points of a rating scale."""
+
+from typing import Any
+
+import pandas as pd
+
+from gardenpath.study import TABLES, check
+
+DRAWS = 999
+
+
+def unimodality(rating_counts: pd.DataFrame, *, seed: int = 1, draws: int = DRAWS) -> pd.DataFrame:
+    """Return whether the ratings of each phenomenon in each condition have one mode, from the table rating_counts.
+
+    The nearest distribution over the scale's points with one mode is that of the highest likelihood; `distance` is the
+    likelihood-ratio statistic against the shares observed, and p how often `draws` samples of that nearest distribution lie as far
+    or farther, (hits + 1) / (draws + 1). Hartigan's dip test, made for continuous values, rejects every sample on a scale of few
+    points. The points are the ratings that occur under a prompt, and those between them where all are whole numbers. Ratings count
+    as independent, though people and sentences have several each. In simulations up to 5 % of samples of one mode had p < .05,
+    up to 10 % where several points in a row are equally frequent.
+
+    >>> rows = [("rating", "npi", "p", "grammatical", point, n) for point, n in ((1, 40), (2, 5), (3, 3), (4, 6), (5, 46))]
+    >>> counts = pd.DataFrame(rows, columns=["prompt", "phenomenon", "paradigm", "condition", "rating", "n"])
+    >>> unimodality(counts)[["points", "n", "p"]].to_numpy().tolist()
+    [[5.0, 100.0, 0.001]]
+    """
+    import numpy as np
+
+    rng, rows = np.random.default_rng(seed), []
+    for prompt, of_prompt in rating_counts.groupby("prompt", sort=True):
+        points = sorted(of_prompt["rating"].unique())
+        if all(float(point).is_integer() for point in points):
+            points = list(range(int(points[0]), int(points[-1]) + 1))
+        for (phenomenon, condition), part in of_prompt.groupby(["phenomenon", "condition"], sort=True):
+            counts = part.groupby("rating")["n"].sum().reindex(points, fill_value=0).to_numpy(dtype="float64")
+            distance, nearest = _nearest(counts[None])
+            samples = rng.multinomial(int(counts.sum()), nearest[0], size=draws).astype("float64")
+            hits = int((_nearest(samples)[0] >= distance[0] - 1e-9).sum())
+            rows.append({
+                "prompt": prompt, "phenomenon": phenomenon, "condition": condition, "points": len(points),
+                "n": int(counts.sum()), "distance": max(0.0, float(distance[0])), "p": (hits + 1) / (draws + 1),
+            })  # fmt: skip
+    return check(pd.DataFrame(rows, columns=TABLES["unimodality"].names), "unimodality")
+
+
+def _nearest(counts: Any) -> tuple[Any, Any]:
+    """Return for each line of counts twice the log-likelihood that one mode costs, and the likeliest shares with one mode.
+
+    Shares that rise up to some point and fall after it have one mode, and each of both parts is an isotonic regression.
+    """
+    import numpy as np
+    from scipy.special import xlogy
+
+    rising, falling = _isotonic(counts), _isotonic(counts[:, ::-1])
+    best = np.full(len(counts), -np.inf)
+    nearest = np.zeros_like(counts)
+    for split in range(counts.shape[1] + 1):
+        shape = np.concatenate([rising[split], falling[counts.shape[1] - split][:, ::-1]], axis=1)
+        with np.errstate(divide="ignore"):
+            likelihood = xlogy(counts, shape).sum(axis=1)
+        better = likelihood > best
+        best, nearest = np.where(better, likelihood, best), np.where(better[:, None], shape, nearest)
+    total = counts.sum(axis=1, keepdims=True)
+    return 2 * (xlogy(counts, counts).sum(axis=1) - best), nearest / total
+
+
+def _isotonic(counts: Any) -> list[Any]:
+    """Return the nondecreasing regression of each line's first 0, 1, 2 ... cells: at each, the largest of the smallest means."""
+    import numpy as np
+
+    sums = np.concatenate([np.zeros((len(counts), 1)), counts.cumsum(axis=1)], axis=1)
+    fits = []
+    for length in range(counts.shape[1] + 1):
+        fit = np.zeros((len(counts), length))
+        for place in range(length):
+            means = [
+                np.min(
+                    [(sums[:, end] - sums[:, start]) / (end - start) for end in range(place + 1, length + 1)], axis=0
+                )
+                for start in range(place + 1)
+            ]
+            fit[:, place] = np.max(means, axis=0)
+        fits.append(fit)
+    return fits
