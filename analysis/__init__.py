@@ -6,6 +6,7 @@ from .aligning.held_out import delta_comparisons, delta_log_likelihood, heldout
 from .aligning.predictors import collinearity
 from .comparing.group_accuracy import accuracy_by, usable
 from .comparing.languages import by_language, delta_regression, frequency_curve
+from .comparing.learning_curves import learning_curves
 from .comparing.model_comparison import (
     accuracy_bins,
     accuracy_correlations,
@@ -67,6 +68,7 @@ __all__ = [
     "heldout",
     "icc",
     "interaction_figure",
+    "learning_curves",
     "length_bias",
     "marginal_contrasts",
     "model_comparisons",

@@ -1,5 +1,6 @@
 """gardenpath collect: tables from collected data."""
 
+from itertools import chain
 from pathlib import Path
 
 import click
@@ -50,8 +51,9 @@ def command(
     force: bool,
 ) -> None:
     """Make tables of DATA: a study's data folder, its database (file or URL), or what another platform gave to download."""
-    from gardenpath import experiment, study
+    from gardenpath import study
     from gardenpath.experiment import pseudonyms
+    from gardenpath.experiment.collect_data import collect_parts
     from gardenpath.experiment.platforms import collecting, importing
 
     if platform == "table" and mapping is None:
@@ -66,7 +68,7 @@ def command(
     earlier = [study.files.read_sidecar(out / f"sessions.{suffix}") for suffix in ("csv", "parquet")]
     if hashed_with is not None and any("key_sha256" in sidecar for sidecar in earlier):
         pseudonyms.known_key(hashed_with, f"the tables of {out}")
-    tables = experiment.collect(
+    parts = collect_parts(
         data,
         previews=previews,
         platform=platform,
@@ -80,11 +82,18 @@ def command(
     inputs = [path for path in sources if path is not None and path.is_file()]
     # Files of a folder are not named: their names may be participants' ids.
     notes = {"data_sha256": importing.fingerprint(data)} if platform else truth.of_sessions(data)
+    first = next(parts)  # by which the key of ids is there, where there is none yet
     if hashed_with is not None and hashed_with.exists():
         notes["key_sha256"] = study.files.sha256(hashed_with)
-    suffix = "parquet" if parquet else "csv"
-    study.files.refuse_overwrite([out / f"{name}.{suffix}" for name in tables], force)
-    for name, table in tables.items():
-        path = study.write(table, name, out, command=options.typed(), inputs=inputs, notes=notes, parquet=parquet)
-        click.echo(f"{path}: {len(table)} rows")
-    study.table_files.write_dictionary(tables, out)
+    written = study.table_files.write_parts(
+        chain([first], parts),
+        out,
+        command=options.typed(),
+        inputs=inputs,
+        notes=notes,
+        parquet=parquet,
+        force=force,
+        dictionary=True,
+    )
+    for path, rows in written.items():
+        click.echo(f"{path}: {rows} rows")

@@ -1,7 +1,9 @@
 """gardenpath evaluate: does a language model prefer the grammatical member of each minimal pair."""
 
+import itertools
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -28,8 +30,30 @@ def measures() -> list[str]:
     return list(lmscore.MEASURES)
 
 
+def units() -> list[str]:
+    """Return the units that log-probabilities of another program may have."""
+    from gardenpath.lmscore.elsewhere import UNITS
+
+    return list(UNITS)
+
+
 @click.command("evaluate")
-@click.option("--model", "models", required=True, multiple=True, metavar="M", help=f"{MODEL} Several may be given.")
+@click.option("--model", "models", multiple=True, metavar="M", help=f"{MODEL} Several may be given.")
+@click.option(
+    "--from-scores",
+    "computed",
+    multiple=True,
+    type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    metavar="FILE",
+    help="Scores of another program: a CSV of sentence (or item, condition) and lp, and tokens; or of each token and its lp.",
+)
+@click.option("--unit", default="ln p", show_default=True, type=options.OneOf(units), help="Of lp in --from-scores.")
+@click.option(
+    "--runs",
+    type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    metavar="FILE",
+    help="CSV of model, tokens (and family, sample): accuracy by size of the training data.",
+)
 @click.option(
     "--measure",
     "measures",
@@ -93,6 +117,9 @@ def measures() -> list[str]:
 def command(
     scoring: Scoring,
     models: tuple[str, ...],
+    computed: tuple[Path, ...],
+    unit: str,
+    runs: Path | None,
     measures: tuple[str, ...],
     beside: tuple[Path, ...],
     scores: tuple[Path, ...],
@@ -114,10 +141,12 @@ def command(
     """
     import pandas as pd
 
-    from gardenpath import analysis, stimuli, study
+    from gardenpath import analysis, lmscore, stimuli, study
     from gardenpath.analysis.comparing import model_comparison
     from gardenpath.study.table_files import refuse_tables
 
+    if not models and not computed:
+        raise click.UsageError("Missing option '--model', or --from-scores for scores of another program")
     if len(set(models)) < len(models):
         raise click.UsageError(f"--model {' --model '.join(models)}: a model is given twice; expected each once")
     refuse_tables(scoring.out, "evaluate", scoring.force)
@@ -132,11 +161,18 @@ def command(
     halves = dict(stimuli.groups_of(read, [between])[["item", "level"]].to_numpy()) if between else {}
     listed = pd.read_csv(languages, dtype=str) if languages else None
     parts, described, noise = [], [], {}
-    for name in models:
-        loaded = scoring.load(name)
-        model_pairs, noise[loaded.name] = _evaluated(scoring, read, loaded, measures, seed)
-        parts.append(model_pairs)
-        described.append(loaded.describe())
+    for name, revision in itertools.product(models, scoring.revisions or (None,)):
+        loaded = scoring.load(name, revision)
+        called = f"{loaded.name}@{revision}" if revision else loaded.name
+        model_pairs, noise[called] = _evaluated(scoring, read, loaded, measures, seed)
+        parts.append(model_pairs.assign(model=called))
+        described.append({**loaded.describe(), "called": called})
+    for path in computed:
+        stated = pd.read_csv(path, dtype=str, keep_default_na=False)
+        stated.index += 2  # lines of the file
+        parts.append(lmscore.pairs_from(stated, read, model=path.stem, unit=unit, where=f"{path}, line"))
+        described.append({"name": path.stem, "computed": "elsewhere", "unit": unit})
+    scoring = replace(scoring, materials=(*scoring.materials, *computed, *groups, *filter(None, [runs, languages])))
     pairs = pd.concat(parts, ignore_index=True)
     accuracy = analysis.accuracy(pairs)
     side_by_side = analysis.model_table(accuracy)
@@ -159,6 +195,11 @@ def command(
         compared |= analysis.by_language(spoken, listed)
         if sentences is not None:
             compared["delta_regressions"] = analysis.delta_regression(spoken, sentences, listed, _covariates(read))
+    if runs:
+        asked = known.groupby("paradigm")["accuracy"].mean() if known is not None else pd.Series(dtype="float64")
+        compared["learning_curves"] = analysis.learning_curves(
+            analysis.accuracy(everything), pd.read_csv(runs), _of_phenomena(everything, asked)
+        )
     for table, frame in {"pairs": pairs, "accuracy": accuracy, **compared}.items():
         scoring.write(frame, table, notes, seed)
     path = scoring.out / TABLE
@@ -180,6 +221,14 @@ def _covariates(materials: "Materials") -> "pd.DataFrame":
     table = pd.DataFrame([{"item": item.id, **item.extra} for item in materials.items])
     known = [name for name in ("distance", "congruent", "incongruent") if name in table]
     return table[["item"]].join(table[known].apply(pd.to_numeric, errors="coerce"))
+
+
+def _of_phenomena(pairs: "pd.DataFrame", asked: "pd.Series[float]") -> dict[str, float]:
+    """Return people's accuracy on each phenomenon of which it is known for all paradigms, and over all of them."""
+    phenomena = pairs.drop_duplicates("paradigm").set_index("paradigm")["phenomenon"]
+    known = asked.reindex(phenomena.index)
+    of = {name: known[phenomena == name] for name in phenomena.unique()} | {"all": known}
+    return {str(name): float(shares.mean()) for name, shares in of.items() if shares.notna().all()}
 
 
 def _print(

@@ -11,15 +11,8 @@ from . import options
 @click.argument("ids", metavar="[ID]...", nargs=-1)
 @options.study_file
 @click.option("--payments", is_flag=True, help="Delete every platform's id, once everybody is paid.")
-@click.option(
-    "--database",
-    metavar="URL",
-    envvar="GARDENPATH_DATABASE",
-    help="Database, also from GARDENPATH_DATABASE [default: SQLite at data/study.sqlite beside STUDY.toml].",
-)
-@click.option(
-    "-o", "--out", type=click.Path(path_type=Path), help="Folder of the data [default: data/ beside STUDY.toml]."
-)
+@options.database
+@options.data
 def command(ids: tuple[str, ...], study_file: Path, payments: bool, database: str | None, out: Path | None) -> None:
     """Delete all that is stored of the participants ID, as the platform names them, or as the tables do.
 

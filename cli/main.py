@@ -16,6 +16,8 @@ COMMANDS = (
     "lab",
     "links",
     "forget",
+    "backup",
+    "prolific",
     "export",
     "collect",
     "score",

@@ -45,6 +45,15 @@ def _able(context: click.Context, parameter: click.Parameter, wanted: bool) -> b
 parquet = click.option("--parquet", is_flag=True, callback=_able, help="Write tables as Parquet instead of CSV.")
 skip_bad = click.option("--skip-bad", is_flag=True, help="Leave out what cannot be read, and name it.")
 materials = click.argument("materials", nargs=-1, required=True, type=click.Path(path_type=Path))
+database = click.option(
+    "--database",
+    metavar="URL",
+    envvar="GARDENPATH_DATABASE",
+    help="Database, also from GARDENPATH_DATABASE [default: SQLite at data/study.sqlite beside STUDY.toml].",
+)
+data = click.option(
+    "-o", "--out", type=click.Path(path_type=Path), help="Folder of the data [default: data/ beside STUDY.toml]."
+)
 study_file = click.argument("study_file", metavar="STUDY.toml", type=click.Path(path_type=Path))
 
 

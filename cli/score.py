@@ -32,7 +32,7 @@ class Scoring:
     dtype: str
     quantization: str | None
     trust_remote_code: bool
-    revision: str | None
+    revisions: tuple[str, ...]
     prefix_token: str | None
     protocols: tuple[str, ...]
     unigrams: Path | None
@@ -44,8 +44,8 @@ class Scoring:
     force: bool
     as_json: bool
 
-    def load(self, name: str) -> "Model":
-        """Return the model with its cache; a bar shows the training of the pocket model, when it is made for the first time."""
+    def load(self, name: str, revision: str | None = None) -> "Model":
+        """Return the model, or a revision of it, with its cache; a bar shows how the pocket model is made the first time."""
         from gardenpath import lmscore
 
         with options.progress("model", 1) as move:
@@ -55,7 +55,7 @@ class Scoring:
                 dtype=self.dtype,
                 quantization=self.quantization,
                 trust_remote_code=self.trust_remote_code,
-                revision=self.revision,
+                revision=revision,
                 prefix=self.prefix_token,
                 progress=move,
             )
@@ -149,7 +149,13 @@ def scoring_options(command: Callable[..., None]) -> Callable[..., None]:
         click.option(
             "--quantization", type=click.Choice(["8bit", "4bit"]), help="Load the weights in fewer bits, on a GPU."
         ),
-        click.option("--revision", metavar="REV", help="Branch, tag or commit of a model on the hub."),
+        click.option(
+            "--revision",
+            "revisions",
+            multiple=True,
+            metavar="REV",
+            help="Branch, tag or commit of a model on the hub; evaluate takes several, each a model of its own.",
+        ),
         click.option(
             "--dtype",
             type=click.Choice(["float32", "bfloat16", "float16", "float64"]),
@@ -172,7 +178,8 @@ def meanings(scores: "pd.DataFrame") -> dict[str, str]:
     """Return what each protocol of a table means."""
     from gardenpath import lmscore
 
-    return {name: lmscore.PROTOCOLS[name].meaning for name in scores["protocol"].unique()}
+    known = {name: protocol.meaning for name, protocol in lmscore.PROTOCOLS.items()}
+    return {name: known.get(name, "computed by another program") for name in scores["protocol"].unique()}
 
 
 def sources() -> list[str]:
@@ -213,8 +220,10 @@ def command(scoring: Scoring, model: str | None, from_: str | None, mapping: Pat
     if mapping is not None:
         _take(scoring, mapping, shown)
         return
+    if len(scoring.revisions) > 1:
+        raise click.UsageError("--revision is given several times; expected one (evaluate takes several)")
     read = scoring.read()
-    loaded = scoring.load(str(model))
+    loaded = scoring.load(str(model), *scoring.revisions)
     how = scoring.how(loaded)
     with options.progress("sentences", 1) as move:
         scores = lmscore.score(read, loaded, **how, batch_tokens=scoring.batch_tokens, progress=move)

@@ -19,15 +19,8 @@ PROLIFIC = "PROLIFIC_PID={{%PROLIFIC_PID%}}&STUDY_ID={{%STUDY_ID%}}&SESSION_ID={
 @click.option(
     "--port", default=8000, show_default=True, type=click.IntRange(0, 65535), help="Port; 0 takes a free one."
 )
-@click.option(
-    "--database",
-    metavar="URL",
-    envvar="GARDENPATH_DATABASE",
-    help="Database, also from GARDENPATH_DATABASE [default: SQLite at data/study.sqlite beside STUDY.toml].",
-)
-@click.option(
-    "-o", "--out", type=click.Path(path_type=Path), help="Folder of the data [default: data/ beside STUDY.toml]."
-)
+@options.database
+@options.data
 @click.option("--address", metavar="URL", help="What participants type, where a proxy stands before the server.")
 @click.option(
     "--trust-proxy", metavar="IP", help="Believe X-Forwarded-Proto and X-Forwarded-For of the proxy at this address."

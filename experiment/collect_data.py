@@ -1,6 +1,8 @@
 """`collect`: the same tables of data of our own, from a database or a folder, and of what other platforms gave to download."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -8,9 +10,9 @@ import pandas as pd
 
 from gardenpath import study
 
-from .event_tables import tables_of
-from .session_folders import read_files, read_records
-from .sessions import SessionRecord
+from .event_tables import Tables, check_versions, joined, parts_of
+from .session_folders import read_files, read_records, read_sessions
+from .sessions import Session, SessionRecord
 from .versions import VersionFile
 
 if TYPE_CHECKING:
@@ -51,28 +53,59 @@ def collect(
     ...     list(collect(f"{folder}/data"))
     ['items', 'conditions', 'words', 'readings', 'responses', 'sessions']
     """
+    parts = collect_parts(
+        data,
+        previews=previews,
+        platform=platform,
+        mapping=mapping,
+        materials=materials,
+        prolific=prolific,
+        key=key,
+        keep_ids=keep_ids,
+    )
+    return joined(parts)
+
+
+def collect_parts(
+    data: str | Path,
+    *,
+    previews: bool = False,
+    platform: str | None = None,
+    mapping: "str | Path | ColumnMapping | None" = None,
+    materials: str | Path | None = None,
+    prolific: str | Path | None = None,
+    key: str | Path | None = None,
+    keep_ids: bool = False,
+) -> Iterator[Tables]:
+    """Yield the tables of `collect` in parts, whose rows follow each other; our own data are never in memory as a whole."""
     from .platforms import collecting
     from .platforms import prolific as demographics
 
     name = collecting.namer(data, platform, key, keep_ids) if platform or prolific else str
+    parts: Iterable[Tables]
     if platform is None:
-        tables = _our_own(data, previews)
+        recorded = _recorded(data, previews)
+        people = {session.participant for session in recorded.sessions}
+        parts = parts_of(recorded.records(), recorded.files, where=str(data))
     else:
         tables = collecting.collect_from(data, platform, mapping=mapping, materials=materials, name=name)
+        people, parts = set(tables["sessions"]["participant"]), [tables]
     if prolific is not None:
-        tables = demographics.join(tables, demographics.read(prolific), name)
-    return tables
+        parts = demographics.join(parts, people, demographics.read(prolific), name)
+    yield from parts
 
 
-def _our_own(data: str | Path, previews: bool) -> dict[str, pd.DataFrame]:
-    files, records = _recorded(data, previews)
-    if not records:
-        looks = "" if previews else " (previews count with --previews)"
-        raise study.DataError(f"{data}: holds no sessions; expected at least one{looks}")
-    return tables_of(records, files, where=str(data))
+@dataclass(frozen=True)
+class _Recorded:
+    """Sessions of our own: the versions that they ran, by SHA-256, and their records one after the other."""
+
+    files: Mapping[str, VersionFile]
+    sessions: Sequence[Session]
+    records: Callable[[], Iterator[SessionRecord]]
 
 
-def _recorded(data: str | Path, previews: bool) -> tuple[Mapping[str, VersionFile], list[SessionRecord]]:
+def _recorded(data: str | Path, previews: bool) -> _Recorded:
+    """Return the sessions of a database or a folder; raises `DataError` where there are none, or a version is missing."""
     path = Path(data)
     database = path / "study.sqlite" if path.is_dir() else path
     if "://" in str(data) or database.is_file():
@@ -83,10 +116,17 @@ def _recorded(data: str | Path, previews: bool) -> tuple[Mapping[str, VersionFil
         from .server.store import Store
 
         store = Store(str(data) if "://" in str(data) else sqlite_url(database), create=False)
-        return store.files(), list(store.records(previews=previews))
-    if not path.is_dir():
+        made = _Recorded(store.files(), store.sessions(previews=previews), partial(store.records, previews=previews))
+    elif path.is_dir():
+        sessions = [session for session in read_sessions(path) if previews or session.source != "preview"]
+        made = _Recorded(read_files(path), sessions, partial(read_records, path, sessions))
+    else:
         raise FileNotFoundError(f"{data}: there is no such file or folder; expected a database or a folder of sessions")
-    return read_files(path), [r for r in read_records(path) if previews or r.session.source != "preview"]
+    if not made.sessions:
+        looks = "" if previews else " (previews count with --previews)"
+        raise study.DataError(f"{data}: holds no sessions; expected at least one{looks}")
+    check_versions(str(data), made.files, made.sessions)
+    return made
 
 
 def _check_database(path: Path) -> None:

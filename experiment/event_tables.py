@@ -1,16 +1,18 @@
 """Tables from events: one reader for sessions of the server, of the lab and of simulations."""
 
 import logging
+import pickle
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from tempfile import TemporaryFile
 from typing import Any
 
 import pandas as pd
 
 from gardenpath import study
 from gardenpath.stimuli import Item, Materials, Paradigm, conditions_table, items_table, words_table
-from gardenpath.study.formula_columns import with_formula_columns
+from gardenpath.study.formula_columns import accuracy_of, questions, usable_factors, with_formula_columns
 from gardenpath.study.screens import Form
 
 from .records import record_of
@@ -25,41 +27,102 @@ MADE = ("readings", "responses", "sessions", "demographics")
 Rows = dict[str, list[dict[str, Any]]]  # by table
 
 
-def tables_of(
-    records: Sequence[SessionRecord], files: Mapping[str, VersionFile], *, where: str = "sessions"
-) -> dict[str, pd.DataFrame]:
+PART = 20_000  # rows that are made into a frame at once: what a part takes in memory
+Tables = dict[str, pd.DataFrame]
+
+
+def tables_of(records: Sequence[SessionRecord], files: Mapping[str, VersionFile], *, where: str = "sessions") -> Tables:
     """Return the tables of sessions, as `collect` does; `files` holds the versions that they ran, by SHA-256."""
-    _check(where, files, records)
+    check_versions(where, files, [record.session for record in records])
+    return joined(parts_of(records, files, where=where))
+
+
+def joined(parts: Iterable[Tables]) -> Tables:
+    """Return whole tables from parts whose rows follow each other."""
+    made: dict[str, list[pd.DataFrame]] = defaultdict(list)
+    for part in parts:
+        for name, rows in part.items():
+            made[name].append(rows)
+    return {name: pd.concat(rows, ignore_index=True) for name, rows in made.items()}
+
+
+def parts_of(
+    records: Iterable[SessionRecord], files: Mapping[str, VersionFile], *, where: str = "sessions"
+) -> Iterator[Tables]:
+    """Yield the tables of sessions in parts; the first has every table but demographics, those of sessions without a row.
+
+    No record is kept, so that a study of any size takes the same memory. Responses wait in a temporary file, since each
+    holds the accuracy of its participant in all sessions.
+    """
     materials = materials_of(files.values())
     conditions = conditions_table(materials)
-    made = [rows for record in records if (rows := _made(record, files[record.session.version_sha256])) is not None]
-    try:
-        tables = _frames(made, conditions)
-    except study.DataError:
-        made = [rows for rows in made if _fits(rows, conditions)]
-        tables = _frames(made, conditions)
-    if records and not made:
-        raise study.DataError(f"{where}: no session can become tables; the warnings say why of each")
-    return {"items": items_table(materials), "conditions": conditions, "words": words_table(materials), **tables}
+    yield {
+        "items": items_table(materials),
+        "conditions": conditions,
+        "words": words_table(materials),
+        **{name: frame(name, [], conditions) for name in ("readings", "responses", "sessions")},
+    }
+    shown = {sha256: [ShownTrial.of(trial) for trial in file.version.trials] for sha256, file in files.items()}
+    sessions: list[pd.DataFrame] = []
+    tallies: list[pd.DataFrame] = []
+    made: list[Rows] = []
+    read = 0
+    with TemporaryFile() as waiting:
+
+        def part() -> Tables:
+            try:
+                frames = _frames(made)
+            except study.DataError:
+                made[:] = [rows for rows in made if _fits(rows)]
+                frames = _frames(made)
+            sessions.append(frames.pop("sessions"))
+            tallies.append(questions(frames["responses"]))
+            pickle.dump(frames.pop("responses"), waiting)
+            made.clear()
+            return {name: table for name, table in frames.items() if len(table)}
+
+        for record in records:
+            sha256 = record.session.version_sha256
+            if (rows := _made(record, files[sha256], shown[sha256])) is not None:
+                made.append(rows)
+            read += 1
+            if sum(len(one["readings"]) + len(one["responses"]) for one in made) >= PART:
+                yield part()
+        yield part()
+        recorded = pd.concat(sessions, ignore_index=True)
+        if read and not len(recorded):
+            raise study.DataError(f"{where}: no session can become tables; the warnings say why of each")
+        accuracy = accuracy_of(tallies)
+        conditions = usable_factors(conditions, say=False)
+        waiting.seek(0)
+        for _ in tallies:
+            responses = with_formula_columns(pickle.load(waiting), conditions=conditions, accuracy=accuracy)
+            yield {"responses": study.check(responses, "responses")}
+    yield {"sessions": study.check(recorded, "sessions")}
 
 
-def _made(record: SessionRecord, file: VersionFile) -> Rows | None:
+def _made(record: SessionRecord, file: VersionFile, shown: Sequence[ShownTrial]) -> Rows | None:
     """Return a session's rows; one that has none, whatever a stranger sent, takes nobody else's with it."""
     try:
-        return _rows_of(record, file)
+        return _rows_of(record, file, shown)
     except Exception as error:
         _set_aside(record.session.id, error)
         return None
 
 
-def _fits(rows: Rows, conditions: pd.DataFrame) -> bool:
+def _fits(rows: Rows) -> bool:
     """Return whether a session's rows make tables by themselves; one whose rows do not is set aside."""
     try:
-        _frames([rows], conditions)
+        _frames([rows])
     except study.DataError as error:
         _set_aside(rows["sessions"][0]["session"], error)
         return False
     return True
+
+
+def _frames(sessions: Sequence[Rows]) -> Tables:
+    """Return the tables of the sessions' rows, without what depends on other sessions."""
+    return {name: frame(name, [row for one in sessions for row in one[name]]) for name in MADE}
 
 
 def _set_aside(session: str, error: Exception) -> None:
@@ -67,45 +130,37 @@ def _set_aside(session: str, error: Exception) -> None:
     log.warning("session %s is set aside: it cannot become tables (%s); please report this", session, what)
 
 
-def _frames(sessions: Sequence[Rows], conditions: pd.DataFrame) -> dict[str, pd.DataFrame]:
-    """Return the tables of the sessions' rows; demographics only where there are any."""
-    rows = {name: [row for one in sessions for row in one[name]] for name in MADE}
-    frames = {name: frame(name, of, conditions if name == "responses" else None) for name, of in rows.items()}
-    return {name: table for name, table in frames.items() if name != "demographics" or len(table)}
+def _rows_of(record: SessionRecord, file: VersionFile, shown: Sequence[ShownTrial]) -> Rows:
+    """Return a session's rows by table, of the events that its script knows; others are named on the log.
 
-
-def _rows_of(record: SessionRecord, file: VersionFile) -> Rows:
-    """Return a session's rows by table, of the events that its script knows; others are named on the log."""
-    sift, session = sifted(record, file), record.session
+    `shown` is what the version's trials show.
+    """
+    sift, session, lost = sifted(record, file), record.session, _lost(record)
     if sift.apart:
         first = min(sift.apart)
-        said = "session %s: %d events are set apart; first number %d: %s"
-        log.warning(said, session.id, len(sift.apart), first, sift.apart[first])
+        number = f"{len(sift.apart)} events are" if len(sift.apart) > 1 else "1 event is"
+        log.warning("session %s: %s set apart; first number %d: %s", session.id, number, first, sift.apart[first])
+    if session.finished is not None and lost:
+        log.warning("session %s was finished, but %s; it counts as incomplete", session.id, lost)
     known = replace(record, events=sift.known)
+    steps, starts = steps_of(session, file), _starts(known.events)
     rows: Rows = {name: [] for name in MADE}
-    for run in _runs(known, file):
-        for table, row in _rows(session, file, run):
+    for run in _runs(session.id, steps, starts):
+        for table, row in _rows(session, file, shown, run):
             rows[table].append(row)
-    rows["sessions"].append(
-        {**_session_row(known, file), "complete": session.finished is not None and not _lost(record)}
-    )
+    rows["sessions"].append(_session_row(known, steps, starts, complete=session.finished is not None and not lost))
     return rows
 
 
-def _check(data: str, files: Mapping[str, VersionFile], records: Sequence[SessionRecord]) -> None:
-    """Raise `DataError` where a session's version is gone, and say which finished sessions have lost events."""
-    gone = Counter(
-        (r.session.version, r.session.version_sha256) for r in records if r.session.version_sha256 not in files
-    )
+def check_versions(data: str, files: Mapping[str, VersionFile], sessions: Iterable[Session]) -> None:
+    """Raise `DataError` where a session's version is gone."""
+    gone = Counter((s.version, s.version_sha256) for s in sessions if s.version_sha256 not in files)
     if gone:
         raise study.DataError(
             f"{data}: {count} session{'s' * (count > 1)} ran {version} ({sha256[:12]}...), whose file is missing; give the "
             "versions that were shown then"
             for (version, sha256), count in sorted(gone.items())
         )
-    for record in records:
-        if record.session.finished is not None and (what := _lost(record)):
-            log.warning("session %s was finished, but %s; it counts as incomplete", record.session.id, what)
 
 
 def materials_of(files: Iterable[VersionFile]) -> Materials:
@@ -138,13 +193,12 @@ class _Run:
     seen_before: bool
 
 
-def _runs(record: SessionRecord, file: VersionFile) -> Iterator[_Run]:
+def _runs(session: str, steps: Sequence[Placed], starts: Mapping[int, list[list[Event]]]) -> Iterator[_Run]:
     """Yield a session's steps in order; of one begun again after a reload only the last run counts."""
-    steps = steps_of(record.session, file)
-    for number, runs in sorted(_starts(record.events).items()):
+    for number, runs in sorted(starts.items()):
         *aborted, last = runs
         if aborted:
-            log.info("session %s: step %d was begun again; its first run is left out", record.session.id, number)
+            log.info("session %s: step %d was begun again; its first run is left out", session, number)
         seen = any(event.kind in ("word", "outcome") for run in aborted for event in run)
         yield _Run(steps[number], tuple(last), seen)
 
@@ -167,7 +221,9 @@ def _session_place(session: Session) -> dict[str, Any]:
     return {"participant": session.participant, "session": session.id, "experiment": experiment, "version": version}
 
 
-def _rows(session: Session, file: VersionFile, run: _Run) -> Iterator[tuple[str, dict[str, Any]]]:
+def _rows(
+    session: Session, file: VersionFile, shown: Sequence[ShownTrial], run: _Run
+) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield the rows of a step, with the table that each belongs to."""
     step = run.placed.step
     if step.trial is None:
@@ -181,14 +237,13 @@ def _rows(session: Session, file: VersionFile, run: _Run) -> Iterator[tuple[str,
         "paradigm": trial.item.paradigm,
         "item": trial.item.id,
     }
-    shown = ShownTrial.of(trial)
     flags = frozenset({"seen_before"} if run.seen_before else ())
     for n, screen in enumerate(step.screens):
         events = [event for event in run.events if event.screen == n]
         if events and screen.task != "page":
             record = record_of(screen, events, flags=flags)
-            for table, row in rows_of(record, shown):
-                yield table, {**place, **row}
+            for table, row in rows_of(record, shown[step.trial]):
+                yield table, place | row
 
 
 def _demographics(session: Session, run: _Run) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -211,22 +266,24 @@ def _lost(record: SessionRecord) -> str | None:
     return None if any(event.kind == "end" for event in record.events) else "its last events are missing"
 
 
-def _session_row(record: SessionRecord, file: VersionFile) -> dict[str, Any]:
+def _session_row(
+    record: SessionRecord, steps: Sequence[Placed], starts: Mapping[int, list[list[Event]]], *, complete: bool
+) -> dict[str, Any]:
     session = record.session
     visit = next((event.value for event in record.events if event.kind == "visit"), {})
-    steps = steps_of(session, file)
-    starts = [runs for number, runs in _starts(record.events).items() if steps[number].position is not None]
+    trials = [runs for number, runs in starts.items() if steps[number].position is not None]
     return {
         **_session_place(session),
         "slot": session.slot,
         "started": session.started,
         "finished": session.finished,
+        "complete": complete,
         "source": session.source,
         "revision": session.revision,
         "late": session.late,
         "excluded": session.excluded,
-        "trials": len(starts),
-        "aborted": sum(len(runs) - 1 for runs in starts),
+        "trials": len(trials),
+        "aborted": sum(len(runs) - 1 for runs in trials),
         "device": visit.get("device"),
         "refresh_hz": visit.get("refresh_hz"),
     }
@@ -234,9 +291,6 @@ def _session_row(record: SessionRecord, file: VersionFile) -> dict[str, Any]:
 
 def frame(name: str, rows: list[dict[str, Any]], conditions: pd.DataFrame | None = None) -> pd.DataFrame:
     """Return a checked table of these rows, that of responses with what formulas need."""
-    columns: dict[str, list[Any]] = defaultdict(list)
-    for row in rows:
-        for column, value in row.items():
-            columns[column].append(value)
-    made = pd.DataFrame(columns, columns=study.TABLES[name].names)
+    names = study.TABLES[name].names
+    made = pd.DataFrame({column: [row.get(column) for row in rows] for column in names}, columns=names)
     return study.check(with_formula_columns(made, made, conditions) if name == "responses" else made, name)

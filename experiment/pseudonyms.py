@@ -1,10 +1,13 @@
 """Keyed hashes in place of participants' ids: who has the key can recognise people, nobody else can."""
 
 import hmac
+import os
 import re
 import secrets
+import shutil
 from collections.abc import Callable
 from pathlib import Path
+from tempfile import NamedTemporaryFile
 
 from gardenpath import study
 
@@ -35,10 +38,17 @@ def known_key(path: str | Path, used_by: str = "the study's data") -> bytes:
 
 
 def secret(path: str | Path, make: Callable[[], str]) -> str:
-    """Return the text of a file that only its owner can read; it is made on first use."""
+    """Return the text of a file that only its owner can read; it is made on first use, by one of several processes."""
     path = Path(path)
     if not path.exists():
-        with study.files.atomic(path) as temporary:
-            temporary.write_text(make())
-        path.chmod(0o600)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with NamedTemporaryFile("w", dir=path.parent, prefix=f".{path.name}.") as temporary:  # of mode 600
+            temporary.write(make())
+            temporary.flush()
+            try:
+                os.link(temporary.name, path)
+            except FileExistsError:
+                pass  # another process was first, and its text is everybody's
+            except OSError:  # a disk without hard links
+                shutil.copy(temporary.name, path)
     return path.read_text("utf-8").strip()

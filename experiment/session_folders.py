@@ -3,7 +3,7 @@
 import dataclasses
 import json
 import logging
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TypeVar
 
@@ -20,11 +20,8 @@ APART = "apart.jsonl"  # beside the events, where some were set apart as they ca
 
 def write_record(folder: Path, record: SessionRecord, file: VersionFile) -> None:
     """Write a session with its events and, once, the version it ran."""
-    study.files.write_text(
-        folder / record.session.id / "events.jsonl", "".join(_line(event) for event in record.events)
-    )
-    if record.apart:
-        study.files.write_text(folder / record.session.id / APART, "".join(_line(one) for one in record.apart))
+    for name, text in record_texts(record).items():
+        study.files.write_text(folder / record.session.id / name, text)
     write_session(folder, record.session, file)
 
 
@@ -35,13 +32,21 @@ def write_session(folder: Path, session: Session, file: VersionFile | None = Non
     events = folder / session.id / "events.jsonl"
     if not events.exists():
         study.files.write_text(events, "")
-    study.files.write_text(
-        folder / session.id / "session.json", json.dumps(dataclasses.asdict(session), indent=1) + "\n"
-    )
+    study.files.write_text(folder / session.id / "session.json", session_text(session))
 
 
-def _line(event: Event | Apart) -> str:
-    return json.dumps(vars(event), ensure_ascii=False) + "\n"
+def session_text(session: Session) -> str:
+    """Return the content of a session's session.json."""
+    return json.dumps(dataclasses.asdict(session), indent=1) + "\n"
+
+
+def record_texts(record: SessionRecord) -> dict[str, str]:
+    """Return the files of what a session left, by name: an event a line, and what was set apart where there is any."""
+    left: dict[str, Iterable[Event | Apart]] = {"events.jsonl": record.events}
+    if record.apart:
+        left[APART] = record.apart
+    line = json.JSONEncoder(ensure_ascii=False).encode
+    return {name: "".join(f"{line(vars(event))}\n" for event in events) for name, events in left.items()}
 
 
 def read_files(folder: Path) -> dict[str, VersionFile]:
@@ -57,13 +62,18 @@ def read_files(folder: Path) -> dict[str, VersionFile]:
     return {path.stem: parse_version(path.read_text("utf-8"), str(path)) for path in paths}
 
 
-def read_records(folder: Path) -> Iterator[SessionRecord]:
-    """Yield the sessions of a folder, ordered by start."""
+def read_sessions(folder: Path) -> list[Session]:
+    """Return the sessions of a folder without their events, ordered by start."""
     paths = sorted(folder.glob("*/session.json"))
     for orphan in sorted({path.parent for path in folder.glob("*/events.jsonl")} - {path.parent for path in paths}):
         log.warning("%s: events without a session.json; this session is left out", orphan)
     sessions = [study.config.structure(Session, study.files.read_json(path), where=str(path)) for path in paths]
-    for session in sorted(sessions, key=lambda s: (s.started, s.id)):
+    return sorted(sessions, key=lambda s: (s.started, s.id))
+
+
+def read_records(folder: Path, sessions: Iterable[Session] | None = None) -> Iterator[SessionRecord]:
+    """Yield the sessions of a folder, or these of them, ordered by start."""
+    for session in read_sessions(folder) if sessions is None else sessions:
         path = folder / session.id / "events.jsonl"
         yield SessionRecord(session, tuple(_events(path)), tuple(_apart(path.with_name(APART))))
 

@@ -8,6 +8,7 @@ from .measures.unigrams import read_unigrams
 from .models.interface import Model
 from .models.ngram import estimate_ngram
 from .scoring import Scores, evaluate, layout_noise, score, token_tables, within_noise
+from .sentences_elsewhere import pairs_from
 from .tokens.protocols import PROTOCOLS
 from .tokens.token_table import TokenTable
 
@@ -22,6 +23,7 @@ __all__ = [
     "evaluate",
     "layout_noise",
     "load",
+    "pairs_from",
     "read_unigrams",
     "region_lp",
     "score",

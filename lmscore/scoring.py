@@ -29,6 +29,7 @@ SAMPLED = 32  # pairs that are scored a second time to measure layout noise
 
 log = logging.getLogger("gardenpath")
 Result = TypeVar("Result")
+Values = dict[tuple[str, str, str], float]
 
 
 class Scores(NamedTuple):
@@ -149,7 +150,7 @@ def evaluate(
 
     reductions.check_measures(measures)
     measures = list(dict.fromkeys(measures))
-    materials = _minimal_pairs(materials)
+    materials = minimal_pairs(materials)
     model = load(model) if isinstance(model, (str, Path)) else model
     protocol = chosen(protocol, model.name, model.masked)
     counted = _unigrams(unigrams, model, protocol)
@@ -161,8 +162,16 @@ def evaluate(
         materials, model, protocol=protocol, columns=_summed(protocol), batch_tokens=batch_tokens, progress=progress
     )
     values = _values(scored, measures, counted)
+    rows = pair_rows(materials, values, measures, model.name, protocol.name)
+    return study.check(pd.DataFrame(rows), "pairs")
+
+
+def pair_rows(
+    materials: Materials, values: Values, measures: Iterable[str], model: str, protocol: str
+) -> list[dict[str, object]]:
+    """Return the rows of the table `pairs`; `values` are scores in nats by item, condition and measure."""
     phenomena = {paradigm.id: paradigm.phenomenon for paradigm in materials.paradigms}
-    rows = []
+    rows: list[dict[str, object]] = []
     for measure in measures:
         compared = [item for item in materials.items if _is_compared(item, measure, values)]
         _check_compared(measure, len(compared), len(materials.items))
@@ -170,9 +179,9 @@ def evaluate(
             good, bad = (values[item.id, condition, measure] for condition in (GRAMMATICAL, UNGRAMMATICAL))
             place = {"phenomenon": phenomena[item.paradigm], "paradigm": item.paradigm, "item": item.id}
             verdict = {"grammatical": good, "ungrammatical": bad, "correct": good > bad, "tie": good == bad}
-            whose = {"model": model.name, "protocol": protocol.name, "language": item.language}
+            whose = {"model": model, "protocol": protocol, "language": item.language}
             rows.append({**whose, **place, "measure": measure, **verdict})
-    return study.check(pd.DataFrame(rows), "pairs")
+    return rows
 
 
 def layout_noise(
@@ -344,9 +353,6 @@ def _raise(faults: Sequence[str]) -> None:
         raise study.DataError([*faults[:SHOWN], *more])
 
 
-Values = dict[tuple[str, str, str], float]
-
-
 def _values(scored: Sequence[Scored], measures: Iterable[str], unigrams: Unigrams | None) -> Values:
     """Return every measure that a sentence has by (item, condition, measure); the same tokens have the same value."""
     known: dict[object, float | None] = {}
@@ -371,7 +377,7 @@ def _values(scored: Sequence[Scored], measures: Iterable[str], unigrams: Unigram
     }
 
 
-def _minimal_pairs(materials: Materials) -> Materials:
+def minimal_pairs(materials: Materials) -> Materials:
     """Return the paradigms that are minimal pairs, with their items; each must have both members."""
     kept = tuple(p for p in materials.paradigms if p.is_minimal_pair())
     names = {p.id for p in kept}

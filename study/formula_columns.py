@@ -2,6 +2,7 @@
 
 import logging
 import re
+from collections.abc import Sequence
 
 import pandas as pd
 
@@ -40,12 +41,16 @@ def name_fault(factor: str) -> str | None:
 
 
 def with_formula_columns(
-    frame: pd.DataFrame, responses: pd.DataFrame | None = None, conditions: pd.DataFrame | None = None
+    frame: pd.DataFrame,
+    responses: pd.DataFrame | None = None,
+    conditions: pd.DataFrame | None = None,
+    *,
+    accuracy: pd.Series | None = None,
 ) -> pd.DataFrame:
     """Return trials with log_trial, question_accuracy and a column for each factor, as tables of results have them.
 
-    question_accuracy is that of each participant in `responses`; the factors' levels are those of the table `conditions`, of a
-    pair where both sentences have the same. A factor that cannot be a column is left out and named on the log.
+    question_accuracy is that of each participant in `responses`, or as `accuracy` says; the factors' levels are those of the table
+    `conditions`, of a pair where both sentences have the same. A factor that cannot be a column is left out and named on the log.
 
     >>> trials = pd.DataFrame({"participant": ["P1"], "trial": [0], "paradigm": ["key"], "condition": ["sg.pl"]})
     >>> levels = [("key", "sg.pl", "head", "sg"), ("key", "sg.pl", "attractor", "pl")]
@@ -55,7 +60,8 @@ def with_formula_columns(
     """
     import numpy as np
 
-    accuracy = pd.Series(dtype="float64") if responses is None else question_accuracy(responses)
+    if accuracy is None:
+        accuracy = accuracy_of([] if responses is None else [questions(responses)])
     computed = frame.assign(
         log_trial=np.log1p(frame["trial"].to_numpy(dtype="float64")),
         question_accuracy=frame["participant"].map(accuracy).astype("float64"),
@@ -63,24 +69,40 @@ def with_formula_columns(
     return computed if conditions is None else _with_factors(computed, conditions)
 
 
-def question_accuracy(responses: pd.DataFrame) -> pd.Series:
-    """Return each participant's share of comprehension questions answered right, practice and unanswered ones left out."""
+def questions(responses: pd.DataFrame) -> pd.DataFrame:
+    """Return each participant's number (`size`) of comprehension questions answered, and how many of them right (`sum`)."""
     asked = responses[
         (responses["task"] == "question")
         & (responses["role"] != "practice")
         & responses["response"].notna()
         & responses["correct"].notna()
     ]
-    return asked["correct"].astype("float64").groupby(asked["participant"]).mean()
+    return asked["correct"].astype("float64").groupby(asked["participant"]).agg(["sum", "size"])
 
 
-def _with_factors(frame: pd.DataFrame, conditions: pd.DataFrame) -> pd.DataFrame:
+def accuracy_of(tallies: Sequence[pd.DataFrame]) -> pd.Series:
+    """Return each participant's share of questions answered right, of tallies as `questions` returns them."""
+    if not tallies:
+        return pd.Series(dtype="float64")
+    tally = pd.concat(tallies)
+    tally = tally.groupby(tally.index).sum()
+    return tally["sum"] / tally["size"]
+
+
+def usable_factors(conditions: pd.DataFrame, *, say: bool = True) -> pd.DataFrame:
+    """Return the levels of the factors that can be columns; with `say` the others are named on the log."""
     # What a paradigm's one factor, condition, says stands in the column of that name.
     stated = conditions[(conditions["factor"] != "condition") | (conditions["level"] != conditions["condition"])]
     faults = {factor: name_fault(factor) for factor in map(str, stated["factor"].unique())}
     for fault in filter(None, faults.values()):
-        log.warning("%s; its levels are in the table conditions alone", fault)
-    factors = [factor for factor, fault in faults.items() if fault is None]
+        if say:
+            log.warning("%s; its levels are in the table conditions alone", fault)
+    return stated[stated["factor"].map(faults).isna()]
+
+
+def _with_factors(frame: pd.DataFrame, conditions: pd.DataFrame) -> pd.DataFrame:
+    stated = usable_factors(conditions)
+    factors = [str(factor) for factor in stated["factor"].unique()]
     levels: dict[tuple[str, str], dict[str, str]] = {}
     for row in stated.itertuples():
         levels.setdefault((str(row.paradigm), str(row.condition)), {})[str(row.factor)] = str(row.level)

@@ -4,8 +4,10 @@ A table on disk is a CSV file (UTF-8, header; TRUE and FALSE, which R and pandas
 spreadsheet would take for formulas) or Parquet.
 """
 
+import csv
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -253,7 +255,6 @@ def read_csv(path: str | Path, separator: str = ",") -> pd.DataFrame:
     ...     read_csv(f"{folder}/cells.csv").loc[0].tolist()
     ['the', '01']
     """
-    import csv
     import io
 
     rows = list(csv.reader(io.StringIO(read_text(path), newline=""), delimiter=separator))
@@ -290,7 +291,6 @@ def dictionary(tables: Mapping[str, pd.DataFrame]) -> str:
     >>> print(dictionary({"conditions": pd.DataFrame()}).splitlines()[1])
     conditions,a factor's level in a condition,paradigm,string,paradigm,no,yes
     """
-    import csv
     import io
 
     text = io.StringIO(newline="")
@@ -324,19 +324,87 @@ def write(
     ...     write(frame, "conditions", folder, command="by hand").name
     'conditions.csv'
     """
-    if parquet:
-        require("pyarrow", "parquet")
-    checked = check(frame, name)
-    path = Path(folder) / f"{name}.{'parquet' if parquet else 'csv'}"
-    with atomic(path) as temporary:
-        if parquet:
-            checked.to_parquet(temporary, index=False)
-        else:
-            safe_cells(_with_truth_in_capitals(checked)).to_csv(
-                temporary, index=False, lineterminator="\n", encoding="utf-8"
+    written = write_parts(
+        [{name: frame}], folder, command=command, inputs=inputs, seed=seed, notes=notes, parquet=parquet
+    )
+    return next(iter(written))
+
+
+def write_parts(
+    parts: Iterable[Mapping[str, pd.DataFrame]],
+    folder: str | Path,
+    *,
+    command: str,
+    inputs: Iterable[str | Path] = (),
+    seed: int | None = None,
+    notes: Mapping[str, object] | None = None,
+    parquet: bool = False,
+    force: bool = True,
+    dictionary: bool = False,
+) -> dict[Path, int]:
+    """Write tables that come in parts as `write` does, all of them or none, and return the number of rows of each file.
+
+    One part at a time is in memory. Raises `FileExistsError` for tables that are there already, unless `force`.
+    With `dictionary` their data dictionary is written as well.
+
+    >>> import tempfile
+    >>> one, two = (pd.DataFrame({"paradigm": [p], "condition": ["a"], "factor": ["f"], "level": ["no"]}) for p in "pq")
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     list(write_parts([{"conditions": one}, {"conditions": two}], folder, command="by hand").values())
+    [2]
+    """
+    rows: dict[Path, int] = {}
+    add: dict[Path, Callable[[pd.DataFrame], None]] = {}
+    first: dict[str, pd.DataFrame] = {}
+    with ExitStack() as stack:
+        for part in parts:
+            paths = {name: Path(folder) / f"{name}.{'parquet' if parquet else 'csv'}" for name in part}
+            refuse_overwrite([path for path in paths.values() if path not in rows], force)
+            for name, path in paths.items():
+                checked = check(part[name], name)
+                if path not in rows:
+                    temporary = stack.enter_context(atomic(path))
+                    add[path] = stack.enter_context((_parquet if parquet else _csv)(temporary, checked))
+                    first[name], rows[path] = checked.head(0), 0
+                add[path](checked)
+                rows[path] += len(checked)
+    for path in rows:
+        write_sidecar(path, command=command, inputs=inputs, seed=seed, notes=notes)
+    if dictionary:
+        write_dictionary(first, folder)
+    return rows
+
+
+@contextmanager
+def _csv(path: Path, first: pd.DataFrame) -> Iterator[Callable[[pd.DataFrame], None]]:
+    """Give what adds rows to a CSV file of a table with the columns of `first`."""
+    with path.open("w", encoding="utf-8", newline="") as stream:
+        lines = csv.writer(stream, lineterminator="\n")
+        lines.writerow(first.columns)
+
+        def add(frame: pd.DataFrame) -> None:
+            # As pandas writes them, in three quarters of the time.
+            columns = (
+                cells.to_numpy(object, na_value="").tolist()
+                for _, cells in safe_cells(_with_truth_in_capitals(frame)).items()
             )
-    write_sidecar(path, command=command, inputs=inputs, seed=seed, notes=notes)
-    return path
+            lines.writerows(zip(*columns, strict=True))
+
+        yield add
+
+
+@contextmanager
+def _parquet(path: Path, first: pd.DataFrame) -> Iterator[Callable[[pd.DataFrame], None]]:
+    """Give what adds rows to a Parquet file of a table with the columns of `first`."""
+    pyarrow, parquet = require("pyarrow", "parquet"), require("pyarrow.parquet", "parquet")
+    schema = pyarrow.Schema.from_pandas(first, preserve_index=False)
+    with parquet.ParquetWriter(path, schema) as file:
+
+        def add(frame: pd.DataFrame) -> None:
+            if len(frame):  # no group of no rows
+                file.write_table(pyarrow.Table.from_pandas(frame, schema, preserve_index=False))
+
+        yield add
 
 
 def _with_truth_in_capitals(frame: pd.DataFrame) -> pd.DataFrame:

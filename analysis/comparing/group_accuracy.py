@@ -24,12 +24,12 @@ def accuracy_by(
     `groups` (`stimuli.groups_of`, or a table of one's own) has the columns `factor`, `level`, and `paradigm` or `item`, a row for
     each that belongs to the level; what it does not name is left out, and a name that the pairs do not have is a `DataError`.
     `people` has paradigm and accuracy (`people_accuracies`). `accuracy` is over pairs, a tie being half a success, with its Wilson
-    interval; `mean` is over paradigms, with a bootstrap over them (none under 10), and differences are of means.
+    interval; `mean_accuracy` is over paradigms, with a bootstrap over them (none under 10), and differences are of means.
 
     >>> rows = [("m", "p", "npi", f"p{k % 2}", f"i{k}", "lp", -1.0, -2.0, k % 4 > 0, False) for k in range(8)]
     >>> names = "model protocol phenomenon paradigm item measure grammatical ungrammatical correct tie".split()
     >>> groups = pd.DataFrame({"paradigm": ["p1", "p0"], "factor": "attractor", "level": ["none", "relational"]})
-    >>> accuracy_by(pd.DataFrame(rows, columns=names), groups)[["level", "n", "mean", "difference"]].to_numpy().tolist()
+    >>> accuracy_by(pd.DataFrame(rows, columns=names), groups)[["level", "n", "mean_accuracy", "difference"]].to_numpy().tolist()
     [['none', 4, 1.0, 0.0], ['relational', 4, 0.5, -0.5]]
     """
     key = _key(groups)
@@ -78,14 +78,14 @@ def _levels(
             low, high = ratio_interval(by_paradigm, [1] * len(by_paradigm), seed=seed)
             whose = asked.reindex(by_paradigm.index).dropna()
             here = {
-                "mean": float(by_paradigm.mean()),
+                "mean_accuracy": float(by_paradigm.mean()),
                 "people": float(whose.mean()) if len(whose) == len(by_paradigm) else None,
             }
             first = first or here
             yield {
                 "factor": factor, "level": level, "paradigms": len(by_paradigm), "n": len(rows), "ties": int(rows["tie"].sum()),
                 "accuracy": rows["won"].mean(), "wilson_low": wilson_low[0], "wilson_high": wilson_high[0], **here, "low": low,
-                "high": high, "difference": _less(here["mean"], first["mean"]),
+                "high": high, "difference": _less(here["mean_accuracy"], first["mean_accuracy"]),
                 "people_difference": _less(here["people"], first["people"]),
             }  # fmt: skip
 

@@ -16,7 +16,8 @@ from .mixed_models import plain_cells
 NORMAL = 1.959964  # standard errors to each end of a 95 % interval, as mgcv draws them
 START = "starts_series"
 SERIES = ("session", "trial")  # a sentence's words, in the order read
-GROUPS = ("participant", "item", "token")
+RANDOM = " + ".join(f"s({group}, bs='re')" for group in ("participant", "item", "token"))
+OF_TEXTS = "s(item, bs='re')", ("item", "condition")  # of word means, whose series are texts
 
 
 def smooths(frame: pd.DataFrame, formula: str, *, series: Sequence[str] = (), rho: float | None = None) -> pd.DataFrame:
@@ -48,8 +49,7 @@ def curves(
     are left out.
     """
     of_surprisal = [f"s({name})" for name in at("surprisal", range(lags + 1))]
-    groups, series = (("item",), ("item", "condition")) if are_means(aligned) else (GROUPS, SERIES)
-    random = " + ".join(f"s({group}, bs='re')" for group in groups)
+    random, series = OF_TEXTS if are_means(aligned) else (RANDOM, SERIES)
     wanted = formula([*of_surprisal, *terms_of(aligned, range(lags + 1), surprisal=False)], random)
     tables: dict[str, list[pd.DataFrame]] = {"gam_terms": [], "smooths": []}
     for model, protocol, rows in by_model(aligned):

@@ -50,6 +50,7 @@ OF_SENTENCES = (
     "frequency_curves",
     "frequency_residuals",
     "delta_regressions",
+    "learning_curves",
     "proportion_tests",
     "group_differences",
     "rankings",

@@ -52,16 +52,15 @@ def say_unread(readings: Iterable[tuple[str, list[dict[str, Any]]]], lengths: Ma
             item, condition, word = row["item"], row["condition"], row["word"]
             read[where, row["session"], row["trial"], item, condition].add(word)
             longest[item, condition] = max(longest[item, condition], word + 1)
-    unread: dict[str, list[str]] = defaultdict(list)
+    unread: Counter[str] = Counter()
+    first: dict[str, str] = {}
     for (where, session, _, item, condition), words in read.items():
-        unread[where] += [
-            f"word {word} of item {item}, {condition}, session {session}"
-            for word in range(longest[item, condition])
-            if word not in words
-        ]
-    for where, places in unread.items():
-        if places:
-            log.warning("%s: %d words have no row and count as not read, first %s", where, len(places), places[0])
+        if lacking := longest[item, condition] - len(words):
+            unread[where] += lacking
+            word = min({*range(len(words) + 1)} - words)
+            first.setdefault(where, f"word {word} of item {item}, {condition}, session {session}")
+    for where, count in unread.items():
+        log.warning("%s: %d words have no row and count as not read, first %s", where, count, first[where])
 
 
 def completed(sessions: Sequence[ImportedSession], items: int, name: Callable[[str], str]) -> list[ImportedSession]:

@@ -4,7 +4,7 @@ import csv
 import logging
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -92,17 +92,20 @@ def _submission(row: Mapping[str, object]) -> Submission:
 
 
 def join(
-    tables: Mapping[str, pd.DataFrame], submissions: list[Submission], name: Callable[[str], str]
-) -> dict[str, pd.DataFrame]:
-    """Return the tables with the demographics of those who took part, and without anybody who has revoked consent.
+    parts: Iterable[Mapping[str, pd.DataFrame]],
+    people: set[str],
+    submissions: list[Submission],
+    name: Callable[[str], str],
+) -> Iterator[dict[str, pd.DataFrame]]:
+    """Yield the tables with the demographics of those who took part, and without anybody who has revoked consent.
 
-    `name` makes of a participant's id what stands in the tables. Every row of somebody whose submission says CONSENT_REVOKED is
-    removed, of all tables: whoever takes consent back must not be found in data that are passed on.
+    `parts` are the tables of these `people`, whole or in parts; `name` makes of a participant's id what stands in them. Every row
+    of somebody whose submission says CONSENT_REVOKED is removed, of all tables: whoever takes consent back must not be found in
+    data that are passed on.
     """
     by_person: dict[str, list[Submission]] = defaultdict(list)
     for one in submissions:
         by_person[name(one.participant)].append(one)
-    people = set(tables["sessions"]["participant"])
     if people.isdisjoint(by_person):
         raise study.DataError(
             f"none of the {len(people)} participants is among the export's {len(by_person)}; expected the same ids and the same "
@@ -110,20 +113,25 @@ def join(
         )
     revoked = {person for person, of in by_person.items() if any(one.revoked for one in of)}
     _report(by_person, people, revoked)
-    made = {
-        table: rows[~rows["participant"].isin(revoked)].reset_index(drop=True) if "participant" in rows else rows
-        for table, rows in tables.items()
-    }
-    answered = [
-        (person, session, field, answer)
-        for person, session in made["sessions"][["participant", "session"]].itertuples(index=False)
-        if person in by_person
-        for field, answer in by_person[person][-1].answers.items()
-    ]
-    demographics = pd.DataFrame(answered, columns=study.TABLES["demographics"].names)
-    both = pd.concat([made["demographics"], demographics]) if "demographics" in made else demographics
-    made["demographics"] = study.check(both.reset_index(drop=True), "demographics")
-    return made
+    answered: list[tuple[str, str, str, str]] = []
+    demographics: list[pd.DataFrame] = []
+    for part in parts:
+        made = {
+            table: rows[~rows["participant"].isin(revoked)].reset_index(drop=True) if "participant" in rows else rows
+            for table, rows in part.items()
+        }
+        if "demographics" in made:
+            demographics.append(made.pop("demographics"))
+        if "sessions" in made:
+            answered += [
+                (person, session, field, answer)
+                for person, session in made["sessions"][["participant", "session"]].itertuples(index=False)
+                if person in by_person
+                for field, answer in by_person[person][-1].answers.items()
+            ]
+        yield made
+    demographics.append(pd.DataFrame(answered, columns=study.TABLES["demographics"].names))
+    yield {"demographics": study.check(pd.concat(demographics, ignore_index=True), "demographics")}
 
 
 def _report(by_person: Mapping[str, list[Submission]], people: set[str], revoked: set[str]) -> None:

@@ -3,6 +3,7 @@
 import asyncio
 import hmac
 import math
+import os
 import re
 import secrets
 import statistics
@@ -38,6 +39,7 @@ from .store import Store
 COOKIE = "gardenpath-dashboard"
 HOURS = 12  # for so long a password given once is enough
 POLICY = "default-src 'none'; style-src 'self'; img-src 'self' data:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+LARGE = Path("/var/tmp")  # on the disk, where /tmp is in memory on many a server
 MANY_ABSENCES, MUCH_FAST = 5, 0.1
 LISTED = 50  # sessions on a page
 MOST_FIELDS = 20  # of a form
@@ -229,7 +231,7 @@ class Dashboard:
         if session.interruptions >= MANY_ABSENCES:
             flags.append(f"left the window {session.interruptions} times")
         if session.apart:
-            flags.append(f"{session.apart} events set apart")
+            flags.append(f"{session.apart} event{'s' * (session.apart > 1)} set apart")
         if session.state == "completed":
             checks = self._quality(session.id)
             if checks.fast > MUCH_FAST:
@@ -255,12 +257,13 @@ class Dashboard:
                 return await self._show(
                     request, token, fault="There are no sessions yet, so there is nothing to download.", status=404
                 )
-            folder = tempfile.TemporaryDirectory()
+            folder = tempfile.TemporaryDirectory(dir=LARGE if LARGE.is_dir() else None)
             path = Path(folder.name) / f"{kind}.zip"
             # A process of its own: making tables of a large study must not slow down anybody's page.
             words = [sys.executable, "-m", "gardenpath.experiment.server.download", kind, str(path)]
             process = await asyncio.create_subprocess_exec(
                 *words,
+                env={**os.environ, "TMPDIR": folder.name},
                 stdin=asyncio.subprocess.PIPE,
                 stdout=asyncio.subprocess.DEVNULL,
                 stderr=asyncio.subprocess.PIPE,

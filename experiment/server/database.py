@@ -13,6 +13,7 @@ import sqlalchemy as sa
 from gardenpath import study
 
 SCHEMA = 6
+OPENING = 76_141_517  # a lock's number, as good as any
 PATIENCE = 10_000  # ms that a writer of another process is waited for
 Row = sa.Row[Any]
 metadata = sa.MetaData()
@@ -160,6 +161,8 @@ class Database:
 
     def _open(self, url: str) -> None:
         with self.writing() as connection:
+            if self.engine.dialect.name == "postgresql":  # of several processes that begin at once one makes the tables
+                connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({OPENING})")
             exists = sa.inspect(connection).has_table(META.name)
             schema = connection.scalar(sa.select(META.c.schema)) if exists else None
             if schema is None:

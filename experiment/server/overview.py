@@ -90,6 +90,13 @@ def exclude(connection: sa.Connection, name: str, reason: str) -> str:
     return str(id)
 
 
+def release(connection: sa.Connection, submission: str, reason: str) -> bool:
+    """Mark the unfinished session of a submission as not counting; return whether it counted, unfinished, until now."""
+    of_submission = SESSIONS.c.id.in_(sa.select(PAYMENTS.c.session).where(PAYMENTS.c.submission == submission))
+    open_yet = SESSIONS.c.finished.is_(None) & SESSIONS.c.withdrawn.is_(None) & SESSIONS.c.excluded.is_(None)
+    return bool(connection.execute(SESSIONS.update().where(of_submission, open_yet).values(excluded=reason)).rowcount)
+
+
 def include(connection: sa.Connection, session: str) -> None:
     """Let a session count again; raises `KeyError` for one that is not known."""
     changed = connection.execute(SESSIONS.update().where(SESSIONS.c.id == session).values(excluded=None))

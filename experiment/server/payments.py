@@ -37,6 +37,11 @@ def settle(connection: sa.Connection, session: str, status: str, code: str | Non
     connection.execute(PAYMENTS.update().where(PAYMENTS.c.session == session).values(status=status, code=code))
 
 
+def note(connection: sa.Connection, submission: str, status: str) -> None:
+    """Note how a submission stands at its platform."""
+    connection.execute(PAYMENTS.update().where(PAYMENTS.c.submission == submission).values(status=status))
+
+
 def delete(connection: sa.Connection, sessions: Sequence[str]) -> None:
     """Delete what is noted for the payment of these sessions."""
     connection.execute(PAYMENTS.delete().where(PAYMENTS.c.session.in_(sessions)))

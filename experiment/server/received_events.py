@@ -1,6 +1,7 @@
 """Events as a client sends them: those that are some by their form, and what is kept apart as it came."""
 
 import json
+from collections.abc import Iterator
 from typing import Any
 
 from ..sessions import Apart, Event, event_faults
@@ -10,6 +11,7 @@ from .rate_limits import LONGEST_VALUE, MOST_EVENTS
 LONGEST_APART = 2_000  # characters of what is set apart
 # What the database can hold of the other numbers of an event.
 BELOW = {"visit": 10_000, "t": 1e12, "step": 100_000, "screen": 100_000}
+LARGEST = 1e15  # of numbers in a value, such as ms since 1970: what is computed from them stays a number
 
 
 def received(events: object) -> tuple[list[Event], list[Apart]]:
@@ -42,6 +44,16 @@ def _unbounded(event: Any) -> str | None:
     for name, below in BELOW.items():
         if abs(event[name] or 0) >= below:
             return f"{name} is over {below:.0f}; expected less"
+    if any(abs(number) >= LARGEST for number in _numbers(event["value"])):
+        return f"a number of its value is over {LARGEST:.0f}; expected less"
     if len(canonical(event["value"]).encode("utf-8")) > LONGEST_VALUE:
         return f"its value is over {LONGEST_VALUE} bytes"
     return None
+
+
+def _numbers(value: Any) -> Iterator[float]:
+    if isinstance(value, dict):
+        for one in value.values():
+            yield from _numbers(one)
+    elif isinstance(value, (int, float)):
+        yield value

@@ -2,6 +2,7 @@
 
 import contextlib
 import errno
+import gc
 import hmac
 import json
 import logging
@@ -144,6 +145,7 @@ class _Study:
             routes=[
                 Route("/", self._page(page / "index.html")),
                 Route("/static/{name}", _static(page)),
+                Route("/health", self._answered(self.health)),
                 Route("/api/openapi.json", lambda request: FileResponse(description)),
                 Route("/api/sessions", self._answered(self.open_session), methods=["POST"]),
                 Route(f"{session}/events", self._answered(self.put_events), methods=["PUT"]),
@@ -198,6 +200,13 @@ class _Study:
 
     # ------------------------------------------------------------------------------------------------- the calls
 
+    async def health(self, request: Request) -> Response:
+        try:
+            closed = await run_in_threadpool(lambda: self.store.closed)
+        except sa.exc.SQLAlchemyError:
+            return _error(503, "the database does not answer", wait=1)
+        return JSONResponse({"status": "ok", "closed": closed})
+
     async def open_session(self, request: Request) -> Response:
         body = await _body(request)
         preview = _preview(body.get("preview"), self.key)
@@ -208,7 +217,8 @@ class _Study:
         if source == "robot" and not _is_key(body.get("key"), self.key):
             raise PermissionError("source: 'robot' needs the experimenter's key, which stands in the preview links")
         who = person_in_lab(body) if source == "lab" else person(body)
-        if self.online.signed_links and not (preview or source == "lab" or is_signed(body, who, self.key)):
+        asked = self.online.signed_links and source == "server" and preview is None
+        if asked and not is_signed(body, who, self.key):
             raise Refused("unsigned", "the link is none of this study's; expected one that  gardenpath links  has made")
         arrival = Arrival(
             None if who is None else hash_participant(who.id, self.key),
@@ -510,6 +520,7 @@ def server(app: Starlette, *, proxy: str | None = None, patience: float = PATIEN
     A connection that takes longer than `patience`, in seconds, to send a request is dropped.
     """
     uvicorn = study.errors.require("uvicorn", "online")
+    gc.freeze()  # what was loaded stays: no request waits for a look through all of it
     trusted: dict[str, Any] = {"proxy_headers": proxy is not None, "forwarded_allow_ips": proxy or ""}
     options: dict[str, Any] = {"access_log": False, "log_level": "warning", "server_header": False}
     return uvicorn.Server(uvicorn.Config(app, http=impatient(patience), **options, **trusted))

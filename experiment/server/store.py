@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from ..sessions import Apart, Event, SessionRecord
+from ..sessions import Apart, Event, Session, SessionRecord
 from ..versions import VersionFile
 from . import departures, overview, payments, published_versions, stored_sessions
 from .arrivals import Arrival, Arrivals, Opened
@@ -162,6 +162,11 @@ class Store:
         with self.database.reading() as connection:
             return payments.listed(connection)
 
+    def note_payment(self, submission: str, status: str) -> None:
+        """Note how a submission stands at its platform."""
+        with self.database.writing() as connection:
+            payments.note(connection, submission, status)
+
     def forget_payments(self) -> int:
         """Delete every platform's id; return how many."""
         with self.database.writing() as connection:
@@ -182,6 +187,11 @@ class Store:
             raise ValueError("the reason is empty; expected why the session does not count")
         with self.database.exclusive() as connection:
             return overview.exclude(connection, name, reason)
+
+    def release(self, submission: str, reason: str) -> bool:
+        """Open the place of an unfinished session by its platform's submission again; return whether it was one that counted."""
+        with self.database.exclusive() as connection:
+            return overview.release(connection, submission, reason)
 
     def include(self, session: str) -> None:
         """Let a session count again; raises `KeyError` for one that is not known."""
@@ -231,6 +241,11 @@ class Store:
         with self.database.reading() as connection:
             record = stored_sessions.record(connection, session)
             return record, self._files.file(connection, record.session.version_sha256)
+
+    def sessions(self, *, previews: bool = False) -> list[Session]:
+        """Return every session without its events, in order of assignment; previews only when asked for."""
+        with self.database.reading() as connection:
+            return stored_sessions.sessions(connection, previews=previews)
 
     def records(self, *, previews: bool = False) -> Iterator[SessionRecord]:
         """Yield every session with its events, in order of assignment; previews only when asked for.

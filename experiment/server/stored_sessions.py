@@ -5,6 +5,7 @@ import json
 from collections.abc import Sequence
 
 import sqlalchemy as sa
+from pydantic_core import from_json
 
 from ..script import Walk
 from ..sessions import Apart, Event, Session, SessionRecord, walked
@@ -61,8 +62,8 @@ def events_of(connection: sa.Connection, session: str, kinds: Sequence[str] = ()
     query = query.where(EVENTS.c.kind.in_(kinds)) if kinds else query
     # By position: a row's attribute `t` is SQLAlchemy's own.
     return tuple(
-        Event(seq, visit, t, kind, step, screen, json.loads(value))
-        for _, seq, visit, t, kind, step, screen, value in connection.execute(query)
+        Event(seq, visit, t, kind, step, screen, from_json(value))
+        for _, seq, visit, t, kind, step, screen, value in connection.execute(query).all()
     )
 
 
@@ -83,6 +84,12 @@ def record(connection: sa.Connection, session: str) -> SessionRecord:
     if row is None:
         raise KeyError(f"session {session!r} is not known")
     return record_of(connection, row)
+
+
+def sessions(connection: sa.Connection, *, previews: bool) -> list[Session]:
+    """Return every session without its events, in order of assignment; previews only when asked for."""
+    query = sa.select(SESSIONS).order_by(SESSIONS.c.started, SESSIONS.c.id)
+    return [session_of(row) for row in connection.execute(query if previews else query.where(REAL))]
 
 
 def record_of(connection: sa.Connection, row: Row) -> SessionRecord:

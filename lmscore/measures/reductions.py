@@ -96,7 +96,12 @@ def mean_lp(table: TokenTable) -> float:
 
 def pen_lp(table: TokenTable, alpha: float = 0.8) -> float:
     """Return lp / ((5 + |s|) / (5 + 1)) ^ alpha, in nats (Lau et al. 2020, doi 10.1162/tacl_a_00315)."""
-    return lp(table) / math.pow((5 + table.encoded.scored) / 6, alpha)
+    return lp(table) / penalty(table.encoded.scored, alpha)
+
+
+def penalty(tokens: int, alpha: float = 0.8) -> float:
+    """Return what `pen_lp` divides by: ((5 + tokens) / (5 + 1)) ^ alpha."""
+    return math.pow((5 + tokens) / 6, alpha)
 
 
 def slor(table: TokenTable, unigrams: Unigrams) -> float:

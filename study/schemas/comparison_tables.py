@@ -100,10 +100,10 @@ ties          int      ties, each half a success
 accuracy      float    share of these pairs won, 0 to 1
 wilson_low    float    lower end of its 95 % Wilson interval: paradigms are taken as fixed
 wilson_high   float    upper end
-mean          float    mean accuracy over paradigms
+mean_accuracy float    mean accuracy over paradigms
 low           float?   lower end of its 95 % interval, paradigms drawn with replacement; none under 10
 high          float?   upper end
-difference    float    mean less the mean at the factor's first level
+difference    float    mean_accuracy less that at the factor's first level
 people        float?   people's mean accuracy over these paradigms, where it is known of all of them
 people_difference float? that less people's mean at the first level
 """
@@ -276,6 +276,35 @@ reason        string?  why it does not
 """),
         ("measure", "phenomenon"),
         made_by=None,
+    ),
+    Table(
+        "learning_curves",
+        "a family of language models on a phenomenon, by size of their training data",
+        columns("""
+family        string?  models that have one line, such as an architecture
+protocol      string   protocol
+measure       string   measure
+phenomenon    string   phenomenon; 'all' for the mean over paradigms
+runs          int      models
+sizes         int      different sizes of training data
+samples       int?     draws of the training data, where they are named
+slope         float?   gain in accuracy from twice as many tokens, by least squares on log2(tokens)
+se            float?   its standard error; runs of one sample are taken together where samples are named
+df            int?     degrees of freedom of its interval
+low           float?   lower end of its 95 % interval
+high          float?   upper end
+largest       float    most training tokens of a run
+reached       float    accuracy there
+people        float?   people's accuracy
+tokens_needed float?   tokens at which the line would reach people's accuracy: an extrapolation
+upper         float?   upper end of a logistic curve from .5; from four sizes on
+rate          float?   its steepness in a doubling
+midpoint      float?   log2(tokens) at its middle
+note          string?  what a reader has to know
+"""),
+        ("family", "protocol", "measure", "phenomenon"),
+        EVALUATE,
+        always=False,
     ),
     Table(
         "rankings",

@@ -87,11 +87,11 @@ def test_the_figures_of_blimp_come_from_its_released_accuracies(
 ) -> None:
     """Its figures 3 and 4: adjectives between determiner and noun, attractors, irregular forms."""
     table = accuracy_by(released, groups, people).set_index(["factor", "level", "model"])
-    assert table.loc[("adjective", "without", "ngram"), "mean"] == pytest.approx(0.876, abs=5e-4)
+    assert table.loc[("adjective", "without", "ngram"), "mean_accuracy"] == pytest.approx(0.876, abs=5e-4)
     assert table.loc[("adjective", "with"), "difference"].round(3).to_dict() == {
         "ngram": -0.351, "lstm": -0.048, "txl": -0.053, "gpt2": -0.021,
     }  # fmt: skip
-    attractors = table.loc["attractor"].pivot_table("mean", "level", "model").round(3)
+    attractors = table.loc["attractor"].pivot_table("mean_accuracy", "level", "model").round(3)
     assert attractors.loc["none"].to_dict() == {"ngram": 0.792, "lstm": 0.854, "txl": 0.797, "gpt2": 0.932}
     assert attractors.loc["relational noun"].to_dict() == {"ngram": 0.235, "lstm": 0.76, "txl": 0.772, "gpt2": 0.795}
     assert attractors.loc["relative clause"].to_dict() == {"ngram": 0.217, "lstm": 0.627, "txl": 0.598, "gpt2": 0.657}
@@ -139,7 +139,7 @@ def test_means_of_items_groups_by_hand() -> None:
             if level[pair.item] == row.level:
                 by_paradigm.setdefault(pair.paradigm, []).append(0.5 if pair.tie else float(pair.correct))
         means = [sum(won) / len(won) for won in by_paradigm.values()]
-        assert row.mean == pytest.approx(sum(means) / len(means))
+        assert row.mean_accuracy == pytest.approx(sum(means) / len(means))
         assert row.accuracy == pytest.approx(sum(map(sum, by_paradigm.values())) / 6)
         assert (row.n, row.paradigms) == (6, 3)
     assert table.groupby("model")["difference"].first().tolist() == [0.0, 0.0]

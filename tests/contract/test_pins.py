@@ -16,6 +16,7 @@ from gardenpath.cli.main import COMMANDS, cli
 
 ROOT = Path(__file__).parents[2]
 PINS = Path(__file__).parent / "pins"
+SUBCOMMANDS = [["prolific", "sync"]]
 
 
 def hold(path: Path, now: str, update: bool) -> None:
@@ -50,20 +51,23 @@ def test_table_schemas(update: bool) -> None:
 
 def test_help_texts_are_the_documentation_of_the_commands(update: bool) -> None:
     pages = ["# The commands\n\nWhat `gardenpath COMMAND --help` prints; a test keeps this page true.\n"]
-    for words in [[], *([name] for name in COMMANDS)]:
+    for words in [[], *([name] for name in COMMANDS), *SUBCOMMANDS]:
         said = CliRunner().invoke(cli, [*words, "--help"], prog_name="gardenpath", terminal_width=100)
         assert said.exit_code == 0, said.output
         pages.append(f"## {' '.join(['gardenpath', *words])}\n\n```text\n{said.output.rstrip()}\n```\n")
     hold(ROOT / "docs" / "commands.md", "\n".join(pages), update)
 
 
-@pytest.mark.parametrize("name", COMMANDS)
-def test_every_option_has_a_help_text(name: str) -> None:
-    command = cli.get_command(click.Context(cli), name)
+@pytest.mark.parametrize("words", [*([name] for name in COMMANDS), *SUBCOMMANDS], ids=" ".join)
+def test_every_option_has_a_help_text(words: list[str]) -> None:
+    command: click.Command | None = cli
+    for name in words:
+        assert isinstance(command, click.Group)
+        command = command.get_command(click.Context(command), name)
     assert command is not None
     assert command.help
     for option in command.params:
-        assert not isinstance(option, click.Option) or option.help or option.hidden, f"{name} {option.name}"
+        assert not isinstance(option, click.Option) or option.help or option.hidden, f"{words} {option.name}"
 
 
 def test_the_tables_of_a_seeded_study(versions: list[experiment.VersionFile], tmp_path: Path, update: bool) -> None:

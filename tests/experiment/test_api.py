@@ -79,8 +79,8 @@ def test_every_call_is_described_and_every_answer_fits(running: Running, opened:
         said = described["paths"][call][method]["responses"][str(answer.status_code)]["content"]["application/json"]
         jsonschema.validate(answer.json(), {**said["schema"], "components": described["components"]})
 
-    fits(client.post("api/sessions", json={"participant": "anna"}), "/api/sessions", "post")
-    fits(client.post("api/sessions", json={"participant": "anna"}), "/api/sessions", "post")
+    for tab in ("tab-of-anna", "tab-of-anna", None):  # new, the same again, and open in another tab
+        fits(client.post("api/sessions", json={"participant": "anna", "tab": tab}), "/api/sessions", "post")
     fits(client.post("api/sessions", json={"preview": {"version": "E1-V1", "key": "x"}}), "/api/sessions", "post")
     fits(client.put(f"{path}/events", json={"events": []}, headers=token), "/api/sessions/{session}/events", "put")
     fits(client.put(f"{path}/events", json={"events": []}), "/api/sessions/{session}/events", "put")

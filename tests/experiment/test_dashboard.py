@@ -266,11 +266,12 @@ def test_flags_tell_what_to_look_at(experimenter: httpx2.Client, board: Running)
     ends = passed(opened.stand.steps, 12)
     at = next(n for n, event in enumerate(ends, 1) if (event.kind, event.step) == ("begin", first))
     fast = [word(0, 100.0 + 50 * n, first, n - 1) for n in range(3)]
-    events = [dataclasses.replace(one, seq=n) for n, one in enumerate([*away, *ends[:at], *fast, *ends[at:]])]
+    every = [*away, *ends[:at], *fast, word(0, 300.0, first, 999), *ends[at:]]
+    events = [dataclasses.replace(one, seq=n) for n, one in enumerate(every)]
     store.append(opened.session.id, opened.token, events)
     assert store.complete(opened.session.id, opened.token, len(events), "C")[0] == []
     text = text_of(experimenter.get("dashboard").text)
-    assert "robot loaded 2 times left the window 6 times 100% of words under 100 ms" in text
+    assert "robot loaded 2 times left the window 6 times 1 event set apart 100% of words under 100 ms" in text
 
 
 def test_a_histogram_counts_everybody_once() -> None:

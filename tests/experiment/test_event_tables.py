@@ -1,6 +1,8 @@
 """Tables are derived from events alone, the same for server and folder."""
 
 import json
+import weakref
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,6 +12,8 @@ from click.testing import CliRunner
 
 from gardenpath import experiment, study
 from gardenpath.cli.main import cli
+from gardenpath.experiment import collect_data, event_tables
+from gardenpath.experiment.collect_data import collect_parts
 from gardenpath.experiment.event_tables import tables_of
 from gardenpath.experiment.quality import quality
 from gardenpath.experiment.script import sequence
@@ -286,3 +290,60 @@ def test_dashboard_and_tables_judge_an_attention_item_alike(
     responses = experiment.collect(tmp_path / "data")["responses"]
     assert responses["correct"].tolist() == [met]
     assert responses["outcome"].tolist() == ["right" if met else "wrong"]
+
+
+def test_tables_in_parts_are_the_tables_of_the_whole(
+    study_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A part is a session here; the participant of the first has the accuracy of the first and the last together."""
+    path = study_folder / "study.toml"
+    text = path.read_text().replace('ask = ["acceptability"]', 'ask = ["acceptability", "question"]')
+    path.write_text(text)
+    items = study_folder / "items.csv"
+    head, *lines = items.read_text().splitlines()
+    items.write_text("\n".join([f"{head},question,answer", *(f"{line},Was it so?,yes" for line in lines)]) + "\n")
+    experiment.simulate(experiment.version_files(study.load(path)), tmp_path / "sim", participants=5, seed=2)
+    last = tmp_path / "sim" / "s-00004" / "session.json"
+    first = json.loads((tmp_path / "sim" / "s-00000" / "session.json").read_text())["participant"]
+    last.write_text(json.dumps({**json.loads(last.read_text()), "participant": first}))
+    whole = experiment.collect(tmp_path / "sim")
+    monkeypatch.setattr(event_tables, "PART", 1)
+    parts = list(collect_parts(tmp_path / "sim"))
+    assert sum("readings" in part for part in parts) == 6  # the first is empty
+    for name, table in event_tables.joined(parts).items():
+        pd.testing.assert_frame_equal(table, whole[name])
+    questions = whole["responses"].query("task == 'question' and role != 'practice' and participant == @first")
+    assert set(questions["session"]) == {"s-00000", "s-00004"}
+    assert set(questions["question_accuracy"]) == {questions["correct"].astype(float).mean()}
+    for suffix in ("csv", "parquet"):
+        study.table_files.write_parts(parts, tmp_path / "parts", command="parts", parquet=suffix == "parquet")
+        for name, table in whole.items():
+            path = tmp_path / "parts" / f"{name}.{suffix}"
+            pd.testing.assert_frame_equal(study.read(path, name), table, check_exact=True)
+            truth = {c: table[c].map({True: "TRUE", False: "FALSE"}) for c in table.select_dtypes(["bool", "boolean"])}
+            expected = table.assign(**truth).to_csv(index=False, lineterminator="\n")  # as pandas writes them
+            assert suffix != "csv" or path.read_text() == expected
+
+
+def test_a_record_at_a_time_is_read_while_the_tables_are_written(simulated: Path, tmp_path: Path, monkeypatch) -> None:  # type: ignore[no-untyped-def]
+    """No more records than one are alive at once, whatever the size of the study; a failure leaves no table."""
+    alive: list[weakref.ref[SessionRecord]] = []
+    most = 0
+
+    def noted(folder: Path, sessions: list[Session]) -> Iterator[SessionRecord]:
+        nonlocal most
+        for record in read_records(folder, sessions):
+            alive.append(weakref.ref(record))
+            most = max(most, sum(one() is not None for one in alive))
+            yield record
+            del record
+
+    monkeypatch.setattr(collect_data, "read_records", noted)
+    study.table_files.write_parts(collect_parts(simulated), tmp_path / "tables", command="parts", dictionary=True)
+    assert (len(alive), most <= 2) == (6, True)
+    with pytest.raises(FileExistsError, match=r"items\.csv, .*sessions\.csv: exists already"):
+        study.table_files.write_parts(collect_parts(simulated), tmp_path / "tables", command="parts", force=False)
+    (simulated / "s-00005" / "events.jsonl").write_text("{}\n")
+    with pytest.raises(study.DataError, match="s-00005"):
+        study.table_files.write_parts(collect_parts(simulated), tmp_path / "broken", command="parts")
+    assert list((tmp_path / "broken").iterdir()) == []

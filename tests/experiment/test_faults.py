@@ -1,4 +1,4 @@
-"""Two hundred robots (thirty without --full) on a bad line, and a server that is killed under them: what is stored is what they did."""
+"""Two hundred robots (thirty without --full) on a bad line, and servers that are killed under them: what is stored is what they did."""
 
 import json
 import random
@@ -20,15 +20,10 @@ from gardenpath import experiment, study
 from gardenpath.experiment.server import routes
 from gardenpath.experiment.server.store import Store
 
-from .conftest import BOTH, new_database
+from .conftest import new_database
 
 AT_ONCE, KILLS = 16, 4
 Json = dict[str, Any]
-
-
-@pytest.fixture(params=BOTH)
-def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    return new_database(request.param, tmp_path, request)
 
 
 class Server:
@@ -39,10 +34,11 @@ class Server:
             self.port = free.getsockname()[1]
         command = [sys.executable, "-m", "gardenpath.cli.main", "serve", str(folder / "study.toml")]
         self.words = [*command, "--port", str(self.port), "--database", url]
-        self.begin()
 
     def begin(self) -> None:
         self.process = subprocess.Popen(self.words, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+
+    def wait(self) -> None:
         assert self.process.stdout is not None
         assert any("dashboard" in line for line in iter(self.process.stdout.readline, ""))
 
@@ -54,25 +50,35 @@ class Server:
 
 
 @contextmanager
-def killed_now_and_then(folder: Path, url: str, robots: int, finished: list[str]) -> Iterator[int]:
-    """A server that is killed and begun again each time another fifth of the robots have finished; gives its port."""
-    running, over = Server(folder, url), threading.Event()
+def killed_now_and_then(
+    folder: Path, url: str, processes: int, robots: int, finished: list[str]
+) -> Iterator[list[int]]:
+    """Servers of one study, of which one is killed and begun again each time another fifth of the robots have finished; gives
+    their ports. All begin at once.
+    """
+    servers, over = [Server(folder, url) for _ in range(processes)], threading.Event()
+    for server in servers:
+        server.begin()
+    for server in servers:
+        server.wait()
 
     def kill() -> None:
         for n in range(1, KILLS + 1):
             while len(finished) < n * robots / (KILLS + 1) and not over.wait(0.02):
                 pass
-            running.kill()
-            running.begin()
+            servers[n % processes].kill()
+            servers[n % processes].begin()
+            servers[n % processes].wait()
 
     killer = threading.Thread(target=kill)
     killer.start()
     try:
-        yield running.port
+        yield [server.port for server in servers]
     finally:
         over.set()
         killer.join()
-        running.kill()
+        for server in servers:
+            server.kill()
 
 
 class Lost(Exception):
@@ -80,10 +86,11 @@ class Lost(Exception):
 
 
 class BadLine:
-    """A connection on which requests, answers or both get lost, come twice, or fail."""
+    """A connection on which requests, answers or both get lost, come twice, or fail; each request goes to any of the servers."""
 
-    def __init__(self, port: int, chance: random.Random) -> None:
-        self.client, self.chance = httpx2.Client(base_url=f"http://127.0.0.1:{port}/", timeout=30), chance
+    def __init__(self, ports: list[int], chance: random.Random) -> None:
+        self.clients = [httpx2.Client(base_url=f"http://127.0.0.1:{port}/", timeout=30) for port in ports]
+        self.chance = chance
 
     def call(self, method: str, path: str, body: Json, token: str = "") -> httpx2.Response:
         """Call until an answer comes that is none of a broken server."""
@@ -104,18 +111,18 @@ class BadLine:
             raise Lost  # on the way there
         time.sleep(0.02 * self.chance.random() if what < 0.2 else 0)
         headers = {"Authorization": f"Bearer {token}"} if token else {}
-        answer = self.client.request(method, path, json=body, headers=headers)
+        answer = self.chance.choice(self.clients).request(method, path, json=body, headers=headers)
         if 0.2 < what < 0.28:
             raise Lost  # on the way back
         if 0.28 < what < 0.36:
-            answer = self.client.request(method, path, json=body, headers=headers)
+            answer = self.chance.choice(self.clients).request(method, path, json=body, headers=headers)
         return answer
 
 
-def take(machine: experiment.Robot, port: int, name: str) -> list[Json]:
+def take(machine: experiment.Robot, ports: list[int], name: str) -> list[Json]:
     """Take a session over a bad line as the page does, with reloads, and return what was done."""
     chance = random.Random(f"faults-{name}")
-    line = BadLine(port, chance)
+    line = BadLine(ports, chance)
     who = {"participant": name, "tab": f"tab-{name}"}
     payload = line.call("POST", "api/sessions", who).json()
     path, token = f"api/sessions/{payload['session']}", payload["token"]
@@ -152,8 +159,12 @@ def as_bytes(events: list[Json]) -> bytes:
 
 
 @pytest.mark.slow
-def test_what_is_stored_is_what_the_robots_did_byte_for_byte(study_folder: Path, database_url: str, full: bool) -> None:
-    robots = 200 if full else 30
+@pytest.mark.parametrize(("kind", "processes"), [("sqlite", 1), ("postgresql", 2)])
+def test_what_is_stored_is_what_the_robots_did_byte_for_byte(
+    study_folder: Path, tmp_path: Path, request: pytest.FixtureRequest, kind: str, processes: int, full: bool
+) -> None:
+    """With two processes every request goes to either, which is more than a proxy asks of them."""
+    robots, database_url = 200 if full else 30, new_database(kind, tmp_path, request)
     path = study_folder / "study.toml"
     path.write_text(path.read_text().replace("items = 9", "items = 3"))
     machine = experiment.robot(experiment.version_files(study.load(path)), seed=7)
@@ -161,10 +172,13 @@ def test_what_is_stored_is_what_the_robots_did_byte_for_byte(study_folder: Path,
     done: dict[str, list[Json]] = {}
 
     def robot(number: int) -> None:
-        done[f"robot-{number}"] = take(machine, port, f"robot-{number}")
+        done[f"robot-{number}"] = take(machine, ports, f"robot-{number}")
         finished.append(f"robot-{number}")
 
-    with killed_now_and_then(study_folder, database_url, robots, finished) as port, ThreadPoolExecutor(AT_ONCE) as pool:
+    with (
+        killed_now_and_then(study_folder, database_url, processes, robots, finished) as ports,
+        ThreadPoolExecutor(AT_ONCE) as pool,
+    ):
         list(pool.map(robot, range(robots)))
     key = routes.known_key(study_folder / "data" / "participant.key")
     store = Store(database_url, create=False)

@@ -19,7 +19,8 @@ from gardenpath.experiment.script import sequence
 from gardenpath.experiment.server import routes
 from gardenpath.experiment.server.database import sqlite_url
 from gardenpath.experiment.server.store import Store
-from gardenpath.experiment.sessions import SessionRecord, open_session, payload, sifted, steps_of, walked
+from gardenpath.experiment.session_folders import read_records, write_record
+from gardenpath.experiment.sessions import Apart, SessionRecord, open_session, payload, sifted, steps_of, walked
 from gardenpath.experiment.sifting import sift
 from gardenpath.study.config import FieldSection
 from gardenpath.study.screens import EVENTS, Entry, Event, Form, Pace, Pair, Slider, Step, WordPairs
@@ -310,3 +311,15 @@ def test_the_code_comes_at_the_end_of_the_script_alone(client: Any, file: experi
     assert one.call("PUT", "/events", {"events": events})[0] == 200
     status, said = one.call("POST", "/complete", {"events": len(events)})
     assert (status, "the code comes at the end" in said["error"], "code" in said) == (409, True, False)
+
+
+def test_what_was_set_apart_goes_into_a_folder_and_back_and_no_event_counts_as_lost(
+    file: experiment.VersionFile, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    record = taken(file)
+    apart = (Apart(len(record.events), "word 999; expected one from -1 to 9", '{"word": 999}'),)
+    more = replace(record, apart=apart, events=(*record.events, replace(record.events[-1], seq=len(record.events) + 1)))
+    write_record(tmp_path, more, file)
+    assert list(read_records(tmp_path)) == [more]
+    assert experiment.collect(tmp_path)["sessions"]["complete"].tolist() == [True]
+    assert f"1 event is set apart; first number {apart[0].seq}: word 999" in caplog.text

@@ -236,6 +236,15 @@ def test_after_two_minutes_without_the_server_there_is_a_file_to_keep(
     assert kept["events"] == [{key: value for key, value in event.items() if key != "trial"} for event in site.events()]
 
 
+def test_who_reaches_the_end_and_gets_no_code_has_a_file_for_the_researchers(reader: Reader) -> None:
+    reader.begin()
+    said = {"error": "the session is at step 3 (instructions); the code comes at the end"}
+    reader.page.route("**/complete", lambda route: route.fulfill(status=409, json=said))
+    reader.trials(4)
+    reader.page.get_by_text("they will look at it by hand").wait_for()
+    assert reader.page.get_by_role("button", name="Keep my answers").is_visible()
+
+
 def test_who_has_finished_has_the_code_again(reader: Reader) -> None:
     reader.begin()
     reader.trials(4)

@@ -61,8 +61,8 @@ def test_each_session_knows_the_revision_that_it_ran(
 
 
 def test_who_comes_back_after_a_change_goes_on_with_what_was_begun(study_folder: Path, database_url: str) -> None:
-    begun = serve_again(study_folder, database_url).open(Arrival("anna"))
+    begun = serve_again(study_folder, database_url).open(Arrival("anna", tab="tab-of-anna"))
     changed = serve_again(study_folder, database_url, "How good", "How natural")
-    again = changed.open(Arrival("anna"))
+    again = changed.open(Arrival("anna", tab="tab-of-anna"))
     assert (again.session, again.file.sha256) == (begun.session, begun.file.sha256)
     assert changed.open(Arrival("bert")).file.procedure_sha256 != begun.file.procedure_sha256

@@ -172,7 +172,10 @@ def test_a_key_that_is_missing_is_not_replaced_while_people_are_known_by_it(stud
     key.unlink()
     # Nobody was known by the first key: somebody without an id has a random label.
     with serving(study_folder) as (_, address):
-        assert httpx2.post(f"{address}api/sessions", json={"PROLIFIC_PID": "anna"}).status_code == 201
+        assert (
+            httpx2.post(f"{address}api/sessions", json={"PROLIFIC_PID": "anna", "tab": "tab-of-anna"}).status_code
+            == 201
+        )
     kept = key.read_text()
     key.unlink()
     call = [sys.executable, "-m", "gardenpath.cli.main", "serve", str(study_folder), "--port", "0"]
@@ -185,4 +188,7 @@ def test_a_key_that_is_missing_is_not_replaced_while_people_are_known_by_it(stud
     key.write_text(kept)
     with serving(study_folder) as (_, address):
         # 200: the session that this person began; a stranger would get 201.
-        assert httpx2.post(f"{address}api/sessions", json={"PROLIFIC_PID": "anna"}).status_code == 200
+        assert (
+            httpx2.post(f"{address}api/sessions", json={"PROLIFIC_PID": "anna", "tab": "tab-of-anna"}).status_code
+            == 200
+        )

@@ -134,6 +134,7 @@ def test_what_the_script_does_not_know_is_stored_apart_and_named(client: httpx2.
             (word(0, 3.0, 5, 999), "word 999; expected one from -1 to"),
             (replace(read, screen=1), "a word on a screen of kind answers"),
             (replace(read, t=float("inf")), "t: Input should be a finite number"),
+            (replace(read, value={**read.value, "first": -1.7e308}), "a number of its value is over 1000000000000000"),
             (replace(read, value={**read.value, "sentence": 1}), "value/sentence: Unexpected keyword argument"),
         )
     ):

@@ -93,6 +93,8 @@ def pairs(page: Page) -> Section:
     exhibits += page.table("group_accuracies", caption, aside=True)
     for name, caption in OVER_LANGUAGES.items():
         exhibits += page.table(name, caption, aside=True)
+    caption = "Accuracy by training tokens: what a doubling brings. Tokens needed are an extrapolation of the line."
+    exhibits += page.table("learning_curves", caption, aside=True)
     exhibits += page.table(
         "usable_phenomena", "Phenomena that tell models from people, and why others do not.", aside=True
     )
@@ -105,6 +107,7 @@ def pairs(page: Page) -> Section:
     head, others = (minimal_pairs.accuracies(table[(table["measure"] == first) == main]) for main in (True, False))
     sentences = [*head, *others, *minimal_pairs.accuracy_by_confidence(bins[bins["measure"] == first])]
     sentences += minimal_pairs.group_accuracies(page.get("group_accuracies"))
+    sentences += minimal_pairs.learning_curves(page.get("learning_curves"))
     sentences += [*minimal_pairs.length_bias(bias), *minimal_pairs.proportion_tests(page.get("proportion_tests"))]
     badges = page.badges_of_first("accuracy")
     return Section("Language models on minimal pairs", badges, sentences, exhibits, first=leading(sentences, len(head)))

@@ -178,14 +178,30 @@ def group_accuracies(table: pd.DataFrame) -> list[str]:
     sentences = []
     for (_, _, measure, factor), rows in table.groupby([*MODEL, "measure", "factor"], sort=False):
         first, *others = records(rows)
-        parts = [f"{percent(first['mean'])} at {first['level']}"]
+        parts = [f"{percent(first['mean_accuracy'])} at {first['level']}"]
         for row in others:
             asked = row["people_difference"]
             beside = "" if pd.isna(asked) else f"; people {signed(100 * asked, 1)}"
             parts.append(
-                f"{percent(row['mean'])} at {row['level']} ({signed(100 * row['difference'], 1)} points{beside})"
+                f"{percent(row['mean_accuracy'])} at {row['level']} ({signed(100 * row['difference'], 1)} points{beside})"
             )
         sentences.append(f"{language_model(first)}, {measure}, by {factor}: {', '.join(parts)}.")
+    return sentences
+
+
+def learning_curves(table: pd.DataFrame) -> list[str]:
+    """Return what twice as much training data brings on each phenomenon, in points of accuracy."""
+    sentences = []
+    for row in records(table.dropna(subset="slope")):
+        whose = "" if pd.isna(row["family"]) or not row["family"] else f"{row['family']}, "
+        where = "over all paradigms" if row["phenomenon"] == OVERALL else row["phenomenon"]
+        within = (
+            "" if pd.isna(row["low"]) else f", 95% CI [{signed(100 * row['low'], 2)}, {signed(100 * row['high'], 2)}]"
+        )
+        sentences.append(
+            f"{whose}{row['measure']}, {where}: twice as many training tokens bring {signed(100 * row['slope'], 2)} points{within} "
+            f"({counted(row['runs'], 'model')})."
+        )
     return sentences
 
 

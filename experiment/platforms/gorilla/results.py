@@ -154,6 +154,8 @@ def _session(
         faults.append(shared(f"{source.name}, line {line}: the session of one {PRIVATE}", people))
     trials = tuple(_trials(source, rows, mapping, losses))
     public, private = first.get(PUBLIC, ""), first.get(PRIVATE, "")
+    if not public and "participant" not in mapping.columns:
+        losses.add(f"no {PUBLIC}; the private one stands for who took part", line)
     times = sorted(time for n, row in rows if (time := _when(row, losses, n)) is not None)
     status, of = first.get("Participant Status"), as_number(shown.get(f"{SHEET}of"))
     slot = as_number(shown.get(f"{SHEET}slot"))

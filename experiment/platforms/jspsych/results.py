@@ -183,6 +183,9 @@ def _trials(rows: Iterable[Row], where: str, mapping: ColumnMapping, losses: Los
             row.get("trial_type") in ANSWERED and is_empty(row.get("response")) and None not in (item, condition)
         )
         if words is None and not answers and not unanswered:
+            if item is not None and condition is not None:
+                kind = row.get("trial_type") or "a row"
+                losses.add(f"{kind} names an item and holds no words and no answer known here; left out", n)
             continue
         if item is None or condition is None:
             kind = row.get("trial_type") or "row"

@@ -42,6 +42,7 @@ CORRECT = "Whether or not answer was correct (NULL if N/A)"
 REACTION_TIME = "_REACTION_TIME_"
 # What stands for the name of a field that has none, and for an answer that was not given.
 NAMELESS = ("", "undefined", "null", "NULL")
+TAKEN = "Time taken to answer"
 CHOSEN = ("Choice", "Select", "Selection", "Selected", "Final")
 # Our export names a screen, and what stands on it after the screen: the key that ends a text, a button, a timer.
 OURS = re.compile(r"(?:(read|done|time)_)?((context|sentence|ask|page)_\d+)")
@@ -244,7 +245,10 @@ def _word(n: int, row: Line, losses: Losses) -> WordRecord:
     rt = as_number(row.cells["Reading time"])
     if rt is None:
         losses.add(f"a reading time is {row.cells['Reading time']!r}; it stays empty", row.number)
-    return WordRecord(n, rt, text=row.cells.get("Word", row.cells.get("Value")))
+    text = _first(row.cells, ("Word", "Value"))
+    if text is None:
+        losses.add("a word has no column 'Word'; its text stays empty", row.number)
+    return WordRecord(n, rt, text=text)
 
 
 def _mapped_answers(rows: Sequence[Line], mapping: ColumnMapping) -> Iterator[tuple[int, Record]]:
@@ -275,18 +279,21 @@ def _judged(rows: Iterable[Line], losses: Losses) -> Iterator[Record]:
     """Yield the answers to Ibex's questions and judgments; a judgment in words is a question, for ratings are numbers."""
     for row in rows:
         if QUESTION not in row.cells:
+            if "Answer" in row.cells:
+                losses.add(f"an answer has no column {QUESTION!r}; left out", row.number)
             continue
         response = row.cells.get("Answer", "NULL")
         if response in ("", "NULL"):
             losses.add("a question without an answer; left out", row.number)
             continue
         controller = _first(row.cells, CONTROLLER)
-        if controller is None:
-            losses.add(f"no column {CONTROLLER[0]!r}; what is answered is taken for a question", row.number)
+        for name in (*CONTROLLER, TAKEN):
+            if name not in row.cells:
+                losses.add(f"an answer has no column {name!r}", row.number)
         judgment = "Judgment" in (controller or "")
         rating = judgment and as_number(response) is not None
         task, prompt = ("rating", "acceptability") if rating else ("question", "judgment" if judgment else "question")
-        rt = as_number(row.cells.get("Time taken to answer"))
+        rt = as_number(row.cells.get(TAKEN))
         yield answer_given(task, prompt, response, truth(row.cells.get(CORRECT)), rt=rt)
 
 

@@ -118,6 +118,20 @@ class Session {
     return fileButton(script.texts.keep_file, `${session}.json`, text);
   }
 
+  /** Offers what there is for the researchers to look at, and the code for that. */
+  private toBeLookedAt(): void {
+    const { text, code } = this.payload.online.endings.unsent;
+    show(text, ...(code ? [codeOf(code)] : []), this.file());
+  }
+
+  /** The end was reached and the server does not give the code: that is no fault of who has read. */
+  private unfinished(error: unknown): void {
+    const open = elsewhere(error);
+    if (open || desk || this.visit.over) return this.stop(open ?? [this.payload.script.texts.stopped]);
+    this.visit.leave(STOPPED);
+    this.toBeLookedAt();
+  }
+
   /** What the server says of the answers to the screener, however long it is away. Of who is screened out it keeps nothing. */
   private async judged(answers: Answered, say: (text: string) => void): Promise<"accepted" | "screened_out"> {
     const { online, script } = this.payload;
@@ -134,7 +148,7 @@ class Session {
         }
         // Gone: it was judged before, and the answer was lost on its way.
         if (!(error instanceof Refused) || error.status !== 404) {
-          this.stop([script.texts.stopped]);
+          this.stop(elsewhere(error) ?? [script.texts.stopped]);
           return new Promise(() => {});
         }
       }
@@ -198,7 +212,7 @@ class Session {
 
   /** Stores what is left and shows the completion code; goes on trying as long as the page is open. */
   private async finish(): Promise<void> {
-    const { online, script } = this.payload;
+    const { script } = this.payload;
     const { texts } = script;
     const began = performance.now();
     let stored = false;
@@ -209,8 +223,7 @@ class Session {
       while (!stored && performance.now() - began < PATIENCE) await pause(500);
       if (stored || this.visit.over || desk) return;
       this.sending = false;
-      const { text, code } = online.endings.unsent;
-      show(text, ...(code ? [codeOf(code)] : []), this.file());
+      this.toBeLookedAt();
     })();
     for (let attempt = 1; ; attempt += 1) {
       await this.queue.stored();
@@ -238,7 +251,7 @@ class Session {
     this.watch();
     const whole = await this.visit.run();
     const { over } = this.visit;
-    if (whole) await this.finish().catch((error: unknown) => this.stop(elsewhere(error) ?? [this.payload.script.texts.stopped]));
+    if (whole) await this.finish().catch((error: unknown) => this.unfinished(error));
     else if (over && over !== STOPPED) await this.depart(over);
   }
 }

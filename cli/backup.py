@@ -1,0 +1,40 @@
+"""gardenpath backup: copy a study's data while it runs, and restore them."""
+
+from pathlib import Path
+
+import click
+
+from . import options
+
+
+@click.command("backup")
+@options.study_file
+@click.option("--to", "target", type=click.Path(path_type=Path), help="New folder of the backup.")
+@click.option("--restore", "backup", type=click.Path(path_type=Path), help="Backup to restore to an empty database.")
+@options.database
+@options.data
+def command(study_file: Path, target: Path | None, backup: Path | None, database: str | None, out: Path | None) -> None:
+    """Copy the data of STUDY.toml, with the key of ids, while the study runs; the copy is read back and compared.
+
+    A backup is a folder of data: `gardenpath collect BACKUP` makes tables of it, `gardenpath serve STUDY.toml -o BACKUP` goes on
+    with it. It holds platforms' ids and answers: keep it where the data may be kept.
+    """
+    from gardenpath import study
+
+    if (target is None) == (backup is None):
+        raise click.UsageError("expected --to FOLDER, or --restore FOLDER")
+    study.errors.require("sqlalchemy", "online")
+    from gardenpath.experiment.server import backup as backups
+
+    folder = out or study.load(study_file).folder / "data"
+    url, key = database or f"sqlite:///{folder / backups.DATABASE}", folder / backups.KEY
+    if target is not None:
+        rows = backups.back_up(url, key, target)
+        done, where = "backed up, and read back without a difference", target
+    else:
+        assert backup is not None
+        folder.mkdir(parents=True, exist_ok=True)
+        rows = backups.restore(backup, url, key)
+        done, where = "restored", Path("the database given") if database else folder
+    said = f"{options.count(rows['sessions'], 'session')} with {options.count(rows['events'], 'event')}"
+    click.echo(f"{where}: {said} {done}")
