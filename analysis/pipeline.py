@@ -3,6 +3,7 @@
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from typing import Any
 
 import pandas as pd
 
@@ -59,7 +60,7 @@ def analyse(
     settings = settings or AnalysisSection()
     readings, responses, sessions, items = take_tables(tables, "readings", "responses", "sessions", "items")
     conditions, engine = tables.get("conditions"), settings.engine
-    min_rt, max_rt = settings.min_rt, settings.max_rt
+    min_rt, max_rt = settings.band
     _require_conditions(settings.models, conditions)
     if conditions is None:
         _say_without_conditions(items, [readings, responses])
@@ -85,12 +86,13 @@ def analyse(
         conditions=conditions,
         min_rt=min_rt,
         max_rt=max_rt,
+        regions=settings.regions,
         ledger=ledger,
     )
     times = timed(readings)
     others = _other_regions(readings, items, tables.get("words"), settings.models, timed)
     answers = binary_answers(responses, scores, items, conditions)
-    entered = entering(scores, times, items)
+    entered = entering(scores, times, items, settings.covariates)
     measured = pd.concat([times, *others], ignore_index=True)
     return {
         "exclusions": ledger.table(),
@@ -109,7 +111,14 @@ def analyse(
         **_grammaticality(scores, times, items, entered, settings),
         **_on_request(settings, entered, scores, measured, answers, conditions),
         "sensitivity": sensitivity_grid(
-            scores, readings, items, flagged=_flagged(prompts), min_rt=min_rt, max_rt=max_rt, engine=engine
+            scores,
+            readings,
+            items,
+            flagged=_flagged(prompts),
+            min_rt=min_rt,
+            max_rt=max_rt,
+            engine=engine,
+            covariates=settings.covariates,
         ),
     }
 
@@ -155,9 +164,9 @@ def _grammaticality(
     settings: AnalysisSection,
 ) -> dict[str, pd.DataFrame]:
     """Return the models of grammaticality in each phenomenon and paradigm, and their families of tests."""
-    engine, smallest = settings.engine, settings.smallest
-    phenomena = phenomenon_models(scores, times, items, engine=engine, smallest=smallest)
-    paradigms = paradigm_models(scores, times, items, engine=engine, smallest=smallest)
+    stated: Any = {"engine": settings.engine, "smallest": settings.smallest, "covariates": settings.covariates}
+    phenomena = phenomenon_models(scores, times, items, **stated)
+    paradigms = paradigm_models(scores, times, items, **stated)
     return {
         "phenomenon_models": phenomena,
         "paradigm_models": paradigms,
@@ -197,6 +206,7 @@ def _on_request(
         policy=policy,
         crosscheck=crosscheck,
         smallest=settings.smallest,
+        covariates=settings.covariates,
     )
     return _together(requested, factorial) if len(factorial["factorial_models"]) else requested
 

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from gardenpath.study import AnalysisSection
+    from gardenpath.study.config import FiguresSection
 
 NEEDED = ("readings", "responses", "sessions", "items")
 OPTIONAL = ("demographics", "conditions", "words")  # read where they are there
@@ -79,7 +80,7 @@ def command(
     write_sidecar(out / TEXT, command=options.typed(), inputs=places, seed=seed, notes=notes)
     options.talk(f"{out / TEXT}: methods and results to paste")
     if figures:
-        draw(results, out / FIGURES)
+        draw(results, out / FIGURES, settings.figures)
     _print(results)
 
 
@@ -109,12 +110,12 @@ def _print(results: Mapping[str, "pd.DataFrame"]) -> None:
             click.echo(sentence)
 
 
-def draw(results: Mapping[str, "pd.DataFrame"], folder: Path) -> None:
+def draw(results: Mapping[str, "pd.DataFrame"], folder: Path, figures: "FiguresSection") -> None:
     """Write each figure as SVG and as PNG."""
     from gardenpath.analysis.reporting.figures import catalogue, figure_style
 
     count = 0
-    for name, figure in catalogue.result_figures(results):
+    for name, figure in catalogue.result_figures(results, figures):
         figure_style.save(figure, name, folder)
         count += 1
     options.talk(f"{folder}: {count} figures, as SVG and PNG")
@@ -127,7 +128,17 @@ def overridden(settings: "AnalysisSection", **options: object) -> "AnalysisSecti
 
 def noted(settings: "AnalysisSection") -> dict[str, object]:
     """Return what sidecars say of the settings."""
-    names = ("min_rt", "max_rt", "engine", "policy", "crosscheck", "ordinal")
+    names = (
+        "min_rt",
+        "max_rt",
+        "remove_outliers",
+        "regions",
+        "covariates",
+        "engine",
+        "policy",
+        "crosscheck",
+        "ordinal",
+    )
     return {name: getattr(settings, name) for name in names}
 
 

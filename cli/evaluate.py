@@ -182,6 +182,11 @@ def command(
     if grouped:
         parts = [analysis.accuracy_by(everything, frame, known, seed=seed) for frame in grouped]
         compared["group_accuracies"] = study.check(pd.concat(parts, ignore_index=True), "group_accuracies")
+    if runs:
+        asked = known.groupby("paradigm")["accuracy"].mean() if known is not None else pd.Series(dtype="float64")
+        compared["learning_curves"] = analysis.learning_curves(
+            analysis.accuracy(everything), pd.read_csv(runs), _of_phenomena(everything, asked)
+        )
     if halves:
         # An earlier run may have had other items.
         known_items = everything[everything["item"].isin(halves)] if beside else everything
@@ -195,11 +200,6 @@ def command(
         compared |= analysis.by_language(spoken, listed)
         if sentences is not None:
             compared["delta_regressions"] = analysis.delta_regression(spoken, sentences, listed, _covariates(read))
-    if runs:
-        asked = known.groupby("paradigm")["accuracy"].mean() if known is not None else pd.Series(dtype="float64")
-        compared["learning_curves"] = analysis.learning_curves(
-            analysis.accuracy(everything), pd.read_csv(runs), _of_phenomena(everything, asked)
-        )
     for table, frame in {"pairs": pairs, "accuracy": accuracy, **compared}.items():
         scoring.write(frame, table, notes, seed)
     path = scoring.out / TABLE
@@ -214,6 +214,14 @@ def command(
         _print(accuracy, side_by_side, compared, noise, people is not None)
 
 
+def _of_phenomena(pairs: "pd.DataFrame", asked: "pd.Series[float]") -> dict[str, float]:
+    """Return people's accuracy on each phenomenon of which it is known for all paradigms, and over all of them."""
+    phenomena = pairs.drop_duplicates("paradigm").set_index("paradigm")["phenomenon"]
+    known = asked.reindex(phenomena.index)
+    of = {name: known[phenomena == name] for name in phenomena.unique()} | {"all": known}
+    return {str(name): float(shares.mean()) for name, shares in of.items() if shares.notna().all()}
+
+
 def _covariates(materials: "Materials") -> "pd.DataFrame":
     """Return the columns of the items that differences in score may depend on, where they have them."""
     import pandas as pd
@@ -221,14 +229,6 @@ def _covariates(materials: "Materials") -> "pd.DataFrame":
     table = pd.DataFrame([{"item": item.id, **item.extra} for item in materials.items])
     known = [name for name in ("distance", "congruent", "incongruent") if name in table]
     return table[["item"]].join(table[known].apply(pd.to_numeric, errors="coerce"))
-
-
-def _of_phenomena(pairs: "pd.DataFrame", asked: "pd.Series[float]") -> dict[str, float]:
-    """Return people's accuracy on each phenomenon of which it is known for all paradigms, and over all of them."""
-    phenomena = pairs.drop_duplicates("paradigm").set_index("paradigm")["phenomenon"]
-    known = asked.reindex(phenomena.index)
-    of = {name: known[phenomena == name] for name in phenomena.unique()} | {"all": known}
-    return {str(name): float(shares.mean()) for name, shares in of.items() if shares.notna().all()}
 
 
 def _print(

@@ -54,6 +54,7 @@ def command(study_file: Path, figures: bool, out: Path, force: bool) -> None:
         models=_models(files),
         absent=absent,
         smallest=study.analysis.smallest,
+        figures=study.analysis.figures,
         ms_per_bit=truth.ms_per_bit(files.get("sessions")),
     )
     write_text(out, result.html)

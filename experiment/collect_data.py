@@ -89,7 +89,8 @@ def collect_parts(
         parts = parts_of(recorded.records(), recorded.files, where=str(data))
     else:
         tables = collecting.collect_from(data, platform, mapping=mapping, materials=materials, name=name)
-        people, parts = set(tables["sessions"]["participant"]), [tables]
+        # A table of words' means has nobody in it.
+        people, parts = set(tables["sessions"]["participant"]) if "sessions" in tables else set(), [tables]
     if prolific is not None:
         parts = demographics.join(parts, people, demographics.read(prolific), name)
     yield from parts

@@ -2,6 +2,7 @@
 
 import difflib
 import functools
+import itertools
 import json
 import re
 import tomllib
@@ -438,6 +439,7 @@ class ExcludeSection:
     min_minutes: float = 0.0
     max_minutes: float | None = None
     aborted: int | None = None
+    sessions: dict[str, list[str]] = field(default_factory=dict)
     demographics: dict[str, list[str]] = field(default_factory=dict)
     attention: float = 0.0
     catch: float = 0.0
@@ -459,8 +461,9 @@ class ExcludeSection:
         )
         for name, most in (("aborted", self.aborted), ("after_error", self.after_error)):
             _expect(most is None or most >= 0, f"{name} is {most}; expected 0 or more")
-        empty = [name for name, answers in self.demographics.items() if not answers]
-        _expect(not empty, f"demographics accepts no answer to {', '.join(empty)}; expected at least one")
+        for table, by in (("sessions", self.sessions), ("demographics", self.demographics)):
+            empty = [name for name, answers in by.items() if not answers]
+            _expect(not empty, f"{table} accepts no answer to {', '.join(empty)}; expected at least one")
 
 
 CODINGS = ("sum", "treatment", "helmert", "repeated")
@@ -548,6 +551,48 @@ def _expect_smallest(smallest: Smallest) -> None:
 
 
 @dataclass(frozen=True)
+class FiguresSection:
+    """How coefficients are drawn: the p below which they have one star, two and so on, and what their bars are.
+
+    >>> FiguresSection(stars=(0.025, 0.01, 0.001), bars="se").bars
+    'se'
+    """
+
+    __pydantic_config__ = STRICT
+    stars: tuple[float, ...] = (0.05, 0.01, 0.001)
+    bars: str = "interval"
+
+    def __post_init__(self) -> None:
+        falling = all(low < high for high, low in itertools.pairwise((1.0, *self.stars, 0.0)))
+        _expect(falling, f"stars is {[*self.stars]}; expected p-values below 1, each less than the one before it")
+        _expect(self.bars in ("interval", "se"), f"bars is {self.bars!r}; expected 'interval' (95 %) or 'se'")
+
+
+EVERY_TIME = (0.0, float("inf"))  # a band of reading times (ms) that leaves none out
+FOLLOWING, CUMULATIVE = "following", "cumulative"
+COVARIATES = ("log_trial", "position")
+
+
+def region_after(region: str, words: int, kind: str = FOLLOWING) -> str:
+    """Return the name of the word so many words after a region, or of the region up to it.
+
+    >>> region_after("critical", 1), region_after("critical", 2, CUMULATIVE), region_after("critical", 0)
+    ('critical+1', 'critical..+2', 'critical')
+    """
+    return f"{region}{'..' if kind == CUMULATIVE else ''}+{words}" if words else region
+
+
+def words_after(region: str) -> tuple[str, int, str]:
+    """Return the region that such a name begins with, how many words after it, and of which kind the name is.
+
+    >>> words_after("critical..+2"), words_after("critical+1"), words_after("critical")
+    (('critical', 2, 'cumulative'), ('critical', 1, 'following'), ('critical', 0, 'following'))
+    """
+    base, _, words = region.partition("+")
+    return base.removesuffix(".."), int(words or 0), CUMULATIVE if base.endswith("..") else FOLLOWING
+
+
+@dataclass(frozen=True)
 class AnalysisSection:
     """Exclusions and engine; arguments of `analysis.analyse`.
 
@@ -563,6 +608,10 @@ class AnalysisSection:
     gam: bool = False
     min_rt: float = 100.0
     max_rt: float = 3000.0
+    remove_outliers: bool = True
+    regions: str = FOLLOWING
+    covariates: tuple[str, ...] = COVARIATES
+    figures: FiguresSection = field(default_factory=FiguresSection)
     exclude: ExcludeSection = field(default_factory=ExcludeSection)
     smallest: dict[str, SmallestEntry] = field(default_factory=dict)
     models: tuple[ModelSection, ...] = ()
@@ -572,12 +621,36 @@ class AnalysisSection:
             0 <= self.min_rt < self.max_rt,
             f"min_rt is {self.min_rt:g} and max_rt {self.max_rt:g}; expected 0 <= min_rt < max_rt",
         )
+        _expect(
+            self.remove_outliers or (self.min_rt, self.max_rt) == (100, 3000),
+            f"remove_outliers is false, and min_rt {self.min_rt:g}, max_rt {self.max_rt:g}; expected the one or the other",
+        )
+        _expect(
+            self.regions in (FOLLOWING, CUMULATIVE),
+            f"regions is {self.regions!r}; expected {FOLLOWING!r} or {CUMULATIVE!r}",
+        )
+        unknown = [name for name in self.covariates if name not in COVARIATES]
+        _expect(
+            not unknown, f"covariates names {', '.join(unknown)}; expected some of {', '.join(COVARIATES)}, or none"
+        )
         policies = ("declared", "maximal", "parsimonious")
         _expect(self.policy in policies, f"policy is {self.policy!r}; expected one of {', '.join(policies)}")
         _expect_smallest(self.smallest)
         names = [model.name for model in self.models]
         twice = sorted({name for name in names if names.count(name) > 1})
         _expect(not twice, f"models: {', '.join(map(repr, twice))} occurs twice; expected a different name for each")
+        for model in self.models:
+            base, words, kind = words_after(model.region)
+            _expect(
+                not words or kind == self.regions,
+                f"models: {model.name!r} has the region {model.region!r}, and regions is {self.regions!r}; expected "
+                f"{region_after(base, words, self.regions)!r}",
+            )
+
+    @property
+    def band(self) -> tuple[float, float]:
+        """The reading times that are kept, ms, both ends included."""
+        return (self.min_rt, self.max_rt) if self.remove_outliers else EVERY_TIME
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ from typing import Any
 import pandas as pd
 
 from gardenpath.study import TABLES, AnalysisSection, DataError, check
+from gardenpath.study.config import EVERY_TIME
 from gardenpath.study.table_files import take_tables
 
 from ..comparing.rating_correlation import rating_correlations
@@ -185,7 +186,7 @@ def align_words(tables: Mapping[str, pd.DataFrame], options: AlignOptions) -> tu
     lacking = {rule: places for rule, places in lacking.items() if places}
     lacking[f"{around} has no Zipf frequency"] = _places(words[words["zipf"].isna()].assign(words=1))
     read = _inside(read, words, lags, edges, ledger)
-    read = _usable(read, lags, settings.min_rt, settings.max_rt, lacking, ledger)
+    read = _usable(read, lags, *settings.band, lacking, ledger)
     joined_rows = read.drop(columns=["text", "region"]).merge(scores, on=WORD, how="inner", validate="m:m")
     described = _described(joined_rows)
     return declared(described, _name(described)), ledger
@@ -302,7 +303,9 @@ def _usable(
     for rule, places in lacking.items():
         after = {(item, condition, word + k) for item, condition, word in places for k in range(lags + 1)}
         kept = _step(ledger, rule, kept, ~_at(kept, after))
-    kept = _step(ledger, "no reading time", kept, kept["rt"].notna())
+    kept = _step(ledger, "no reading time", kept, kept["rt"] > 0)
+    if (min_rt, max_rt) == EVERY_TIME:
+        return kept
     rule = f"read in less than {min_rt:g} or more than {max_rt:g} ms"
     return _step(ledger, rule, kept, in_band(kept["rt"], min_rt, max_rt))
 

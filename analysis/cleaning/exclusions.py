@@ -40,7 +40,8 @@ def left_in(
     """Return the readings and responses that the rules leave in, and the tables `participants`, which says who went and why,
     and `participant_prompts`.
 
-    The order: sessions (not complete, previews, marked by the experimenter, duration, aborted trials), then answers that did not
+    The order: sessions (not complete, previews, marked by the experimenter, duration, aborted trials, declared
+    columns), then answers that did not
     come, then participants (declared answers about themselves, attention, catch sentences under any prompt, comprehension over
     all questions, reading times out of the band, first choices in Maze), then the reading times of flagged trials, and on
     request those of words after a wrong choice. Nobody is left out by the means of conditions, nor by the Mann-Whitney flag,
@@ -96,6 +97,9 @@ def _sessions_left(sessions: pd.DataFrame, rules: ExcludeSection) -> dict[str, "
         left[f"session longer than {rules.max_minutes:g} minutes"] = ~(minutes > rules.max_minutes)
     if rules.aborted is not None:
         left[f"session with more than {rules.aborted} trials broken off"] = sessions["aborted"] <= rules.aborted
+    _only_known(rules.sessions, "sessions", list(sessions.columns))
+    for name, accepted in rules.sessions.items():
+        left[f"session whose {name} is not {' or '.join(accepted)}"] = _one_of(sessions[name], accepted)
     return left
 
 
@@ -140,20 +144,30 @@ def _known(
         raise DataError(
             f"analysis.exclude.demographics names {', '.join(accepted)}, but there is no table demographics"
         )
-    known = list(demographics["field"].unique())
+    _only_known(accepted, "demographics", list(demographics["field"].unique()))
+    left = {}
+    for name, answers in accepted.items():
+        rows = demographics[demographics["field"] == name]
+        fits = _one_of(rows["answer"], answers)
+        left[f"{name} is not {' or '.join(answers)}"] = people.isin(set(rows.loc[fits, "participant"]))
+    return left
+
+
+def _only_known(accepted: Mapping[str, list[str]], table: str, known: list[str]) -> None:
+    """Raise `DataError` for what is asked of a table and not in it."""
     faults = [
-        f"analysis.exclude.demographics names {name!r}, which is not in table demographics; expected one of {', '.join(known)}"
+        f"analysis.exclude.{table} names {name!r}, which is not in table {table}; expected one of {', '.join(known)}"
         for name in accepted
         if name not in known
     ]
     if faults:
         raise DataError(faults)
-    left = {}
-    for name, answers in accepted.items():
-        rows = demographics[demographics["field"] == name]
-        fits = rows["answer"].str.strip().str.casefold().isin([answer.strip().casefold() for answer in answers])
-        left[f"{name} is not {' or '.join(answers)}"] = people.isin(set(rows.loc[fits, "participant"]))
-    return left
+
+
+def _one_of(values: pd.Series, accepted: list[str]) -> "pd.Series[bool]":
+    """Return whether each value is accepted, upper and lower case alike; an empty cell is not."""
+    texts = values.astype("string").str.strip().str.casefold()
+    return texts.isin([answer.strip().casefold() for answer in accepted]).astype(bool)
 
 
 def participants(

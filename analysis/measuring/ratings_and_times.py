@@ -5,6 +5,7 @@ from collections.abc import Iterable
 import pandas as pd
 
 from gardenpath.study import TABLES, DataError, check
+from gardenpath.study.config import CUMULATIVE, EVERY_TIME, FOLLOWING, region_after
 from gardenpath.study.formula_columns import with_formula_columns
 from gardenpath.study.schemas import COMPUTED_NAMES
 
@@ -96,12 +97,14 @@ def region_times(
     max_rt: float = 3000,
     region: str = "critical",
     spillover: int = 2,
+    regions: str = FOLLOWING,
     ledger: Ledger | None = None,
 ) -> pd.DataFrame:
     """Return the time each target trial spent on `region`, and on each of the `spillover` words after it.
 
     A region's time is the sum over its words in ms, and then its natural logarithm. A word after the region has its own
-    row, region `critical+1`, `critical+2`; only where the sentence goes on after it, since the last word has a time of its
+    row, region `critical+1`, `critical+2`; with `regions="cumulative"` the row is of the region up to that word, `critical..+1`,
+    `critical..+2`. Both are there only where the sentence goes on after the word, since the last word has a time of its
     own kind. A region is dropped, and counted in `ledger`, when a word of it has no reading time or one outside
     [min_rt, max_rt] ms. With `responses` the participant's accuracy on questions stands beside the times, and with the table
     `conditions` the factors' levels.
@@ -127,8 +130,10 @@ def region_times(
     trials = trials.merge(bounds.reset_index(), on=SENTENCE, how="left", validate="m:1")
     times = []
     for after in range(spillover + 1):
-        place = trials if not after else trials.assign(first=trials["last"] + after, last=trials["last"] + after)
-        name = f"{region}+{after}" if after else region
+        last = trials["last"] + after
+        first = trials["first"] if not after or regions == CUMULATIVE else last
+        place = trials.assign(first=first, last=last)
+        name = region_after(region, after, regions)
         rule = f"{name} is not there or ends the sentence" if after else f"the sentence has no {region} region"
         present = place["last"] < place["end"] if after else place["first"].notna()
         times.append(_region(words, place, present, name, rule, (min_rt, max_rt), ledger))
@@ -197,7 +202,10 @@ def _region(
     )
     times = place.merge(summed, on=TRIAL, how="left", validate="1:1")
     times = times.assign(words=times["last"] - times["first"] + 1, word=times["first"], region=name)
-    [times] = ledger.step(f"a word of {name} has no reading time", **{table: (times, times["timed"] == times["words"])})
+    timed = (times["timed"] == times["words"]) & (times["rt"] > 0)
+    [times] = ledger.step(f"a word of {name} has no reading time", **{table: (times, timed)})
+    if band == EVERY_TIME:
+        return times
     rule = f"a word of {name} was read in less than {band[0]:g} or more than {band[1]:g} ms"
     return ledger.step(rule, **{table: (times, ~times["out"].astype(bool))})[0]
 

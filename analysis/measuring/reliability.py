@@ -374,8 +374,8 @@ def choice_agreement(responses: pd.DataFrame, items: pd.DataFrame) -> pd.DataFra
     """Return how often people choose the grammatical member of a pair: single choices, and majorities, kept apart.
 
     Each prompt stands by itself. `individual` is the share of choices, `majority` the share of pairs whose majority chose the
-    grammatical member (a tie is half a pair); they differ by much and must not be mixed. `kept`: the majority agrees on at least
-    4 of 5 pairs, BLiMP's rule (doi 10.1162/tacl_a_00321).
+    grammatical member (a tie is half a pair) and `majority_strict` the same with ties failing, as BLiMP counts; they must not be
+    mixed. `kept`: a strict majority on at least 4 of 5 pairs, BLiMP's rule (doi 10.1162/tacl_a_00321).
     """
     choices = answered(responses[(responses["role"] == "target") & (responses["task"] == "choice")])
     choices = choices[choices["paradigm"].isin(minimal_pairs(items))]
@@ -395,7 +395,7 @@ def choice_agreement(responses: pd.DataFrame, items: pd.DataFrame) -> pd.DataFra
 def _choice_shares(paradigm: str, phenomenon: str, choices: pd.DataFrame) -> dict[str, object]:
     shares = choices.groupby("item")["good"].mean()
     ties = int((shares == 0.5).sum())
-    majority = float((shares > 0.5).mean() + ties / 2 / len(shares))
+    strict = float((shares > 0.5).mean())
     return {
         "phenomenon": phenomenon,
         "paradigm": paradigm,
@@ -403,7 +403,8 @@ def _choice_shares(paradigm: str, phenomenon: str, choices: pd.DataFrame) -> dic
         "participants": choices["participant"].nunique(),
         "choices": len(choices),
         "individual": float(choices["good"].mean()),
-        "majority": majority,
+        "majority": strict + ties / 2 / len(shares),
+        "majority_strict": strict,
         "ties": ties,
-        "kept": majority >= KEPT - 1e-12,
+        "kept": strict >= KEPT - 1e-12,
     }

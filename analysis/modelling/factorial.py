@@ -7,7 +7,7 @@ from typing import Any
 import pandas as pd
 
 from gardenpath.study import TABLES, DataError, ModelSection, check
-from gardenpath.study.config import Smallest
+from gardenpath.study.config import COVARIATES, Smallest, words_after
 
 from ..engines.estimates import Estimated
 from ..engines.formulas import Formula, parse
@@ -23,7 +23,7 @@ from ..prompts import named_prompts, prompt_suffix, rows_of_prompt
 from ..row_dicts import records
 from .coding import Coded, Coding, coded, hypotheses
 from .equivalence import equivalence
-from .grammaticality import COVARIATES, INTERCEPTS, SLOPES, detectable
+from .grammaticality import INTERCEPTS, SLOPES, detectable
 from .headline import headline
 from .marginal_means import simple_effects
 from .mixed_models import engine_named, failed, fit_stepwise
@@ -92,16 +92,17 @@ def factorial_models(
     policy: str = "declared",
     crosscheck: bool = False,
     smallest: Smallest | None = None,
+    covariates: Sequence[str] = COVARIATES,
 ) -> dict[str, pd.DataFrame]:
     """Return factorial_models, factorial_means, model_steps, simple_effects, contrast_matrices and contrast_codes, by name: the
     fixed effects of the models that `models` declares; where there are none, of those that a design suggests.
 
     The suggested ones: for each paradigm whose conditions are levels of factors other than grammatical and ungrammatical, and
     each of z and log reading time in every region measured, all factors with their interactions, log trial number beside them
-    for reading times, with `(1|participant) + (1|item)`; and again with the slopes of the factors that the design allows
-    for participants and items, correlations and slopes without variance taken out until the fit is not singular (Barr et al.
-    2013, doi 10.1016/j.jml.2012.11.001). Of ratings and answers, suggested or declared, there is a model for each prompt, unless
-    the formula has `prompt` itself among its predictors.
+    for reading times where it is among the `covariates`, with `(1|participant) + (1|item)`; and again with the slopes of the
+    factors that the design allows for participants and items, correlations and slopes without variance taken out until the fit
+    is not singular (Barr et al. 2013, doi 10.1016/j.jml.2012.11.001). Of ratings and answers, suggested or declared, there is a
+    model for each prompt, unless the formula has `prompt` itself among its predictors.
 
     `answers` is the table binary_answers, of which there are binomial models, in log odds: whether answers were right (`correct`)
     and, in place of z, whether sentences were accepted on a scale of two points (`yes`), by the same factors, the minimal pairs
@@ -138,7 +139,7 @@ def factorial_models(
     """
     smallest = smallest or {}
     study = _Study.of(scores, times, conditions, answers)
-    planned = _models(study, models, policy)
+    planned = _models(study, models, policy, covariates)
     _supported(planned, engine)
     named_by = named_prompts(pd.DataFrame([plan.place for plan in planned], columns=["measure", "prompt"]))
     fits = [
@@ -276,9 +277,11 @@ def _means(planned: Sequence[_Planned], study: _Study) -> list[pd.DataFrame]:
     return parts
 
 
-def _models(study: _Study, models: Sequence[ModelSection], policy: str) -> list[_Planned]:
+def _models(
+    study: _Study, models: Sequence[ModelSection], policy: str, covariates: Sequence[str] = COVARIATES
+) -> list[_Planned]:
     """Return the models that are declared, else those that the design suggests."""
-    plans = _declared(models, study, policy) if models else _suggested(study)
+    plans = _declared(models, study, policy) if models else _suggested(study, covariates)
     return [each for plan in plans for each in _by_prompt(plan, study)]
 
 
@@ -307,7 +310,7 @@ def rating_models(
 
 def regions_named(models: Sequence[ModelSection]) -> list[str]:
     """Return the regions beside the critical one, and those after it, that declared models are about."""
-    named = dict.fromkeys(model.region.partition("+")[0] for model in models if _response(model) in TIMES)
+    named = dict.fromkeys(words_after(model.region)[0] for model in models if _response(model) in TIMES)
     return [name for name in named if name != "critical"]
 
 
@@ -353,15 +356,16 @@ def _declared(models: Sequence[ModelSection], study: _Study, policy: str) -> Ite
     yield from plans
 
 
-def _suggested(study: _Study) -> Iterator[_Planned]:
+def _suggested(study: _Study, covariates: Sequence[str]) -> Iterator[_Planned]:
     rated, read = {*study.rows("z")["paradigm"]}, {*study.times["paradigm"]}
     regions = sorted(study.times["region"].unique())
+    beside = [name for name in ("log_trial",) if name in covariates]
     for paradigm, by in study.levels.items():
         if {*by.index} != {*CODES} and len(by) > 1:
             measured = [("z", SENTENCE_WIDE)] * (paradigm in rated)
             measured += [("log_rt", str(region)) for region in regions if paradigm in read]
             for measure, region in measured:
-                yield from _two_forms(paradigm, measure, region, {paradigm: by}, ["log_trial"] * (measure in TIMES))
+                yield from _two_forms(paradigm, measure, region, {paradigm: by}, beside if measure in TIMES else [])
     for measure in BINARY:
         for name, having in _binary_units(study.rows(measure), study.levels_of(measure), measure):
             yield from _two_forms(name, measure, SENTENCE_WIDE, having)

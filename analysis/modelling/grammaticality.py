@@ -6,7 +6,7 @@ from typing import Any
 import pandas as pd
 
 from gardenpath.study import TABLES, DataError, check
-from gardenpath.study.config import Smallest
+from gardenpath.study.config import COVARIATES, Smallest
 
 from ..engines.estimates import Estimated
 from ..engines.formulas import parse
@@ -30,7 +30,6 @@ RANDOM: Mapping[str, Mapping[str, Sequence[str]]] = {
     "log_rt": {INTERCEPTS: (PLAIN,), SLOPES: (CORRELATED,)},
 }
 RAW = {"z": "rating", "log_rt": "rt"}
-COVARIATES = ("log_trial", "position")
 ALPHA = 0.05
 POWER = 0.80  # of the minimum detectable effect
 Measured = tuple[str, str, str | None]  # measure, region, and of ratings the prompt
@@ -43,12 +42,14 @@ def phenomenon_models(
     *,
     engine: str = "glmm",
     smallest: Smallest | None = None,
+    covariates: Sequence[str] = COVARIATES,
 ) -> pd.DataFrame:
     """Return the models of grammaticality in each phenomenon: of z under each prompt, and of log reading time in each region.
 
     `z ~ grammaticality` and `log_rt ~ grammaticality + log_trial` (natural log of the presented position counted from 1,
     centred; and `position`, that of the region in the sentence, centred, where members of a pair differ in it), each with
-    the random effects `(1|participant) + (1|item)` (doi 10.1162/COLI.a.00559) and, beside it, with slopes.
+    the random effects `(1|participant) + (1|item)` and, beside it, with slopes. Without `covariates` and slopes they are the
+    published ones (doi 10.1162/COLI.a.00559).
     Grammaticality is +0.5 grammatical, -0.5 ungrammatical. Target trials of paradigms whose two conditions are
     grammatical and ungrammatical enter; a phenomenon that cannot be fitted keeps a row that says why.
 
@@ -58,7 +59,8 @@ def phenomenon_models(
     against `smallest`, the smallest effects of interest by response or term (doi 10.1007/BF01068419).
     """
     forms = dict.fromkeys(RANDOM, (INTERCEPTS, SLOPES))
-    return _models(entering(scores, times, items), ["phenomenon"], "phenomenon_models", engine, forms, smallest)
+    entered = entering(scores, times, items, covariates)
+    return _models(entered, ["phenomenon"], "phenomenon_models", engine, forms, smallest)
 
 
 def paradigm_models(
@@ -68,17 +70,19 @@ def paradigm_models(
     *,
     engine: str = "glmm",
     smallest: Smallest | None = None,
+    covariates: Sequence[str] = COVARIATES,
 ) -> pd.DataFrame:
     """Return the models of each paradigm, families of their own: of ratings with intercepts and with slopes, of reading times,
     where one paradigm has little to tell slopes by, with intercepts; without the raw scale and ms of `phenomenon_models`.
     """
     forms = {"z": (INTERCEPTS, SLOPES), "log_rt": (INTERCEPTS,)}
-    return _models(
-        entering(scores, times, items), ["phenomenon", "paradigm"], "paradigm_models", engine, forms, smallest
-    )
+    entered = entering(scores, times, items, covariates)
+    return _models(entered, ["phenomenon", "paradigm"], "paradigm_models", engine, forms, smallest)
 
 
-def entering(scores: pd.DataFrame, times: pd.DataFrame, items: pd.DataFrame) -> dict[Measured, pd.DataFrame]:
+def entering(
+    scores: pd.DataFrame, times: pd.DataFrame, items: pd.DataFrame, covariates: Sequence[str] = COVARIATES
+) -> dict[Measured, pd.DataFrame]:
     """Return the trials that enter the models of each (measure, region, prompt), with grammaticality and the covariates."""
     import numpy as np
 
@@ -94,10 +98,13 @@ def entering(scores: pd.DataFrame, times: pd.DataFrame, items: pd.DataFrame) -> 
         rows = rows.astype(
             {"participant": object, "item": object}
         )  # hundreds of fits count their levels: twice as fast
+        known = {
+            "log_trial": np.log1p(rows["trial"].to_numpy(dtype="float64")),
+            "position": rows["word"].astype("float64") if "word" in rows else 0.0,
+        }
+        rows = rows.drop(columns=[*known], errors="ignore")
         trials[key] = rows.assign(
-            **{TERM: rows["condition"].map(CODES).astype("float64")},
-            log_trial=np.log1p(rows["trial"].to_numpy(dtype="float64")),
-            position=rows["word"].astype("float64") if "word" in rows else 0.0,
+            **{TERM: rows["condition"].map(CODES).astype("float64")}, **{name: known[name] for name in covariates}
         )
     return {key: rows for key, rows in trials.items() if len(rows)}
 
@@ -159,11 +166,11 @@ def _effect(
 
 def covariates(rows: pd.DataFrame) -> list[str]:
     """Return the covariates of a reading-time model: trial, and position where the members of some pair differ in it."""
-    spread = {name: rows[name].max() - rows[name].min() for name in COVARIATES}
-    of_item = rows.groupby("item")["position"]
-    if not (of_item.max() > of_item.min()).any():
-        spread["position"] = 0
-    return [name for name in COVARIATES if spread[name] > 0]
+    spread = {name: rows[name].max() - rows[name].min() for name in COVARIATES if name in rows}
+    if "position" in rows:
+        of_item = rows.groupby("item")["position"]
+        spread["position"] *= bool((of_item.max() > of_item.min()).any())
+    return [name for name in spread if spread[name] > 0]
 
 
 def _described(
@@ -232,8 +239,8 @@ def families(models: Mapping[str, pd.DataFrame], measured: Mapping[Measured, pd.
 def autocorrelation(rows: pd.DataFrame, response: str) -> float:
     """Return the correlation of a trial's residual with that of the same session's trial before it, in `rows`.
 
-    Residuals are those of least squares on participants, items, conditions within phenomena, and log trial number:
-    over all phenomena together, since a session is one sequence of them.
+    Residuals are those of least squares on participants, items, conditions within phenomena, and log trial number where it
+    is a covariate: over all phenomena together, since a session is one sequence of them.
     """
     import numpy as np
 
@@ -241,7 +248,7 @@ def autocorrelation(rows: pd.DataFrame, response: str) -> float:
     cells = ordered["phenomenon"].astype("string") + "/" + ordered["condition"].astype("string")
     factors = [pd.factorize(column)[0] for column in (ordered["participant"], ordered["item"], cells)]
     y = ordered[response].to_numpy(dtype="float64")
-    x = ordered["log_trial"].to_numpy(dtype="float64")
+    x = ordered.get("log_trial", pd.Series(0.0, index=ordered.index)).to_numpy(dtype="float64")
     y, x = _swept(y, factors), _swept(x, factors)
     spread = float(x @ x)
     residual = y - x * (float(x @ y) / spread) if spread > 1e-9 * len(x) else y

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import pandas as pd
 
 from gardenpath.study import AnalysisSection, DataError
+from gardenpath.study.config import words_after
 from gardenpath.study.table_files import take_tables
 
 from ..cleaning.exclusions import left_in
@@ -106,7 +107,7 @@ def _rows(
 ) -> pd.DataFrame:
     """Return the trials of these paradigms with the response, as `analyse` measures it."""
     readings, responses, sessions, items = take_tables(tables, "readings", "responses", "sessions", "items")
-    min_rt, max_rt = settings.min_rt, settings.max_rt
+    min_rt, max_rt = settings.band
     readings, responses, *_ = left_in(
         readings,
         responses,
@@ -118,7 +119,9 @@ def _rows(
         exclude=settings.exclude,
     )
     if response == LOG_RT:
-        times = region_times(readings, items, min_rt=min_rt, max_rt=max_rt, region=region.partition("+")[0])
+        times = region_times(
+            readings, items, min_rt=min_rt, max_rt=max_rt, region=words_after(region)[0], regions=settings.regions
+        )
         rows = times[times["region"] == region]
     elif response == CORRECT:
         asked = responses[(responses["task"] == "question") & (responses["role"] == "target")].dropna(subset="correct")

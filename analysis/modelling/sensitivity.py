@@ -1,16 +1,18 @@
 """The same effect under other defensible choices: cutoffs, transforms, and without participants who are flagged."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import pandas as pd
 
 from gardenpath.study import TABLES, check
+from gardenpath.study.config import COVARIATES, EVERY_TIME
 
 from ..measuring.ratings_and_times import SENTENCE_WIDE, region_times
 from .grammaticality import TERM, effect, entering
 
 EVERYBODY, UNFLAGGED = "all", "not flagged"
+NO_CUTOFF = "none"
 SPREAD = 3.0  # s.d. of log reading time within participant
 
 # Cutoffs of the field (docs/study.md names the sources): words outside are taken as not timed.
@@ -58,6 +60,7 @@ def sensitivity_grid(
     min_rt: float = 100,
     max_rt: float = 3000,
     engine: str = "glmm",
+    covariates: Sequence[str] = COVARIATES,
 ) -> pd.DataFrame:
     """Return the effect of grammaticality in each phenomenon under every cutoff and transform, random intercepts only.
 
@@ -71,7 +74,7 @@ def sensitivity_grid(
     declared = (min_rt, max_rt)
     rows = [
         *_rating_choices(scores, readings, items, flagged, engine),
-        *_time_choices(scores, readings, items, flagged, declared, engine),
+        *_time_choices(scores, readings, items, flagged, declared, engine, covariates),
     ]
     return check(pd.DataFrame(rows, columns=TABLES["sensitivity"].names), "sensitivity")
 
@@ -89,7 +92,7 @@ def _rating_choices(
             groups[UNFLAGGED] = rated[~rated["participant"].isin(left_out)]
         for people, part in groups.items():
             for response in ("z", "rating"):
-                choice: dict[str, str | None] = {"measure": "z", "region": SENTENCE_WIDE, "cutoff": "none"}
+                choice: dict[str, str | None] = {"measure": "z", "region": SENTENCE_WIDE, "cutoff": NO_CUTOFF}
                 choice |= {"scale": response, "people": people, "prompt": prompt}
                 rows += _effects(part, choice, response, response == "z" and people == EVERYBODY, engine)
     return rows
@@ -102,19 +105,21 @@ def _time_choices(
     flagged: Mapping[str, set[str]],
     declared: tuple[float, float],
     engine: str,
+    covariates: Sequence[str],
 ) -> list[dict[str, Any]]:
     """Return the effects on reading times of the critical region under each cutoff and transform; `declared` is a band, ms."""
-    declared_cutoff = f"{declared[0]:g} to {declared[1]:g} ms"
+    own = {} if declared == EVERY_TIME else {f"{declared[0]:g} to {declared[1]:g} ms": declared}
+    declared_cutoff = next(iter(own), NO_CUTOFF)
     groups: dict[tuple[str, str | None], set[str]] = {(EVERYBODY, None): set()}
     groups |= {(UNFLAGGED, prompt): names for prompt, names in flagged.items() if names}
     fitted: dict[tuple[object, ...], list[dict[str, Any]]] = {}  # cutoffs that leave the same times need one fit
     words = readings[(readings["role"] == "target") & (readings["region"] == "critical").fillna(False)]
     rows = []
-    for cutoff, timed in _cut(readings, words, {declared_cutoff: declared, **BANDS}).items():
+    for cutoff, timed in _cut(readings, words, {**own, **BANDS}).items():
         times = region_times(timed, items, min_rt=0, max_rt=float("inf"), spillover=0)
         for (people, prompt), left_out in groups.items():
             kept = times[~times["participant"].isin(left_out)]
-            entered = entering(scores.head(0), kept, items).get(("log_rt", "critical", None))
+            entered = entering(scores.head(0), kept, items, covariates).get(("log_rt", "critical", None))
             if entered is None:
                 continue
             trials = (
@@ -137,7 +142,7 @@ def _cut(
     """Return the words of critical regions under each cutoff; those outside have no reading time."""
     import numpy as np
 
-    cuts = {"none": words.assign(rt=words["rt"].where(words["rt"] > 0))}
+    cuts = {NO_CUTOFF: words.assign(rt=words["rt"].where(words["rt"] > 0))}
     cuts |= {name: words.assign(rt=words["rt"].where(words["rt"].between(*band))) for name, band in bands.items()}
     read = readings[(readings["role"] == "target") & (readings["rt"] > 0)]
     log_rt = pd.Series(np.log(read["rt"].to_numpy(dtype="float64")), index=read.index)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from gardenpath.study import TABLES, DataError
-from gardenpath.study.config import Smallest
+from gardenpath.study.config import FiguresSection, Smallest
 
 from ..row_dicts import records
 from . import manuscript, references, rscript
@@ -60,13 +60,15 @@ def report(
     models: Mapping[str, str] | None = None,
     absent: Sequence[str] = (),
     smallest: Smallest | None = None,
+    figures: FiguresSection | None = None,
     ms_per_bit: surprisal.Truth | None = None,
 ) -> str:
     """Return the report of a study as one HTML document; the same input gives the same text.
 
     `tables` holds whatever declared tables there are, `files` where each lies, seen from the report; `facts` and
     `software` are printed as they are, and `absent` names what was not there to report. `models` says what each language
-    model is, and `smallest` holds the smallest effects of interest as `analysis.smallest` states them. `ms_per_bit` is what each
+    model is, and `smallest` holds the smallest effects of interest as `analysis.smallest` states them, `figures` stars and
+    bars as `analysis.figures` does. `ms_per_bit` is what each
     bit of a language model's surprisal was made to cost simulated readers, at lags 0, 1 and so on, by model and protocol.
 
     No table at all is a `DataError`, a table that is not declared a `ValueError`.
@@ -87,6 +89,7 @@ def report(
         models=models,
         absent=absent,
         smallest=smallest,
+        figures=figures,
         ms_per_bit=ms_per_bit,
     ).html
 
@@ -101,6 +104,7 @@ def whole(
     models: Mapping[str, str] | None = None,
     absent: Sequence[str] = (),
     smallest: Smallest | None = None,
+    figures: FiguresSection | None = None,
     ms_per_bit: surprisal.Truth | None = None,
 ) -> Report:
     """Return the report with its figures and its R code, for those who want them as files; see `report`."""
@@ -111,7 +115,7 @@ def whole(
         raise ValueError(f"table {', '.join(unknown)} is not known; expected one of {', '.join(TABLES)}")
     if not tables:
         raise DataError("there is no table to report; run  gardenpath analyse  first")
-    page = Page(tables, files or {}, smallest or {}, ms_per_bit or {})
+    page = Page(tables, files or {}, smallest or {}, figures or FiguresSection(), ms_per_bit or {})
     sections, appendix = (_filled(make(page) for make in makers) for makers in (SECTIONS, APPENDIX))
     loader = jinja2.PackageLoader("gardenpath.analysis.reporting", "templates")
     environment = jinja2.Environment(loader=loader, autoescape=True, trim_blocks=True, lstrip_blocks=True)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from gardenpath.study import TABLES, DataError
-from gardenpath.study.config import Smallest
+from gardenpath.study.config import FiguresSection, Smallest
 
 from ..aligning.alignment_test import FAILED
 from ..prompts import prompts_of, rated_prompts
@@ -43,6 +43,7 @@ OF_SENTENCES = (
     "accuracy_bins",
     "model_comparisons",
     "group_accuracies",
+    "learning_curves",
     "language_accuracies",
     "language_means",
     "language_bests",
@@ -50,7 +51,6 @@ OF_SENTENCES = (
     "frequency_curves",
     "frequency_residuals",
     "delta_regressions",
-    "learning_curves",
     "proportion_tests",
     "group_differences",
     "rankings",
@@ -110,6 +110,7 @@ class Page:
     tables: Tables
     files: Mapping[str, str] = field(default_factory=dict)
     smallest: Smallest = field(default_factory=dict)
+    styled: FiguresSection = field(default_factory=FiguresSection)  # stars and bars of coefficients
     ms_per_bit: Truth = field(default_factory=dict)  # simulated
     drawn: dict[str, "Figure"] = field(default_factory=dict)  # every figure of the page, by name
 

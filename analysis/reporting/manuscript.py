@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import pandas as pd
 
 from gardenpath.study import TABLES
-from gardenpath.study.config import Smallest
+from gardenpath.study.config import CUMULATIVE, Smallest, words_after
 
 from ..aligning.held_out import CLUSTERS
 from ..aligning.predictors import AT, at
@@ -151,7 +151,12 @@ def _times(tables: Tables) -> str:
         "Times were then log-transformed.",
     ]
     if len(times["region"].unique()) > 1:
-        sentences.append("The words after the region were analysed one by one, where the sentence went on after them.")
+        cumulative = any(words_after(region)[2] == CUMULATIVE for region in times["region"].unique())
+        sentences.append(
+            "The region with one and with two words after it was analysed likewise, where the sentence went on after them."
+            if cumulative
+            else "The words after the region were analysed one by one, where the sentence went on after them."
+        )
     return " ".join(filter(None, sentences))
 
 
@@ -203,8 +208,8 @@ def _models(tables: Tables, software: Versions) -> str:
     )
     if len(slopes):
         text += (
-            f" In these models {fits.VARYING} (Barr et al., 2013); beside them stands the published form, with intercepts alone "
-            f"(Suijkerbuijk et al., 2025): {fits.formulas(declared)}."
+            f" In these models {fits.VARYING} (Barr et al., 2013); beside them stand the published random effects, intercepts "
+            f"alone (Suijkerbuijk et al., 2025): {fits.formulas(declared)}."
         )
     text += f" p-values were {fits.adjusted(bool(_prompts(tables)))}."
     for form, rows in ((fits.FORMS[SLOPES], slopes), (fits.FORMS[INTERCEPTS], declared)):

@@ -12,7 +12,7 @@ p_equivalence float?   larger p of two one-sided tests, above -smallest and belo
 EFFECT = (
     """
 measure       string   z (rating) or log_rt
-region        string   sentence (z); critical, critical+1 or critical+2 (log_rt)
+region        string   sentence (z); of log_rt critical, and words after it as in region_times
 prompt        string?  prompt of the ratings; empty of reading times
 random        string   intercepts: (1|participant) + (1|item); slopes: the effect varies over participants and items too
 """
@@ -117,7 +117,7 @@ z             float?   standardised within participant and prompt over target an
             PLACE
             + """
 phenomenon    string   phenomenon of the paradigm
-region        string   critical, critical+1 (the word after it) or critical+2
+region        string   critical, critical+1 (the word after it) ...; or critical..+1 (the region up to that word) ...
 word          int      position of the region's first word in the sentence, from 0
 words         int      words of the region
 line          int?     line on which the first of them stood, from 0
@@ -155,7 +155,7 @@ answer        int      1 or 0
         columns("""
 phenomenon    string   phenomenon
 condition     string   condition
-region        string   critical, critical+1 or critical+2 (rt); sentence (rating and z)
+region        string   sentence (rating and z); of rt critical, and words after it as in region_times
 measure       string   rating, z, or rt (ms)
 prompt        string?  prompt of the ratings; empty of reading times
 participants  int      participants
@@ -306,7 +306,7 @@ weight        float    hypothesis matrix: what the cell's mean weighs in the coe
         columns("""
 level         string   phenomenon or paradigm: what has one model each
 measure       string   z (rating) or log_rt
-region        string   sentence (z); critical, critical+1 or critical+2 (log_rt)
+region        string   sentence (z); of log_rt critical, and words after it as in region_times
 prompt        string?  prompt of the ratings; empty of reading times
 random        string   intercepts or slopes
 models        int      models of the family
@@ -474,8 +474,9 @@ participants  int      participants
 choices       int      choices
 individual    float    share of choices of the grammatical member
 majority      float    share of pairs whose majority chose the grammatical member, a tie being half a pair
+majority_strict  float  the same, a tie being none
 ties          int      pairs without a majority
-kept          bool     whether majority is at least 4 of 5, BLiMP's rule (doi 10.1162/tacl_a_00321)
+kept          bool     whether majority_strict is at least 4 of 5, BLiMP's rule (doi 10.1162/tacl_a_00321)
 """),
         ("prompt", "paradigm"),
         ANALYSE,

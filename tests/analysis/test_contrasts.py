@@ -121,6 +121,35 @@ def test_position_is_a_covariate_only_where_the_members_of_a_pair_differ_in_it(t
     assert terms["agreement"] == ["intercept", "grammaticality", "log_trial"]
 
 
+def test_without_covariates_the_models_are_the_published_ones_of_r(
+    tables: Tables, rscript: Callable[..., pd.DataFrame]
+) -> None:
+    """lmerTest on sums by hand of the region, which has two words, and the word after it."""
+    items = tables["items"]
+    readings = tables["readings"].query("paradigm == 'islands 1' and role == 'target'")
+    times = region_times(readings, items, regions="cumulative")
+    scores = rating_scores(tables["responses"].head(0), items)
+    table = phenomenon_models(scores, times, items, covariates=()).query("random == 'intercepts'")
+    assert set(table["formula"]) == {"log_rt ~ grammaticality + (1|participant) + (1|item)"}
+    found = table[table["term"] == "grammaticality"].set_index("region")
+    assert list(found.index) == ["critical", "critical..+1"]
+    rows = []
+    for _, trial in readings.groupby(["session", "trial", "condition"]):
+        rts, at = trial["rt"].to_list(), trial["region"].fillna("").to_list().index("critical")
+        if all(100 <= rt <= 3000 for rt in rts[at : at + 3]):
+            side = 0.5 if trial["condition"].iloc[0] == "grammatical" else -0.5
+            rows.append((trial["participant"].iloc[0], trial["item"].iloc[0], side, np.log(sum(rts[at : at + 3]))))
+    frame = pd.DataFrame(rows, columns=["participant", "item", "g", "y"])
+    code = """
+        m <- summary(lmerTest::lmer(y ~ g + (1|participant) + (1|item), rows))$coefficients
+        result <- data.frame(estimate = m['g', 1], se = m['g', 2], p = m['g', 5])
+        """
+    [by_hand] = rscript(code, rows=frame).to_dict("records")
+    ours = found.loc["critical..+1"]
+    assert [ours["estimate"], ours["se"]] == pytest.approx([by_hand["estimate"], by_hand["se"]], rel=1e-4)
+    assert ours["p"] == pytest.approx(by_hand["p"], rel=1e-2)
+
+
 def test_the_minimum_detectable_effect_is_found_in_eight_of_ten_repetitions(tables: Tables) -> None:
     """By its definition: the non-central t of such an effect exceeds the critical value with about that probability."""
     row = models(tables).query("term == 'grammaticality' and region == 'critical' and random == 'intercepts'").iloc[0]

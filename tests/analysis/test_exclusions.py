@@ -1,6 +1,7 @@
 """Who is left out: each rule by itself on people made for it, the order of rules, and the Mann-Whitney flag against R."""
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -151,11 +152,11 @@ def test_declared_answers_about_oneself_keep_those_who_gave_them_however_written
             "session longer than 60 minutes",
         ),
         ({"aborted": 1}, {"aborted": [1, 2]}, "session with more than 1 trials broken off"),
+        ({"sessions": {"late": ["false"]}}, {"late": [False, True]}, "session whose late is not false"),
+        ({"sessions": {"device": ["lab"]}}, {"device": [" Lab", None]}, "session whose device is not lab"),
     ],
 )
-def test_a_session_goes_by_its_rule_and_is_counted(
-    rules: dict[str, float], changes: dict[str, list], rule: str
-) -> None:
+def test_a_session_goes_by_its_rule_and_is_counted(rules: dict[str, Any], changes: dict[str, list], rule: str) -> None:
     ledger = Ledger()
     responses = answered(ratings("a", "76", "12") + ratings("b", "76", "12"))
     _, left, people, _ = left_in(
@@ -166,6 +167,13 @@ def test_a_session_goes_by_its_rule_and_is_counted(
         row for row in ledger.rows if (row["rule"], row["table"], row["condition"]) == (rule, "responses", "all")
     ]
     assert (step["before"], step["excluded"], step["participants_before"], step["participants_after"]) == (8, 4, 2, 1)
+
+
+def test_a_column_that_sessions_do_not_have_is_named() -> None:
+    with pytest.raises(
+        DataError, match="sessions names 'hand', which is not in table sessions; expected one of participant,"
+    ):
+        out(ExcludeSection(sessions={"hand": ["left"]}), answered(ratings("a", "7", "1")))
 
 
 def test_flagged_words_cost_their_trials_reading_times_only() -> None:

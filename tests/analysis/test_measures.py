@@ -7,7 +7,7 @@ import pytest
 from gardenpath.analysis import condition_means, rating_scores, region_times
 from gardenpath.analysis.ledger import Ledger
 from gardenpath.analysis.measuring.ratings_and_times import reading_curves
-from gardenpath.study import DataError, check
+from gardenpath.study import AnalysisSection, DataError, check
 from gardenpath.study.formula_columns import with_formula_columns
 
 PLACE = {"experiment": "E1", "version": "V1", "paradigm": "npi 1"}
@@ -173,6 +173,39 @@ def test_words_after_the_region_count_only_where_the_sentence_goes_on_after_them
     assert times["region"].to_list() == regions
     assert times["word"].to_list() == list(range(1, 1 + len(regions)))
     assert times["words"].eq(1).all()
+
+
+@pytest.mark.parametrize("regions", ["following", "cumulative"])
+def test_times_after_the_region_are_of_single_words_or_of_the_region_up_to_them(regions: str) -> None:
+    """Against a loop over sentences of every length; a region of two words, one time missing, one out of the band."""
+    sentences = [[300.0 + 10 * k for k in range(length)] for length in range(3, 8)]
+    sentences += [[300.0, 310, 320, float("nan"), 340, 350, 360], [300.0, 310, 320, 330, 9000, 350, 360]]
+    rows, expected = [], {}
+    for trial, rts in enumerate(sentences):
+        rows += [("P1", trial, k, "critical" if k in (1, 2) else None, rt) for k, rt in enumerate(rts)]
+        for after in range(3):
+            first = 1 if regions == "cumulative" or not after else 2 + after
+            read_in = rts[first : 3 + after]
+            if (not after or len(rts) >= 3 + after + 1) and all(100 <= rt <= 3000 for rt in read_in):
+                name = ("critical..+" if regions == "cumulative" else "critical+") + str(after) if after else "critical"
+                expected[trial, name] = (first, len(read_in), sum(read_in))
+    frame = read(rows).assign(item="i0")
+    frame["item"] = "i" + frame["trial"].astype("string")
+    items = pd.concat([ITEMS.iloc[[0]].assign(item=f"i{k}") for k in range(len(sentences))])
+    times = region_times(frame, items, regions=regions)
+    found = times.set_index(["trial", "region"])[["word", "words", "rt"]]
+    assert {place: tuple(row) for place, row in zip(found.index, found.to_numpy().tolist(), strict=True)} == expected
+
+
+def test_without_removal_of_outliers_every_measured_time_counts() -> None:
+    band = AnalysisSection(remove_outliers=False).band
+    ledger = Ledger()
+    frame = read(words(300.0, 9000.0, 5.0, 0.0, 20000.0, 320.0, critical=(1,)))
+    times = region_times(frame, ITEMS, min_rt=band[0], max_rt=band[1], ledger=ledger)
+    assert dict(zip(times["region"], times["rt"], strict=True)) == {"critical": 9000.0, "critical+1": 5.0}, (
+        "0 ms has no log"
+    )
+    assert not ledger.table()["rule"].str.contains("more than").any()
 
 
 def test_a_word_out_of_the_band_costs_its_own_region_alone() -> None:

@@ -70,6 +70,11 @@ def test_the_parts_of_study_toml_shown_in_docs_are_taken(workplace: Path) -> Non
     for block in shown:
         for section, keys in tomllib.loads(block).items():
             stated[section] = stated.get(section, {}) | keys
+    [published] = blocks(ROOT / "docs" / "study.md", "toml")
+    analysis = study.config.structure(
+        study.AnalysisSection, tomllib.loads(published)["analysis"], where="docs/study.md"
+    )
+    assert (analysis.regions, analysis.covariates, analysis.figures.bars) == ("cumulative", (), "se")
     plan = study.config.structure(study.Study, stated, where="docs/study-toml.md")
     assert tasks_of(plan).asks["filler"] == ["acceptability"]
     assert [item.responses["acceptability"] for item in plan.design.attention] == [["2"], ["1", "2", "3"]]

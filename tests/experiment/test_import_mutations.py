@@ -17,8 +17,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from gardenpath import experiment, study
-from gardenpath.experiment.platforms import tabulate
+from gardenpath import study
+from gardenpath.experiment.platforms import collecting, tabulate
 from gardenpath.experiment.platforms.mapping import AnswerRule, ColumnMapping, SurveyRule
 
 SENTENCES = {"1": "She slept.", "2": "He often sneezed.", "3": "They had left early."}
@@ -379,7 +379,7 @@ def collected(form: Form, lines: list[Cells], platform: str, folder: Path) -> Ou
     log.addHandler(said)
     log.setLevel(logging.INFO)
     try:
-        tables: Any = experiment.collect(path, platform=platform, mapping=form.mapping, keep_ids=True)
+        tables: Any = collecting.collect_from(path, platform, mapping=form.mapping, name=str)
     except study.DataError:
         return None
     finally:

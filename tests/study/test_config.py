@@ -45,6 +45,32 @@ def test_every_wrong_key_is_named_at_once_with_the_nearest_known_one(study_folde
         ("versions = 3", "versions = 0", "design: versions is 0; expected at least 1"),
         ("breaks = 1", "breaks = -1", "procedure: breaks is -1; expected 0 or more"),
         ("min_rt = 100.0", "min_rt = 5000.0", "analysis: min_rt is 5000 and max_rt 3000"),
+        (
+            "min_rt = 100.0",
+            "remove_outliers = false\nmin_rt = 50.0",
+            "analysis: remove_outliers is false, and min_rt 50, max_rt 3000;",
+        ),
+        ("min_rt = 100.0", 'regions = "both"', "analysis: regions is 'both'; expected 'following' or 'cumulative'"),
+        (
+            "min_rt = 100.0",
+            'covariates = ["age"]',
+            "analysis: covariates names age; expected some of log_trial, position, or none",
+        ),
+        (
+            "min_rt = 100.0",
+            "figures = { stars = [0.01, 0.05] }",
+            "analysis.figures: stars is [0.01, 0.05]; expected p-values below 1, each less",
+        ),
+        (
+            "min_rt = 100.0",
+            'figures = { bars = "sd" }',
+            "analysis.figures: bars is 'sd'; expected 'interval' (95 %) or 'se'",
+        ),
+        (
+            "min_rt = 100.0",
+            'models = [{ name = "m", formula = "log_rt ~ a", region = "critical..+1" }]',
+            "analysis: models: 'm' has the region 'critical..+1', and regions is 'following'; expected 'critical+1'",
+        ),
         ("ratio = { grammatical = 2,", "ratio = { grammatical = 0,", "design: ratio is"),
     ],
 )

@@ -61,7 +61,7 @@ SOME = {
 
 def test_truth_is_written_as_r_reads_it_and_read_however_it_is_written(tmp_path: Path) -> None:
     path = study.write(pd.DataFrame(SOME), "pairs", tmp_path, command="test")
-    assert [line.split(",")[-2:] for line in path.read_text().splitlines()[1:]] == [
+    assert [line.split(",")[-3:-1] for line in path.read_text().splitlines()[1:]] == [
         ["TRUE", "FALSE"],
         ["FALSE", "TRUE"],
     ]

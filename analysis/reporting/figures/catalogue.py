@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from gardenpath.study import DataError
+from gardenpath.study.config import FiguresSection
 
 from ...ledger import ALL
 from ...measuring.binary_answers import BINARY
@@ -20,26 +21,34 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-def result_figures(tables: Mapping[str, pd.DataFrame]) -> Iterator[tuple[str, "Figure"]]:
-    """Yield a name and a figure of each result that there is something to draw of, from the tables of `analyse`."""
+def result_figures(
+    tables: Mapping[str, pd.DataFrame], figures: FiguresSection | None = None
+) -> Iterator[tuple[str, "Figure"]]:
+    """Yield a name and a figure of each result that there is something to draw of, from the tables of `analyse`.
+
+    `figures` states stars and bars of coefficients, as study.toml does.
+    """
     drawings: dict[str, tuple[str, Callable[[pd.DataFrame], Any]]] = {
         "reading_times": ("condition_means", partial(condition_figure, measure="rt")),
-        "reading_time_effects": ("phenomenon_models", coefficient_figure),
-        "factorial_reading_times": ("factorial_models", factorial_figure),
+        "reading_time_effects": ("phenomenon_models", partial(coefficient_figure, figures=figures)),
+        "factorial_reading_times": ("factorial_models", partial(factorial_figure, figures=figures)),
         "reading_curves": ("reading_curves", curve_figure),
         "specifications": ("sensitivity", specification_figure),
     }
     for prompt, ending in file_suffixes(rated_prompts(tables)).items():
         drawings |= {
             f"ratings{ending}": ("condition_means", partial(condition_figure, prompt=prompt)),
-            f"rating_effects{ending}": ("phenomenon_models", partial(coefficient_figure, measure="z", prompt=prompt)),
+            f"rating_effects{ending}": (
+                "phenomenon_models",
+                partial(coefficient_figure, measure="z", prompt=prompt, figures=figures),
+            ),
             f"reliability{ending}": ("reliability", partial(reliability_figure, prompt=prompt)),
             f"rating_distributions{ending}": ("rating_counts", partial(rating_figure, prompt=prompt)),
         }
     if (models := tables.get("factorial_models")) is not None:
         for measure, name in {"z": "ratings", **{answer: answer for answer in BINARY}}.items():
             for prompt, ending in file_suffixes(prompts_of(models[models["measure"] == measure])).items():
-                of_prompt = partial(factorial_figure, measure=measure, prompt=prompt)
+                of_prompt = partial(factorial_figure, measure=measure, prompt=prompt, figures=figures)
                 drawings[f"factorial_{name}{ending}"] = ("factorial_models", of_prompt)
     if (means := tables.get("factorial_means")) is not None:
         drawings["choices"] = ("factorial_means", choice_figure)

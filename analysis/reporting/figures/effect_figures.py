@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
+from gardenpath.study.config import FiguresSection
+
 from ...ledger import ALL
 from ...measuring.ratings_and_times import SENTENCE_WIDE
 from ...modelling.grammaticality import TERM
@@ -26,6 +28,7 @@ from .figure_style import (
     ORANGE,
     TEXT,
     WIDTH,
+    bars,
     common_labels,
     dots,
     figure_legend,
@@ -46,7 +49,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-STARS = ((0.001, "***"), (0.01, "**"), (0.05, "*"))
 CRITICAL = "critical"
 CHOICES = ("cutoff", "scale", "people")
 DASHES = ("-", "--", ":", "-.")
@@ -83,12 +85,17 @@ def condition_figure(condition_means: pd.DataFrame, measure: str = "rating", pro
     return figure
 
 
-def coefficient_figure(phenomenon_models: pd.DataFrame, measure: str = "log_rt", prompt: str | None = None) -> "Figure":
+def coefficient_figure(
+    phenomenon_models: pd.DataFrame,
+    measure: str = "log_rt",
+    prompt: str | None = None,
+    figures: FiguresSection | None = None,
+) -> "Figure":
     """Return the grammaticality coefficient of each phenomenon with its 95 % interval, and stars after `p_bh`.
 
     The headline is filled and has the stars: the model with slopes wherever the data allow it. Hollow beside it stands the
     published form, with intercepts alone. Reading times are those of the critical region and the words after it. Of several
-    prompts, `prompt` names one.
+    prompts, `prompt` names one. `figures`, as study.toml has it, states other stars, and bars of one standard error.
 
     A table without estimates of this measure is a `DataError`.
 
@@ -98,6 +105,7 @@ def coefficient_figure(phenomenon_models: pd.DataFrame, measure: str = "log_rt",
     >>> [label.get_text() for label in figure.axes[0].get_yticklabels()]
     ['npi']
     """
+    figures = figures or FiguresSection()
     rows = phenomenon_models[(phenomenon_models["measure"] == measure) & (phenomenon_models["term"] == TERM)]
     rows = select_prompt(rows, prompt)
     rows = rows.assign(headline=headline(rows), beside=beside(rows)).dropna(subset=["estimate"])
@@ -112,14 +120,16 @@ def coefficient_figure(phenomenon_models: pd.DataFrame, measure: str = "log_rt",
         for k, (region, form) in enumerate(series):
             part = rows[(rows["region"] == region) & rows[form]]
             at = places(part["phenomenon"], phenomena, k, len(series))
-            error = whiskers(part, "estimate", "ci_low", "ci_high")
             name = FORMS[form] if len(regions) == 1 else region_name(region)
             name = f"{name}, {FORMS[form]}" if len(regions) > 1 and form == BESIDE else name
-            dots(axes, part["estimate"], at, error, regions.index(region), name, hollow=form == BESIDE)
+            dots(axes, part["estimate"], at, bars(part, figures), regions.index(region), name, hollow=form == BESIDE)
             if form == BESIDE:
                 continue
-            for y, end, p in zip(at, part["ci_high"].fillna(part["estimate"]), part["p_bh"], strict=True):
-                axes.annotate(_stars(p), (end, y), (4, -3), textcoords="offset points", va="center", color=INK)
+            ends = part["estimate"] + part["se"] if figures.bars == "se" else part["ci_high"]
+            for y, end, p in zip(at, ends.fillna(part["estimate"]), part["p_bh"], strict=True):
+                axes.annotate(
+                    _stars(p, figures.stars), (end, y), (4, -3), textcoords="offset points", va="center", color=INK
+                )
         unit = {"z": f"{_scale(prompt)}, z", "log_rt": "log reading time"}[measure]
         axes.set_xlabel(f"grammatical minus ungrammatical\n({unit})")
         legend(axes, len(series), columns=2)
@@ -326,5 +336,5 @@ def power_panel(row: Row) -> str:
     return "\n".join([first, *textwrap.wrap(second, 34)])
 
 
-def _stars(p: float) -> str:
-    return "" if pd.isna(p) else next((text for bound, text in STARS if p < bound), "")
+def _stars(p: float, bounds: Sequence[float]) -> str:
+    return "*" * sum(p < bound for bound in bounds)

@@ -5,6 +5,8 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
+from gardenpath.study.config import FiguresSection
+
 from ...ledger import ALL
 from ...measuring.binary_answers import BINARY, CHOSEN
 from ...measuring.cell_means import JOINED
@@ -17,6 +19,7 @@ from .effect_figures import BESIDE, FORMS
 from .figure_style import (
     DASHED,
     GREY,
+    bars,
     common_labels,
     dots,
     figure_legend,
@@ -171,12 +174,18 @@ def choice_figure(factorial_means: pd.DataFrame) -> "Figure":
     return figure
 
 
-def factorial_figure(factorial_models: pd.DataFrame, measure: str = "log_rt", prompt: str | None = None) -> "Figure":
+def factorial_figure(
+    factorial_models: pd.DataFrame,
+    measure: str = "log_rt",
+    prompt: str | None = None,
+    figures: FiguresSection | None = None,
+) -> "Figure":
     """Return each contrast of the study's own factors with its 95 % interval, region by region.
 
     The headline is filled: the model with slopes wherever the data allow it. Beside it, hollow, stands the published form with
-    intercepts alone. Of several prompts, `prompt` names one.
+    intercepts alone. Of several prompts, `prompt` names one. With `figures.bars` "se" bars are one standard error.
     """
+    figures = figures or FiguresSection()
     rows = factorial_models[factorial_models["measure"] == measure]
     rows = select_prompt(rows, prompt)
     rows = rows.assign(headline=headline(rows), beside=beside(rows)).dropna(subset=["estimate", "contrast"])
@@ -194,9 +203,8 @@ def factorial_figure(factorial_models: pd.DataFrame, measure: str = "log_rt", pr
         for k, (region, form) in enumerate(lines):
             part = rows[(rows["region"] == region) & rows[form]]
             at = places(part["name"], contrasts, k, len(lines))
-            error = whiskers(part, "estimate", "ci_low", "ci_high")
             name = FORMS[form] if len(series) == 1 else "" if form == BESIDE else region_name(region)
-            dots(axes, part["estimate"], at, error, series.index(region), name, hollow=form == BESIDE)
+            dots(axes, part["estimate"], at, bars(part, figures), series.index(region), name, hollow=form == BESIDE)
         points = "points of the scale" if prompt is None else f"{label(prompt)}, points"
         rating = "rating" if prompt is None else label(prompt)
         units = {"z": f"{rating}, z", "rating": points, "log_rt": "log reading time", "rt": "ms"}

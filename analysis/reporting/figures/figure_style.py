@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from gardenpath.study import DataError
+from gardenpath.study.config import FiguresSection
 from gardenpath.study.files import atomic, write_text
 
 from ..wording.labels import label
@@ -199,6 +200,11 @@ def places(names: "pd.Series[str]", order: Sequence[str], k: int, of: int) -> li
 def whiskers(rows: pd.DataFrame, middle: str, low: str, high: str) -> list[Any]:
     """Return how far each interval reaches to both sides of its middle, nowhere where it is not known."""
     return [side.clip(lower=0).fillna(0) for side in (rows[middle] - rows[low], rows[high] - rows[middle])]
+
+
+def bars(models: pd.DataFrame, figures: FiguresSection) -> Any:
+    """Return how far the bars of coefficients reach to both sides: their interval, or a standard error."""
+    return models["se"].fillna(0) if figures.bars == "se" else whiskers(models, "estimate", "ci_low", "ci_high")
 
 
 def dots(

@@ -34,10 +34,12 @@ CURVES = (
 )
 SLOWER = " Look for orange above blue from 0 on: what is ungrammatical slows reading there or, as spillover, on the words after."
 COEFFICIENT = (
-    "Effect of grammaticality on {measure}{where}: its coefficient, {coded} so that it is their difference in {unit}, with its 95% "
-    "interval. Filled: the headline, with slopes wherever the data allow them; hollow: intercepts alone, the form most often "
-    "published. Intervals that leave out the line at zero show an effect. Stars: p {adjusted}, * p < .05, ** p < .01, *** p < .001."
+    "Effect of grammaticality on {measure}{where}: its coefficient, {coded} so that it is their difference in {unit}, with "
+    "{bars}. Filled: the headline, with slopes wherever the data allow them; hollow: intercepts alone, the form most often "
+    "published. {look}Stars: p {adjusted}, {stars}."
 )
+BARS = {"interval": "95% intervals", "se": "bars of one standard error"}
+LOOK = "Intervals that leave out the line at zero show an effect. "
 DECLARED = (
     "Mixed models of grammaticality with random intercepts, as declared; the coefficient is grammatical minus ungrammatical. "
     "p_bh is {adjusted}, p_bh_all over all {family}s together; {detectable}; raw is the same model of {raw}."
@@ -128,16 +130,22 @@ def _mean_figures(page: Page, measure: str, prompts: Sequence[str | None]) -> li
 def _coefficient_figures(page: Page, measure: str, prompts: Sequence[str | None]) -> list[Exhibit]:
     """Return the figures of the effect of grammaticality, prompt by prompt."""
     models = page.get("phenomenon_models")
+    regions = models.loc[models["measure"] == measure, "region"].unique()
     caption = COEFFICIENT.format(
         measure="ratings" if measure == "z" else "reading times",
         coded=fits.CODED,
         unit="standard deviations of a participant's ratings" if measure == "z" else "log ms",
-        where="" if measure == "z" else " at the critical region and the two words after it",
+        where="" if measure == "z" else f" of {hypotheses.places(regions)}",
+        bars=BARS[page.styled.bars],
+        look=LOOK if page.styled.bars == "interval" else "",
+        stars=", ".join(
+            f"{'*' * n} p < {f'{p:g}'.removeprefix('0')}" for n, p in enumerate(page.styled.stars, start=1)
+        ),
         adjusted=fits.adjusted(len(prompts) > 1),
     )
     exhibits: list[Exhibit] = []
     for prompt, ending in file_suffixes(prompts).items():
-        draw = partial(effect_figures.coefficient_figure, models, measure, prompt)
+        draw = partial(effect_figures.coefficient_figure, models, measure, prompt, page.styled)
         text = labels.under(prompt, caption)
         exhibits += page.figure("phenomenon_models", f"effects-{measure}{ending}", text, draw)
     return exhibits
@@ -246,14 +254,14 @@ def _factorial_coefficients(page: Page, models: pd.DataFrame) -> list[Exhibit]:
         "simple_effects", effect_captions.SIMPLE, effect_captions.simple(simple, models), True
     )
     caption = (
-        "Differences between the levels of the study's factors, with 95% intervals; an interaction is a difference of "
-        f"differences. {effect_captions.FILLED}"
+        f"Differences between the levels of the study's factors, with {BARS[page.styled.bars]}; an interaction is a difference "
+        f"of differences. {effect_captions.FILLED}"
     )
     compared = models[models["term"] != hypotheses.INTERCEPT]
     for measure in compared["measure"].unique():
         rows = compared[compared["measure"] == measure]
         for prompt, ending in file_suffixes(prompts_of(rows)).items():
-            draw = partial(factor_figures.factorial_figure, rows, measure, prompt)
+            draw = partial(factor_figures.factorial_figure, rows, measure, prompt, page.styled)
             text = labels.under(prompt, f"{labels.response(measure)}: {caption[0].lower()}{caption[1:]}")
             exhibits += page.figure("factorial_models", f"factors-{measure}{ending}", text, draw, aside=True)
     return exhibits

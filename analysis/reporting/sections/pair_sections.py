@@ -91,10 +91,10 @@ def pairs(page: Page) -> Section:
     exhibits += page.table("length_bias", "Leaning to shorter or longer members.", bias, aside=True)
     caption = "Accuracy at the levels of a grouping; differences are of means over paradigms, to the first level."
     exhibits += page.table("group_accuracies", caption, aside=True)
-    for name, caption in OVER_LANGUAGES.items():
-        exhibits += page.table(name, caption, aside=True)
     caption = "Accuracy by training tokens: what a doubling brings. Tokens needed are an extrapolation of the line."
     exhibits += page.table("learning_curves", caption, aside=True)
+    for name, caption in OVER_LANGUAGES.items():
+        exhibits += page.table(name, caption, aside=True)
     exhibits += page.table(
         "usable_phenomena", "Phenomena that tell models from people, and why others do not.", aside=True
     )

@@ -86,7 +86,10 @@ def agreement(page: Page) -> Section:
     caption = "Whether the ratings of a phenomenon have one mode: a small p says two, or more."
     exhibits += page.table("unimodality", caption, aside=True)
     exhibits += page.table("noise_ceilings", f"Ceilings: {raters.CEILING}, at each level.")
-    caption = "Forced choice: shares of single choices and of majorities, which must not be mixed."
+    caption = (
+        "Forced choice: shares of single choices and of majorities, which must not be mixed; a tie is half a pair in majority, "
+        "none in majority_strict."
+    )
     exhibits += page.table("choice_agreement", caption)
     sentences = raters.agreement(*(page.get(name) for name in manuscript.AGREEMENT))
     return Section("Agreement among people", page.badges("reliability") if exhibits else (), sentences, exhibits)

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from gardenpath.study.config import Smallest, smallest_effect
+from gardenpath.study.config import CUMULATIVE, Smallest, smallest_effect, words_after
 
 from ...measuring.ratings_and_times import SENTENCE_WIDE
 from ...modelling.grammaticality import INTERCEPTS, TERM
@@ -122,8 +122,13 @@ def _counted(models: pd.DataFrame, published: pd.DataFrame, measure: str, prompt
     if later:
         everywhere = int((models["p_bh_all"] < ALPHA).sum())
         tests = int(models["p"].notna().sum())
+        of = (
+            "regions up to words after it"
+            if any(words_after(r)[2] == CUMULATIVE for r in differing)
+            else "words after the region"
+        )
         sentences.append(
-            f"Of the words after the region, they differ in {' and '.join(later)}; corrected over all {tests} tests together, "
+            f"Of the {of}, they differ in {' and '.join(later)}; corrected over all {tests} tests together, "
             f"{everywhere} differences remain."
         )
     return sentences

@@ -4,6 +4,8 @@ from collections.abc import Iterable
 
 import pandas as pd
 
+from gardenpath.study.config import CUMULATIVE, words_after
+
 from ...measuring.ratings_and_times import SENTENCE_WIDE
 from ...modelling.grammaticality import TERM
 from ...row_dicts import records
@@ -68,15 +70,27 @@ def places(regions: Iterable[str]) -> str:
     ('the critical region and the word after it', 'the embedded verb and the critical region')
     >>> places(["critical+1", "critical+2"]), places(["critical", "critical+2"])
     ('the first and second word after the critical region', 'the critical region and the second word after it')
+    >>> places(["critical", "critical..+1", "critical..+2"])
+    'the critical region, alone and up to the first and second word after it'
     """
     of: dict[str, list[int]] = {}
+    cumulative = set()
     for region in regions:
-        name, _, distance = region.partition("+")
-        of.setdefault(name, []).append(int(distance or 0))
+        name, distance, kind = words_after(region)
+        of.setdefault(name, []).append(distance)
+        cumulative |= {name} if distance and kind == CUMULATIVE else set()
     return listed(
-        _words(f"the {'critical region' if name == CRITICAL else label(name)}", sorted(after))
+        (_up_to if name in cumulative else _words)(
+            f"the {'critical region' if name == CRITICAL else label(name)}", sorted(after)
+        )
         for name, after in of.items()
     )
+
+
+def _up_to(name: str, after: list[int]) -> str:
+    """Return a region and what goes from it up to words after it, by their distances; 0 is the region itself."""
+    alone, distances = ", alone and" if after[0] == 0 else "", [distance for distance in after if distance]
+    return f"{name}{alone} up to the {listed(map(_ordinal, distances))} word after it"
 
 
 def _words(name: str, after: list[int]) -> str:
@@ -87,6 +101,9 @@ def _words(name: str, after: list[int]) -> str:
     if itself and distances == [*range(1, len(distances) + 1)]:
         number = {1: "the word", 2: "the two words", 3: "the three words"}
         return f"{name} and {number.get(len(distances), f'the {len(distances)} words')} after it"
-    order = {1: "first", 2: "second", 3: "third"}
-    words = "word" if distances == [1] else f"{listed(order.get(k, f'{k}th') for k in distances)} word"
+    words = "word" if distances == [1] else f"{listed(map(_ordinal, distances))} word"
     return f"{name} and the {words} after it" if itself else f"the {words} after {name}"
+
+
+def _ordinal(number: int) -> str:
+    return {1: "first", 2: "second", 3: "third"}.get(number, f"{number}th")

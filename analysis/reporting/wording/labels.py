@@ -48,8 +48,10 @@ def region_name(region: str) -> str:
 
     >>> region_name("critical"), region_name("critical+1"), region_name("embedded_verb")
     ('critical region', 'critical + 1', 'embedded verb')
+    >>> region_name("critical..+1")
+    'critical to + 1'
     """
-    return "critical region" if region == "critical" else label(region).replace("+", " + ")
+    return "critical region" if region == "critical" else label(region).replace("..+", " to+").replace("+", " + ")
 
 
 def listed(names: Iterable[str]) -> str:

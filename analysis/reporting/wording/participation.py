@@ -18,6 +18,8 @@ COUNTED = {
     "region_times: critical": "critical regions",
     "region_times: critical+1": "first words after the region",
     "region_times: critical+2": "second words after the region",
+    "region_times: critical..+1": "regions up to the first word after the critical one",
+    "region_times: critical..+2": "regions up to the second word after the critical one",
 }
 NOT_TOLD_APART = (
     "do not tell grammatical from ungrammatical sentences apart"  # by whose ratings a participant is flagged
@@ -103,7 +105,8 @@ def out_of_band(ledger: pd.DataFrame) -> str:
     """Return how many critical regions had a word read too fast or too slowly, nothing where no rule asks."""
     of_band = ledger["rule"].str.startswith("a word of critical was read") & (ledger["condition"] == ALL)
     rows = records(ledger[of_band])
-    return excluded(rows[-1]) if rows else ""
+    measured = (ledger["table"] == "region_times: critical").any()
+    return excluded(rows[-1]) if rows else "No reading time was removed as an outlier." if measured else ""
 
 
 def readings_kept(ledger: pd.DataFrame) -> str:

@@ -7,9 +7,9 @@ from ...measuring.reliability import POOR
 from ...prompts import prompts_of, rows_of_prompt
 from ...row_dicts import records
 from .labels import asked, label, listed
-from .numbers import correlation, counted, percent
+from .numbers import Row, correlation, counted, percent
 
-ACCEPTED = "the majority agrees on at least four of five pairs"  # of a paradigm
+ACCEPTED = "a strict majority agrees on at least four of five pairs"  # of a paradigm
 CEILING = "what a perfect model would correlate with these people's mean ratings"
 
 
@@ -55,7 +55,12 @@ def _majorities(choices: pd.DataFrame, prompt: str | None) -> list[str]:
     over = choices[choices["paradigm"] == ALL] if len(choices) > 1 else choices
     return [
         f"In forced choice{asked(prompt)}, {percent(row['individual'])} of {counted(row['choices'], 'single choice')} were of the "
-        f"grammatical member, and the majority chose it in {percent(row['majority'])} of {counted(row['pairs'], 'pair')}; "
+        f"grammatical member, and a strict majority chose it in {percent(row['majority_strict'])} of "
+        f"{counted(row['pairs'], 'pair')}{_with_ties(row)}; "
         f"{ACCEPTED} in {int(paradigms['kept'].sum())} of {counted(len(paradigms), 'paradigm')}."
         for row in records(over)
     ]
+
+
+def _with_ties(row: Row) -> str:
+    return f" ({percent(row['majority'])} with {counted(row['ties'], 'tie')} as half)" if row["ties"] else ""

@@ -14,6 +14,7 @@ from gardenpath.analysis import (
     accuracy_figure,
     coefficient_figure,
     condition_figure,
+    report,
     surprisal_figure,
     svg,
 )
@@ -25,6 +26,7 @@ from gardenpath.analysis.reporting.figures import (
     surprisal_figures,
 )
 from gardenpath.study import DataError
+from gardenpath.study.config import FiguresSection
 
 Tables = dict[str, pd.DataFrame]
 
@@ -85,6 +87,23 @@ def test_coefficients_carry_their_interval_and_stars_after_correction(results: T
     published = np.array([segment[:, 0] for segment in axes.containers[1][2][0].get_segments()])
     other = models["term"].eq("grammaticality") & models["measure"].eq("log_rt") & models["random"].eq("intercepts")
     np.testing.assert_allclose(published, models.loc[other, ["ci_low", "ci_high"]].to_numpy())
+
+
+def test_stars_and_bars_are_as_declared(results: Tables) -> None:
+    """BLiMP-NL's figure: .025, .010, .001 and one standard error."""
+    models = (
+        results["phenomenon_models"].query("region == 'critical' and random == 'slopes' and measure == 'log_rt'").copy()
+    )
+    term = models["term"] == "grammaticality"
+    models.loc[term, "p_bh"] = [0.0009, 0.02, 0.03]
+    figures = FiguresSection(stars=(0.025, 0.01, 0.001), bars="se")
+    axes = coefficient_figure(models, figures=figures).axes[0]
+    assert [text.get_text() for text in axes.texts] == ["***", "*", ""]
+    ends = np.array([segment[:, 0] for segment in axes.containers[0][2][0].get_segments()])
+    np.testing.assert_allclose(ends[:, 1] - ends[:, 0], 2 * models.loc[term, "se"])
+    page = report({"phenomenon_models": results["phenomenon_models"]}, title="t", figures=figures)
+    assert "* p &lt; .025, ** p &lt; .01, *** p &lt; .001" in page
+    assert "bars of one standard error" in page
 
 
 def test_the_regression_line_is_least_squares_over_words(results: Tables) -> None:
