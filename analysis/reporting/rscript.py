@@ -52,6 +52,7 @@ LEFT_OUT = {
     "delta_comparisons": "gains on readings held out of a fit",
     "gam_terms": "curves (R: mgcv)",
     "smooths": "curves (R: mgcv)",
+    "delta_regressions": "differences in score over pairs, of which the predictors are columns of other tables",
 }
 BESIDE = "columns computed from the estimates: adjusted and equivalence p, mde, ms, raw and their limits"
 BAYESIAN = ("phenomenon_models", "factorial_models")
