@@ -142,7 +142,8 @@ def command(
     import pandas as pd
 
     from gardenpath import analysis, lmscore, stimuli, study
-    from gardenpath.analysis.comparing import model_comparison
+    from gardenpath.analysis.comparing import all_comparisons
+    from gardenpath.analysis.comparing.model_comparison import people_accuracies
     from gardenpath.study.table_files import refuse_tables
 
     if not models and not computed:
@@ -152,14 +153,17 @@ def command(
     refuse_tables(scoring.out, "evaluate", scoring.force)
     study.files.refuse_overwrite([scoring.out / TABLE], scoring.force)
     earlier = [study.read(folder, "pairs") for folder in beside]
-    sentences = pd.concat([study.read(folder, "sentence_scores") for folder in scores]) if scores else None
-    choices = [study.read(people, name) for name in PEOPLE] if people else []
-    known = model_comparison.people_accuracies(*choices) if people else None
     read = scoring.read()
-    grouped = [pd.read_csv(path, dtype=str) for path in groups]
-    grouped += [stimuli.groups_of(read, by)] if by else []
-    halves = dict(stimuli.groups_of(read, [between])[["item", "level"]].to_numpy()) if between else {}
-    listed = pd.read_csv(languages, dtype=str) if languages else None
+    choices = [study.read(people, name) for name in PEOPLE] if people else []
+    known = all_comparisons.Beside(
+        scores=pd.concat([study.read(folder, "sentence_scores") for folder in scores]) if scores else None,
+        people=people_accuracies(*choices) if people else None,
+        groups=[*(pd.read_csv(path, dtype=str) for path in groups), *([stimuli.groups_of(read, by)] if by else [])],
+        halves=_halves(read, between) if between else {},
+        runs=pd.read_csv(runs) if runs else None,
+        languages=pd.read_csv(languages, dtype=str) if languages else None,
+        covariates=_covariates(read),
+    )
     parts, described, noise = [], [], {}
     for name, revision in itertools.product(models, scoring.revisions or (None,)):
         loaded = scoring.load(name, revision)
@@ -178,28 +182,7 @@ def command(
     side_by_side = analysis.model_table(accuracy)
     notes = {"models": described, "protocol": meanings(pairs), "noise": noise}
     everything = study.check(pd.concat([pairs, *earlier], ignore_index=True), "pairs")
-    compared = model_comparison.compared(everything, sentences, known, seed=seed)
-    if grouped:
-        parts = [analysis.accuracy_by(everything, frame, known, seed=seed) for frame in grouped]
-        compared["group_accuracies"] = study.check(pd.concat(parts, ignore_index=True), "group_accuracies")
-    if runs:
-        asked = known.groupby("paradigm")["accuracy"].mean() if known is not None else pd.Series(dtype="float64")
-        compared["learning_curves"] = analysis.learning_curves(
-            analysis.accuracy(everything), pd.read_csv(runs), _of_phenomena(everything, asked)
-        )
-    if halves:
-        # An earlier run may have had other items.
-        known_items = everything[everything["item"].isin(halves)] if beside else everything
-        tests = [
-            analysis.proportion_tests(known_items, halves, over=over, seed=seed) for over in ("pairs", "paradigms")
-        ]
-        compared["proportion_tests"] = study.check(pd.concat(tests, ignore_index=True), "proportion_tests")
-        compared["group_differences"] = analysis.group_differences(known_items, halves)
-    spoken = everything.dropna(subset="language")  # earlier tables do not say it
-    if languages or len(spoken["language"].unique()) > 1:
-        compared |= analysis.by_language(spoken, listed)
-        if sentences is not None:
-            compared["delta_regressions"] = analysis.delta_regression(spoken, sentences, listed, _covariates(read))
+    compared = all_comparisons.compared(everything, known, seed=seed)
     for table, frame in {"pairs": pairs, "accuracy": accuracy, **compared}.items():
         scoring.write(frame, table, notes, seed)
     path = scoring.out / TABLE
@@ -214,12 +197,15 @@ def command(
         _print(accuracy, side_by_side, compared, noise, people is not None)
 
 
-def _of_phenomena(pairs: "pd.DataFrame", asked: "pd.Series[float]") -> dict[str, float]:
-    """Return people's accuracy on each phenomenon of which it is known for all paradigms, and over all of them."""
-    phenomena = pairs.drop_duplicates("paradigm").set_index("paradigm")["phenomenon"]
-    known = asked.reindex(phenomena.index)
-    of = {name: known[phenomena == name] for name in phenomena.unique()} | {"all": known}
-    return {str(name): float(shares.mean()) for name, shares in of.items() if shares.notna().all()}
+def _halves(materials: "Materials", column: str) -> dict[str, str]:
+    """Return the group that each item is in by a column."""
+    from gardenpath import stimuli, study
+
+    halves = dict(stimuli.groups_of(materials, [column])[["item", "level"]].to_numpy())
+    if lacking := [item.id for item in materials.items if item.id not in halves]:
+        more = f" and {len(lacking) - 1} more" if len(lacking) > 1 else ""
+        raise study.DataError(f"item {lacking[0]!r}{more} has no {column!r}; --between expects it of each item")
+    return halves
 
 
 def _covariates(materials: "Materials") -> "pd.DataFrame":

@@ -11,7 +11,7 @@ from gardenpath.study import TABLES, DataError, check
 from ..intervals import FEW, correlation_interval, holm, mean_interval, ratio_interval, sign_flip, wilson
 from ..measuring.ratings_and_times import capped
 from ..prompts import prompt_suffix, prompts_of
-from .pair_accuracy import MEAN, MODEL, OVERALL, POOLED, accuracy
+from .pair_accuracy import MEAN, MODEL, OVERALL, POOLED
 
 PAIR = ["paradigm", "item"]
 PEOPLE = "people"
@@ -85,21 +85,6 @@ def _compared(a: pd.DataFrame, b: pd.DataFrame, seed: int) -> dict[str, object]:
         "paradigm_high": wide[1], "flip_p": flipped.p, "smallest_p": flipped.smallest,
         "note": f"No test over paradigms: {len(by_paradigm)}, under {FEW}." if few else "",
     }  # fmt: skip
-
-
-def compared(
-    pairs: pd.DataFrame, scores: pd.DataFrame | None = None, people: pd.DataFrame | None = None, *, seed: int = 1
-) -> dict[str, pd.DataFrame]:
-    """Return all that pairs tell of their models, by table: what needs two models, sentence scores or people, where they are."""
-    tables = {"accuracy_bins": accuracy_bins(pairs, scores)}
-    several = pairs[MODEL].drop_duplicates().shape[0] > 1
-    if several:
-        tables |= {"model_comparisons": model_comparisons(pairs, seed=seed), "rankings": rankings(accuracy(pairs))}
-    if several or people is not None:
-        tables["accuracy_correlations"] = accuracy_correlations(accuracy(pairs), people, seed=seed)
-    if scores is not None:
-        tables["length_bias"] = length_bias(pairs, scores)
-    return tables
 
 
 def proportion_tests(

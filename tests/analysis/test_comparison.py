@@ -20,7 +20,8 @@ from gardenpath.analysis import (
     proportion_tests,
     rankings,
 )
-from gardenpath.analysis.comparing.model_comparison import compared, people_accuracies
+from gardenpath.analysis.comparing.all_comparisons import Beside, compared
+from gardenpath.analysis.comparing.model_comparison import people_accuracies
 from gardenpath.analysis.intervals import mean_interval, wilson
 from gardenpath.study import TABLES, DataError, check
 
@@ -264,7 +265,7 @@ def test_people_are_as_often_right_as_they_chose_or_rated_the_grammatical_member
         ["people (likely)", "chosen", 0.0],
         ["people (likely)", "rated", 0.5],
     ]
-    table = compared(pairs({f"p{k}": "+" * (k + 1) + "-" * (5 - k) for k in range(4)}), None, people_of(4))
+    table = compared(pairs({f"p{k}": "+" * (k + 1) + "-" * (5 - k) for k in range(4)}), Beside(people=people_of(4)))
     assert table["accuracy_correlations"][["a", "b", "paradigms"]].to_numpy().tolist() == [["people", "a (causal)", 4]]
     assert "model_comparisons" not in table
 
