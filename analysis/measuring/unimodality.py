@@ -1,12 +1,14 @@
 """Whether ratings have one mode: a test for the few points of a rating scale."""
 
 from typing import Any
+from zlib import crc32
 
 import pandas as pd
 
 from gardenpath.study import TABLES, check
 
 DRAWS = 999
+MOST_POINTS = 11  # of a scale; beyond them the distribution is nearly continuous, and the dip test is the better one
 
 
 def unimodality(rating_counts: pd.DataFrame, *, seed: int = 1, draws: int = DRAWS) -> pd.DataFrame:
@@ -17,7 +19,7 @@ def unimodality(rating_counts: pd.DataFrame, *, seed: int = 1, draws: int = DRAW
     or farther, (hits + 1) / (draws + 1). Hartigan's dip test, made for continuous values, rejects every sample on a scale of few
     points. The points are the ratings that occur under a prompt, and those between them where all are whole numbers. Ratings count
     as independent, though people and sentences have several each. In simulations up to 5 % of samples of one mode had p < .05,
-    up to 10 % where several points in a row are equally frequent.
+    up to 10 % where several points in a row are equally frequent. A prompt of more than 11 points, as of a slider, has no rows.
 
     >>> rows = [("rating", "npi", "p", "grammatical", point, n) for point, n in ((1, 40), (2, 5), (3, 3), (4, 6), (5, 46))]
     >>> counts = pd.DataFrame(rows, columns=["prompt", "phenomenon", "paradigm", "condition", "rating", "n"])
@@ -26,15 +28,19 @@ def unimodality(rating_counts: pd.DataFrame, *, seed: int = 1, draws: int = DRAW
     """
     import numpy as np
 
-    rng, rows = np.random.default_rng(seed), []
+    rows = []
     for prompt, of_prompt in rating_counts.groupby("prompt", sort=True):
         points = sorted(of_prompt["rating"].unique())
         if all(float(point).is_integer() for point in points):
             points = list(range(int(points[0]), int(points[-1]) + 1))
+        if len(points) > MOST_POINTS:
+            continue
         for (phenomenon, condition), part in of_prompt.groupby(["phenomenon", "condition"], sort=True):
             counts = part.groupby("rating")["n"].sum().reindex(points, fill_value=0).to_numpy(dtype="float64")
             distance, nearest = _nearest(counts[None])
-            samples = rng.multinomial(int(counts.sum()), nearest[0], size=draws).astype("float64")
+            # The same draws whatever else is in the table.
+            random = np.random.default_rng([seed, crc32(f"{prompt}-{phenomenon}-{condition}".encode())])
+            samples = random.multinomial(int(counts.sum()), nearest[0], size=draws).astype("float64")
             hits = int((_nearest(samples)[0] >= distance[0] - 1e-9).sum())
             rows.append({
                 "prompt": prompt, "phenomenon": phenomenon, "condition": condition, "points": len(points),

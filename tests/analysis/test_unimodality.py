@@ -62,3 +62,10 @@ def test_a_point_that_nobody_chose_is_a_point_of_the_scale() -> None:
     assert table["points"].tolist() == [7, 7]
     assert table["p"].tolist() == [0.001, 1.0]
     assert table["distance"].iloc[1] == 0
+
+
+def test_a_slider_has_no_rows_and_takes_no_time() -> None:
+    rows = [("slider", "npi", "p", "grammatical", point, 1 + point % 3) for point in range(101)]
+    rows += [("scale", "npi", "p", "grammatical", point, 4) for point in range(1, 8)]
+    counts = pd.DataFrame(rows, columns=["prompt", "phenomenon", "paradigm", "condition", "rating", "n"])
+    assert unimodality(counts)["prompt"].to_list() == ["scale"]
