@@ -25,9 +25,10 @@ def test_every_result_has_a_row() -> None:
 @pytest.mark.parametrize("line", sorted({code for code in CODE if code.startswith("gardenpath ")}))
 def test_a_command_of_the_page_is_one(line: str) -> None:
     name, *words = shlex.split(line)[1:]
-    command = cli.get_command(click.Context(cli), name)
+    group = click.Context(cli, **cli.context_settings)
+    command = cli.get_command(group, name)
     assert command is not None
-    with click.Context(command, resilient_parsing=True) as context:
+    with click.Context(command, parent=group, resilient_parsing=True) as context:
         _, rest, _ = command.make_parser(context).parse_args(words)
     assert not [word for word in rest if word.startswith("-")]
 
