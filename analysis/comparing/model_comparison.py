@@ -179,6 +179,7 @@ def rankings(accuracies: pd.DataFrame, prompted: pd.DataFrame | None = None) -> 
     `accuracies` is the table that `accuracy` returns; without its means it is a `DataError`. `prompted`, with the columns model,
     protocol, n and accuracy (0 to 1), has answers to prompts: models are ranked by them as by the measure `prompting`.
 
+    >>> from gardenpath.analysis import accuracy
     >>> rows = [(m, "p", "npi", "ever", "i0", "lp", -20.0, -21.0, m == "b", False) for m in "ab"]
     >>> names = "model protocol phenomenon paradigm item measure grammatical ungrammatical correct tie".split()
     >>> rankings(accuracy(pd.DataFrame(rows, columns=names)))[["model", "accuracy", "place"]].to_numpy().tolist()
