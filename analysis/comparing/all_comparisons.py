@@ -75,7 +75,9 @@ def _by_phenomenon(pairs: pd.DataFrame, people: pd.DataFrame | None) -> dict[str
 
 
 def _over_languages(pairs: pd.DataFrame, beside: Beside) -> dict[str, pd.DataFrame]:
-    spoken = pairs.dropna(subset="language")  # earlier tables do not say it
+    if "language" not in pairs:  # earlier tables do not say it
+        return {}
+    spoken = pairs.dropna(subset="language")
     if beside.languages is None and spoken["language"].nunique() < 2:
         return {}
     tables = by_language(spoken, beside.languages)

@@ -249,25 +249,34 @@ from gardenpath import lmscore
 from gardenpath.lmscore import cached
 from gardenpath.lmscore.toy import grammar
 
-folder, place, seed = sys.argv[1:]
+folder, place, seed, halt = sys.argv[1:]
+
+
+def move(k, n):
+    print(k, flush=True)
+    if k == int(halt):
+        sys.stdin.readline()  # here it stays until it is interrupted, however busy the machine
+
+
 model = cached(lmscore.load(folder, device="cpu"), place)
 texts = [model.encode(text) for text in itertools.islice(grammar.sentences(int(seed)), 60)]
 print("ready", flush=True)
-tables = model.forward(texts, batch_tokens=1, progress=lambda k, n: print(k, flush=True))
+tables = model.forward(texts, batch_tokens=1, progress=move)
 print("finished", flush=True)
 """
 
 
-def start(folder: Path, place: Path, seed: int = 1) -> subprocess.Popen:
-    command = [sys.executable, "-c", RUN, str(folder), str(place), str(seed)]
+def start(folder: Path, place: Path, seed: int = 1, halt: int = -1) -> subprocess.Popen:
+    command = [sys.executable, "-c", RUN, str(folder), str(place), str(seed), str(halt)]
     environment = {**os.environ, "OMP_NUM_THREADS": "1"}
-    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment)
+    pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
+    return subprocess.Popen(command, **pipes, text=True, env=environment)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["SIGINT", "SIGKILL"])
 def test_an_interrupted_run_goes_on_where_it_stopped(folders, tmp_path, name):
-    process = start(folders["gpt2"], tmp_path)
+    process = start(folders["gpt2"], tmp_path, halt=20)
     said = []
     while len(said) < 8:
         said.append(process.stdout.readline().strip())

@@ -102,9 +102,14 @@ def test_an_answer_may_depend_on_the_condition() -> None:
 
 
 def test_several_paradigms_have_their_answers_in_balance_together() -> None:
-    pair = {"grammatical": Sentence("x"), "ungrammatical": Sentence("y")}
+    pair = ("grammatical", "ungrammatical")
     items = [
-        Item(f"{p}-{n}", f"p{p}", pair, question=Question("Is it?", dict.fromkeys(pair, answer)))
+        Item(
+            f"{p}-{n}",
+            f"p{p}",
+            {condition: Sentence(f"{condition} {p}-{n}") for condition in pair},
+            question=Question("Is it?", dict.fromkeys(pair, answer)),
+        )
         for p in range(5)
         for n, answer in enumerate(("yes", "no") * 5)
     ]

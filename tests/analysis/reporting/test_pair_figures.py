@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from gardenpath.analysis import accuracy, rankings
-from gardenpath.analysis.comparing.model_comparison import compared
+from gardenpath.analysis.comparing.all_comparisons import Beside, compared
 from gardenpath.analysis.reporting.figures import figure_style, pair_figures
 from gardenpath.study import DataError
 
@@ -41,7 +41,7 @@ def pairs() -> pd.DataFrame:
 
 @pytest.fixture(scope="module")
 def found(pairs: pd.DataFrame) -> Tables:
-    return {"accuracy": accuracy(pairs), **compared(pairs)}
+    return {"accuracy": accuracy(pairs), **compared(pairs, Beside())}
 
 
 def test_a_map_has_each_paradigm_and_each_model_with_its_percentage(found: Tables) -> None:
