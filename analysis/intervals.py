@@ -138,6 +138,19 @@ def _ends(values: Array) -> tuple[float, float]:
     return float(low), float(high)
 
 
+def mcnemar(a_only: Array, b_only: Array) -> Array:
+    """Return McNemar's exact two-sided p (binomial, doi 10.1007/BF02295996) of pairs that one of two models wins alone.
+
+    >>> mcnemar([9, 0], [1, 0]).round(4).tolist()
+    [0.0215, 1.0]
+    """
+    import numpy as np
+    from scipy import stats
+
+    fewer, both = np.minimum(a_only, b_only), np.add(a_only, b_only)
+    return np.minimum(1.0, 2 * stats.binom.cdf(fewer, both, 0.5))
+
+
 def holm(p: "pd.Series[float]") -> "pd.Series[float]":
     """Return p-values adjusted after Holm (https://www.jstor.org/stable/4615733); empty ones are no tests.
 

@@ -8,8 +8,7 @@ from gardenpath.study import TABLES, DataError, check
 
 from ..intervals import ratio_interval, wilson
 from ..measuring.ratings_and_times import capped
-from .model_comparison import won
-from .pair_accuracy import MODEL, OVERALL, POOLED
+from .pair_accuracy import MODEL, OVERALL, POOLED, won
 
 GROUP = ["factor", "level"]
 EFFECT, INTERCEPTS = "grammaticality", "intercepts"  # the row of phenomenon_models that tells whether people differ

@@ -8,21 +8,20 @@ import pandas as pd
 
 from gardenpath.study import TABLES, DataError, check
 
-from ..intervals import holm, wilson
+from ..intervals import holm, mcnemar
 from ..measuring.ratings_and_times import capped
 from ..modelling.mixed_models import fit
-from .model_comparison import PAIR, won
-from .pair_accuracy import MODEL, OVERALL
+from . import logistic_curve
+from .model_comparison import PAIR
+from .pair_accuracy import MODEL, OVERALL, accuracy_counts, scored_pairs
+from .regression import least_squares
 
 FAMILY = [*MODEL, "measure"]
 SPLITS = ((0.6, "low"), (0.9, "mid"), (1.0, "high"))  # shares of languages from the least frequent on
 ALL = "all"  # in the column split
-BEST, PAIRWISE = (
-    0.1,
-    0.05,
-)  # below these p one model is better in a language: the best than the second, and any than any
+# Below these p one model is better in a language: the best than the second, and any than any.
+BEST, PAIRWISE = 0.1, 0.05
 SAME = "accuracy or frequency is the same in all languages, or no optimum was found"
-FEWEST = 4  # languages from which a curve of three parameters leaves residuals
 
 
 def by_language(pairs: pd.DataFrame, languages: pd.DataFrame | None = None) -> dict[str, pd.DataFrame]:
@@ -50,7 +49,7 @@ def by_language(pairs: pd.DataFrame, languages: pd.DataFrame | None = None) -> d
             f"table pairs: {int(pairs['language'].isna().sum())} of {len(pairs)} rows have no language; evaluate them again"
         )
     known = _known(pairs, languages)
-    scored = pairs.assign(won=won(pairs), delta=(pairs["grammatical"] - pairs["ungrammatical"]).mask(pairs["tie"], 0.0))
+    scored = scored_pairs(pairs)
     accuracies = _accuracies(scored)
     tables = {"language_accuracies": accuracies}
     several = scored[MODEL].drop_duplicates().shape[0] > 1
@@ -89,15 +88,12 @@ def _known(pairs: pd.DataFrame, languages: pd.DataFrame | None) -> pd.DataFrame 
 
 
 def _accuracies(scored: pd.DataFrame) -> pd.DataFrame:
-    def counts(rows: pd.DataFrame) -> pd.DataFrame:
-        table = rows.groupby([*FAMILY, "language", "phenomenon"], sort=False).agg(
-            n=("won", "size"), ties=("tie", "sum"), accuracy=("won", "mean"), delta=("delta", "mean")
-        )
-        low, high = wilson(table["accuracy"] * table["n"], table["n"])
-        return table.assign(wilson_low=low, wilson_high=high).reset_index()
-
-    table = pd.concat([counts(scored.assign(phenomenon=OVERALL)), counts(scored)], ignore_index=True)
-    return check(table.sort_values(FAMILY, kind="stable"), "language_accuracies")
+    by = [*FAMILY, "language", "phenomenon"]
+    table = pd.concat(
+        [accuracy_counts(scored.assign(phenomenon=OVERALL), by), accuracy_counts(scored, by)], ignore_index=True
+    )
+    names = TABLES["language_accuracies"].names
+    return check(table.sort_values(FAMILY, kind="stable")[names], "language_accuracies")
 
 
 def _subsets(accuracies: pd.DataFrame, known: pd.DataFrame | None) -> dict[str, set[str]]:
@@ -135,15 +131,6 @@ def _means(accuracies: pd.DataFrame, subsets: dict[str, set[str]], bests: pd.Dat
     return check(pd.concat(parts, ignore_index=True).reindex(columns=TABLES["language_means"].names), "language_means")
 
 
-def _mcnemar(a_only: Any, b_only: Any) -> Any:
-    """Return exact two-sided p for arrays of pairs that one of two models wins alone; 1 where there are none."""
-    import numpy as np
-    from scipy import stats
-
-    fewer, both = np.minimum(a_only, b_only), np.asarray(a_only) + np.asarray(b_only)
-    return np.minimum(1.0, 2 * stats.binom.cdf(fewer, both, 0.5))
-
-
 def _duels(scored: pd.DataFrame) -> Iterator[tuple[dict[str, Any], pd.DataFrame]]:
     """Yield every two models under a measure: language by language, on pairs given to both, what each wins (alone)."""
     for measure, rows in scored.groupby("measure", sort=False):
@@ -156,7 +143,7 @@ def _duels(scored: pd.DataFrame) -> Iterator[tuple[dict[str, Any], pd.DataFrame]
             table = both.assign(a_only=gain == 1, b_only=gain == -1).groupby("language", sort=False)
             counts = table.agg(n=("won_a", "size"), accuracy_a=("won_a", "mean"), accuracy_b=("won_b", "mean"),
                                a_only=("a_only", "sum"), b_only=("b_only", "sum")).reset_index()  # fmt: skip
-            p = pd.Series(_mcnemar(counts["a_only"], counts["b_only"]), index=counts.index)
+            p = mcnemar(counts["a_only"], counts["b_only"])
             place = {"measure": measure, "model_a": a[0], "protocol_a": a[1], "model_b": b[0], "protocol_b": b[1]}
             yield place, counts.assign(p=p)
 
@@ -228,15 +215,15 @@ def frequency_curve(accuracies: pd.DataFrame, languages: pd.DataFrame) -> dict[s
     for names, rows in joined.groupby(FAMILY, sort=False):
         place = dict(zip(FAMILY, names, strict=True))
         x, y = np.log10(rows["frequency"].to_numpy(dtype="float64")), rows["accuracy"].to_numpy(dtype="float64")
-        found = _logistic(x, y) if len(x) >= FEWEST and np.ptp(x) > 0 and np.ptp(y) > 0 else None
+        found = logistic_curve.fitted(x, y)
         if found is None:
-            why = f"{len(x)} languages, under {FEWEST}" if len(x) < FEWEST else SAME
+            why = f"{len(x)} languages, under {logistic_curve.FEWEST}" if len(x) < logistic_curve.FEWEST else SAME
             curves.append({**place, "languages": len(x), "note": f"No curve: {why}."})
             continue
-        fitted = _curve(x, *found)
+        fitted = logistic_curve.curve(x, *found)
         rss, total = float(((y - fitted) ** 2).sum()), float(((y - y.mean()) ** 2).sum())
         note = "The upper asymptote is held at 1." if found[0] > 1 - 1e-9 else ""
-        numbers = dict(zip(("upper", "slope", "midpoint"), map(float, found), strict=True))
+        numbers = dict(zip(("upper", "slope", "midpoint"), found, strict=True))
         curves.append({**place, "languages": len(x), **numbers, "rss": rss, "r2": 1 - rss / total, "note": note})
         residuals.append(
             rows[[*FAMILY, "language", "frequency", "accuracy"]].assign(fitted=fitted, residual=y - fitted)
@@ -247,28 +234,6 @@ def frequency_curve(accuracies: pd.DataFrame, languages: pd.DataFrame) -> dict[s
         "frequency_curves": check(pd.DataFrame(curves, columns=TABLES["frequency_curves"].names), "frequency_curves"),
         "frequency_residuals": check(left, "frequency_residuals"),
     }
-
-
-def _curve(x: Any, upper: float, slope: float, midpoint: float) -> Any:
-    from scipy.special import expit
-
-    return 0.5 + (upper - 0.5) * expit(slope * (x - midpoint))
-
-
-def _logistic(x: Any, y: Any) -> Any:
-    """Return upper, slope and midpoint of the least sum of squares, from several starts; None where none of them arrives."""
-    import numpy as np
-    from scipy.optimize import least_squares
-
-    bounds = ([0.5, 0.0, x.min() - 5], [1.0, 100.0, x.max() + 5])
-    starts = itertools.product((0.75, max(0.55, min(0.99, y.max()))), (0.5, 2.0), np.quantile(x, [0.1, 0.5, 0.9]))
-
-    def off(parameters: Any) -> Any:
-        return _curve(x, *parameters) - y
-
-    fits = [least_squares(off, start, bounds=bounds, xtol=1e-12, ftol=1e-12, gtol=1e-12) for start in starts]
-    arrived = [one for one in fits if one.success]
-    return min(arrived, key=lambda one: one.cost).x if arrived else None
 
 
 def delta_regression(
@@ -351,23 +316,15 @@ def _regressions(rows: pd.DataFrame) -> Iterator[pd.DataFrame]:
     published = "delta ~ " + " + ".join(["0", "phenomenon", *varying])
     named = dict(zip(dummies, phenomena, strict=True))
 
-    from scipy import stats
-
     design, delta = frame[terms].to_numpy(dtype="float64"), frame["delta"].to_numpy(dtype="float64")
-    df = len(rows) - len(terms)
     place = {**counts, "method": "ols", "formula": published}
-    if df < 1 or np.linalg.matrix_rank(design) < len(terms):
+    if len(rows) <= len(terms) or np.linalg.matrix_rank(design) < len(terms):
         why = "The predictors are not independent of each other, or pairs are too few."
         yield pd.DataFrame([{**place, "term": named.get(t, t), "note": why} for t in terms])
     else:
-        inverse = np.linalg.inv(design.T @ design)
-        beta = inverse @ design.T @ delta
-        se = np.sqrt(np.diag(inverse) * ((delta - design @ beta) ** 2).sum() / df)
-        half = stats.t.ppf(0.975, df) * se
-        with np.errstate(divide="ignore", invalid="ignore"):
-            t = beta / se
-        numbers = {"estimate": beta, "se": se, "df": df, "t": t, "p": 2 * stats.t.sf(abs(t), df), "ci_low": beta - half,
-                   "ci_high": beta + half, "note": ""}  # fmt: skip
+        found = least_squares(design, delta)
+        numbers = {"estimate": found.estimates, "se": found.se, "df": found.df, "t": found.t, "p": found.p,
+                   "ci_low": found.low, "ci_high": found.high, "note": ""}  # fmt: skip
         yield pd.DataFrame({"term": [named.get(t, t) for t in terms], **numbers}).assign(**place)
 
     groups = " + (1|language) + (1|paradigm)"

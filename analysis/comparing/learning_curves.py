@@ -8,7 +8,9 @@ import pandas as pd
 from gardenpath.study import TABLES, DataError, check
 
 from ..measuring.ratings_and_times import capped
+from . import logistic_curve
 from .pair_accuracy import MEAN, OVERALL, POOLED
+from .regression import least_squares
 
 if TYPE_CHECKING:
     import numpy as np
@@ -16,8 +18,6 @@ if TYPE_CHECKING:
 
     Array = NDArray[np.float64]
 
-CHANCE = 0.5
-SIZES = 4  # a logistic curve of three parameters needs as many sizes
 FAMILY = "family"
 
 
@@ -106,7 +106,8 @@ def _curve(points: pd.DataFrame, people: float | None) -> dict[str, object]:
     row |= line
     if people is not None:
         row["tokens_needed"] = tokens_needed(largest, reached, line["slope"], people)
-    return row | _logistic(doublings, shares)
+    curve = logistic_curve.fitted(doublings, shares)
+    return row | (dict(zip(("upper", "rate", "midpoint"), curve, strict=True)) if curve else {})
 
 
 def _log2(tokens: "pd.Series[float]") -> "Array":
@@ -118,49 +119,10 @@ def _log2(tokens: "pd.Series[float]") -> "Array":
 def _line(x: "Array", y: "Array", samples: pd.Series) -> dict[str, Any]:
     """Return the slope with its standard error: by sample where they are named, else that of independent runs."""
     import numpy as np
-    from scipy import stats
 
-    design = np.column_stack([np.ones_like(x), x])
-    inverse = np.linalg.inv(design.T @ design)
-    coefficients = inverse @ design.T @ y
-    residuals = y - design @ coefficients
-    n = len(y)
-    names = samples.unique()
-    if len(names) > 1:
-        scores = np.vstack([(design * residuals[:, None])[samples == name].sum(axis=0) for name in names])
-        groups = len(scores)
-        variance = (
-            inverse @ (scores.T @ scores) @ inverse * groups / (groups - 1) * (n - 1) / (n - 2) if n > 2 else None
-        )
-        df = groups - 1
-    else:
-        variance = inverse * (residuals @ residuals) / (n - 2) if n > 2 else None
-        df = n - 2
-    slope = float(coefficients[1])
-    if variance is None:
-        return {"slope": slope, "note": "No interval: there are two runs."}
-    se = float(np.sqrt(variance[1, 1]))
-    half = stats.t.ppf(0.975, df) * se
-    return {"slope": slope, "se": se, "df": df, "low": slope - half, "high": slope + half}
-
-
-def _logistic(x: "Array", y: "Array") -> dict[str, object]:
-    """Return the curve between chance and its upper end; nothing where it does not settle within the data's range."""
-    import numpy as np
-    from scipy.optimize import least_squares
-
-    if len(np.unique(x)) < SIZES:
-        return {}
-
-    def residuals(parameters: "Array") -> "Array":
-        upper, rate, midpoint = parameters
-        return np.asarray(CHANCE + (upper - CHANCE) / (1 + np.exp(-rate * (x - midpoint))) - y)
-
-    low, high = (CHANCE, 0.0, x.min() - 40), (1.0, 10.0, x.max() + 40)
-    begins = [(min(max(y.max(), 0.55), 0.99), rate, np.median(x)) for rate in (0.1, 0.5, 2.0)]
-    fits = [least_squares(residuals, begin, bounds=(low, high), xtol=1e-12, ftol=1e-12) for begin in begins]
-    best = min(fits, key=lambda fit: fit.cost)
-    if not best.success:
-        return {"note": "No logistic curve: it did not settle."}
-    upper, rate, midpoint = map(float, best.x)
-    return {"upper": upper, "rate": rate, "midpoint": midpoint}
+    named = samples.to_numpy() if len(samples.unique()) > 1 else None
+    found = least_squares(np.column_stack([np.ones_like(x), x]), y, named)
+    slope = {"slope": float(found.estimates[1])}
+    if np.isnan(found.se[1]):
+        return {**slope, "note": "No interval: there are two runs."}
+    return {**slope, "se": found.se[1], "df": found.df, "low": found.low[1], "high": found.high[1]}

@@ -8,18 +8,13 @@ import pandas as pd
 
 from gardenpath.study import TABLES, DataError, check
 
-from ..intervals import FEW, correlation_interval, holm, mean_interval, ratio_interval, sign_flip, wilson
+from ..intervals import FEW, correlation_interval, holm, mcnemar, mean_interval, ratio_interval, sign_flip, wilson
 from ..measuring.ratings_and_times import capped
 from ..prompts import prompt_suffix, prompts_of
-from .pair_accuracy import MEAN, MODEL, OVERALL, POOLED
+from .pair_accuracy import MEAN, MODEL, OVERALL, POOLED, won
 
 PAIR = ["paradigm", "item"]
 PEOPLE = "people"
-
-
-def won(pairs: pd.DataFrame) -> "pd.Series[float]":
-    """Return 1 for a pair won, 0 for one lost, one half for a tie."""
-    return pairs["tie"] / 2 + (pairs["correct"] & ~pairs["tie"])
 
 
 def model_comparisons(pairs: pd.DataFrame, *, seed: int = 1) -> pd.DataFrame:
@@ -57,7 +52,6 @@ def model_comparisons(pairs: pd.DataFrame, *, seed: int = 1) -> pd.DataFrame:
 
 
 def _compared(a: pd.DataFrame, b: pd.DataFrame, seed: int) -> dict[str, object]:
-    from scipy import stats
 
     both = a.merge(b[[*PAIR, "won", "tie"]], on=PAIR, suffixes=("_a", "_b"), validate="1:1")
     if both.empty:
@@ -80,7 +74,7 @@ def _compared(a: pd.DataFrame, b: pd.DataFrame, seed: int) -> dict[str, object]:
     return {
         "n": len(both), "ties": int(ties.sum()), "accuracy_a": both["won_a"].mean(), "accuracy_b": both["won_b"].mean(),
         "difference": gain.mean(), "low": low, "high": high, "a_only": a_only, "b_only": b_only,
-        "mcnemar_p": stats.binomtest(a_only, a_only + b_only).pvalue if a_only + b_only else 1.0,
+        "mcnemar_p": float(mcnemar(a_only, b_only)),
         "paradigms": len(by_paradigm), "paradigm_difference": by_paradigm.mean(), "paradigm_low": wide[0],
         "paradigm_high": wide[1], "flip_p": flipped.p, "smallest_p": flipped.smallest,
         "note": f"No test over paradigms: {len(by_paradigm)}, under {FEW}." if few else "",

@@ -27,14 +27,11 @@ def accuracy(pairs: pd.DataFrame) -> pd.DataFrame:
     """
     if pairs.empty:
         raise DataError("table pairs has no rows; expected one for each pair, model and measure")
-    scored = pairs.assign(
-        success=(pairs["correct"] & ~pairs["tie"]) + pairs["tie"] / 2,
-        delta=(pairs["grammatical"] - pairs["ungrammatical"]).mask(pairs["tie"], 0.0),
-    )
+    scored = scored_pairs(pairs)
     family = [*MODEL, "measure"]
-    paradigms = _counts(scored, [*family, "phenomenon", "paradigm"])
-    phenomena = _counts(scored, [*family, "phenomenon"]).assign(paradigm=POOLED)
-    pooled = _counts(scored, family).assign(phenomenon=OVERALL, paradigm=POOLED)
+    paradigms = accuracy_counts(scored, [*family, "phenomenon", "paradigm"])
+    phenomena = accuracy_counts(scored, [*family, "phenomenon"]).assign(paradigm=POOLED)
+    pooled = accuracy_counts(scored, family).assign(phenomenon=OVERALL, paradigm=POOLED)
     mean = paradigms.groupby(family, sort=False).agg(
         n=("n", "sum"), ties=("ties", "sum"), accuracy=("accuracy", "mean"), delta=("delta", "mean")
     )
@@ -72,10 +69,21 @@ def model_table(accuracy: pd.DataFrame) -> pd.DataFrame:
     return wide.reset_index().rename_axis(columns=None)
 
 
-def _counts(scored: pd.DataFrame, by: list[str]) -> pd.DataFrame:
+def won(pairs: pd.DataFrame) -> "pd.Series[float]":
+    """Return 1 for a pair won, 0 for one lost, one half for a tie."""
+    return pairs["tie"] / 2 + (pairs["correct"] & ~pairs["tie"])
+
+
+def scored_pairs(pairs: pd.DataFrame) -> pd.DataFrame:
+    """Return the pairs with `won`, and with `delta`, the difference of the scores (nats), 0 of a tie."""
+    return pairs.assign(won=won(pairs), delta=(pairs["grammatical"] - pairs["ungrammatical"]).mask(pairs["tie"], 0.0))
+
+
+def accuracy_counts(scored: pd.DataFrame, by: list[str]) -> pd.DataFrame:
+    """Return, of `scored_pairs`, n, ties, successes, accuracy with its Wilson interval, and mean delta by the columns `by`."""
     grouped = scored.groupby(by, sort=False)
     table = grouped.agg(
-        n=("success", "size"), ties=("tie", "sum"), successes=("success", "sum"), delta=("delta", "mean")
+        n=("won", "size"), ties=("tie", "sum"), successes=("won", "sum"), delta=("delta", "mean")
     ).reset_index()
     low, high = wilson(table["successes"], table["n"])
     return table.assign(accuracy=table["successes"] / table["n"], wilson_low=low, wilson_high=high)
