@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Regression:
-    """Coefficients, their standard errors, 95 % intervals and two-sided p: nan, but for the coefficients, without degrees of freedom."""
+    """Coefficients with standard errors, 95 % intervals and two-sided p, which without degrees of freedom are nan."""
 
     estimates: "Array"
     se: "Array"
