@@ -3,12 +3,13 @@
 from .cache.token_cache import cached
 from .elsewhere import scores_from
 from .loading import load
-from .measures.reductions import MEASURES, region_lp, words
+from .measures.reductions import MEASURES, answer_lps, region_lp, words
 from .measures.unigrams import read_unigrams
 from .models.interface import Model
 from .models.ngram import estimate_ngram
 from .scoring import Scores, evaluate, layout_noise, score, token_tables, within_noise
 from .sentences_elsewhere import pairs_from
+from .tokens.continuations import continuations
 from .tokens.protocols import PROTOCOLS
 from .tokens.token_table import TokenTable
 
@@ -18,7 +19,9 @@ __all__ = [
     "Model",
     "Scores",
     "TokenTable",
+    "answer_lps",
     "cached",
+    "continuations",
     "estimate_ngram",
     "evaluate",
     "layout_noise",

@@ -89,7 +89,7 @@ def encode(
     context = context or ""
     before = lead_in(context, leading_space)
     whole = before + text
-    output = _tokenized(encoder.tokenizer, whole)
+    output = tokenized(encoder.tokenizer, whole)
     ids: list[int] = output.ids
     if not ids:
         raise ValueError(f"the tokenizer finds no token in {text!r}; expected at least one")
@@ -127,13 +127,28 @@ def lead_in(context: str | None, leading_space: bool = False) -> str:
     return f"{context} " if joined else context
 
 
-def _tokenized(tokenizer: "PreTrainedTokenizerFast", text: str) -> "Encoding":
-    """Return ids and offsets of a text, special tokens in it read as plain characters.
+def cut_off(encoder: Encoder, output: "Encoding", fed: tuple[int, ...], first: int, edge: int) -> Encoded:
+    """Return the tokens from number `first` on as scored after `fed`; their spans count from character `edge`."""
+    ids = output.ids[first:]
+    begins, ends = encoder.vocabulary.begins[ids].tolist(), encoder.vocabulary.ends[ids].tolist()
+    return Encoded(
+        fed=fed,
+        ids=tuple(ids),
+        spans=tuple((max(0, a - edge), max(0, b - edge)) for a, b in output.offsets[first:]),
+        begins=tuple(begins),
+        ends=tuple(ends),
+        opening=CERTAIN if first and encoder.vocabulary.ends[fed[-1]] else BOUNDARY,
+        unknown=ids.count(encoder.tokenizer.unk_token_id),
+    )
+
+
+def tokenized(tokenizer: "PreTrainedTokenizerFast", text: str, *, special: bool = False) -> "Encoding":
+    """Return ids and offsets of a text; special tokens in it are read as plain characters, or as such where they are `special`.
 
     The tokenizer's own call gives the same, and takes as long again as the tokenizing to wrap it up.
     """
     backend = tokenizer.backend_tokenizer
-    backend.encode_special_tokens = True
+    backend.encode_special_tokens = not special
     backend.no_padding()
     backend.no_truncation()
     return backend.encode(text, add_special_tokens=False)
