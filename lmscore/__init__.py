@@ -2,6 +2,8 @@
 
 from .cache.token_cache import cached
 from .elsewhere import scores_from
+from .judging.judgments import judge
+from .judging.templates import Template, read_templates
 from .loading import load
 from .measures.reductions import MEASURES, answer_lps, region_lp, words
 from .measures.unigrams import read_unigrams
@@ -18,15 +20,18 @@ __all__ = [
     "PROTOCOLS",
     "Model",
     "Scores",
+    "Template",
     "TokenTable",
     "answer_lps",
     "cached",
     "continuations",
     "estimate_ngram",
     "evaluate",
+    "judge",
     "layout_noise",
     "load",
     "pairs_from",
+    "read_templates",
     "read_unigrams",
     "region_lp",
     "score",

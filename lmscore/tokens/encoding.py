@@ -97,8 +97,8 @@ def encode(
     first_own = _first_own(whole, spans, context)
     if before:
         spans = [(max(0, a - len(before)), max(0, b - len(before))) for a, b in spans]
-    added = [encoder.prefix] if prefix else _added(encoder)
-    first = first_own if added or first_own else 1
+    before_all = [encoder.prefix] if prefix else added(encoder)
+    first = first_own if before_all or first_own else 1
     if first == len(ids):
         raise ValueError(
             f"{text!r} is one token, fed first and not scored without a prefix token; expected two or more"
@@ -108,7 +108,7 @@ def encode(
     if first and ends[first - 1]:
         opening = CERTAIN
     return Encoded(
-        fed=(*added, *ids[:first]),
+        fed=(*before_all, *ids[:first]),
         ids=tuple(ids[first:]),
         spans=tuple(spans[first:]),
         begins=tuple(begins[first:]),
@@ -154,7 +154,7 @@ def tokenized(tokenizer: "PreTrainedTokenizerFast", text: str, *, special: bool 
     return backend.encode(text, add_special_tokens=False)
 
 
-def _added(encoder: Encoder) -> list[int]:
+def added(encoder: Encoder) -> list[int]:
     """Return the ids that the tokenizer itself puts before every text."""
     output = encoder.tokenizer("a", return_special_tokens_mask=True)
     special = zip(output["input_ids"], output["special_tokens_mask"], strict=True)
