@@ -1,6 +1,6 @@
 """Ways of asking a language model for its judgment: how often each is right, by template, phenomenon, group and length."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import pandas as pd
 
@@ -190,14 +190,9 @@ def _in_order(table: pd.DataFrame, judgments: pd.DataFrame) -> pd.DataFrame:
     """Return the rows by model and method in the order of the judgments, means behind the templates."""
 
     def place(names: "pd.Series[str]") -> "pd.Series[int]":
-        order = {name: k for k, name in enumerate(dict.fromkeys(_known(judgments, str(names.name))))}
+        first = [OVERALL] if names.name == "phenomenon" else []
+        order = {name: k for k, name in enumerate(dict.fromkeys([*first, *judgments[str(names.name)].unique()]))}
         return names.map(lambda name: order.get(name, len(order)))
 
     keys = [name for name in ("model", "method", "phenomenon") if name in table]
     return table.sort_values(keys, key=place, kind="stable", ignore_index=True)
-
-
-def _known(judgments: pd.DataFrame, column: str) -> Iterator[str]:
-    if column == "phenomenon":
-        yield OVERALL
-    yield from judgments[column]
