@@ -64,6 +64,26 @@ def exposures(versions: Sequence[Version], participants: int) -> "pd.DataFrame":
     return _table("exposures", rows)
 
 
+def lists_of(versions: Sequence[Version]) -> "pd.DataFrame":
+    """Return table `design_lists`: what each small list of these versions shows, beside practice.
+
+    >>> from gardenpath import stimuli, study
+    >>> pair = {"grammatical": stimuli.Sentence("A dog barks."), "ungrammatical": stimuli.Sentence("A dog bark.")}
+    >>> items = tuple(stimuli.Item(f"i{n}", "number", pair) for n in (1, 2))
+    >>> materials = stimuli.Materials((stimuli.Paradigm("number", "agreement"),), items)
+    >>> plan = stimuli.Design({"grammatical": 1, "ungrammatical": 1}, lists=study.ListsSection(items=1, readers=2))
+    >>> sorted(stimuli.lists_of(plan.deal(materials, seed=1))["item"])
+    ['i1', 'i1', 'i2', 'i2']
+    """
+    rows = [
+        (version.experiment, n, trial.role, trial.item.paradigm, trial.item.id, trial.condition)
+        for version in versions
+        for n, part in enumerate(version.lists)
+        for trial in map(version.trials.__getitem__, part)
+    ]
+    return _table("design_lists", rows)
+
+
 def questions_of(versions: Sequence[Version], names: Collection[str]) -> "pd.DataFrame":
     """Return table `design_questions`: the questions of these names by version, condition and right answer.
 
