@@ -25,10 +25,10 @@ def list_faults(counts: Mapping[str, int], lists: study.ListsSection) -> Iterato
     ['7 items for 5 readers each are 35 places, and lists of 2 leave 1 over; expected readers = 4 or 6, or lists.shorter = true']
     """
     items, size, readers = sum(counts.values()), lists.items, lists.readers
-    if len(counts) < size:
+    number, over = divmod(items * readers, size)
+    if number and len(counts) < size:
         yield f"lists of {size} items of different paradigms need {size} paradigms; there are {len(counts)}"
         return
-    number, over = divmod(items * readers, size)
     if over and not lists.shorter:
         step = size // gcd(items, size)
         below = readers - readers % step
