@@ -134,7 +134,10 @@ class Robot:
         file = self.files[session["version_sha256"]]
         random = Random(f"{self.seed}-robot-{name}")
         me = random.gauss(0, self.effects.participant_sd), random.gauss(0, self.effects.rating_participant_sd)
-        steps = sequence(file.script, [session["script"]["trials"][n]["trial"] for n in session["order"]])
+        order = [session["script"]["trials"][n]["trial"] for n in session["order"]]
+        if file.version.lists:  # each of a reader's lists is another one, and the reader the same
+            random = Random(f"{self.seed}-robot-{name}-{order}")
+        steps = sequence(file.script, order)
         stand = Walk(steps, session["done"], {block: (n, of) for block, (n, of) in session["tallies"].items()})
         consent = file.script.consent
         consented = consent is None or consent in stand.done
