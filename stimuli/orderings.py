@@ -92,10 +92,13 @@ class Ordering(study.OrderingSection):
         """Return the positions at which blocks begin, among `places` trials."""
         return Blocks(self.blocks).starts(places)[:-1]
 
+    def forgotten(self, places: int) -> frozenset[int]:
+        """Return the positions before which neighbours do not count as such, among `places` trials."""
+        starts = [] if self.across_breaks else self.pauses(places)
+        return frozenset(starts + ([] if self.across_blocks else Blocks(self.blocks).starts(places)[1:-1]))
+
     def over(self, trials: Sequence[Labels]) -> "Orders":
         """Return the valid orders of these trials, each given by its factors; raises `ValueError` for unknown factors."""
-        starts = [] if self.across_breaks else self.pauses(len(trials))
-        starts += [] if self.across_blocks else Blocks(self.blocks).starts(len(trials))[1:-1]
         used = {rule.factor for rule in self.rules() if rule.factor is not None}
         for name in sorted(used):
             having = sum(name in labels for labels in trials)
@@ -105,7 +108,7 @@ class Ordering(study.OrderingSection):
                 raise ValueError(f"ordering: {name!r} is not a factor of {what}; expected one of {known}")
         # A trial without the factor is like no other one, so no rule on the factor concerns it.
         labelled = [{**dict.fromkeys(used, f"(trial {i})"), **labels} for i, labels in enumerate(trials)]
-        return Orders(tuple(self.rules()), tuple(labelled), frozenset(starts))
+        return Orders(tuple(self.rules()), tuple(labelled), self.forgotten(len(trials)))
 
 
 @dataclass(frozen=True)

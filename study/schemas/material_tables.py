@@ -120,4 +120,19 @@ questions     int      trials followed by a question with that right answer
         DESIGN,
         always=False,
     ),
+    Table(
+        "design_lists",
+        "an item in a small list",
+        columns("""
+experiment    string   experiment of the design, E1 ...
+list          int      list, from 0, in the order in which readers get them
+role          string   target, catch or attention
+paradigm      string   paradigm
+item          string   item
+condition     string   condition shown; of a pair both, the first side first
+"""),
+        ("experiment", "list", "item"),
+        DESIGN,
+        always=False,
+    ),
 )
