@@ -49,20 +49,21 @@ class Scoring:
         from gardenpath import lmscore
 
         with options.progress("model", 1) as move:
-            loaded = lmscore.load(
-                name,
-                device=self.device,
-                dtype=self.dtype,
-                quantization=self.quantization,
-                trust_remote_code=self.trust_remote_code,
-                revision=revision,
-                prefix=self.prefix_token,
-                progress=move,
-            )
+            settings: dict[str, Any] = {
+                "device": self.device,
+                "dtype": self.dtype,
+                "quantization": self.quantization,
+                "trust_remote_code": self.trust_remote_code,
+                "revision": revision,
+                "prefix": self.prefix_token,
+                "progress": move,
+            }
+            load = lmscore.load if self.no_cache else functools.partial(lmscore.load_cached, folder=self.cache)
+            loaded = load(name, **settings)
             move(1, 1)
         if "toy" in loaded.name:
             options.talk(f"{loaded.name}: {loaded.describe()['toy']}")
-        return loaded if self.no_cache else lmscore.cached(loaded, self.cache)
+        return loaded
 
     def read(self) -> "Materials":
         """Return the materials."""

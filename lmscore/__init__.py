@@ -1,5 +1,6 @@
 """Sentences become token scores under a language model; token scores become words, regions, sentences and pairs."""
 
+from .cache.remembered import load_cached
 from .cache.token_cache import cached
 from .elsewhere import scores_from
 from .loading import load
@@ -23,6 +24,7 @@ __all__ = [
     "evaluate",
     "layout_noise",
     "load",
+    "load_cached",
     "pairs_from",
     "read_unigrams",
     "region_lp",

@@ -11,6 +11,7 @@ from gardenpath import study
 from gardenpath.stimuli import GRAMMATICAL, UNGRAMMATICAL, Item, Materials, Sentence
 from gardenpath.study.measures import IN_SCORES
 
+from .cache.token_cache import CachedModel
 from .loading import load
 from .measures import reductions
 from .measures.unigrams import Unigrams, read_unigrams
@@ -212,7 +213,9 @@ def layout_noise(
     >>> lmscore.layout_noise(materials, model, lmscore.evaluate(materials, model))
     {'lp': 0.0}
     """
-    model = getattr(model, "uncached", model)  # what a cache holds does not move
+    model = (
+        model.alone() if isinstance(model, CachedModel) else model
+    )  # what a cache holds of whole batches does not move
     protocol = chosen(protocol, model.name, model.masked)
     counted = _unigrams(unigrams, model, protocol)
     rows = pairs[(pairs["model"] == model.name) & ~pairs["tie"]]
