@@ -8,7 +8,7 @@ from .measures.reductions import MEASURES, region_lp, words
 from .measures.unigrams import read_unigrams
 from .models.interface import Model
 from .models.ngram import estimate_ngram
-from .scoring import Scores, evaluate, layout_noise, score, token_tables, within_noise
+from .scoring import Scores, evaluate, layout_noise, score, score_blocks, token_tables, within_noise
 from .sentences_elsewhere import pairs_from
 from .tokens.protocols import PROTOCOLS
 from .tokens.token_table import TokenTable
@@ -29,6 +29,7 @@ __all__ = [
     "read_unigrams",
     "region_lp",
     "score",
+    "score_blocks",
     "scores_from",
     "token_tables",
     "within_noise",
