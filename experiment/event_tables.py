@@ -5,15 +5,17 @@ import pickle
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from operator import itemgetter
 from tempfile import TemporaryFile
 from typing import Any
 
 import pandas as pd
 
 from gardenpath import study
-from gardenpath.stimuli import Item, Materials, Paradigm, conditions_table, items_table, words_table
+from gardenpath.stimuli import Item, Materials, Paradigm, Trial, conditions_table, items_table, words_table
 from gardenpath.stimuli.item_tables import replacements_table
 from gardenpath.study.formula_columns import accuracy_of, questions, usable_factors, with_formula_columns
+from gardenpath.study.schemas import Column
 from gardenpath.study.screens import Form
 
 from .list_coverage import Judged, coverage, judged_in
@@ -29,6 +31,7 @@ MADE = ("readings", "responses", "sessions", "demographics")
 Rows = dict[str, list[dict[str, Any]]]  # by table
 
 
+DTYPES = {"string": "string", "int": "Int64", "float": "float64", "bool": "boolean"}
 PART = 20_000  # rows that are made into a frame at once: what a part takes in memory
 Tables = dict[str, pd.DataFrame]
 
@@ -153,9 +156,12 @@ def _rows_of(record: SessionRecord, file: VersionFile, shown: Sequence[ShownTria
     known = replace(record, events=sift.known)
     steps, starts = steps_of(session, file), _starts(known.events)
     rows: Rows = {name: [] for name in MADE}
+    place = _session_place(session)
     for run in _runs(session.id, steps, starts):
-        for table, row in _rows(session, file, shown, run):
-            rows[table].append(row)
+        if run.placed.step.trial is None:
+            rows["demographics"] += _demographics(session, run)
+        else:
+            _add_trial(rows, place, file.version.trials, shown, run)
     rows["sessions"].append(_session_row(known, steps, starts, complete=session.finished is not None and not lost))
     return rows
 
@@ -229,40 +235,39 @@ def _session_place(session: Session) -> dict[str, Any]:
     return {"participant": session.participant, "session": session.id, "experiment": experiment, "version": version}
 
 
-def _rows(
-    session: Session, file: VersionFile, shown: Sequence[ShownTrial], run: _Run
-) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield the rows of a step, with the table that each belongs to."""
+def _add_trial(
+    rows: Rows, session: Mapping[str, Any], trials: Sequence[Trial], shown: Sequence[ShownTrial], run: _Run
+) -> None:
+    """Add the rows of a trial to those of its tables; `session` are their first cells."""
     step = run.placed.step
-    if step.trial is None:
-        yield from _demographics(session, run)
-        return
-    trial = file.version.trials[step.trial]
+    assert step.trial is not None
+    trial = trials[step.trial]
     place = {
-        **_session_place(session),
+        **session,
         "trial": run.placed.position,
         "role": trial.role,
         "paradigm": trial.item.paradigm,
         "item": trial.item.id,
     }
     flags = frozenset({"seen_before"} if run.seen_before else ())
+    of_screen: dict[int | None, list[Event]] = defaultdict(list)
+    for event in run.events:
+        of_screen[event.screen].append(event)
     for n, screen in enumerate(step.screens):
-        events = [event for event in run.events if event.screen == n]
-        if events and screen.task != "page":
-            record = record_of(screen, events, flags=flags)
-            for table, row in rows_of(record, shown[step.trial]):
-                yield table, place | row
+        if n in of_screen and screen.task != "page":
+            for table, row in rows_of(record_of(screen, of_screen[n], flags=flags), shown[step.trial]):
+                rows[table].append(place | row)
 
 
-def _demographics(session: Session, run: _Run) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield the answers to the questions about the participant."""
+def _demographics(session: Session, run: _Run) -> Iterator[dict[str, Any]]:
+    """Yield a row for each answer to the questions about the participant."""
     for n, screen in enumerate(run.placed.step.screens):
         if isinstance(screen, Form):
             record = record_of(screen, [event for event in run.events if event.screen == n])
             answers = record.answer if isinstance(record.answer, Mapping) else {}
             who = {"participant": session.participant, "session": session.id}
             for name, answer in answers.items():
-                yield "demographics", {**who, "field": name, "answer": str(answer)}
+                yield {**who, "field": name, "answer": str(answer)}
 
 
 def _lost(record: SessionRecord) -> str | None:
@@ -299,6 +304,25 @@ def _session_row(
 
 def frame(name: str, rows: list[dict[str, Any]], conditions: pd.DataFrame | None = None) -> pd.DataFrame:
     """Return a checked table of these rows, that of responses with what formulas need."""
-    names = study.TABLES[name].names
-    made = pd.DataFrame({column: [row.get(column) for row in rows] for column in names}, columns=names)
+    table = study.TABLES[name]
+    cells = _cells(rows, table.names) if rows else [()] * len(table.names)
+    made = pd.DataFrame({column.name: _typed(own, column) for column, own in zip(table.columns, cells, strict=True)})
     return study.check(with_formula_columns(made, made, conditions) if name == "responses" else made, name)
+
+
+def _cells(rows: list[dict[str, Any]], names: Sequence[str]) -> Iterable[Sequence[Any]]:
+    """Return the cells of each column, None where a row has none."""
+    cells = itemgetter(*names)
+    try:
+        return zip(*map(cells, rows), strict=True)
+    except KeyError:  # rows of readings are whole; to fill them as well would take twice the time
+        empty = dict.fromkeys(names)
+        return zip(*(cells(empty | row) for row in rows), strict=True)
+
+
+def _typed(cells: Sequence[Any], column: Column) -> Any:
+    """Return cells in their column's type, or as they are where they have another one, which the check then names."""
+    try:
+        return pd.array(cells, dtype=DTYPES[column.type])
+    except (TypeError, ValueError, OverflowError):
+        return list(cells)

@@ -11,6 +11,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from .errors import DataError, require
@@ -92,20 +93,23 @@ def _typed(cells: pd.Series, column: Column) -> tuple[pd.Series, list[str]]:
     # Numbers as text are slow to make, and no number is an empty text.
     numeric = pd.api.types.is_numeric_dtype(cells)
     texts = None if numeric else cells.astype("string")
-    empty = cells.isna() if texts is None else (texts == "").fillna(True)
+    empty = cells.isna().to_numpy() if texts is None else (texts == "").to_numpy(bool, na_value=True)
+    wrong = np.zeros(len(cells), bool)
     values: Any
     if column.type == "string":
-        values = (cells.astype("string") if texts is None else texts).mask(empty)
-        wrong = pd.Series(False, index=cells.index)
+        values = cells.astype("string") if texts is None else texts
+        values = values.mask(empty) if empty.any() else values
     elif column.type == "bool":
         known = cells if pd.api.types.is_bool_dtype(cells) else cells.astype("string").str.lower().map(_TRUTH)
         values = known.astype("boolean")
-        wrong = values.isna() & ~empty
+        wrong = values.isna().to_numpy() & ~empty
+    elif column.type == "int" and pd.api.types.is_integer_dtype(cells):
+        values = cells.astype("Int64")
     else:
         numbers = (cells if numeric else pd.to_numeric(cells.mask(empty), errors="coerce")).astype("float64")
-        wrong = numbers.isna() & ~empty
+        wrong = numbers.isna().to_numpy() & ~empty
         if column.type == "int":
-            fractional = numbers.notna() & (numbers % 1 != 0)
+            fractional = (numbers.notna() & (numbers % 1 != 0)).to_numpy()
             wrong |= fractional
             numbers = numbers.mask(fractional)
         values = numbers.astype("Int64" if column.type == "int" else "float64")
