@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 CURVES = "smooths"
 MEANS = "word_means"
+JUDGED_BY = ("responses", "items", "demographics", "replacements")  # who and what is left out
 
 
 @click.command("align")
@@ -79,7 +80,8 @@ def command(
 ) -> None:
     """Put each word's reading time beside its surprisal, and model the one by the other.
 
-    TABLES is a folder with readings, sessions and words, or with word_means and words; SCORES a folder with surprisal. A word
+    TABLES is a folder with readings, sessions and words, or with word_means and words; SCORES a folder with surprisal. Whom and
+    what `analyse` leaves out of such tables under [analysis.exclude] is left out here too (responses and items are read). A word
     read without a score, or in another form than was scored, is an error that names it. Where SCORES has sentence_scores and
     `analyse` has written rating_scores, the two are correlated too.
 
@@ -105,7 +107,12 @@ def command(
     inputs, places = analyse.read_tables(
         dict.fromkeys([*read, *([MEANS] if means else []), "words"], tables)
         | {"surprisal": scores, **(rated if ratings else {})},
-        {**({} if ratings else rated), "noise_ceilings": ratings or out, "pairs": ratings or out},
+        {
+            **({} if ratings else rated),
+            **dict.fromkeys(JUDGED_BY, tables),
+            "noise_ceilings": ratings or out,
+            "pairs": ratings or out,
+        },
     )
     results = analysis.align(inputs, analysis.AlignOptions(settings=settings, **parameters))
     analyse.write_all(results, out, places, analyse.noted(settings) | {"gam": settings.gam} | parameters, parquet)

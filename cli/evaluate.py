@@ -137,7 +137,7 @@ def command(
     accuracy_correlations, which has people's accuracies too. Groups of paradigms or items are in group_accuracies.
 
     Of several languages there are means over languages, the best model of each, and with --languages curves over frequency;
-    with --scores what differences depend on, among them columns distance, congruent and incongruent of the items.
+    with --scores what differences depend on, among them distance and attractors in columns of the items, as MultiBLiMP has them.
     """
     import pandas as pd
 
@@ -161,8 +161,8 @@ def command(
         groups=[*(pd.read_csv(path, dtype=str) for path in groups), *([stimuli.groups_of(read, by)] if by else [])],
         halves=_halves(read, between) if between else {},
         runs=pd.read_csv(runs) if runs else None,
-        languages=pd.read_csv(languages, dtype=str) if languages else None,
-        covariates=_covariates(read),
+        languages=_languages(languages) if languages else None,
+        covariates=stimuli.covariates_of(read),
     )
     parts, described, noise = [], [], {}
     for name, revision in itertools.product(models, scoring.revisions or (None,)):
@@ -208,13 +208,14 @@ def _halves(materials: "Materials", column: str) -> dict[str, str]:
     return halves
 
 
-def _covariates(materials: "Materials") -> "pd.DataFrame":
-    """Return the columns of the items that differences in score may depend on, where they have them."""
+def _languages(path: Path) -> "pd.DataFrame":
+    """Return a table of languages by the tags that materials have: nl for nld."""
     import pandas as pd
 
-    table = pd.DataFrame([{"item": item.id, **item.extra} for item in materials.items])
-    known = [name for name in ("distance", "congruent", "incongruent") if name in table]
-    return table[["item"]].join(table[known].apply(pd.to_numeric, errors="coerce"))
+    from gardenpath.stimuli.formats.multiblimp import tongue
+
+    table = pd.read_csv(path, dtype=str)
+    return table.assign(language=table["language"].map(tongue, na_action="ignore")) if "language" in table else table
 
 
 def _print(
