@@ -79,13 +79,16 @@ def command(
     seed: int,
     **how: Any,
 ) -> None:
-    """Write the tables judgments and judgment_accuracy of the minimal pairs in MATERIALS; print the accuracy of each method.
+    """Write the tables judgments and method_accuracies of the minimal pairs in MATERIALS; print the accuracy of each method.
+
+    Beside them come answer_shares, method_length_bias, and with several methods votes of templates (ensembles) and comparisons.
 
     A model that cannot be asked is named and the others go on; so is an item that cannot be judged.
     """
     import pandas as pd
 
-    from gardenpath import analysis, lmscore, study
+    from gardenpath import lmscore, study
+    from gardenpath.analysis.comparing import all_comparisons
     from gardenpath.study.table_files import refuse_tables
 
     if len(set(models)) < len(models):
@@ -112,16 +115,19 @@ def command(
     files = [file for source in sources for file in ([source] if source.is_file() else sorted(source.rglob("*.*")))]
     scoring = replace(scoring, materials=(*scoring.materials, *files))
     judgments = pd.concat(parts, ignore_index=True)
-    accuracy = analysis.judgment_accuracy(judgments)
+    tables = {"judgments": judgments, **all_comparisons.judged(judgments, all_comparisons.Beside(), seed=seed)}
     notes = {"models": described, "failed": failed, "both_orders": how["both_orders"]}
-    for table, frame in {"judgments": judgments, "judgment_accuracy": accuracy}.items():
+    for table, frame in tables.items():
         scoring.write(frame, table, notes, seed)
+    del tables["judgments"]
     if scoring.as_json:
-        rows = json.loads(accuracy.to_json(orient="records"))
-        click.echo(json.dumps({"judgment_accuracy": rows, **notes}, ensure_ascii=False, indent=1))
+        rows = {name: json.loads(frame.to_json(orient="records")) for name, frame in tables.items()}
+        click.echo(json.dumps({**rows, **notes}, ensure_ascii=False, indent=1))
     else:
-        overall = accuracy[(accuracy["phenomenon"] == "all") & (accuracy["paradigm"] == "mean")]
-        shown = overall.drop(columns=["phenomenon", "paradigm", "wilson_low", "wilson_high"])
+        overall = tables["method_accuracies"].query("phenomenon == 'all'")
+        shown = overall[
+            ["model", "method", "template", "n", "ties", "unread", "accuracy", "sd", "mean_accuracy", "mass"]
+        ]
         click.echo(shown.to_string(index=False, float_format="%.3f", na_rep=""))
     if failed:
         raise study.DataError([f"{len(failed)} of {len(failed) + len(parts)} models could not be asked", *failed])
