@@ -272,7 +272,7 @@ _SCORES = {"ab": _chosen, "choose": _chosen, "yes_no": _accepted, "rate": _rated
 
 
 def _apart(encoder: Any, fed: Sequence[int], parts: Sequence[str], piece: int | None = None) -> Encoded:
-    """Return parts as tokens of each by itself, or a piece of the vocabulary, scored after what is fed: the first token if nothing."""
+    """Return parts as tokens of each by itself, or a piece of the vocabulary, scored after what is fed or the first token."""
     ids = [piece] if piece is not None else [i for part in parts for i in tokenized(encoder.tokenizer, part).ids]
     first = 0 if fed else 1
     scored = ids[first:]
