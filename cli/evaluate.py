@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from . import options
+from .comparing import Comparing, comparing_options
 from .score import MODEL, Scoring, meanings, scoring_options
 
 if TYPE_CHECKING:
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
     from gardenpath.stimuli import Materials
 
 TABLE = "accuracy_by_model.csv"
-PEOPLE = ("choice_agreement", "rating_scores")
 Noise = dict[str, dict[str, float]]
 
 
@@ -63,37 +63,12 @@ def units() -> list[str]:
     show_default=True,
     help="What to compare; may be given several times.",
 )
-@click.option(
-    "--beside",
-    multiple=True,
-    type=click.Path(path_type=Path),
-    metavar="RESULTS",
-    help="Folder with the pairs of an earlier run, whose models are compared with these too.",
-)
+@comparing_options
 @click.option(
     "--scores",
     multiple=True,
     type=click.Path(path_type=Path),
     help="Folder with the sentence_scores of these models: accuracy by length and perplexity, and bias to length.",
-)
-@click.option(
-    "--people",
-    type=click.Path(path_type=Path),
-    metavar="RESULTS",
-    help="Folder with the choice_agreement and rating_scores of analyse: people's accuracies, correlated with models'.",
-)
-@click.option(
-    "--groups",
-    multiple=True,
-    type=click.Path(path_type=Path, exists=True, dir_okay=False),
-    metavar="FILE",
-    help="CSV of paradigm or item, factor and level: accuracy at each level.",
-)
-@click.option(
-    "--by",
-    multiple=True,
-    metavar="COLUMN",
-    help="Accuracy by a column of the items, by language, or by word_shuffling.",
 )
 @click.option(
     "--between",
@@ -121,11 +96,8 @@ def command(
     unit: str,
     runs: Path | None,
     measures: tuple[str, ...],
-    beside: tuple[Path, ...],
+    comparing: Comparing,
     scores: tuple[Path, ...],
-    people: Path | None,
-    groups: tuple[Path, ...],
-    by: tuple[str, ...],
     between: str | None,
     languages: Path | None,
     seed: int,
@@ -141,9 +113,8 @@ def command(
     """
     import pandas as pd
 
-    from gardenpath import analysis, lmscore, stimuli, study
+    from gardenpath import analysis, lmscore, study
     from gardenpath.analysis.comparing import all_comparisons
-    from gardenpath.analysis.comparing.model_comparison import people_accuracies
     from gardenpath.study.table_files import refuse_tables
 
     if not models and not computed:
@@ -152,13 +123,11 @@ def command(
         raise click.UsageError(f"--model {' --model '.join(models)}: a model is given twice; expected each once")
     refuse_tables(scoring.out, "evaluate", scoring.force)
     study.files.refuse_overwrite([scoring.out / TABLE], scoring.force)
-    earlier = [study.read(folder, "pairs") for folder in beside]
+    earlier = comparing.earlier("pairs")
     read = scoring.read()
-    choices = [study.read(people, name) for name in PEOPLE] if people else []
-    known = all_comparisons.Beside(
+    known = comparing.known(
+        read,
         scores=pd.concat([study.read(folder, "sentence_scores") for folder in scores]) if scores else None,
-        people=people_accuracies(*choices) if people else None,
-        groups=[*(pd.read_csv(path, dtype=str) for path in groups), *([stimuli.groups_of(read, by)] if by else [])],
         halves=_halves(read, between) if between else {},
         runs=pd.read_csv(runs) if runs else None,
         languages=pd.read_csv(languages, dtype=str) if languages else None,
@@ -176,7 +145,9 @@ def command(
         stated.index += 2  # lines of the file
         parts.append(lmscore.pairs_from(stated, read, model=path.stem, unit=unit, where=f"{path}, line"))
         described.append({"name": path.stem, "computed": "elsewhere", "unit": unit})
-    scoring = replace(scoring, materials=(*scoring.materials, *computed, *groups, *filter(None, [runs, languages])))
+    scoring = replace(
+        scoring, materials=(*scoring.materials, *computed, *comparing.groups, *filter(None, [runs, languages]))
+    )
     pairs = pd.concat(parts, ignore_index=True)
     accuracy = analysis.accuracy(pairs)
     side_by_side = analysis.model_table(accuracy)
@@ -194,7 +165,7 @@ def command(
         rows = json.loads(accuracy.to_json(orient="records"))
         click.echo(json.dumps({"accuracy": rows, **tables_as_json, **notes}, ensure_ascii=False, indent=1))
     else:
-        _print(accuracy, side_by_side, compared, noise, people is not None)
+        _print(accuracy, side_by_side, compared, noise, known.people is not None)
 
 
 def _halves(materials: "Materials", column: str) -> dict[str, str]:
