@@ -22,6 +22,7 @@ COMMANDS = (
     "collect",
     "score",
     "evaluate",
+    "judge",
     "analyse",
     "align",
     "report",

@@ -315,7 +315,7 @@ def token_tables(
         except ValueError as error:
             faults.append(_where(item, condition, error))
     _raise(faults)
-    if _is_coarse(model):
+    if is_coarse(model):
         blocks = _blocks(materials.items, encoded, batch_tokens or TOGETHER)
         tables: list[TokenTable] = []
         for block in blocks:
@@ -327,7 +327,7 @@ def token_tables(
     return [Scored(*place, table) for place, table in zip(places, tables, strict=True)]
 
 
-def _is_coarse(model: Model) -> bool:
+def is_coarse(model: Model) -> bool:
     """Whether a score depends visibly on its batch. A masked model's batches hold texts of one length, whatever is asked."""
     return not model.masked and (getattr(model, "dtype", "") in COARSE or bool(getattr(model, "quantization", None)))
 
