@@ -5,7 +5,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -82,6 +82,11 @@ def units() -> list[str]:
     help="CSV of language, its frequency, and lists of languages in further columns: means over languages of each.",
 )
 @click.option(
+    "--two-stages",
+    is_flag=True,
+    help="Compute all pairs in bfloat16, and in --dtype those that it leaves open, if that is faster.",
+)
+@click.option(
     "--seed",
     type=int,
     default=1,
@@ -100,6 +105,7 @@ def command(
     scores: tuple[Path, ...],
     between: str | None,
     languages: Path | None,
+    two_stages: bool,
     seed: int,
 ) -> None:
     """Write the tables pairs and accuracy of the minimal pairs in MATERIALS; print the accuracy of each paradigm.
@@ -121,6 +127,10 @@ def command(
         raise click.UsageError("Missing option '--model', or --from-scores for scores of another program")
     if len(set(models)) < len(models):
         raise click.UsageError(f"--model {' --model '.join(models)}: a model is given twice; expected each once")
+    if two_stages and (scoring.quantization or scoring.dtype in lmscore.scoring.COARSE):
+        raise click.UsageError(
+            f"--two-stages with {scoring.quantization or scoring.dtype}; expected --dtype float32, or float64"
+        )
     refuse_tables(scoring.out, "evaluate", scoring.force)
     study.files.refuse_overwrite([scoring.out / TABLE], scoring.force)
     earlier = comparing.earlier("pairs")
@@ -133,11 +143,15 @@ def command(
         languages=pd.read_csv(languages, dtype=str) if languages else None,
         covariates=_covariates(read),
     )
-    parts, described, noise = [], [], {}
+    parts, described, noise, stages = [], [], {}, {}
     for name, revision in itertools.product(models, scoring.revisions or (None,)):
         loaded = scoring.load(name, revision)
         called = f"{loaded.name}@{revision}" if revision else loaded.name
-        model_pairs, noise[called] = _evaluated(scoring, read, loaded, measures, seed)
+        if two_stages and getattr(loaded, "dtype", None):
+            coarse = replace(scoring, dtype="bfloat16").load(name, revision)
+            model_pairs, stages[called] = _in_stages(scoring, read, loaded, coarse, measures, seed)
+        else:
+            model_pairs, noise[called] = _evaluated(scoring, read, loaded, measures, seed)
         parts.append(model_pairs.assign(model=called))
         described.append({**loaded.describe(), "called": called})
     for path in computed:
@@ -151,7 +165,7 @@ def command(
     pairs = pd.concat(parts, ignore_index=True)
     accuracy = analysis.accuracy(pairs)
     side_by_side = analysis.model_table(accuracy)
-    notes = {"models": described, "protocol": meanings(pairs), "noise": noise}
+    notes = {"models": described, "protocol": meanings(pairs), "noise": noise, **({"stages": stages} if stages else {})}
     everything = study.check(pd.concat([pairs, *earlier], ignore_index=True), "pairs")
     compared = all_comparisons.compared(everything, known, seed=seed)
     for table, frame in {"pairs": pairs, "accuracy": accuracy, **compared}.items():
@@ -165,7 +179,7 @@ def command(
         rows = json.loads(accuracy.to_json(orient="records"))
         click.echo(json.dumps({"accuracy": rows, **tables_as_json, **notes}, ensure_ascii=False, indent=1))
     else:
-        _print(accuracy, side_by_side, compared, noise, known.people is not None)
+        _print(accuracy, side_by_side, compared, noise, stages, known.people is not None)
 
 
 def _halves(materials: "Materials", column: str) -> dict[str, str]:
@@ -193,6 +207,7 @@ def _print(
     side_by_side: "pd.DataFrame",
     compared: Mapping[str, "pd.DataFrame"],
     noise: Mapping[str, Noise],
+    stages: Mapping[str, Mapping[str, Any]],
     people: bool,
 ) -> None:
     """Print the accuracies, and a sentence for each comparison of two models or with people, and for the noise of each model."""
@@ -209,6 +224,8 @@ def _print(
         sentences += minimal_pairs.accuracy_correlations(compared["accuracy_correlations"])
     for model, of_model in noise.items():
         sentences += minimal_pairs.layout_noise(model, of_model)
+    for model, facts in stages.items():
+        sentences += minimal_pairs.stages(model, facts)
     for sentence in sentences:
         click.echo(sentence)
 
@@ -229,3 +246,16 @@ def _evaluated(
         measure: {"nats": nats, "verdicts_within": within[measure], "verdicts": int(verdicts.get(measure, 0))}
         for measure, nats in noise.items()
     }
+
+
+def _in_stages(
+    scoring: Scoring, read: "Materials", loaded: "Model", coarse: "Model", measures: tuple[str, ...], seed: int
+) -> tuple["pd.DataFrame", dict[str, Any]]:
+    """Return one model's pairs, most of them in bfloat16, and what was found of both."""
+    from gardenpath import lmscore
+
+    how = scoring.how(loaded)
+    with options.progress("sentences", 1) as move:
+        return lmscore.evaluate_in_stages(
+            read, loaded, coarse, measures, **how, batch_tokens=scoring.batch_tokens, progress=move, seed=seed
+        )

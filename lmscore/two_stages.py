@@ -48,6 +48,20 @@ def evaluate_in_stages(
     what was found has how many verdicts of theirs are wrong by measure, and the upper bound of their share (one-sided 95 %,
     Clopper and Pearson). Where the coarse model would save nothing, or with at most 512 pairs, the exact one computes all, and
     `note` says so.
+
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> from gardenpath import lmscore
+    >>> from gardenpath.stimuli import Item, Materials, Paradigm, Sentence
+    >>> with TemporaryDirectory() as folder:
+    ...     corpus = Path(folder, "corpus.txt")
+    ...     _ = corpus.write_text("A dog barks.\\nThe dogs bark.\\nA cat sleeps.\\nThe cats sleep.\\n")
+    ...     model = lmscore.estimate_ngram(corpus, order=2)
+    >>> pair = {"grammatical": Sentence("A dog barks."), "ungrammatical": Sentence("A dog bark.")}
+    >>> materials = Materials((Paradigm("number", "agreement"),), (Item("i1", "number", pair),))
+    >>> pairs, found = lmscore.evaluate_in_stages(materials, model, coarse=model)
+    >>> len(pairs), found["note"]
+    (1, 'All pairs, 1, are computed exactly: from 513 on there is something to decide in two stages.')
     """
     import pandas as pd
 
@@ -69,7 +83,7 @@ def evaluate_in_stages(
         return study.check(pd.DataFrame(rows), "pairs"), {"pairs": whole, **facts}
 
     if whole <= 2 * SAMPLE:
-        note = f"All {whole} pairs are computed exactly: from {2 * SAMPLE + 1} on there is something to decide in two stages."
+        note = f"All pairs, {whole}, are computed exactly: from {2 * SAMPLE + 1} on there is something to decide in two stages."
         return finished(values(model, items, progress), {"exact": whole, "note": note})
     chance = random.Random(seed)
     both = chance.sample(_candidates(materials.items, measures), SAMPLE)
@@ -83,7 +97,7 @@ def evaluate_in_stages(
     facts["cost"] = rough_s / exact_s + share  # of computing everything exactly, as the sample tells
     if facts["cost"] >= 1:
         note = (
-            f"All {whole} pairs are computed exactly: on {SAMPLE} of them the coarse model took {rough_s / exact_s:.2f} of the "
+            f"All pairs, {whole}, are computed exactly: on {SAMPLE} of them the coarse model took {rough_s / exact_s:.2f} of the "
             f"exact one's time and left {share:.0%} open, so that it saves nothing here."
         )
         return finished(values(model, items, progress), {**facts, "exact": whole, "note": note})
@@ -137,7 +151,9 @@ def _noise(exact: Values, rough: Values, items: Iterable[str], measures: Iterabl
     noise = {}
     for measure in measures:
         pairs = ((_difference(rough, item, measure), _difference(exact, item, measure)) for item in items)
-        apart = [a - b for a, b in pairs if a is not None and b is not None]
+        apart = [
+            a - b for a, b in pairs if a is not None and b is not None and (a or b)
+        ]  # of the same tokens both are 0
         finite = [value for value in apart if math.isfinite(value)]
         noise[measure] = statistics.stdev(finite) if len(finite) > 1 else math.inf
     return noise
