@@ -14,6 +14,7 @@ from .sentences_elsewhere import pairs_from
 from .tokens.continuations import continuations
 from .tokens.protocols import PROTOCOLS
 from .tokens.token_table import TokenTable
+from .two_stages import evaluate_in_stages
 
 __all__ = [
     "MEASURES",
@@ -27,6 +28,7 @@ __all__ = [
     "continuations",
     "estimate_ngram",
     "evaluate",
+    "evaluate_in_stages",
     "judge",
     "layout_noise",
     "load",
