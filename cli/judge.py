@@ -3,6 +3,7 @@
 import functools
 import itertools
 import json
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,7 +11,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from . import options
+from .comparing import Comparing, comparing_options
 from .score import MODEL, Scoring, scoring_options
+
+SELECT = {"held-out": "pairs", "held-out-paradigms": "paradigms"}
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -26,8 +30,23 @@ def methods() -> list[str]:
     return list(METHODS)
 
 
+def members(context: click.Context, parameter: click.Parameter, given: tuple[str, ...]) -> list[dict[str, int]] | None:
+    """Return how many templates of which method vote in each ensemble; None where none is given."""
+    return [_members(text) for text in given] or None
+
+
+def _members(text: str) -> dict[str, int]:
+    votes: dict[str, int] = {}
+    for part in text.split(","):
+        method, _, count = part.strip().partition(":")
+        if method not in methods() or method in votes or not count.isdecimal() or not int(count):
+            raise click.BadParameter(f"{text!r}: {part!r}; expected METHOD:TEMPLATES, such as yes_no:3,template_lp:2")
+        votes[method] = int(count)
+    return votes
+
+
 @click.command("judge")
-@click.option("--model", "models", multiple=True, required=True, metavar="M", help=f"{MODEL} Several may be given.")
+@click.option("--model", "models", multiple=True, metavar="M", help=f"{MODEL} Several may be given.")
 @click.option(
     "--method",
     "chosen",
@@ -68,7 +87,29 @@ def methods() -> list[str]:
     default=None,
     help="Ask by the model's chat template or not.  [default: by it where there is one]",
 )
-@click.option("--seed", type=int, default=1, show_default=True, help="Draws which of two sentences stands first.")
+@comparing_options
+@click.option(
+    "--ensemble",
+    "votes",
+    multiple=True,
+    metavar="METHOD:N[,METHOD:N]",
+    callback=members,
+    help="A majority vote of so many templates.  [default: five of yes_no, five of template_lp, three and two, two and three]",
+)
+@click.option(
+    "--select",
+    multiple=True,
+    type=click.Choice([*SELECT]),
+    help="Choose the best mix of templates on other pairs, or for each paradigm on the others, beside the oracle.",
+)
+@click.option("--draws", type=click.IntRange(min=1), metavar="N", help="Also vote by N mixes drawn, as published: 10.")
+@click.option(
+    "--seed",
+    type=int,
+    default=1,
+    show_default=True,
+    help="Draws which of two sentences stands first, mixes, parts of the pairs and bootstraps.",
+)
 @functools.partial(scoring_options, without=["unigrams"])
 def command(
     scoring: Scoring,
@@ -76,23 +117,35 @@ def command(
     chosen: tuple[str, ...],
     sources: tuple[Path, ...],
     ids: tuple[str, ...],
+    comparing: Comparing,
+    votes: list[dict[str, int]] | None,
+    select: tuple[str, ...],
+    draws: int | None,
     seed: int,
     **how: Any,
 ) -> None:
-    """Write the tables judgments and judgment_accuracy of the minimal pairs in MATERIALS; print the accuracy of each method.
+    """Write the tables judgments and method_accuracies of the minimal pairs in MATERIALS; print the accuracy of each method.
+
+    Beside them come answer_shares, method_length_bias, votes of several templates (ensembles), method_comparisons against log
+    probability, method_differences, and method_groups. Without --model the judgments of --beside are compared again.
 
     A model that cannot be asked is named and the others go on; so is an item that cannot be judged.
     """
     import pandas as pd
 
-    from gardenpath import analysis, lmscore, study
+    from gardenpath import lmscore, study
+    from gardenpath.analysis.comparing import all_comparisons
     from gardenpath.study.table_files import refuse_tables
 
+    if not models and not comparing.beside:
+        raise click.UsageError("Missing option '--model', or --beside for judgments of an earlier run")
     if len(set(models)) < len(models):
         raise click.UsageError(f"--model {' --model '.join(models)}: a model is given twice; expected each once")
     refuse_tables(scoring.out, "judge", scoring.force)
     templates = _only(lmscore.read_templates(*sources), ids)
+    earlier = comparing.earlier("judgments")
     read = scoring.read()
+    comparing.known(read)  # says what is wrong with it before the work
     parts: list[pd.DataFrame] = []
     described, failed = [], []
     for name, revision in itertools.product(models, scoring.revisions or (None,)):
@@ -107,24 +160,44 @@ def command(
             continue
         parts.append(part)
         described.append(facts)
-    if not parts:
+    if failed and not parts:
         raise study.DataError(failed)
     files = [file for source in sources for file in ([source] if source.is_file() else sorted(source.rglob("*.*")))]
-    scoring = replace(scoring, materials=(*scoring.materials, *files))
-    judgments = pd.concat(parts, ignore_index=True)
-    accuracy = analysis.judgment_accuracy(judgments)
+    scoring = replace(scoring, materials=(*scoring.materials, *files, *comparing.groups))
+    everything = study.check(pd.concat([*parts, *earlier], ignore_index=True), "judgments")
+    items = {*everything["item"]}
+    judged = tuple(item for item in read.items if item.id in items)
+    known = comparing.known(replace(read, items=judged))
+    chosen_on = [SELECT[name] for name in select]
+    compared = all_comparisons.judged(everything, known, votes=votes, select=chosen_on, draws=draws or 0, seed=seed)
+    tables = {**({"judgments": pd.concat(parts, ignore_index=True)} if parts else {}), **compared}
     notes = {"models": described, "failed": failed, "both_orders": how["both_orders"]}
-    for table, frame in {"judgments": judgments, "judgment_accuracy": accuracy}.items():
+    for table, frame in tables.items():
         scoring.write(frame, table, notes, seed)
     if scoring.as_json:
-        rows = json.loads(accuracy.to_json(orient="records"))
-        click.echo(json.dumps({"judgment_accuracy": rows, **notes}, ensure_ascii=False, indent=1))
+        rows = {name: json.loads(frame.to_json(orient="records")) for name, frame in compared.items()}
+        click.echo(json.dumps({**rows, **notes}, ensure_ascii=False, indent=1))
     else:
-        overall = accuracy[(accuracy["phenomenon"] == "all") & (accuracy["paradigm"] == "mean")]
-        shown = overall.drop(columns=["phenomenon", "paradigm", "wilson_low", "wilson_high"])
-        click.echo(shown.to_string(index=False, float_format="%.3f", na_rep=""))
+        _print(compared)
     if failed:
         raise study.DataError([f"{len(failed)} of {len(failed) + len(parts)} models could not be asked", *failed])
+
+
+def _print(compared: "Mapping[str, pd.DataFrame]") -> None:
+    """Print the accuracy of each method and template, and a sentence for each vote and each comparison of methods."""
+    from gardenpath.analysis.reporting.wording import judgments
+
+    overall = compared["method_accuracies"].query("phenomenon == 'all'")
+    shown = overall[["model", "method", "template", "n", "ties", "unread", "accuracy", "sd", "mean_accuracy", "mass"]]
+    click.echo(shown.to_string(index=False, float_format="%.3f", na_rep=""))
+    for name, sentences in {
+        "ensembles": judgments.ensembles,
+        "method_comparisons": judgments.method_comparisons,
+        "answer_shares": judgments.answer_shares,
+        "method_groups": judgments.groups,
+    }.items():
+        for sentence in sentences(compared[name]) if name in compared else ():
+            click.echo(sentence)
 
 
 def _only(templates: "tuple[Template, ...]", ids: tuple[str, ...]) -> "list[Template]":

@@ -15,6 +15,7 @@ from .sentences_elsewhere import pairs_from
 from .tokens.continuations import continuations
 from .tokens.protocols import PROTOCOLS
 from .tokens.token_table import TokenTable
+from .two_stages import evaluate_in_stages
 
 __all__ = [
     "MEASURES",
@@ -28,6 +29,7 @@ __all__ = [
     "continuations",
     "estimate_ngram",
     "evaluate",
+    "evaluate_in_stages",
     "judge",
     "layout_noise",
     "load",

@@ -89,6 +89,12 @@ def method_groups(
 
     `groups` and `people` are those of `accuracy_by`; `stimuli.groups_of(materials, ["word_shuffling"])` has the paradigms whose
     members have the same words in another order (Ide et al. 2025, figure 4).
+
+    >>> rows = [("m", "lp", "none", p, f"{p}{k}", k < n) for p, n in (("p", 4), ("q", 2)) for k in range(4)]
+    >>> judgments = pd.DataFrame(rows, columns=["model", "method", "template", "paradigm", "item", "correct"]).assign(tie=False)
+    >>> groups = pd.DataFrame({"paradigm": ["p", "q"], "factor": "word_shuffling", "level": ["other", "shuffled"]})
+    >>> method_groups(judgments, groups)[["level", "mean_accuracy", "difference"]].to_numpy().tolist()
+    [['other', 1.0, 0.0], ['shuffled', 0.5, -0.5]]
     """
     key = group_key(judgments, groups)
     grouped = over_templates(judgments).merge(groups[[key, "factor", "level"]], on=key)
@@ -105,6 +111,12 @@ def method_length_bias(judgments: pd.DataFrame) -> pd.DataFrame:
 
     By template; its mean over the templates of a method; and, of several models, the mean of these over models (Ide et al. 2025,
     table 4). Negative: the method wins where the grammatical member is the shorter one. Tokens are of the sentences alone.
+
+    >>> rows = [("m", "lp", "none", k < 2, 3 + k, 4) for k in range(4)]
+    >>> columns = ["model", "method", "template", "correct", "tokens_grammatical", "tokens_ungrammatical"]
+    >>> table = method_length_bias(pd.DataFrame(rows, columns=columns).assign(tie=False))
+    >>> table[["n", "mean_difference", "r"]].round(2).to_numpy().tolist()
+    [[4.0, 0.5, -0.89]]
     """
     judgments = judgments.assign(longer=judgments["tokens_grammatical"] - judgments["tokens_ungrammatical"])
     by = [*ASKED, "template"]

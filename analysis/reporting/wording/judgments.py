@@ -6,6 +6,7 @@ from gardenpath.study.judgment_methods import METHODS
 
 from ...comparing.method_accuracy import ASKED
 from ...comparing.pair_accuracy import MEAN, OVERALL
+from ...comparing.voting import DRAWN as DRAWN_MIXES
 from ...comparing.voting import EVERY, HELD_OUT, ORACLE
 from ...row_dicts import records
 from .labels import label, listed
@@ -71,6 +72,9 @@ def ensembles(table: pd.DataFrame) -> list[str]:
         if every["mixes"] > 1:
             of = counted(every["mixes"], "template") if every["votes"] == 1 else counted(every["mixes"], "mix", "mixes")
             parts[0] += f", mean over all {of}, {percent(every['lowest'])} to {percent(every['highest'])}"
+            if DRAWN_MIXES in by:
+                drawn = by[DRAWN_MIXES]
+                parts.append(f"mean of {drawn['mixes']} drawn {percent(drawn['accuracy'])}")
             parts.append(f"the best of them {percent(by[ORACLE]['accuracy'])}, an oracle: it is chosen on the test set")
             parts += [f"the best {LABELS[key]} {percent(by[key]['accuracy'])}" for key in LABELS if key in by]
         sentences.append(f"{model}, {vote(str(name))}: {'; '.join(parts)}.")
