@@ -18,7 +18,6 @@ from gardenpath.experiment.server.dashboard import Dashboard
 from gardenpath.experiment.sessions import Session
 
 from .conftest import BOTH, ROBOT_KEY, Clock, Running, new_database, serve
-from .made_events import passed
 
 READERS, PARADIGMS, PAIRS, EACH = 3, 6, 2, 3
 STUDY = """
@@ -136,25 +135,20 @@ def test_every_pair_gets_its_judgments_though_readers_leave_and_are_rejected(
 
 def test_the_dashboard_counts_lists_as_places(tmp_path: Path, clock: Clock) -> None:
     made = stated(tmp_path)
-    [file] = experiment.version_files(made)
-    running = serve(made, [file], tmp_path / "data", clock=clock)
-    store = next(running).store
-    opened = store.open(Arrival("anna", source="robot"))
-    board = Dashboard(store, made, store.database.url, "a long password", "key", lambda request: True)
-    [row] = board.values()["rows"]
-    assert (row.quota, row.filled.live, len(file.version.lists)) == (12, 1, 12)
-    events = passed(opened.stand.steps)
-    assert len([event for event in events if event.kind == "done"]) == len(opened.stand.steps)
-    running.close()
+    files = experiment.version_files(made)
+    for running in serve(made, files, tmp_path / "data", clock=clock):
+        store = running.store
+        store.open(Arrival("anna", source="robot"))
+        board = Dashboard(store, made, store.database.url, "a long password", "key", lambda request: True)
+        [row] = board.values()["rows"]
+    assert (row.quota, row.filled.live, len(files[0].version.lists)) == (12, 1, 12)
 
 
 def test_a_page_gets_its_own_list_and_no_other_sentence(tmp_path: Path, clock: Clock) -> None:
     made = stated(tmp_path)
-    running = serve(made, experiment.version_files(made), tmp_path / "data", clock=clock)
-    session = experiment.HttpTransport(next(running).address, ROBOT_KEY).begin("anna")
-    running.close()
+    for running in serve(made, experiment.version_files(made), tmp_path / "data", clock=clock):
+        session = experiment.HttpTransport(running.address, ROBOT_KEY).begin("anna")
     assert session["order"] == [0, 1, 2, 3]
-    assert len(session["script"]["trials"]) == EACH + 1
     assert len({trial["trial"] for trial in session["script"]["trials"]}) == EACH + 1
 
 
