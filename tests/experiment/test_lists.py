@@ -11,6 +11,7 @@ import pytest
 
 from gardenpath import experiment, study
 from gardenpath.analysis.measuring.reliability import choice_agreement
+from gardenpath.experiment.browser import ARGUMENTS, take_page
 from gardenpath.experiment.platforms.exporting import export
 from gardenpath.experiment.players.lab import reservations
 from gardenpath.experiment.server.arrivals import Arrival
@@ -197,3 +198,28 @@ def test_exports_hold_each_list_once(platform: str, tmp_path: Path) -> None:
 def test_a_quota_beside_lists_is_refused(tmp_path: Path) -> None:
     with pytest.raises(study.DataError, match=r"online.quota is 5 beside design.lists; expected none"):
         stated(tmp_path, more="quota = 5\n")
+
+
+@pytest.mark.browser
+@pytest.mark.slow
+def test_who_opens_the_link_again_in_the_same_browser_gets_the_next_list(tmp_path: Path, chromium: str) -> None:
+    playwright = pytest.importorskip("playwright.sync_api")
+    made = stated(tmp_path, sessions=2)
+    files = experiment.version_files(made)
+    robot = experiment.robot(files, seed=1)
+    for running in serve(made, files, tmp_path / "data"):
+        with playwright.sync_playwright() as driver:
+            browser = driver.chromium.launch(executable_path=chromium, args=list(ARGUMENTS))
+            page = browser.new_page(viewport={"width": 1280, "height": 800})
+            for _ in range(2):
+                with page.expect_response("**/api/sessions") as answer:
+                    page.goto(f"{running.address}?participant=anna&source=robot&key={ROBOT_KEY}")
+                assert take_page(robot, page, answer.value.json(), "anna", pace=8) == "C0DE"
+                page.wait_for_function("() => document.body.innerText.includes('Open the link again')")
+            page.reload()
+            page.wait_for_function("() => document.body.innerText.includes('C0DE')")
+            browser.close()
+        sessions = running.store.sessions()
+    first, second = ({item for item, _ in items_of(session, files[0])} for session in sessions)
+    assert first.isdisjoint(second)
+    assert len({session.participant for session in sessions}) == 1
