@@ -36,7 +36,7 @@ MINUTES = re.compile(
     type=click.IntRange(min=1),
     default=30,
     show_default=True,
-    help="For the readers of each sentence.",
+    help="For the readers of each sentence; of small lists each has one.",
 )
 @options.force
 @click.option(
@@ -51,8 +51,8 @@ def command(
     """Deal the materials of STUDY.toml to counterbalanced versions, one JSON file each.
 
     Beside them stand the tables design_balance (trials of each paradigm and condition in each version), exposures
-    (versions and readers of each sentence) and, where questions are asked, design_questions, which is also printed where a
-    right answer depends on the condition.
+    (versions and readers of each sentence), design_lists where there are small lists and, where questions are asked,
+    design_questions, which is also printed where a right answer depends on the condition.
     """
     from gardenpath import experiment, stimuli, study
     from gardenpath.experiment import line_breaks

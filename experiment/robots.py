@@ -573,7 +573,6 @@ def simulate(
     >>> versions = experiment.version_files(study.load(files("gardenpath.examples") / "minimal-pairs"))
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     simulate(versions, f"{folder}/data", participants=2, seed=1)
-    ...     len(experiment.collect(f"{folder}/data")["sessions"])
     2
     """
     if participants < 1:

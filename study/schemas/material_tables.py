@@ -98,7 +98,7 @@ trials        int      trials that show it there
 paradigm      string   paradigm
 item          string   item
 condition     string   condition
-versions      int      versions in which the sentence appears
+versions      int      versions, or small lists, in which the sentence appears
 readers       int      participants who read it, of the number stated
 """),
         ("item", "condition"),

@@ -11,6 +11,7 @@ import pytest
 
 from gardenpath import experiment, study
 from gardenpath.analysis.measuring.reliability import choice_agreement
+from gardenpath.experiment.browser import ARGUMENTS, take_page
 from gardenpath.experiment.platforms.exporting import export
 from gardenpath.experiment.players.lab import reservations
 from gardenpath.experiment.server.arrivals import Arrival
@@ -18,7 +19,6 @@ from gardenpath.experiment.server.dashboard import Dashboard
 from gardenpath.experiment.sessions import Session
 
 from .conftest import BOTH, ROBOT_KEY, Clock, Running, new_database, serve
-from .made_events import passed
 
 READERS, PARADIGMS, PAIRS, EACH = 3, 6, 2, 3
 STUDY = """
@@ -136,25 +136,20 @@ def test_every_pair_gets_its_judgments_though_readers_leave_and_are_rejected(
 
 def test_the_dashboard_counts_lists_as_places(tmp_path: Path, clock: Clock) -> None:
     made = stated(tmp_path)
-    [file] = experiment.version_files(made)
-    running = serve(made, [file], tmp_path / "data", clock=clock)
-    store = next(running).store
-    opened = store.open(Arrival("anna", source="robot"))
-    board = Dashboard(store, made, store.database.url, "a long password", "key", lambda request: True)
-    [row] = board.values()["rows"]
-    assert (row.quota, row.filled.live, len(file.version.lists)) == (12, 1, 12)
-    events = passed(opened.stand.steps)
-    assert len([event for event in events if event.kind == "done"]) == len(opened.stand.steps)
-    running.close()
+    files = experiment.version_files(made)
+    for running in serve(made, files, tmp_path / "data", clock=clock):
+        store = running.store
+        store.open(Arrival("anna", source="robot"))
+        board = Dashboard(store, made, store.database.url, "a long password", "key", lambda request: True)
+        [row] = board.values()["rows"]
+    assert (row.quota, row.filled.live, len(files[0].version.lists)) == (12, 1, 12)
 
 
 def test_a_page_gets_its_own_list_and_no_other_sentence(tmp_path: Path, clock: Clock) -> None:
     made = stated(tmp_path)
-    running = serve(made, experiment.version_files(made), tmp_path / "data", clock=clock)
-    session = experiment.HttpTransport(next(running).address, ROBOT_KEY).begin("anna")
-    running.close()
+    for running in serve(made, experiment.version_files(made), tmp_path / "data", clock=clock):
+        session = experiment.HttpTransport(running.address, ROBOT_KEY).begin("anna")
     assert session["order"] == [0, 1, 2, 3]
-    assert len(session["script"]["trials"]) == EACH + 1
     assert len({trial["trial"] for trial in session["script"]["trials"]}) == EACH + 1
 
 
@@ -203,3 +198,28 @@ def test_exports_hold_each_list_once(platform: str, tmp_path: Path) -> None:
 def test_a_quota_beside_lists_is_refused(tmp_path: Path) -> None:
     with pytest.raises(study.DataError, match=r"online.quota is 5 beside design.lists; expected none"):
         stated(tmp_path, more="quota = 5\n")
+
+
+@pytest.mark.browser
+@pytest.mark.slow
+def test_who_opens_the_link_again_in_the_same_browser_gets_the_next_list(tmp_path: Path, chromium: str) -> None:
+    playwright = pytest.importorskip("playwright.sync_api")
+    made = stated(tmp_path, sessions=2)
+    files = experiment.version_files(made)
+    robot = experiment.robot(files, seed=1)
+    for running in serve(made, files, tmp_path / "data"):
+        with playwright.sync_playwright() as driver:
+            browser = driver.chromium.launch(executable_path=chromium, args=list(ARGUMENTS))
+            page = browser.new_page(viewport={"width": 1280, "height": 800})
+            for _ in range(2):
+                with page.expect_response("**/api/sessions") as answer:
+                    page.goto(f"{running.address}?participant=anna&source=robot&key={ROBOT_KEY}")
+                assert take_page(robot, page, answer.value.json(), "anna", pace=8) == "C0DE"
+                page.wait_for_function("() => document.body.innerText.includes('Open the link again')")
+            page.reload()
+            page.wait_for_function("() => document.body.innerText.includes('C0DE')")
+            browser.close()
+        sessions = running.store.sessions()
+    first, second = ({item for item, _ in items_of(session, files[0])} for session in sessions)
+    assert first.isdisjoint(second)
+    assert len({session.participant for session in sessions}) == 1
