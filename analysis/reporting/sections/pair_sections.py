@@ -50,6 +50,7 @@ def rating_correlations(page: Page) -> Section:
 def _score_figures(page: Page, table: pd.DataFrame) -> list[Exhibit]:
     """Return the figures of ratings against scores: all sentences and pairs, then phenomenon by phenomenon."""
     scores, ratings = page.get("sentence_scores"), page.get("rating_scores")
+    of = str(next(iter(table["rated"].dropna()), "z")) if "rated" in table else "z"
     exhibits: list[Exhibit] = []
     models = enumerate(by_model(scores) if len(ratings) else ())
     for (number, (model, protocol, rows)), (prompt, ending) in itertools.product(
@@ -62,10 +63,10 @@ def _score_figures(page: Page, table: pd.DataFrame) -> list[Exhibit]:
             f"least-squares line and its 95% band. Beside r stands the ceiling, {raters.CEILING}."
         )
         source = "rating_correlations" if len(table) else "rating_scores"
-        draw = partial(score_figures.score_figure, rows, ratings, measure, table, prompt)
+        draw = partial(score_figures.score_figure, rows, ratings, measure, table, prompt, of)
         exhibits += page.figure(source, f"ratings-{number}{ending}", caption, draw, rows, aside=number > 0)
         caption = f"{subject}: the same by phenomenon. A phenomenon has few sentences, so its r is a description, without a test."
-        draw = partial(score_figures.phenomenon_score_figure, rows, ratings, measure, prompt)
+        draw = partial(score_figures.phenomenon_score_figure, rows, ratings, measure, prompt, of)
         key = f"ratings-by-phenomenon-{number}{ending}"
         exhibits += page.figure("rating_scores", key, caption, draw, rows, aside=number > 0)
     return exhibits
