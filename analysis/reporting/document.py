@@ -33,6 +33,7 @@ SECTIONS: Sequence[Callable[[Page], Section]] = (
     pair_sections.rating_correlations,
     pair_sections.pairs,
     pair_sections.comparisons,
+    pair_sections.languages,
 )
 APPENDIX: Sequence[Callable[[Page], Section]] = (
     effect_sections.models,
