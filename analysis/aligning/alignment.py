@@ -138,12 +138,12 @@ def align(tables: Mapping[str, pd.DataFrame], options: AlignOptions | None = Non
         **(curves(aligned, lags=lags, withheld=withheld) if settings.gam else {}),
         "surprisal_effects": surprisal_effects(aligned, fitted["alignment_models"], engine=engine),
         **_predicted(aligned, withheld, lags=lags, by=options.folds_by, folds=options.folds, seed=options.seed),
-        **_correlated(tables, options.seed),
+        **_correlated(tables, settings.rated, options.seed),
         "alignment_exclusions": ledger.table("alignment_exclusions"),
     }
 
 
-def _correlated(tables: Mapping[str, pd.DataFrame], seed: int) -> dict[str, pd.DataFrame]:
+def _correlated(tables: Mapping[str, pd.DataFrame], of: str, seed: int) -> dict[str, pd.DataFrame]:
     """Return rating_correlations where there are both ratings and scores of sentences."""
     if not {"sentence_scores", "rating_scores"} <= tables.keys():
         return {}
@@ -151,6 +151,7 @@ def _correlated(tables: Mapping[str, pd.DataFrame], seed: int) -> dict[str, pd.D
         correlations = rating_correlations(
             tables["sentence_scores"],
             tables["rating_scores"],
+            of=of,
             pairs=tables.get("pairs"),
             ceilings=tables.get("noise_ceilings"),
             seed=seed,
