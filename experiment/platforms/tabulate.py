@@ -76,7 +76,7 @@ def tabulate(
     for table in ("readings", "responses", "sessions", "demographics"):
         table_rows = [row for _, of in rows for row in of[table]]
         if table_rows or table != "demographics":
-            made[table] = frame(table, table_rows, made.get("conditions"))
+            made[table] = frame(table, [({}, table_rows)], made.get("conditions"))
     return made
 
 
