@@ -150,7 +150,7 @@ def _out_of_place(placed: Placed, event: Event, runs: dict[int, _Run], done: set
             return f"step {number} has not come to its end"
         done.add(number)
         return None
-    reason = run.reach(event)
+    reason = None if event.screen == run.at else run.reach(event)
     if reason is None and event.kind == "word":
         return run.read(event)
     if reason is None:
