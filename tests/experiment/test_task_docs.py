@@ -12,8 +12,7 @@ from gardenpath.experiment.browser import take_page
 from gardenpath.experiment.robots import FolderTransport
 from gardenpath.study.screens import WordPairs
 
-from .conftest import ROBOT_KEY
-from .pages import browser, opened  # noqa: F401
+from .pages import browser, opened, robot_takes, served  # noqa: F401
 from .test_export_page import HOOK, address, in_jatos, tables_from
 
 PAGE = (Path(__file__).parents[2] / "docs" / "tasks.md").read_text("utf-8")
@@ -71,17 +70,12 @@ def test_a_robot_takes_it_in_this_process(made: study.Study, tmp_path: Path) -> 
 
 
 @pytest.mark.browser
-def test_a_robot_at_the_keyboard_takes_it_on_the_page(made: study.Study, tmp_path: Path, chromium: str) -> None:
-    from .pages import served
-
+def test_a_robot_at_the_keyboard_takes_it_on_the_page(made: study.Study, tmp_path: Path, browser: Any) -> None:
     (tmp_path / "site").mkdir()
     materials = (tmp_path / "items.csv").read_text()
     with served(tmp_path / "site", (tmp_path / "study.toml").read_text(), materials) as site:
         robot = experiment.robot(site.versions, seed=3)
-        assert (
-            experiment.take_in_browser(robot, site.address, "anna", key=ROBOT_KEY, chromium=chromium, pace=10)
-            == "DONE-1"
-        )
+        assert robot_takes(robot, site, "anna", browser, pace=20) == "DONE-1"
         _holds(made, experiment.collect(site.folder))
 
 
