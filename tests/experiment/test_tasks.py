@@ -79,7 +79,7 @@ def _script(site: Site, robot: experiment.Robot, name: str, tables: dict[str, An
 
 
 @pytest.mark.parametrize("name", STUDIES)
-def test_a_robot_at_the_keyboard_does_what_it_meant_to_do(tmp_path: Path, browser: Any, name: str) -> None:
+def test_a_robot_at_the_keyboard_does_what_it_meant_to_do(tmp_path: Path, browser: Any, name: str) -> None:  # noqa: F811
     with served(tmp_path, STUDIES[name], _items()) as site:
         robot = experiment.robot(site.versions, seed=3)
         assert robot_takes(robot, site, "anna", browser, pace=20) == "GARDEN-PATH-1"
