@@ -119,7 +119,7 @@ def command(
     """
     import pandas as pd
 
-    from gardenpath import analysis, lmscore, study
+    from gardenpath import analysis, lmscore, stimuli, study
     from gardenpath.analysis.comparing import all_comparisons
     from gardenpath.study.table_files import refuse_tables
 
