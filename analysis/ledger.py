@@ -57,10 +57,13 @@ def _counts(among: Any, kept: Any, people: Any) -> dict[str, int]:
     }
 
 
-def complete(sessions: pd.DataFrame, ledger: Ledger, **tables: pd.DataFrame) -> list[pd.DataFrame]:
+def complete(
+    sessions: pd.DataFrame, ledger: Ledger, *, with_models: bool = False, **tables: pd.DataFrame
+) -> list[pd.DataFrame]:
     """Return the rows of `tables` from complete sessions that count; one that `sessions` lacks is a `DataError`.
 
-    Not counted are previews, and sessions that the experimenter marked so (column `excluded`).
+    Not counted are previews, sessions that the experimenter marked so (column `excluded`), and, unless `with_models`, those of
+    language models beside people's.
     """
     known = set(sessions["session"])
     faults = [
@@ -70,11 +73,14 @@ def complete(sessions: pd.DataFrame, ledger: Ledger, **tables: pd.DataFrame) -> 
     ]
     if faults:
         raise DataError(faults)
+    of_people = sessions["source"] != "model"
     rules = {
         "session not complete": sessions["complete"].astype(bool),
         "session of the experimenter's own (preview)": sessions["source"] != "preview",
         "session that the experimenter marked as not counting": sessions["excluded"].isna(),
     }
+    if of_people.any() and not of_people.all() and not with_models:
+        rules["session of a language model, beside people's"] = of_people
     frames = {"sessions": sessions, **tables}
     for rule, counts in rules.items():
         left = set(sessions.loc[counts, "session"])

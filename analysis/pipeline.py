@@ -10,7 +10,7 @@ import pandas as pd
 from gardenpath.study import AnalysisSection, DataError, ModelSection
 from gardenpath.study.table_files import take_tables
 
-from .cleaning.exclusions import left_in
+from .cleaning.exclusions import left_in, with_models
 from .grammatical_status import minimal_pairs, pair_conditions
 from .ledger import Ledger, complete
 from .measuring.binary_answers import binary_answers
@@ -66,7 +66,9 @@ def analyse(
         _say_without_conditions(items, [readings, responses])
         conditions = pair_conditions(items)
     ledger = Ledger()
-    _, everything = complete(sessions, Ledger(), readings=readings, responses=responses)
+    _, everything = complete(
+        sessions, Ledger(), with_models=with_models(settings.exclude), readings=readings, responses=responses
+    )
     readings, responses, people, prompts = left_in(
         readings,
         responses,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from . import options
+from . import judge_sessions, options
 from .comparing import Comparing, comparing_options
 from .score import MODEL, Scoring, scoring_options
 
@@ -110,6 +110,7 @@ def _members(text: str) -> dict[str, int]:
     show_default=True,
     help="Draws which of two sentences stands first, mixes, parts of the pairs and bootstraps.",
 )
+@judge_sessions.options_of_sessions
 @functools.partial(scoring_options, without=["unigrams"])
 def command(
     scoring: Scoring,
@@ -122,6 +123,9 @@ def command(
     select: tuple[str, ...],
     draws: int | None,
     seed: int,
+    participants: int | None,
+    independent: bool,
+    most_probable: bool,
     **how: Any,
 ) -> None:
     """Write the tables judgments and method_accuracies of the minimal pairs in MATERIALS; print the accuracy of each method.
@@ -130,6 +134,10 @@ def command(
     probability, method_differences, and method_groups. Without --model the judgments of --beside are compared again.
 
     A model that cannot be asked is named and the others go on; so is an item that cannot be judged.
+
+    With a STUDY.toml in place of MATERIALS models take part in it as people do: their sessions (for collect), these as text, and
+    the table model_answers are written. With a folder of people's sessions, or sessions as text (JSON lines), the table
+    session_likelihoods says how probable the models find the answers.
     """
     import pandas as pd
 
@@ -141,6 +149,10 @@ def command(
         raise click.UsageError("Missing option '--model', or --beside for judgments of an earlier run")
     if len(set(models)) < len(models):
         raise click.UsageError(f"--model {' --model '.join(models)}: a model is given twice; expected each once")
+    if judge_sessions.judged(
+        scoring, models, judge_sessions.Taking(participants or 0, seed, independent, most_probable)
+    ):
+        return
     refuse_tables(scoring.out, "judge", scoring.force)
     templates = _only(lmscore.read_templates(*sources), ids)
     earlier = comparing.earlier("judgments")

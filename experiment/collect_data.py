@@ -118,9 +118,9 @@ def _parts(data: str | Path, origin: Origin) -> Iterator[Tables]:
     name = collecting.namer(data, platform, origin.key, origin.keep_ids) if platform or prolific else str
     parts: Iterable[Tables]
     if platform is None:
-        recorded = _recorded(data, origin.previews)
-        people = {session.participant for session in recorded.sessions}
-        parts = parts_of(recorded.records(), recorded.files, where=str(data))
+        own = recorded(data, origin.previews)
+        people = {session.participant for session in own.sessions}
+        parts = parts_of(own.records(), own.files, where=str(data))
     else:
         tables = collecting.collect_from(data, platform, mapping=origin.mapping, materials=origin.materials, name=name)
         # A table of words' means has nobody in it.
@@ -131,7 +131,7 @@ def _parts(data: str | Path, origin: Origin) -> Iterator[Tables]:
 
 
 @dataclass(frozen=True)
-class _Recorded:
+class Recorded:
     """Sessions of our own: the versions that they ran, by SHA-256, and their records one after the other."""
 
     files: Mapping[str, VersionFile]
@@ -139,7 +139,7 @@ class _Recorded:
     records: Callable[[], Iterator[SessionRecord]]
 
 
-def _recorded(data: str | Path, previews: bool) -> _Recorded:
+def recorded(data: str | Path, previews: bool) -> Recorded:
     """Return the sessions of a database or a folder; raises `DataError` where there are none, or a version is missing."""
     path = Path(data)
     database = path / "study.sqlite" if path.is_dir() else path
@@ -151,10 +151,10 @@ def _recorded(data: str | Path, previews: bool) -> _Recorded:
         from .server.store import Store
 
         store = Store(str(data) if "://" in str(data) else sqlite_url(database), create=False)
-        made = _Recorded(store.files(), store.sessions(previews=previews), partial(store.records, previews=previews))
+        made = Recorded(store.files(), store.sessions(previews=previews), partial(store.records, previews=previews))
     elif path.is_dir():
         sessions = [session for session in read_sessions(path) if previews or session.source != "preview"]
-        made = _Recorded(read_files(path), sessions, partial(read_records, path, sessions))
+        made = Recorded(read_files(path), sessions, partial(read_records, path, sessions))
     else:
         raise FileNotFoundError(f"{data}: there is no such file or folder; expected a database or a folder of sessions")
     if not made.sessions:

@@ -4,6 +4,7 @@ from .cache.remembered import load_cached
 from .cache.token_cache import cached
 from .elsewhere import scores_from
 from .judging.judgments import judge
+from .judging.participants import answer_questions, answers_likelihood
 from .judging.templates import Template, read_templates
 from .loading import load
 from .measures.reductions import MEASURES, answer_lps, region_lp, words
@@ -25,6 +26,8 @@ __all__ = [
     "Template",
     "TokenTable",
     "answer_lps",
+    "answer_questions",
+    "answers_likelihood",
     "cached",
     "continuations",
     "estimate_ngram",

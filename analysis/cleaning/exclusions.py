@@ -49,7 +49,9 @@ def left_in(
     which is circular with the effect.
     """
     ledger, rules = ledger or Ledger(), exclude or ExcludeSection()
-    readings, responses = complete(sessions, ledger, readings=readings, responses=responses)
+    readings, responses = complete(
+        sessions, ledger, with_models=with_models(rules), readings=readings, responses=responses
+    )
     counted = sessions[sessions["session"].isin({*readings["session"], *responses["session"]})]
     for rule, left_out in _items_left_out(items, rules, replacements).items():
         parts = {
@@ -86,6 +88,11 @@ def left_in(
         rule = f"a wrong first choice, or one of the {rules.after_error} words after it"
         [readings] = ledger.step(rule, readings=(readings, before_errors(readings, rules.after_error)))
     return readings, responses, check(people, "participants"), prompts
+
+
+def with_models(rules: ExcludeSection) -> bool:
+    """Whether sessions of language models are analysed beside people's: where `exclude.sessions` names their source."""
+    return "model" in rules.sessions.get("source", [])
 
 
 def _only(

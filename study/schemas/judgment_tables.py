@@ -29,4 +29,49 @@ mass          float?   probability that the model gives the labels at all, mean 
         ("model", "method", "template", "item"),
         JUDGE,
     ),
+    Table(
+        "model_answers",
+        "an answer of a language model that took part in a study",
+        columns(
+            """
+model         string   model id or path
+participant   string   participant: the model and a number
+session       string   session
+question      int      which question of the session, from 0
+trial         int?     presented position in the session, from 0
+paradigm      string?  paradigm of the item
+item          string?  item
+condition     string?  condition shown
+task          string   kind of task: rating, question, choice, lexical_decision
+prompt        string   name of the task as the study names it
+answer        string   answer as it was written
+lp            float    log-probability of that answer, nats, among all that the model could have said
+expected      float?   mean of the answers of a scale, by their probabilities given that one is given; empty of other answers
+mass          float    probability of all answers to the question together
+cut           int      trials at the session's beginning that did not fit the model's window
+"""
+        ),
+        ("session", "question"),
+        JUDGE,
+        always=False,
+    ),
+    Table(
+        "session_likelihoods",
+        "how probable a language model finds the answers of a person's session",
+        columns(
+            """
+model         string   model id or path
+experiment    string   study and experiment, as the sessions state them
+participant   string   who answered
+session       string   session
+answers       int      answers
+lp            float    sum of their log-probabilities, nats, each after all that precedes it
+mean_lp       float    lp for each answer, nats
+passes        int      parts in which the session was read, 1 where it fits the model's window
+"""
+        ),
+        ("model", "participant", "session"),
+        JUDGE,
+        always=False,
+    ),
 )

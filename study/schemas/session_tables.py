@@ -57,7 +57,7 @@ slot          int?     place within the version, from 0; with seed and version i
 started       string?  UTC time of the assignment, ISO 8601
 finished      string?  UTC time of completion
 complete      bool     whether the end was reached with all events stored
-source        string   server, lab, robot, simulation, preview, or a platform's name
+source        string   server, lab, robot, simulation, preview, model (a language model), or a platform's name
 revision      int      number of the study's texts, materials and settings as they were then; a change has the next number
 late          bool     whether it went on after its place had been given away
 excluded      string?  why the experimenter does not count it

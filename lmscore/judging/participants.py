@@ -1,0 +1,184 @@
+"""Models as participants: answers drawn after all that was shown and answered before, and the likelihood of people's answers."""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..measures import reductions
+from ..models.interface import Model
+from ..tokens.continuations import continuations, prompted
+from ..tokens.encoding import tokenized
+
+APART = "\n\n"  # between trials
+ANSWER = re.compile(r"<<(.*?)>>", re.DOTALL)
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A question in a session: the pages before it, the trials that are over, the one at hand up to the answer, and the answers."""
+
+    opening: str
+    trials: tuple[str, ...]
+    current: str
+    answers: tuple[str, ...]
+
+
+class Answered(NamedTuple):
+    """Log-probabilities of a question's answers, nats, as the model has them; `cut` is how many trials did not fit its window."""
+
+    lps: np.ndarray
+    cut: int
+
+    @property
+    def probabilities(self) -> np.ndarray:
+        """The probability of each answer, given that one of them is given."""
+        most = self.lps.max()
+        shares = np.exp(self.lps - most)
+        return np.asarray(shares / shares.sum())
+
+    @property
+    def mass(self) -> float:
+        """The probability of all the answers together."""
+        return float(np.exp(self.lps).sum())
+
+
+def answer_questions(
+    model: Model, questions: Sequence[Asked], *, independent: bool = False, batch_tokens: int | None = None
+) -> list[Answered]:
+    """Return how probable each answer to each question is, after the trials before it, or with `independent` after the pages alone.
+
+    Where a session is longer than the model's window, its first trials are cut, whole ones, and counted. Raises `ValueError` for a
+    model that takes no prompt, and where one trial alone does not fit.
+
+    >>> from gardenpath import lmscore
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     _ = Path(folder, "corpus.txt").write_text("A dog barks.")
+    ...     model = lmscore.estimate_ngram(Path(folder, "corpus.txt"), name="bigrams")
+    >>> answer_questions(model, [Asked("", (), "Does a dog bark? <<", ("yes", "no"))])
+    Traceback (most recent call last):
+    ...
+    ValueError: model bigrams: an n-gram model, which answers no prompts; expected a causal model, such as gpt2
+    """
+    encoder = prompted(model)
+    length = lru_cache(maxsize=None)(lambda text: len(tokenized(encoder.tokenizer, text).ids))
+    made, cuts = [], []
+    for asked in questions:
+        trials = () if independent else asked.trials
+        cut = 0 if independent else _cut(asked, encoder.window, length)
+        prompt = APART.join([*filter(None, [asked.opening]), *trials[cut:], asked.current])
+        made.append(continuations(model, prompt, asked.answers))
+        cuts.append(cut)
+    tables = model.forward([text for texts in made for text in texts], columns=("logprob",), batch_tokens=batch_tokens)
+    found, start = [], 0
+    for texts, cut in zip(made, cuts, strict=True):
+        found.append(Answered(reductions.answer_lps(tables[start : start + len(texts)]), cut))
+        start += len(texts)
+    return found
+
+
+def _cut(asked: Asked, window: int | None, length: Callable[[str], int]) -> int:
+    """Return how many of the first trials have to go so that what is left fits the window, with the prefix token."""
+    if window is None:
+        return 0
+    needed = 1 + length(asked.opening) + length(asked.current) + max(map(length, asked.answers))
+    # Where trials meet, tokens may split otherwise than apart: one more for each edge.
+    sizes = [length(trial) + length(APART) + 1 for trial in asked.trials]
+    room = window - needed - 2 * (length(APART) + 1)
+    if room < 0:
+        raise ValueError(
+            f"{asked.current[:40]!r} takes {needed} tokens with the pages before it, more than the {window} of the model's "
+            "window; expected shorter instructions, or a model with a longer window"
+        )
+    kept, left = 0, room
+    for size in reversed(sizes):
+        if size > left:
+            break
+        kept, left = kept + 1, left - size
+    return len(sizes) - kept
+
+
+class Likelihood(NamedTuple):
+    """How probable a session's answers are to a model: how many there are, the sum of their log-probabilities (nats), and how many
+    passes the text took (1 where it fits the window).
+    """
+
+    answers: int
+    lp: float
+    passes: int
+
+
+def answers_likelihood(model: Model, texts: Sequence[str], *, batch_tokens: int | None = None) -> list[Likelihood]:
+    """Return the likelihood of the answers in sessions as text, those in << >>, each after all that precedes it.
+
+    One forced pass a session, summed over the tokens of answers (a token that joins an answer to what stands beside it is the
+    answer's). A session longer than the model's window is cut between trials, at empty lines, and each part begins anew. Raises
+    `ValueError` for a text without an answer, and where one trial does not fit.
+
+    >>> from gardenpath import lmscore
+    >>> model = lmscore.load("pocket")
+    >>> (found,) = answers_likelihood(model, ["Is this good? A dog bark. <<no>>"])
+    >>> found.answers, found.passes
+    (1, 1)
+    """
+    encoder = prompted(model)
+    parts: list[list[str]] = []
+    for n, text in enumerate(texts):
+        if not ANSWER.search(text):
+            raise ValueError(
+                f"session {n + 1}: no answer stands in << >>; expected a session as gardenpath judge writes it"
+            )
+        parts.append(_parts(encoder, text))
+    encoded = [[model.encode(part) for part in of] for of in parts]
+    tables = iter(model.forward([one for of in encoded for one in of], columns=("logprob",), batch_tokens=batch_tokens))
+    found = []
+    for text, of in zip(texts, parts, strict=True):
+        lp = 0.0
+        for part in of:
+            table = next(tables)
+            spans = np.array(table.encoded.spans).reshape(-1, 2)
+            for answer in ANSWER.finditer(part):
+                start, end = answer.span(1)
+                inside = (spans[:, 0] < end) & (spans[:, 1] > start)
+                lp += float(table.logprob[: len(spans)][inside].sum())
+        found.append(Likelihood(len(ANSWER.findall(text)), lp, len(of)))
+    return found
+
+
+def _parts(encoder: Any, text: str) -> list[str]:
+    """Return a text in parts that fit the window, cut at empty lines."""
+    window = encoder.window
+
+    def fits(part: str) -> bool:
+        return window is None or 1 + len(tokenized(encoder.tokenizer, part).ids) <= window
+
+    if fits(text):
+        return [text]
+    parts, at = [], ""
+    for block in text.split(APART):
+        longer = f"{at}{APART}{block}" if at else block
+        if fits(longer):
+            at = longer
+            continue
+        if not at or not fits(block):
+            raise ValueError(
+                f"{block[:40]!r} takes more than the {window} tokens of the model's window; expected shorter trials"
+            )
+        parts.append(at)
+        at = block
+    return [part for part in [*parts, at] if ANSWER.search(part)]
+
+
+def drawn(answered: Answered, random: Any) -> int:
+    """Return one of the answers, by its number, drawn by their probabilities (temperature 1)."""
+    return int(random.choices(range(len(answered.lps)), weights=answered.probabilities.tolist())[0])
+
+
+def expected(answered: Answered, values: Mapping[str, Any]) -> float:
+    """Return the mean of numeric answers by their probabilities."""
+    return float(np.dot(answered.probabilities, [float(value) for value in values.values()]))

@@ -1,0 +1,137 @@
+"""Models as participants: answers after all before them, cut at trials, drawn with a seed; likelihoods of people's answers."""
+
+import math
+from pathlib import Path
+from random import Random
+
+import numpy as np
+import pytest
+
+from gardenpath import lmscore, study
+from gardenpath.experiment import new_studies
+from gardenpath.lmscore.judging.participants import APART, Asked, answer_questions, answers_likelihood, drawn, expected
+
+from ..conftest import run_here
+from .conftest import gpt2
+from .prompting import by_hand
+
+ANSWERS = ("1", "2", "10")
+
+
+def lp_by_loop(model, prompt: str, answer: str) -> float:
+    """Sum the log-probabilities of the tokens that prompt and answer have beyond the prompt's own, one pass a token."""
+    import torch
+
+    encoder, network = model.encoder, model.network
+    ids = [encoder.prefix, *encoder.tokenizer(prompt + answer, add_special_tokens=False)["input_ids"]]
+    start = 1 + len(encoder.tokenizer(prompt, add_special_tokens=False)["input_ids"])
+    total = 0.0
+    for k in range(start, len(ids)):
+        with torch.no_grad():
+            logits = network(torch.tensor([ids[:k]])).logits[0, -1].double()
+        total += float(torch.log_softmax(logits, 0)[ids[k]])
+    return total
+
+
+@pytest.fixture(scope="module")
+def small(tmp_path_factory: pytest.TempPathFactory):
+    return lmscore.load(gpt2(tmp_path_factory.mktemp("gpt2"), window=96))
+
+
+def test_answers_come_after_everything_before_them(small) -> None:
+    asked = Asked("Rate.", ("A dog.\n<<3>>", "Cats.\n<<5>>"), "A cat sleeps.\n<<", ("yes", "no"))
+    (found,) = answer_questions(small, [asked])
+    prompt = APART.join(["Rate.", *asked.trials, asked.current])
+    assert found.lps == pytest.approx([lp_by_loop(small, prompt, answer) for answer in asked.answers], abs=1e-4)
+    assert found.cut == 0
+    assert found.probabilities.sum() == pytest.approx(1)
+    assert found.mass == pytest.approx(np.exp(found.lps).sum())
+    (alone,) = answer_questions(small, [asked], independent=True)
+    assert alone.lps == pytest.approx(
+        [lp_by_loop(small, "Rate.\n\nA cat sleeps.\n<<", one) for one in asked.answers], abs=1e-4
+    )
+
+
+def test_the_first_trials_go_where_the_window_ends(small) -> None:
+    trials = tuple(f"Sentence {n}.\n<<{n % 7}>>" for n in range(12))
+    (found,) = answer_questions(small, [Asked("Rate.", trials, "A cat.\n<<", ("yes", "no"))])
+    assert 0 < found.cut < 12
+    prompt = APART.join(["Rate.", *trials[found.cut :], "A cat.\n<<"])
+    assert len(small.encoder.tokenizer(prompt)["input_ids"]) < 96
+    assert found.lps == pytest.approx([lp_by_loop(small, prompt, one) for one in ("yes", "no")], abs=1e-4)
+    with pytest.raises(ValueError, match="more than the 96 of the model's window; expected shorter instructions"):
+        answer_questions(small, [Asked("Rate. " * 60, (), "A cat.\n<<", ("yes", "no"))])
+
+
+def test_answers_are_drawn_as_often_as_they_are_probable(tmp_path: Path) -> None:
+    model = lmscore.load(by_hand(tmp_path, {"<<": {"good": 0.6, "bad": 0.2}, "it": {"<<": 0.5}}))
+    (found,) = answer_questions(model, [Asked("", (), "it <<", (" good", " bad"))])
+    assert found.probabilities == pytest.approx([0.75, 0.25], abs=1e-5)
+    assert found.mass == pytest.approx(0.8, abs=1e-5)
+    random = Random(1)
+    share = sum(drawn(found, random) == 0 for _ in range(4000)) / 4000
+    assert share == pytest.approx(0.75, abs=4 * math.sqrt(0.75 * 0.25 / 4000))
+    assert expected(found, {" good": 5, " bad": 1}) == pytest.approx(4.0, abs=1e-4)
+
+
+def test_the_likelihood_of_answers_is_that_of_their_tokens_in_one_pass(small) -> None:
+    text = "Rate.\n\nA dog.\n<<yes>>\n\nA cat.\n<<no>>"
+    (found,) = answers_likelihood(small, [text])
+    output = small.encoder.tokenizer(text, return_offsets_mapping=True)
+    total = 0.0
+    for answer in ("yes", "no"):
+        start = text.index(f"<<{answer}") + 2
+        for k, (a, b) in enumerate(output["offset_mapping"]):
+            if a < start + len(answer) and b > start:
+                ids = output["input_ids"]
+                total += lp_by_loop(small, "", small.encoder.tokenizer.decode(ids[: k + 1])) - lp_by_loop(
+                    small, "", small.encoder.tokenizer.decode(ids[:k])
+                )
+    assert (found.answers, found.passes) == (2, 1)
+    assert found.lp == pytest.approx(total, abs=1e-3)
+    long = APART.join(f"Sentence number {n}.\n<<{n % 7}>>" for n in range(20))
+    (parts,) = answers_likelihood(small, [long])
+    assert parts.answers == 20
+    assert parts.passes > 1
+    with pytest.raises(ValueError, match="session 1: no answer stands in << >>"):
+        answers_likelihood(small, ["No answer."])
+
+
+def test_models_take_part_and_people_are_read_from_the_command_line(tmp_path: Path) -> None:
+    folder = gpt2(tmp_path / "model", window=4096)
+    new_studies.new_study(tmp_path / "study", "rating")
+    ran = run_here(f"gardenpath judge study --model {folder} --participants 3 --seed 5 -o models", tmp_path)
+    assert ran.code == 0, ran.said
+    answers = study.read(tmp_path / "models", "model_answers")
+    assert answers["session"].nunique() == 3
+    ratings = answers[answers["task"] == "rating"]
+    assert ratings["expected"].between(1, 7).all()
+    assert answers.loc[answers["task"] == "question", "expected"].isna().all()
+    again = run_here(f"gardenpath judge study --model {folder} --participants 3 --seed 5 -o again", tmp_path)
+    assert again.code == 0
+    assert (tmp_path / "again" / "model_answers.csv").read_bytes() == (
+        tmp_path / "models" / "model_answers.csv"
+    ).read_bytes()
+    read = run_here(f"gardenpath judge models/sessions.jsonl --model {folder} -o read", tmp_path)
+    assert read.code == 0, read.said
+    likelihoods = study.read(tmp_path / "read", "session_likelihoods")
+    # What was drawn was scored after the same text, so that both ways agree where answers are single tokens' edges.
+    assert likelihoods["answers"].sum() == len(answers)
+    assert likelihoods["lp"].sum() == pytest.approx(answers["lp"].sum(), rel=0.05)
+    for line, message in (
+        (
+            f"gardenpath judge study --model {folder} --method choose -o x",
+            "--method is about minimal pairs, and study holds none",
+        ),
+        (f"gardenpath judge models/sessions.jsonl --model {folder} --expected -o x", "--expected belongs to a study"),
+        (f"gardenpath judge study --model {folder} -o models", "exists already"),
+    ):
+        refused = run_here(line, tmp_path)
+        assert refused.code == 2 or refused.code == 1
+        assert message in refused.said
+    assert run_here("gardenpath simulate study/study.toml --participants 8 --seed 1 -o people", tmp_path).code == 0
+    assert run_here("gardenpath collect people models/sessions -o mixed", tmp_path).code == 0
+    assert run_here("gardenpath analyse mixed --study study/study.toml -o results", tmp_path).code == 0
+    assert len(study.read(tmp_path / "results", "participants")) == 8
+    exclusions = study.read(tmp_path / "results", "exclusions")
+    assert "session of a language model, beside people's" in set(exclusions["rule"])
