@@ -1,9 +1,11 @@
 """Materials and a model become the tables surprisal, sentence_scores and pairs."""
 
+import hashlib
 import logging
 import math
 import random
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
@@ -312,7 +314,7 @@ def _blocks(items: Sequence[Item], encoded: Sequence[Encoded], budget: int) -> I
     block: list[Encoded] = []
     longest = start = 0
     for item in items:
-        texts = encoded[start : start + len(item.sentences)]
+        texts = _beside(encoded[start : start + len(item.sentences)])
         start += len(texts)
         longest = max(longest, *(len(text.fed) + len(text.ids) for text in texts))
         if block and longest * (len(block) + len(texts)) > budget:
@@ -320,6 +322,13 @@ def _blocks(items: Sequence[Item], encoded: Sequence[Encoded], budget: int) -> I
             block, longest = [], max(len(text.fed) + len(text.ids) for text in texts)
         block += texts
     yield block
+
+
+def _beside(texts: Sequence[Encoded]) -> list[Encoded]:
+    """Return the sentences of an item, each saying what all of them are: a cache keeps what was computed together."""
+    facts = repr([(text.source, text.fed, text.ids) for text in texts]).encode()
+    digest = hashlib.blake2b(facts, digest_size=16).digest()
+    return [replace(text, beside=digest) for text in texts]
 
 
 def _summed(protocol: Protocol) -> tuple[str, ...]:
@@ -359,11 +368,16 @@ def _values(scored: Sequence[Scored], measures: Iterable[str], unigrams: Unigram
 
     def value(one: Scored, measure: str) -> float | None:
         encoded = one.table.encoded
-        key: object = (measure, encoded.fed, encoded.ids)
+        key: object = (measure, encoded.source, encoded.fed, encoded.ids)
         if measure in reductions.REGIONAL:
             # Nothing after a region changes its score, so a difference there may not either; but a masked model sees it.
             within = reductions.region_tokens(encoded, one.sentence)
-            key = within and (within, encoded.fed, encoded.ids if encoded.hidden else encoded.ids[: within[-1] + 1])
+            key = within and (
+                within,
+                encoded.source,
+                encoded.fed,
+                encoded.ids if encoded.hidden else encoded.ids[: within[-1] + 1],
+            )
         if key not in known:
             known[key] = reductions.MEASURES[measure](one.table, one.sentence, unigrams)
         return known[key]

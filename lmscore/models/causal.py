@@ -22,7 +22,8 @@ log = logging.getLogger("gardenpath")
 class CausalModel:
     """A causal language model ready to score.
 
-    `name` is the name as given ('pocket (toy)' for the pocket model). With `head` the output layer is applied in blocks
+    `name` is what tables call it ('pocket (toy)' for the pocket model; see `identity.label`), `adapter` what is known of an
+    adapter's files, `quantization` the kind that the loaded weights have. With `head` the output layer is applied in blocks
     of the vocabulary, without it the model computes its logits itself; `row` is the size of a row with shared prefixes,
     0 where each text has a row of its own; `reasons` say why either is so. `repeats` says whether each window of a long
     text begins with the prefix token. `toy` says of a toy model what its numbers are worth.
@@ -37,6 +38,7 @@ class CausalModel:
     dtype: str
     revision: str | None = None
     quantization: str | None = None
+    adapter: Mapping[str, object] | None = None
     repeats: bool = False
     head: output_layers.Head | None = None
     row: int = 0
@@ -60,7 +62,6 @@ class CausalModel:
         window = self.encoder.window
         facts = huggingface.described(
             self,
-            quantization=self.quantization,
             layout="rows that share prefixes" if self.row else "a row for each text",
             head="in blocks of the vocabulary" if self.head else "the model's own logits",
             prefix_token=self.encoder.tokenizer.convert_ids_to_tokens(self.encoder.prefix),
@@ -163,7 +164,7 @@ class CausalModel:
         """Return each path of a batch with logprob, log boundary mass, entropy and Rényi entropy of its predictions."""
         import torch
 
-        with torch.inference_mode():
+        with huggingface.computing():
             inputs = self._inputs(layout, shared)
             states = output_layers.states(self.network, **inputs) if self.head else self.network(**inputs).logits
             nodes = torch.from_numpy(layout.nodes).to(states.device)
@@ -175,6 +176,7 @@ class CausalModel:
                 layout.targets,
                 wanted,
             )
+        huggingface.refuse_broken(self, measured, layout.targets, wanted)
         by_node = np.stack([measured.log_boundary, measured.entropy, measured.renyi])
         values = np.vstack([measured.logprob, by_node[:, layout.sources]])
         for path, place in packing.per_path(layout):
@@ -207,7 +209,7 @@ class CausalModel:
 
 
 def _key(text: Encoded) -> tuple[object, ...]:
-    return text.fed, text.ids, text.opening
+    return text.fed, text.ids, text.opening, text.source
 
 
 def columns_of(table: TokenTable) -> tuple[np.ndarray, ...]:

@@ -2,7 +2,7 @@
 
 import itertools
 import logging
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -38,6 +38,8 @@ class MaskedModel:
     revision: str | None
     mask: int
     tail: tuple[int, ...]
+    quantization: str | None = None
+    adapter: Mapping[str, object] | None = None
     head: output_layers.Head | None = None
 
     def encode(self, text: str, context: str | None = None, *, word_l2r: bool = False) -> Encoded:
@@ -154,18 +156,21 @@ class MaskedModel:
         import torch
 
         nodes, sources = np.unique(which * rows.shape[1] + places, return_inverse=True)
-        with torch.inference_mode():
+        wanted = frozenset({"logprob"})
+        with huggingface.computing():
             ids = torch.from_numpy(rows).to(self.device)
             inputs = {"input_ids": ids, "attention_mask": torch.ones_like(ids)}
             states = output_layers.states(self.network, **inputs) if self.head else self.network(**inputs).logits
-            return output_layers.measure(
+            measured = output_layers.measure(
                 self.head or output_layers.OwnLogits(),
                 output_layers.in_order(len(self.encoder.vocabulary.begins)),
                 states.flatten(0, 1)[torch.from_numpy(nodes).to(states.device)],
                 sources,
                 targets,
-                frozenset({"logprob"}),
-            ).logprob
+                wanted,
+            )
+        huggingface.refuse_broken(self, measured, targets, wanted)
+        return measured.logprob
 
 
 def checked(model: MaskedModel) -> MaskedModel:

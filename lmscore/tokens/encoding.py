@@ -52,7 +52,9 @@ class Encoded:
     BOUNDARY (its token brings the whitespace) or CERTAIN (the context ends in whitespace already). `unknown` counts
     the scored tokens that stand for text the tokenizer does not know; `lead` are the spans of the sentence's own tokens
     that are fed and not scored, and `closing` says that the end of the text is scored too (see `protocols`). For a masked
-    model `hidden` gives, for each scored token, the places in `ids` that are hidden when it is predicted.
+    model `hidden` gives, for each scored token, the places in `ids` that are hidden when it is predicted; for an
+    encoder-decoder `source` are the ids that its encoder reads. `beside` tells apart what a text is computed with, where that
+    moves its numbers and they are compared.
     """
 
     fed: tuple[int, ...]
@@ -65,6 +67,8 @@ class Encoded:
     lead: tuple[tuple[int, int], ...] = ()
     closing: bool = False
     hidden: tuple[tuple[int, ...], ...] = ()
+    source: tuple[int, ...] = ()
+    beside: bytes = b""
 
     @property
     def scored(self) -> int:
