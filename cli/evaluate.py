@@ -167,10 +167,9 @@ def command(
     parts, described, noise = [], [], {}
     for name, revision in itertools.product(models, scoring.revisions or (None,)):
         loaded = scoring.load(name, revision)
-        called = f"{loaded.name}@{revision}" if revision else loaded.name
-        model_pairs, noise[called] = _evaluated(scoring, read, loaded, measures, seed)
-        parts.append(model_pairs.assign(model=called))
-        described.append({**loaded.describe(), "called": called})
+        model_pairs, noise[loaded.name] = _evaluated(scoring, read, loaded, measures, seed)
+        parts.append(model_pairs)
+        described.append(loaded.describe())
     for path in computed:
         stated = pd.read_csv(path, dtype=str, keep_default_na=False)
         stated.index += 2  # lines of the file

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from gardenpath.lmscore import Model
     from gardenpath.stimuli import Materials
 
-MODEL = "Hugging Face id or folder of a causal or masked model, ngram:FILE or ngram:FILE:ORDER, or pocket (a toy)."
+MODEL = "Hugging Face id or folder of a model, ngram:FILE or ngram:FILE:ORDER, or pocket (a toy)."
 
 
 @dataclass(frozen=True)
@@ -33,6 +33,10 @@ class Scoring:
     quantization: str | None
     trust_remote_code: bool
     revisions: tuple[str, ...]
+    adapter: str | None
+    device_map: str | None
+    endpoint: str | None
+    tokenizer: str | None
     prefix_token: str | None
     protocols: tuple[str, ...]
     unigrams: Path | None
@@ -56,6 +60,10 @@ class Scoring:
                 quantization=self.quantization,
                 trust_remote_code=self.trust_remote_code,
                 revision=revision,
+                adapter=self.adapter,
+                device_map=_device_map(self.device_map),
+                endpoint=self.endpoint,
+                tokenizer=self.tokenizer,
                 prefix=self.prefix_token,
                 progress=move,
             )
@@ -99,6 +107,18 @@ class Scoring:
         )
         options.talk(f"{path}: {len(frame)} rows")
         return path
+
+
+def _device_map(given: str | None) -> "str | Mapping[str, Any] | None":
+    """Return a device map as it is named, or as a JSON file has it."""
+    if given is None or not given.endswith(".json"):
+        return given
+    from gardenpath import study
+
+    read = study.files.read_json(given)
+    if not isinstance(read, dict):
+        raise click.UsageError(f"--device-map {given}: holds no object; expected modules and their devices")
+    return read
 
 
 def protocols() -> list[str]:
@@ -147,7 +167,23 @@ def scoring_options(command: Callable[..., None]) -> Callable[..., None]:
         click.option("--prefix-token", metavar="TOKEN", help="Token fed before each text instead of the model's BOS."),
         click.option("--trust-remote-code", is_flag=True, help="Run the code that a model brings, after reading it."),
         click.option(
-            "--quantization", type=click.Choice(["8bit", "4bit"]), help="Load the weights in fewer bits, on a GPU."
+            "--tokenizer",
+            metavar="M",
+            help="With --endpoint: id or folder of the tokenizer, where the server's name of the model is another.",
+        ),
+        click.option(
+            "--endpoint",
+            metavar="URL",
+            help="OpenAI-compatible server that gives logprobs of prompts, such as http://localhost:8000/v1.",
+        ),
+        click.option("--adapter", metavar="A", help="Folder or id of a PEFT adapter of the model, such as LoRA."),
+        click.option(
+            "--quantization", type=click.Choice(["8bit", "4bit"]), help="Load the weights in fewer bits; 4bit is NF4."
+        ),
+        click.option(
+            "--device-map",
+            metavar="MAP",
+            help="Spread a model over devices: auto, balanced, sequential, or a JSON file of modules and devices.",
         ),
         click.option(
             "--revision",

@@ -56,7 +56,8 @@ def quantization_settings(config: Any) -> dict[str, Any]:
     if settings is None:
         return {}
     stated: Mapping[str, Any] = settings if isinstance(settings, Mapping) else settings.to_dict()
-    return {key: value if isinstance(value, (int, float, bool, str)) else str(value) for key, value in stated.items()}
+    values = {key: getattr(value, "value", value) for key, value in stated.items()}  # some are enumerations
+    return {key: value if isinstance(value, (int, float, bool, str)) else str(value) for key, value in values.items()}
 
 
 def quantization(config: Any) -> str | None:
@@ -64,7 +65,7 @@ def quantization(config: Any) -> str | None:
     settings = quantization_settings(config)
     if not settings:
         return None
-    method = str(settings.get("quant_method", "quantized")).rpartition(".")[2].lower()
+    method = str(settings.get("quant_method", "quantized"))
     if method.startswith("bitsandbytes"):
         return "8bit" if settings.get("load_in_8bit") else "4bit"
     bits = settings.get("bits")

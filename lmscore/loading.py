@@ -85,7 +85,7 @@ def load(
     hub = {"revision": revision, "trust_remote_code": trust_remote_code}
     known: dict[str, object] | None = None
     with huggingface.quiet():
-        config = _config(source, hub, adapter)
+        config = _config(source, hub)
         kind = networks.kind(config)
         if quantization and kind == networks.MASKED:
             raise ValueError(f"model {source!r}: quantization is for causal models; load a masked model without it")
@@ -171,12 +171,12 @@ def _check_fit(name: str, tokenizer: Any, network: Any, size: int) -> None:
         )
 
 
-def _config(source: str, hub: dict[str, Any], adapter: str | Path | None) -> Any:
+def _config(source: str, hub: dict[str, Any]) -> Any:
     """Return the model's configuration, of its text part where there are several."""
     from transformers import AutoConfig
 
     folder = Path(source)
-    if folder.is_dir() and adapter is None:
+    if folder.is_dir():
         _refuse_adapter(source, hub)
     if folder.is_dir() and not (folder / "config.json").exists():
         raise ValueError(f"model {source}: the folder has no config.json; expected {networks.EXPECTED}")
@@ -197,8 +197,7 @@ def _config(source: str, hub: dict[str, Any], adapter: str | Path | None) -> Any
             f"model {source!r} {where} ({networks.one_line(error)}); expected {networks.EXPECTED}: check "
             "the spelling, and for the hub the network and the permission to read it"
         ) from error
-    if adapter is None:
-        _refuse_adapter(source, hub)
+    _refuse_adapter(source, hub)
     brought = getattr(config, "auto_map", None) or {}  # what code that comes with a model defines
     known = set().union(*map(networks.classes, (networks.CAUSAL, networks.MASKED, networks.ENCODER_DECODER)))
     if config.architectures and not known & set(config.architectures) and "AutoModelForCausalLM" not in brought:

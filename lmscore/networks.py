@@ -116,9 +116,7 @@ def load(source: str, hub: Mapping[str, Any], chosen: Mapping[str, Any], kind: s
             f"model {source!r} needs a package that is not installed ({one_line(error)}); install it with pip"
         ) from error
     except Exception as error:
-        spread = isinstance(chosen.get("device_map"), Mapping) and len(chosen["device_map"]) > 1
-        hint = "; modules that share weights have to be on one device" if spread else ""
-        raise ValueError(f"model {source!r} cannot be loaded ({one_line(error)}{hint}); expected {EXPECTED}") from error
+        raise ValueError(f"model {source!r} cannot be loaded ({one_line(error)}); expected {EXPECTED}") from error
     network, loading = loaded
     network.offload_folder = folder  # it lives as long as what it holds is needed
     if chosen["dtype"] == torch.float64 and hasattr(network, "set_experts_implementation"):
@@ -131,8 +129,29 @@ def load(source: str, hub: Mapping[str, Any], chosen: Mapping[str, Any], kind: s
         )
     if network.get_output_embeddings() is None:
         raise ValueError(f"model {source!r}: {type(network).__name__} has no head that predicts tokens; expected one")
+    _refuse_torn(source, network)
     _fuse(network)
     return network.eval()
+
+
+def _refuse_torn(source: str, network: Any) -> None:
+    """Refuse an output layer on a disk that shares its weights with an embedding elsewhere: it would have none when called."""
+    if getattr(network.config.get_text_config(), "tie_word_embeddings", False):
+        ends = (network.get_input_embeddings(), network.get_output_embeddings())
+        one, other = ((*_places(network, module), "the device")[0] for module in ends)
+        if one != other and "disk" in (one, other):
+            raise ValueError(
+                f"model {source!r}: its embedding and output layer share weights, and the device_map has one on {one}, the "
+                f"other on {other}; expected both on one"
+            )
+
+
+def _places(network: Any, module: Any) -> list[Any]:
+    """Return where the map of a spread network has a module, the nearest entry first."""
+    spread = getattr(network, "hf_device_map", None) or {}
+    own = next((name for name, known in network.named_modules() if known is module), "")
+    nearest = sorted(spread, key=len, reverse=True)
+    return [spread[name] for name in nearest if not name or f"{own}.".startswith(f"{name}.")]
 
 
 def _fuse(network: Any) -> None:
@@ -151,11 +170,7 @@ def inputs_device(network: Any, otherwise: str) -> str:
     spread = getattr(network, "hf_device_map", None)
     if not spread:
         return otherwise
-    names = {module: name for name, module in network.named_modules()}
-    own = names[network.get_input_embeddings()]
-    places = [
-        spread[name] for name in sorted(spread, key=len, reverse=True) if f"{own}.".startswith(name and f"{name}.")
-    ]
+    places = _places(network, network.get_input_embeddings())
     computing = [place for place in (*places, *spread.values()) if place not in ("cpu", "disk")]
     place = computing[0] if computing and (not places or places[0] in ("disk", computing[0])) else "cpu"
     return f"cuda:{place}" if isinstance(place, int) else str(place)

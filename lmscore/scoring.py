@@ -7,7 +7,9 @@ import random
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+
+import numpy as np
 
 from gardenpath import study
 from gardenpath.stimuli import GRAMMATICAL, UNGRAMMATICAL, Item, Materials, Sentence
@@ -289,16 +291,26 @@ def token_tables(
         except ValueError as error:
             faults.append(_where(item, condition, error))
     _raise(faults)
+    if silent := sum(not text.ids for text in encoded):
+        log.warning("%d of %d sentences are one token, fed first and not scored: their scores are empty", silent, len(encoded))
     if _is_coarse(model):
         blocks = _blocks(materials.items, encoded, batch_tokens or TOGETHER)
         tables: list[TokenTable] = []
         for block in blocks:
-            tables += model.forward(block, columns=columns, batch_tokens=WHOLE)
+            tables += _tables(model, block, columns=columns, batch_tokens=WHOLE)
             if progress:
                 progress(len(tables), len(encoded))
     else:
-        tables = model.forward(encoded, columns=columns, batch_tokens=batch_tokens, progress=progress)
+        tables = _tables(model, encoded, columns=columns, batch_tokens=batch_tokens, progress=progress)
     return [Scored(*place, table) for place, table in zip(places, tables, strict=True)]
+
+
+def _tables(model: Model, texts: Sequence[Encoded], **how: Any) -> list[TokenTable]:
+    """Return the token table of each text; of one without a token to score, an empty one."""
+    spoken = [text for text in texts if text.ids]
+    tables = iter(model.forward(spoken, **how) if spoken else [])
+    nothing = np.array([math.nan])
+    return [next(tables) if text.ids else TokenTable(text, nothing, nothing, nothing, nothing) for text in texts]
 
 
 def _is_coarse(model: Model) -> bool:
@@ -379,7 +391,7 @@ def _values(scored: Sequence[Scored], measures: Iterable[str], unigrams: Unigram
                 encoded.ids if encoded.hidden else encoded.ids[: within[-1] + 1],
             )
         if key not in known:
-            known[key] = reductions.MEASURES[measure](one.table, one.sentence, unigrams)
+            known[key] = _measured(one, measure, unigrams)
         return known[key]
 
     rows = _each(scored, lambda one: {measure: value(one, measure) for measure in measures})
@@ -389,6 +401,11 @@ def _values(scored: Sequence[Scored], measures: Iterable[str], unigrams: Unigram
         for measure, score in row.items()
         if score is not None
     }
+
+
+def _measured(one: Scored, measure: str, unigrams: Unigrams | None) -> float | None:
+    """Return a measure of a sentence; None where it has none, and where no token is scored."""
+    return reductions.MEASURES[measure](one.table, one.sentence, unigrams) if one.table.encoded.scored else None
 
 
 def minimal_pairs(materials: Materials) -> Materials:
@@ -420,7 +437,7 @@ def _is_compared(item: Item, measure: str, values: Values) -> bool:
 
 
 def _check_compared(measure: str, compared: int, total: int) -> None:
-    expected = reductions.REGIONAL.get(measure)
+    expected = reductions.REGIONAL.get(measure, "a token to score in both members")
     if not compared:
         raise ValueError(f"measure {measure!r}: none of the {total} pairs has {expected}; mark it")
     if compared < total:
@@ -454,5 +471,5 @@ def _sentence_row(model: Model, protocol: Protocol, scored: Scored, unigrams: Un
         "unknown": table.encoded.unknown,
         "windows": table.windows,
         "critical_tokens": len(within) if (within := reductions.region_tokens(table.encoded, sentence)) else None,
-        **{name: reductions.MEASURES[name](table, sentence, unigrams) for name in IN_SCORES},
+        **{name: _measured(scored, name, unigrams) for name in IN_SCORES},
     }

@@ -109,16 +109,20 @@ def quiet() -> Iterator[None]:
     """Keep transformers' own bars and remarks from the terminal; our errors say what matters."""
     from transformers.utils import logging as talk
 
+    spread = logging.getLogger("accelerate.big_modeling")  # it says where weights are, as was asked for
+    spread_level = spread.level
     level, bars = talk.get_verbosity(), talk.is_progress_bar_enabled()
     hub = logging.getLogger("huggingface_hub")
     hub_level = hub.level
     talk.set_verbosity_error()
     talk.disable_progress_bar()
     hub.setLevel(logging.CRITICAL)
+    spread.setLevel(logging.ERROR)
     try:
         yield
     finally:
         hub.setLevel(hub_level)
+        spread.setLevel(spread_level)
         talk.set_verbosity(level)
         if bars:
             talk.enable_progress_bar()

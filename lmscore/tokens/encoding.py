@@ -88,7 +88,8 @@ def encode(
     """Return `text` as tokens to score after the prefix token and, joined by a space, the context.
 
     `prefix`, `leading_space` and `closing` are those of a `Protocol`. Special tokens written in the text are read as
-    plain characters. Raises `ValueError` where no token is left to score, or a token spans context and text.
+    plain characters. Of one token that is fed first and not scored, none is left to score. Raises `ValueError` where the
+    tokenizer finds none at all, or a token spans context and text.
     """
     context = context or ""
     before = lead_in(context, leading_space)
@@ -103,10 +104,6 @@ def encode(
         spans = [(max(0, a - len(before)), max(0, b - len(before))) for a, b in spans]
     added = [encoder.prefix] if prefix else _added(encoder)
     first = first_own if added or first_own else 1
-    if first == len(ids):
-        raise ValueError(
-            f"{text!r} is one token, fed first and not scored without a prefix token; expected two or more"
-        )
     begins, ends = encoder.vocabulary.begins[ids].tolist(), encoder.vocabulary.ends[ids].tolist()
     opening = BOUNDARY if first or begins[0] else TEXT
     if first and ends[first - 1]:
