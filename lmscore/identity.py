@@ -39,7 +39,7 @@ def facts(model: Any) -> dict[str, Any]:
     return {
         "architecture": type(network).__name__,
         "revision": model.revision,
-        "commit": getattr(config, "_commit_hash", None),
+        "commit": model.commit,
         "dtype": model.dtype,
         "quantization": model.quantization,
         "quantization_settings": quantization_settings(config) or None,

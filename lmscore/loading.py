@@ -86,6 +86,8 @@ def load(
     known: dict[str, object] | None = None
     with huggingface.quiet():
         config = _config(source, hub)
+        commit = _commit(source, revision)
+        hub["revision"] = commit or revision  # whatever a branch becomes meanwhile
         kind = networks.kind(config)
         if quantization and kind == networks.MASKED:
             raise ValueError(f"model {source!r}: quantization is for causal models; load a masked model without it")
@@ -101,6 +103,7 @@ def load(
         "device": networks.inputs_device(network, place),
         "dtype": identity.dtype(network),
         "revision": revision,
+        "commit": commit,
         "quantization": identity.quantization(network.config),
         "adapter": known,
     }
@@ -206,6 +209,16 @@ def _config(source: str, hub: dict[str, Any]) -> Any:
             "language model, whose config names an architecture such as GPT2LMHeadModel or BertForMaskedLM"
         )
     return config.get_text_config()
+
+
+def _commit(source: str, revision: str | None) -> str | None:
+    """Return the commit of a model of the hub whose configuration was just read; None for a folder."""
+    from huggingface_hub import try_to_load_from_cache
+
+    if Path(source).is_dir():
+        return None
+    config = try_to_load_from_cache(source, "config.json", revision=revision)
+    return Path(config).parent.name if isinstance(config, str) else None
 
 
 def _refuse_adapter(source: str, hub: dict[str, Any]) -> None:

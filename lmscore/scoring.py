@@ -292,7 +292,9 @@ def token_tables(
             faults.append(_where(item, condition, error))
     _raise(faults)
     if silent := sum(not text.ids for text in encoded):
-        log.warning("%d of %d sentences are one token, fed first and not scored: their scores are empty", silent, len(encoded))
+        log.warning(
+            "%d of %d sentences are one token, fed first and not scored: their scores are empty", silent, len(encoded)
+        )
     if _is_coarse(model):
         blocks = _blocks(materials.items, encoded, batch_tokens or TOGETHER)
         tables: list[TokenTable] = []
@@ -380,12 +382,13 @@ def _values(scored: Sequence[Scored], measures: Iterable[str], unigrams: Unigram
 
     def value(one: Scored, measure: str) -> float | None:
         encoded = one.table.encoded
-        key: object = (measure, encoded.source, encoded.fed, encoded.ids)
+        key: object = (measure, encoded.beside, encoded.source, encoded.fed, encoded.ids)
         if measure in reductions.REGIONAL:
             # Nothing after a region changes its score, so a difference there may not either; but a masked model sees it.
             within = reductions.region_tokens(encoded, one.sentence)
             key = within and (
                 within,
+                encoded.beside,
                 encoded.source,
                 encoded.fed,
                 encoded.ids if encoded.hidden else encoded.ids[: within[-1] + 1],

@@ -33,7 +33,7 @@ def cache_key(model: Model, folder: Path) -> dict[str, object]:
         "kind": type(model).__name__,
         **{name: value for name, value in known.items() if name not in ("revision", "device")},
         "devices": sorted({str(name).partition(":")[0] for name in (*known["devices"], known["device"])}),
-        "weights": _weights(facts.network, folder),
+        "weights": _weights(facts, folder),
         "in_memory": identity.in_memory(facts.network),
         "tokenizer": _tokenizer(facts.encoder),
         "prefix": facts.encoder.prefix,
@@ -51,12 +51,12 @@ def _tokenizer(encoder: Any) -> str:
     return hashlib.sha256(json.dumps(whole, sort_keys=True).encode()).hexdigest()
 
 
-def _weights(network: Any, folder: Path) -> Mapping[str, str]:
+def _weights(model: Any, folder: Path) -> Mapping[str, str]:
     """Return the commit of a model of the hub, or the hashes of its files; nothing where only memory holds it."""
-    config = network.config
+    config = model.network.config
     source = Path(config.name_or_path)
-    if getattr(config, "_commit_hash", None):
-        return {"repository": config.name_or_path, "commit": config._commit_hash}
+    if model.commit:
+        return {"repository": config.name_or_path, "commit": model.commit}
     if config.name_or_path and source.is_dir():
         return _hashes(sorted(p for p in source.iterdir() if p.suffix in DECISIVE), folder)
     return {}

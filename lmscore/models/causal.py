@@ -23,7 +23,8 @@ class CausalModel:
     """A causal language model ready to score.
 
     `name` is what tables call it ('pocket (toy)' for the pocket model; see `identity.label`), `adapter` what is known of an
-    adapter's files, `quantization` the kind that the loaded weights have. With `head` the output layer is applied in blocks
+    adapter's files, `commit` the hub's, `quantization` the kind that the loaded weights have. With
+    `head` the output layer is applied in blocks
     of the vocabulary, without it the model computes its logits itself; `row` is the size of a row with shared prefixes,
     0 where each text has a row of its own; `reasons` say why either is so. `repeats` says whether each window of a long
     text begins with the prefix token. `toy` says of a toy model what its numbers are worth.
@@ -37,6 +38,7 @@ class CausalModel:
     device: str
     dtype: str
     revision: str | None = None
+    commit: str | None = None
     quantization: str | None = None
     adapter: Mapping[str, object] | None = None
     repeats: bool = False

@@ -38,6 +38,7 @@ class MaskedModel:
     revision: str | None
     mask: int
     tail: tuple[int, ...]
+    commit: str | None = None
     quantization: str | None = None
     adapter: Mapping[str, object] | None = None
     head: output_layers.Head | None = None

@@ -27,7 +27,9 @@ TEXTS = ["No student has ever complained about the exams.", "The cat didn't sit 
 
 def needs(*packages: str) -> pytest.MarkDecorator:
     absent = [name for name in packages if not importlib.util.find_spec(name)]
-    return pytest.mark.skipif(bool(absent), reason=f"{', '.join(absent)} not installed (the extras quantized, adapters)")
+    return pytest.mark.skipif(
+        bool(absent), reason=f"{', '.join(absent)} not installed (the extras quantized, adapters)"
+    )
 
 
 def numbers(model) -> np.ndarray:
@@ -242,7 +244,11 @@ def encoder_decoder(folder: Path, kind: str) -> Path:
         sizes = {"d_model": 32, "d_kv": 16, "d_ff": 48, "num_layers": 2, "num_heads": 2, "initializer_factor": 3.0}
         network = hf.T5ForConditionalGeneration(hf.T5Config(**known, **sizes))
     else:
-        sizes = {f"{part}_{what}": n for part in ("encoder", "decoder") for what, n in (("layers", 2), ("attention_heads", 2), ("ffn_dim", 48))}
+        sizes = {
+            f"{part}_{what}": n
+            for part in ("encoder", "decoder")
+            for what, n in (("layers", 2), ("attention_heads", 2), ("ffn_dim", 48))
+        }
         network = hf.BartForConditionalGeneration(
             hf.BartConfig(**known, **sizes, d_model=32, max_position_embeddings=64, init_std=0.3, bos_token_id=1)
         )
@@ -278,7 +284,9 @@ def test_an_encoder_decoder_refuses_what_it_cannot_read(tmp_path):
     model = lmscore.load(encoder_decoder(tmp_path / "bart", "bart"), device="cpu")
     pair = {"grammatical": Sentence("The cat sat."), "ungrammatical": Sentence("The cat sit.")}
     number = Paradigm("number", "agreement")
-    with pytest.raises(study.DataError, match="has no context, and an encoder-decoder predicts a sentence from") as caught:
+    with pytest.raises(
+        study.DataError, match="has no context, and an encoder-decoder predicts a sentence from"
+    ) as caught:
         lmscore.evaluate(Materials((number,), (Item("i1", "number", pair),)), model)
     assert "item 'i1'" in str(caught.value)
     given = Materials((number,), (Item("i1", "number", pair, context=CONTEXT),))
@@ -298,7 +306,14 @@ def byt5(folder: Path) -> Path:
     tokenizer = ByT5Tokenizer()
     torch.manual_seed(0)
     config = GPT2Config(
-        vocab_size=len(tokenizer), n_positions=64, n_embd=32, n_layer=1, n_head=2, bos_token_id=None, eos_token_id=1, initializer_range=0.3
+        vocab_size=len(tokenizer),
+        n_positions=64,
+        n_embd=32,
+        n_layer=1,
+        n_head=2,
+        bos_token_id=None,
+        eos_token_id=1,
+        initializer_range=0.3,
     )
     return save(folder, tokenizer, GPT2LMHeadModel(config))
 

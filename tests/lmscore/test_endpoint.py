@@ -146,7 +146,10 @@ def test_answers_are_cached_under_a_declared_revision_alone(server, folders, tmp
         (lambda numbers: [*numbers[:3], None, *numbers[4:]], "gave None as the log-probability of token 3 of a prompt"),
         (lambda numbers: [*numbers[:2], 0.5, *numbers[3:]], "gave 0.5 as the log-probability of token 2"),
         (lambda numbers: [None] + [-1.0] * (len(numbers) - 1), "the same log-probabilities for different tokens"),
-        (lambda numbers: [None, *(n * 1.5**len(numbers) for n in numbers[1:])], "differ by .* nats for the same tokens"),
+        (
+            lambda numbers: [None, *(n * 1.5 ** len(numbers) for n in numbers[1:])],
+            "differ by .* nats for the same tokens",
+        ),
     ],
 )
 def test_a_server_that_lacks_a_number_is_refused_by_name_when_it_is_probed(server, folders, faulty, words):
@@ -166,7 +169,7 @@ def test_a_busy_server_is_asked_again_and_a_refusal_is_passed_on(server, folders
     server.refusals = [503] * 3
     with pytest.raises(ValueError, match="answered 503"):
         load(server, folders)
-    with pytest.raises(ValueError, match="answered 404 .*The model `other` does not exist"):
+    with pytest.raises(ValueError, match=r"answered 404 .*The model `other` does not exist"):
         lmscore.load("other", endpoint=server.address, tokenizer=folders["llama"])
 
 
