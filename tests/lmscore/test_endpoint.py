@@ -12,8 +12,11 @@ torch = pytest.importorskip("torch", reason="the extra lm is not installed")
 pytest.importorskip("transformers", reason="the extra lm is not installed")
 
 from gardenpath import lmscore, study  # noqa: E402
+from gardenpath.cli.score import command as score  # noqa: E402
 from gardenpath.lmscore import cached  # noqa: E402
 from gardenpath.lmscore.models import endpoint  # noqa: E402
+
+from .test_commands import LINES, run  # noqa: E402
 
 pytestmark = pytest.mark.lm
 
@@ -74,7 +77,8 @@ class Answer(BaseHTTPRequestHandler):
 
 
 @pytest.fixture(scope="module")
-def running(folders):
+def stand_in(folders):
+    """The stand-in, serving until the tests of a file are done."""
     server = StandIn(lmscore.load(folders["llama"], device="cpu").network)
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
     thread.start()
@@ -85,13 +89,13 @@ def running(folders):
 
 
 @pytest.fixture
-def server(running, monkeypatch):
+def server(stand_in, monkeypatch):
     """The stand-in as it is at first."""
-    running.faulty, running.refusals = lambda numbers: numbers, []
-    running.asked.clear()
-    running.keys.clear()
+    stand_in.faulty, stand_in.refusals = lambda numbers: numbers, []
+    stand_in.asked.clear()
+    stand_in.keys.clear()
     monkeypatch.setattr(endpoint, "PAUSES", (0.0, 0.0))
-    return running
+    return stand_in
 
 
 def load(server: StandIn, folders, **settings):
@@ -182,3 +186,18 @@ def test_what_is_no_endpoint_or_is_said_of_another_computer_is_refused(folders):
         lmscore.load("small", endpoint="http://127.0.0.1:9/v1", dtype="bfloat16")
     with pytest.raises(ValueError, match="a model has its own; expected one with an endpoint alone"):
         lmscore.load(folders["llama"], tokenizer=folders["llama"])
+
+
+def test_the_command_scores_a_model_behind_an_endpoint(stand_in, folders, tmp_path):
+    pairs = tmp_path / "pairs.jsonl"
+    pairs.write_text("".join(json.dumps(line) + "\n" for line in LINES))
+    how = ("--model", "small", "--endpoint", stand_in.address, "--tokenizer", folders["llama"], "--revision", "today")
+    out = tmp_path / "scores"
+    assert run(score, pairs, *how, "--cache", tmp_path / "cache", "-o", out).exit_code == 0
+    surprisal = study.read(out, "surprisal")
+    assert set(surprisal["model"]) == {"small@today"}
+    assert surprisal["entropy"].isna().all()
+    assert (surprisal["surprisal"] == surprisal["surprisal_naive"]).all()
+    said = study.files.read_sidecar(out / "surprisal.csv")["model"]
+    assert said["surprisal"].startswith("naive")
+    assert said["endpoint"] == stand_in.address
