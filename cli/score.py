@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 MODEL = "Hugging Face id or folder of a causal or masked model, ngram:FILE or ngram:FILE:ORDER, or pocket (a toy)."
 
+JOINED = "a space; nothing where a language is written without"
+
 
 @dataclass(frozen=True)
 class Scoring:
@@ -35,6 +37,7 @@ class Scoring:
     revisions: tuple[str, ...]
     prefix_token: str | None
     protocols: tuple[str, ...]
+    joiner: str | None
     unigrams: Path | None
     batch_tokens: int | None
     cache: Path | None
@@ -74,11 +77,18 @@ class Scoring:
     def how(self, model: "Model") -> dict[str, Any]:
         """Return how a model's sentences are scored, as arguments of `lmscore.score` and `lmscore.evaluate`."""
         from gardenpath import lmscore
+        from gardenpath.lmscore.tokens.protocols import chosen
 
         fitting = [name for name in self.protocols if lmscore.PROTOCOLS[name].masked == model.masked]
-        protocol = next(iter([*fitting, *self.protocols]), None)
+        name = next(iter([*fitting, *self.protocols]), None)
+        protocol = replace(chosen(name, model.name, model.masked), joiner=self.joiner)
         unigrams = self.unigrams and lmscore.read_unigrams(self.unigrams, model, protocol)
         return {"protocol": protocol, "unigrams": unigrams}
+
+    @property
+    def joined(self) -> str:
+        """What stands between contexts and sentences."""
+        return JOINED if self.joiner is None else self.joiner
 
     def inputs(self) -> list[Path]:
         """Return the files whose contents decide the scores."""
@@ -145,6 +155,11 @@ def scoring_options(command: Callable[..., None]) -> Callable[..., None]:
             help="How text becomes tokens and which are scored; of several, each model takes the first that fits it.  "
             "[default: default; pll-word-l2r for masked models]",
         ),
+        click.option(
+            "--joiner",
+            metavar="TEXT",
+            help=f"What stands between an item's context and its sentence.  [default: {JOINED}]",
+        ),
         click.option("--prefix-token", metavar="TOKEN", help="Token fed before each text instead of the model's BOS."),
         click.option("--trust-remote-code", is_flag=True, help="Run the code that a model brings, after reading it."),
         click.option(
@@ -207,14 +222,28 @@ ELSEWHERE = ("materials", "from_", "mapping", "shown", "out", "parquet", "force"
     type=click.Path(path_type=Path),
     help="With --from: the sentences: STUDY.toml, a folder of version files, or a file of materials.",
 )
+@click.option(
+    "--predictor",
+    "predictors",
+    multiple=True,
+    metavar="NAME",
+    help="A further column of surprisal, in bits: renyi_A (entropy of order A), surprisal_tT (at temperature T), "
+    "surprisal_layer_L or surprisal_layer_all.",
+)
 @scoring_options
-def command(scoring: Scoring, model: str | None, from_: str | None, mapping: Path | None, shown: Path | None) -> None:
+def command(
+    scoring: Scoring,
+    model: str | None,
+    from_: str | None,
+    mapping: Path | None,
+    shown: Path | None,
+    predictors: tuple[str, ...],
+) -> None:
     """Write the tables surprisal (bits a word) and sentence_scores (nats a sentence) of MATERIALS.
 
     With --from table, MATERIALS is a table of surprisal that was computed elsewhere; of it comes surprisal alone.
     """
     from gardenpath import lmscore
-    from gardenpath.lmscore.tokens.protocols import chosen
     from gardenpath.study.table_files import refuse_tables
 
     _check_call(from_, mapping)
@@ -227,10 +256,16 @@ def command(scoring: Scoring, model: str | None, from_: str | None, mapping: Pat
     read = scoring.read()
     loaded = scoring.load(str(model), *scoring.revisions)
     how = scoring.how(loaded)
-    protocol = chosen(how["protocol"], loaded.name, loaded.masked)
-    notes = {"model": loaded.describe(), "protocol": {protocol.name: protocol.meaning}}
+    protocol = how["protocol"]
+    notes = {
+        "model": loaded.describe(),
+        "protocol": {protocol.name: protocol.meaning},
+        "joiner": scoring.joined,
+    }
     with options.progress("sentences", 1) as move:
-        blocks = lmscore.score_blocks(read, loaded, **how, batch_tokens=scoring.batch_tokens, progress=move)
+        blocks = lmscore.score_blocks(
+            read, loaded, **how, batch_tokens=scoring.batch_tokens, predictors=predictors, progress=move
+        )
         _write(scoring, (scores._asdict() for scores in blocks), notes)
 
 

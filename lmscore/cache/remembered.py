@@ -80,6 +80,8 @@ def load_cached(
 
 def _state(name: str, settings: Mapping[str, Any]) -> dict[str, object] | None:
     """Return what decides which model `load` returns; None where that cannot be told without loading it."""
+    if settings.get("adapter") or settings.get("endpoint"):  # what these name lies elsewhere
+        return None
     device = str(settings.get("device", "auto"))
     cards = [] if device == "cpu" else _cards()
     source = _source(name, settings)
@@ -141,7 +143,9 @@ def _keep(record: Path, model: Any, result: CachedModel, state: object) -> None:
         type(part).__module__.split(".")[0] not in ("transformers", "tokenizers") for part in (model.network, backend)
     ):
         return
-    fields = {f.name: getattr(model, f.name) for f in dataclasses.fields(model) if f.name not in OF_NETWORK}
+    fields = {
+        f.name: getattr(model, f.name) for f in dataclasses.fields(model) if f.compare and f.name not in OF_NETWORK
+    }
     found = {
         "kind": type(model).__name__,
         "fields": fields,

@@ -31,6 +31,7 @@ from .cache_key import identity
 MARK = b"\xa7gp\x01"  # opens every record, so that reading can go on behind damage
 HEAD = struct.Struct("<4sII")  # mark, length and CRC-32 of the body
 BODY = struct.Struct("<16sHBI")  # key of the text, windows, columns, tokens; then float64 values, column by column
+MORE = 1 << 7  # in place of columns: all rows of one further predictor, whose name is in the key
 
 log = logging.getLogger("gardenpath")
 
@@ -124,10 +125,11 @@ class CachedModel:
 
         Only columns that the cache does not have are computed; each batch is in the cache as soon as it is finished.
         """
-        wanted = check_columns(columns) & (frozenset({"logprob"}) if self.masked else frozenset(COLUMNS))
+        wanted = check_columns(columns, more=not self.masked)
+        wanted = wanted & {"logprob"} if self.masked else wanted
         self._shards.refresh()
         unique = {_key(text): text for text in texts}
-        known = {key: self._shards.read(key, text) for key, text in unique.items()}
+        known = {key: self._shards.read(key, text, wanted) for key, text in unique.items()}
         missing: dict[frozenset[str], list[Encoded]] = {}
         for key, text in unique.items():
             missing.setdefault(wanted - known[key].columns, []).append(text)
@@ -141,7 +143,7 @@ class CachedModel:
         for lacking, group in missing.items():
             self.uncached.forward(
                 group,
-                columns=[name for name in COLUMNS if name in lacking],
+                columns=[*(name for name in COLUMNS if name in lacking), *sorted(lacking - {*COLUMNS})],
                 batch_tokens=batch_tokens,
                 progress=_later(progress, count, len(unique)),
                 done=self._keeper(known, lacking, wanted, done),
@@ -188,23 +190,24 @@ class _Known:
         columns = {name: np.full(_rows(name, n), np.nan) for name in COLUMNS}
         columns.update((name, self.values[name]) for name in wanted)
         logprob = np.concatenate([columns["logprob"], columns["end"]])
+        more = {name: self.values[name] for name in sorted(wanted - {*COLUMNS})}
         return TokenTable(
-            self.encoded, logprob, columns["log_boundary"], columns["entropy"], columns["renyi"], self.windows
+            self.encoded, logprob, columns["log_boundary"], columns["entropy"], columns["renyi"], self.windows, more
         )
 
 
 def _split(table: TokenTable) -> dict[str, np.ndarray]:
     values = (table.logprob[:-1], table.logprob[-1:], table.log_boundary, table.entropy, table.renyi)
-    return dict(zip(COLUMNS, values, strict=True))
+    return dict(zip(COLUMNS, values, strict=True)) | dict(table.more)
 
 
 def _rows(column: str, tokens: int) -> int:
     return {"logprob": tokens, "end": 1}.get(column, tokens + 1)
 
 
-def _key(text: Encoded) -> bytes:
-    """Return a hash of what decides the numbers of a text under one model."""
-    facts = repr((text.fed, text.ids, text.opening, text.hidden)).encode()
+def _key(text: Encoded, predictor: str = "") -> bytes:
+    """Return a hash of what decides the numbers of a text under one model; a further predictor has a record of its own."""
+    facts = (repr((text.fed, text.ids, text.opening, text.hidden)) + predictor).encode()
     return hashlib.blake2b(facts, digest_size=16).digest()
 
 
@@ -253,8 +256,8 @@ class _Shards:
             log.warning("the cache %s is damaged: %d records of it are kept, others are computed again", path, records)
         return taken
 
-    def read(self, key: bytes, text: Encoded) -> _Known:
-        """Return what is known of a text."""
+    def read(self, key: bytes, text: Encoded, wanted: frozenset[str]) -> _Known:
+        """Return what is known of a text; of further predictors, what is wanted."""
         known = _Known(text)
         for columns, windows, values in self._records.get(key, ()):
             known.windows = windows
@@ -265,6 +268,10 @@ class _Shards:
                     size = _rows(name, len(text.ids))
                     known.values.setdefault(name, floats[start : start + size].copy())
                     start += size
+        for name in wanted - {*COLUMNS}:
+            for columns, _, values in self._records.get(_key(text, name), ()):
+                if columns == MORE:
+                    known.values.setdefault(name, np.frombuffer(values, dtype="<f8").reshape(-1, len(text.ids) + 1))
         return known
 
     def append(self, tables: Sequence[TokenTable], columns: frozenset[str]) -> None:
@@ -287,12 +294,17 @@ class _Shards:
 
 
 def _record(table: TokenTable, columns: frozenset[str]) -> bytes:
+    """Return the record of a table's columns, and one for each further predictor."""
     values = _split(table)
     names = [name for name in COLUMNS if name in columns]
     bits = sum(1 << bit for bit, name in enumerate(COLUMNS) if name in columns)
-    floats = np.concatenate([values[name] for name in names]).astype("<f8").tobytes()
-    body = BODY.pack(_key(table.encoded), table.windows, bits, len(table.encoded.ids)) + floats
-    return HEAD.pack(MARK, len(body), zlib.crc32(body)) + body
+    records = [(_key(table.encoded), bits, np.concatenate([values[name] for name in names]))] if names else []
+    records += [(_key(table.encoded, name), MORE, values[name]) for name in sorted(columns - {*COLUMNS})]
+    result = b""
+    for key, which, numbers in records:
+        body = BODY.pack(key, table.windows, which, len(table.encoded.ids)) + numbers.astype("<f8").tobytes()
+        result += HEAD.pack(MARK, len(body), zlib.crc32(body)) + body
+    return result
 
 
 def _body(content: bytes, start: int) -> tuple[int, bytes | None]:

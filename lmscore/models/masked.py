@@ -41,7 +41,7 @@ class MaskedModel:
     tail: tuple[int, ...]
     head: output_layers.Head | None = None
 
-    def encode(self, text: str, context: str | None = None, *, word_l2r: bool = False) -> Encoded:
+    def encode(self, text: str, context: str | None = None, *, word_l2r: bool = False, joiner: str = " ") -> Encoded:
         """Return `text` as tokens to score, with what is hidden for each; its context is fed and never hidden.
 
         A token is predicted with itself hidden (Salazar et al. 2020, doi 10.18653/v1/2020.acl-main.240) and, with
@@ -49,7 +49,7 @@ class MaskedModel:
         being those of the tokenizer (`word_ids`): "weren't" is three for BERT and two for RoBERTa. Raises `ValueError`
         where the text exceeds the model's window.
         """
-        encoded = encode(self.encoder, text, context)
+        encoded = encode(self.encoder, text, context, joiner=joiner)
         length = len(encoded.fed) + len(encoded.ids) + len(self.tail)
         if self.encoder.window is not None and length > self.encoder.window:
             raise ValueError(
@@ -58,7 +58,7 @@ class MaskedModel:
             )
         hidden: Sequence[tuple[int, ...]] = [(j,) for j in range(len(encoded.ids))]
         if word_l2r:
-            hidden = self._rest_of_words(lead_in(context) + text, len(encoded.ids))
+            hidden = self._rest_of_words(lead_in(context, joiner=joiner) + text, len(encoded.ids))
         return replace(encoded, opening=CERTAIN, hidden=tuple(hidden))
 
     def _rest_of_words(self, whole: str, scored: int) -> list[tuple[int, ...]]:
