@@ -55,6 +55,7 @@ def command(
     """
     from gardenpath import experiment, stimuli, study
     from gardenpath.experiment import line_breaks
+    from gardenpath.experiment.script import untranslated
 
     plan = study.load(study_file)
     if skip_bad:
@@ -64,6 +65,12 @@ def command(
         _refuse_errors(plan)
     if promised := _promised_otherwise(plan):
         options.talk(promised)
+    if english := untranslated(plan):
+        named = ", ".join(english[:6]) + (f" and {len(english) - 6} more" if len(english) > 6 else "")
+        options.talk(
+            f"{plan.folder / plan.procedure.texts}: {options.count(len(english), 'text')} still in English: {named}"
+        )
+    inputs = [study_file, *plan.paths(), *([plan.folder / plan.procedure.texts] if plan.procedure.texts else [])]
     folder = out or plan.folder / "versions"
     dealt = [file.version for file in files]
     names = {
@@ -82,10 +89,10 @@ def command(
     )
     for file in files:
         path = file.write(folder)
-        study.files.write_sidecar(path, command=options.typed(), inputs=[study_file, *plan.paths()], seed=plan.seed)
+        study.files.write_sidecar(path, command=options.typed(), inputs=inputs, seed=plan.seed)
         click.echo(f"{path}: {_summary(file.version, names)}")
     for name, table in tables.items():
-        study.write(table, name, folder, command=options.typed(), inputs=[study_file, *plan.paths()], seed=plan.seed)
+        study.write(table, name, folder, command=options.typed(), inputs=inputs, seed=plan.seed)
     if len(questions) and any(_depends(trial, names) for version in dealt for trial in version.trials):
         click.echo(f"right answers depend on the condition:\n{_answers(questions)}")
     if few := _too_few_questions(plan, questions):

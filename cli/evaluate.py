@@ -179,7 +179,7 @@ def command(
     pairs = pd.concat(parts, ignore_index=True)
     accuracy = analysis.accuracy(pairs)
     side_by_side = analysis.model_table(accuracy)
-    notes = {"models": described, "protocol": meanings(pairs), "noise": noise}
+    notes = {"models": described, "protocol": meanings(pairs), "joiner": scoring.joined, "noise": noise}
     everything = study.check(pd.concat([pairs, *earlier], ignore_index=True), "pairs")
     compared = all_comparisons.compared(everything, known, seed=seed)
     for table, frame in {"pairs": pairs, "accuracy": accuracy, **compared}.items():

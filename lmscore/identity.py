@@ -35,6 +35,7 @@ def facts(model: Any) -> dict[str, Any]:
     `commit` is that of the hub, `adapter` and `quantization` are None where there are none, `devices` those that hold weights.
     """
     network, config = model.network, model.network.config
+    inside = getattr(network, "peft_config", None) or {}  # what a caller has put there
     places = (getattr(network, "hf_device_map", None) or {"": model.device}).values()
     return {
         "architecture": type(network).__name__,
@@ -43,7 +44,7 @@ def facts(model: Any) -> dict[str, Any]:
         "dtype": model.dtype,
         "quantization": model.quantization,
         "quantization_settings": quantization_settings(config) or None,
-        "adapter": dict(model.adapter) if model.adapter else None,
+        "adapter": dict(model.adapter) if model.adapter else ({k: str(v) for k, v in inside.items()} or None),
         "attention": getattr(config, "_attn_implementation", None),
         "device": model.device,
         "devices": sorted({f"cuda:{place}" if isinstance(place, int) else str(place) for place in places}),

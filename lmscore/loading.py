@@ -37,6 +37,7 @@ def load(
     trust_remote_code: bool = False,
     prefix: str | None = None,
     progress: Progress | None = None,
+    memory: Path | None = None,
 ) -> Model:
     """Return the model of that Hugging Face id or folder (causal, masked or encoder-decoder), or the pocket model for `pocket`.
 
@@ -47,9 +48,10 @@ def load(
     the address of an OpenAI-compatible server, `name` is what the server calls the model, and `tokenizer` where its tokenizer
     is, by default that name; see `load_endpoint`. `prefix` names the token fed before every text: by default the tokenizer's
     BOS, else the config's, else the end-of-text token (a masked model gets what its tokenizer puts around a text). Code that
-    comes with a model is run only with `trust_remote_code`. `progress` is called while the pocket model is trained. Raises
-    `ValueError` in one line for what cannot be scored, and `study.MissingExtra` where a package is not installed (an n-gram
-    model needs none).
+    comes with a model is run only with `trust_remote_code`. `progress` is called while the pocket model is trained. In the
+    folder `memory` is kept what probing tells of such a model; `load_cached` does so, and loads no weights that are not needed.
+    Raises `ValueError` in one line for what cannot be scored, and `study.MissingExtra` where a package is not installed (an
+    n-gram model needs none).
 
     >>> from pathlib import Path
     >>> from tempfile import TemporaryDirectory
@@ -118,7 +120,7 @@ def load(
     size = networks.outputs(network)
     _check_fit(str(name), own, network, size)
     if kind == networks.MASKED:
-        return _masked_model(own, size, facts)
+        return _masked_model(own, size, facts, memory)
     encoder = Encoder(
         tokenizer=own,
         vocabulary=vocabulary(own, size),
@@ -136,7 +138,7 @@ def load(
         repeats=own("a")["input_ids"][:1] == [encoder.prefix],
         **facts,
     )
-    return fastest(model)
+    return fastest(model, memory)
 
 
 def _refuse_local(**given: object) -> None:
@@ -251,7 +253,7 @@ def read_tokenizer(source: str, **hub: Any) -> Any:
     return tokenizer if tokenizer.is_fast else SlowTokenizer(tokenizer)
 
 
-def _masked_model(tokenizer: Any, size: int, facts: dict[str, Any]) -> MaskedModel:
+def _masked_model(tokenizer: Any, size: int, facts: dict[str, Any], memory: Path | None) -> MaskedModel:
     name = facts["name"]
     if not tokenizer.is_fast:
         raise ValueError(
@@ -274,7 +276,8 @@ def _masked_model(tokenizer: Any, size: int, facts: dict[str, Any]) -> MaskedMod
         window=_positions(facts["network"]),
     )
     tail = tuple(ids[inside[-1] + 1 :])
-    return checked(MaskedModel(encoder=encoder, mask=tokenizer.mask_token_id, tail=tail, **facts))
+    model = MaskedModel(encoder=encoder, mask=tokenizer.mask_token_id, tail=tail, **facts)
+    return checked(model, memory)
 
 
 def _positions(network: Any) -> int | None:

@@ -9,6 +9,7 @@ from typing import Any
 from gardenpath import study
 
 from . import identity
+from .cache.file_hashes import file_hashes
 
 CAUSAL, MASKED, ENCODER_DECODER = "causal", "masked", "encoder-decoder"
 EXPECTED = (
@@ -211,7 +212,7 @@ def with_adapter(network: Any, adapter: str | Path) -> tuple[Any, dict[str, obje
         "name": str(adapter),
         "type": config.peft_type.value,
         "trained_on": config.base_model_name_or_path,
-        "sha256": {path.name: study.files.sha256(path) for path in files},
+        "sha256": file_hashes(files),
     }
     return wrapped.get_base_model().eval(), known
 

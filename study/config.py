@@ -318,7 +318,7 @@ class PageSection:
 class ProcedureSection:
     """What a participant does. `tasks` holds the settings of tasks by name, each with its kind; a role shows and asks by name.
 
-    Texts left out come in the study's language.
+    Texts left out come in the study's language, or from the file that `texts` names.
     """
 
     __pydantic_config__ = STRICT
@@ -334,6 +334,7 @@ class ProcedureSection:
     screener: list[ScreenerSection] = field(default_factory=list)
     device: DeviceSection = field(default_factory=DeviceSection)
     display: DisplaySection = field(default_factory=DisplaySection)
+    texts: str = ""
     consent: str | None = None
     instructions: list[str] | None = None
     debriefing: str | None = None

@@ -15,6 +15,7 @@ from typing import Protocol
 
 from gardenpath import study
 
+from ..recruitment import online_section
 from ..versions import VersionFile, version_files
 from .features import Plays, refuse
 from .gorilla import export as gorilla
@@ -86,7 +87,7 @@ def export(plan: study.Study, platform: str, out: str | Path, orders: int | None
                 old.unlink()
         for file in files:
             file.write(target / "versions")
-        made[platform].write(files, drawn, target, plan.served)
+        made[platform].write(files, drawn, target, online_section(plan))
     loses = [*made[platform].loses(files), *([QUOTAS] if any(one.quotas for one in plan.procedure.screener) else [])]
     return Exported(len(files), orders, len(drawn), tuple(loses))
 

@@ -8,7 +8,7 @@ import hashlib
 import json
 import logging
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import InitVar, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +24,8 @@ from ..tokens.token_table import TokenTable
 from .cache_folder import cache_folder
 from .cache_key import cache_key
 from .shards import Record, Shards
+
+MORE = 1 << 7  # in place of columns: all rows of one further predictor, whose name is in the key
 
 log = logging.getLogger("gardenpath")
 
@@ -50,7 +52,11 @@ def cached(model: Model, folder: str | Path | None = None) -> Model:
     if isinstance(model, EndpointModel) and model.revision is None:
         log.info("%s is not cached: nothing says which weights its server has loaded; declare a revision", model.name)
         return model
-    base = Path(folder) if folder is not None else cache_folder() / "scores"
+    return CachedModel(model, place_of(model, Path(folder) if folder is not None else cache_folder() / "scores"))
+
+
+def place_of(model: Model, base: Path) -> Path:
+    """Return the folder of a model's token scores, made if it is not there."""
     try:
         base.mkdir(parents=True, exist_ok=True)
         facts = cache_key(model, base)
@@ -64,18 +70,25 @@ def cached(model: Model, folder: str | Path | None = None) -> Model:
             f"the cache {base} cannot be used ({error.strerror or error}); expected a folder that can be written: name another "
             "one, or do without (--no-cache)"
         ) from error
-    return CachedModel(model, Shards(place))
+    return place
 
 
 class CachedModel:
     """A model whose token tables are read from a cache where it has them, and added to it where not."""
 
-    def __init__(self, model: Model, shards: Shards) -> None:
+    def __init__(self, model: Model, folder: Path) -> None:
         self.uncached = model
-        self._shards = shards
+        self.folder = folder
+        self._shards = Shards(folder)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.uncached, name)
+
+    def alone(self) -> "CachedModel":
+        """Return the model with a cache of what it computed of one item alone, in no batch with others."""
+        folder = self.folder / "alone"
+        folder.mkdir(exist_ok=True)
+        return CachedModel(self.uncached, folder)
 
     @property
     def name(self) -> str:
@@ -109,10 +122,11 @@ class CachedModel:
 
         Only columns that the cache does not have are computed; each batch is in the cache as soon as it is finished.
         """
-        wanted = check_columns(columns) & (frozenset({"logprob"}) if self.masked else frozenset(COLUMNS))
+        wanted = check_columns(columns, more=not self.masked)
+        wanted = wanted & {"logprob"} if self.masked else wanted
         self._shards.refresh()
         unique = {_key(text): text for text in texts}
-        known = {key: _Known(text, self._shards.read(key)) for key, text in unique.items()}
+        known = {key: self._known(key, text, wanted) for key, text in unique.items()}
         lacking = {key: wanted - known[key].columns for key in unique}
         together: dict[bytes, frozenset[str]] = {}
         for key, text in unique.items():
@@ -132,7 +146,7 @@ class CachedModel:
             whole = any(text.beside for text in group)  # a table of several texts, and all of them at once or none
             tables = self.uncached.forward(
                 group,
-                columns=[name for name in COLUMNS if name in absent],
+                columns=[*(name for name in COLUMNS if name in absent), *sorted(absent - {*COLUMNS})],
                 batch_tokens=batch_tokens,
                 progress=_later(progress, count, len(unique)),
                 done=None if whole else keep,
@@ -142,11 +156,28 @@ class CachedModel:
             count += len(group)
         return [replace(known[_key(text)].table(wanted), encoded=text) for text in texts]
 
+    def _known(self, key: bytes, text: Encoded, wanted: frozenset[str]) -> "_Known":
+        """Return what is known of a text; of further predictors, what is wanted. Later records come last."""
+        known = _Known(text)
+        for record in self._shards.read(key):
+            known.windows = record.windows
+            floats = np.frombuffer(record.values, dtype="<f8")
+            start = 0
+            for bit, name in enumerate(COLUMNS):
+                if record.columns >> bit & 1:
+                    size = _rows(name, len(text.ids))
+                    known.values[name] = floats[start : start + size].copy()
+                    start += size
+        for name in wanted - {*COLUMNS}:
+            for record in self._shards.read(_key(text, name)):
+                known.values[name] = np.frombuffer(record.values, dtype="<f8").reshape(-1, len(text.ids) + 1)
+        return known
+
     def _keeper(
         self, known: "Mapping[bytes, _Known]", columns: frozenset[str], wanted: frozenset[str], done: Done | None
     ) -> Done:
         def keep(tables: Sequence[TokenTable]) -> None:
-            self._shards.append([_record(table, columns) for table in tables])
+            self._shards.append([record for table in tables for record in _records(table, columns)])
             for table in tables:
                 known[_key(table.encoded)].add(table, columns)
             if done:
@@ -165,20 +196,8 @@ class _Known:
     """What is known of a text: its columns, `logprob` and `end` apart."""
 
     encoded: Encoded
-    records: InitVar[Sequence[Record]]
     windows: int = 1
     values: dict[str, np.ndarray] = field(default_factory=dict)
-
-    def __post_init__(self, records: Sequence[Record]) -> None:
-        for record in records:  # the last is the latest
-            self.windows = record.windows
-            floats = np.frombuffer(record.values, dtype="<f8")
-            start = 0
-            for bit, name in enumerate(COLUMNS):
-                if record.columns >> bit & 1:
-                    size = _rows(name, len(self.encoded.ids))
-                    self.values[name] = floats[start : start + size].copy()
-                    start += size
 
     @property
     def columns(self) -> frozenset[str]:
@@ -193,29 +212,34 @@ class _Known:
         columns = {name: np.full(_rows(name, n), np.nan) for name in COLUMNS}
         columns.update((name, self.values[name]) for name in wanted)
         logprob = np.concatenate([columns["logprob"], columns["end"]])
+        more = {name: self.values[name] for name in sorted(wanted - {*COLUMNS})}
         return TokenTable(
-            self.encoded, logprob, columns["log_boundary"], columns["entropy"], columns["renyi"], self.windows
+            self.encoded, logprob, columns["log_boundary"], columns["entropy"], columns["renyi"], self.windows, more
         )
 
 
 def _split(table: TokenTable) -> dict[str, np.ndarray]:
     values = (table.logprob[:-1], table.logprob[-1:], table.log_boundary, table.entropy, table.renyi)
-    return dict(zip(COLUMNS, values, strict=True))
+    return dict(zip(COLUMNS, values, strict=True)) | dict(table.more)
 
 
 def _rows(column: str, tokens: int) -> int:
     return {"logprob": tokens, "end": 1}.get(column, tokens + 1)
 
 
-def _key(text: Encoded) -> bytes:
-    """Return a hash of what decides the numbers of a text under one model."""
-    facts = repr((text.fed, text.ids, text.opening, text.hidden, text.source, text.beside)).encode()
+def _key(text: Encoded, predictor: str = "") -> bytes:
+    """Return a hash of what decides the numbers of a text under one model; a further predictor has a record of its own."""
+    facts = (repr((text.fed, text.ids, text.opening, text.hidden, text.source, text.beside)) + predictor).encode()
     return hashlib.blake2b(facts, digest_size=16).digest()
 
 
-def _record(table: TokenTable, columns: frozenset[str]) -> Record:
-    values = _split(table)
+def _records(table: TokenTable, columns: frozenset[str]) -> list[Record]:
+    """Return the record of a table's columns, and one for each further predictor."""
+    values, text = _split(table), table.encoded
     names = [name for name in COLUMNS if name in columns]
     bits = sum(1 << bit for bit, name in enumerate(COLUMNS) if name in columns)
-    floats = np.concatenate([values[name] for name in names]).astype("<f8").tobytes()
-    return Record(_key(table.encoded), table.windows, bits, len(table.encoded.ids), floats)
+    parts = [(_key(text), bits, np.concatenate([values[name] for name in names]))] if names else []
+    parts += [(_key(text, name), MORE, values[name]) for name in sorted(columns - {*COLUMNS})]
+    return [
+        Record(key, table.windows, which, len(text.ids), part.astype("<f8").tobytes()) for key, which, part in parts
+    ]

@@ -24,9 +24,11 @@ class EncoderDecoderModel(CausalModel):
         prefix: bool = True,
         leading_space: bool = False,
         closing: bool = False,
+        joiner: str = " ",
     ) -> Encoded:
         """Return `text` as tokens for the decoder, and its context, as the tokenizer itself closes it, for the encoder.
 
+        Nothing joins the two, whatever the `joiner`.
         Raises `ValueError` for a text without a context, or a protocol that does without a prefix token.
         """
         if not context or not context.strip():

@@ -54,13 +54,14 @@ class EndpointModel:
         prefix: bool = True,
         leading_space: bool = False,
         closing: bool = False,
+        joiner: str = " ",
     ) -> Encoded:
         """Return `text` as tokens to score after the prefix token and its context; see `encode`."""
         if closing:
             raise ValueError(
                 "an endpoint says nothing of the end of a text, which this protocol scores; expected another one"
             )
-        encoded = encode(self.encoder, text, context, prefix=prefix, leading_space=leading_space)
+        encoded = encode(self.encoder, text, context, prefix=prefix, leading_space=leading_space, joiner=joiner)
         return replace(encoded, opening=CERTAIN)
 
     def identity(self) -> dict[str, object]:

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gardenpath import study
-
 from .. import identity
+from ..cache.file_hashes import file_hashes
 from .output_layers import Measured
 from .packing import END
 
@@ -38,7 +37,7 @@ def described(model: "CausalModel | MaskedModel", **details: object) -> dict[str
     if folder.is_dir():
         weights = {p for p in folder.iterdir() if p.suffix in (".safetensors", ".bin")}
         decisive = sorted(weights | set(folder.glob("tokenizer.json")))
-        facts["sha256"] = {p.name: study.files.sha256(p) for p in decisive}
+        facts["sha256"] = file_hashes(decisive)
     return facts
 
 

@@ -66,10 +66,11 @@ class NgramModel:
         prefix: bool = True,
         leading_space: bool = False,
         closing: bool = False,
+        joiner: str = " ",
     ) -> Encoded:
         """Return `text` as word ids to score after the sentence start and its context; unknown words are counted.
 
-        The options are those of a `Protocol`; a leading space changes nothing. Without a prefix token, and without a
+        The options are those of a `Protocol`; a leading space and a joiner change nothing. Without a prefix token, and without a
         context, the first token is fed and not scored. Raises `ValueError` for a text without words.
         """
         before = [self.ids.get(token, 0) for token, _ in tokens(context or "")]

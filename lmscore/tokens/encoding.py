@@ -84,29 +84,30 @@ def encode(
     prefix: bool = True,
     leading_space: bool = False,
     closing: bool = False,
+    joiner: str = " ",
 ) -> Encoded:
-    """Return `text` as tokens to score after the prefix token and, joined by a space, the context.
+    """Return `text` as tokens to score after the prefix token and the context, with `joiner` between context and text.
 
     `prefix`, `leading_space` and `closing` are those of a `Protocol`. Special tokens written in the text are read as
     plain characters. Of one token that is fed first and not scored, none is left to score. Raises `ValueError` where the
     tokenizer finds none at all, or a token spans context and text.
     """
     context = context or ""
-    before = lead_in(context, leading_space)
+    before = lead_in(context, leading_space, joiner)
     whole = before + text
     output = _tokenized(encoder.tokenizer, whole)
     ids: list[int] = output.ids
     if not ids:
         raise ValueError(f"the tokenizer finds no token in {text!r}; expected at least one")
     spans = _whole_spans(whole, output.offsets)
-    first_own = _first_own(whole, spans, context)
+    first_own = _first_own(whole, spans, context + joiner.rstrip() if context else "")
     if before:
         spans = [(max(0, a - len(before)), max(0, b - len(before))) for a, b in spans]
     added = [encoder.prefix] if prefix else _added(encoder)
     first = first_own if added or first_own else 1
     begins, ends = encoder.vocabulary.begins[ids].tolist(), encoder.vocabulary.ends[ids].tolist()
     opening = BOUNDARY if first or begins[0] else TEXT
-    if first and ends[first - 1]:
+    if first and (ends[first - 1] or not (joiner or begins[first])):
         opening = CERTAIN
     return Encoded(
         fed=(*added, *ids[:first]),
@@ -121,11 +122,11 @@ def encode(
     )
 
 
-def lead_in(context: str | None, leading_space: bool = False) -> str:
-    """Return what stands before a text: its context, joined by a space, or nothing."""
-    context = context or ""
-    joined = (context and not context[-1].isspace()) or (leading_space and not context)
-    return f"{context} " if joined else context
+def lead_in(context: str | None, leading_space: bool = False, joiner: str = " ") -> str:
+    """Return what stands before a text: its context and a joiner, which is left out where whitespace is there already."""
+    if not context:
+        return " " if leading_space else ""
+    return context if context[-1].isspace() and not joiner.strip() else context + joiner
 
 
 def _tokenized(tokenizer: "PreTrainedTokenizerFast", text: str) -> "Encoding":
@@ -179,7 +180,8 @@ def _first_own(text: str, spans: Sequence[tuple[int, int]], context: str) -> int
         if end > len(context):
             if start < len(context.rstrip()):
                 raise ValueError(
-                    f"the token {text[start:end]!r} spans the context and the sentence; expected an edge between them"
+                    f"the token {text[start:end]!r} spans the context and the sentence; expected an edge between them: "
+                    "name what joins them (--joiner)"
                 )
             return index
     raise ValueError("the tokenizer leaves no token to the sentence after its context")

@@ -1,5 +1,6 @@
 """README and docs are run: Python blocks, command blocks, and the examples in docstrings."""
 
+import dataclasses
 import doctest
 import importlib
 import re
@@ -11,6 +12,7 @@ from typing import Any
 import pytest
 
 from gardenpath import lmscore, study
+from gardenpath.experiment.standard_texts import texts_of
 from gardenpath.experiment.tasks import tasks_of
 from gardenpath.study.measures import MEASURES
 
@@ -66,8 +68,19 @@ def test_the_parts_of_study_toml_shown_in_docs_are_taken(workplace: Path) -> Non
     """Put into the example study, as a reader would."""
     stated = tomllib.loads((workplace / "examples" / "minimal-pairs" / "study.toml").read_text())
     shown = blocks(ROOT / "docs" / "study-toml.md", "toml")
-    assert len(shown) == 8
+    assert len(shown) == 9
+    [texts] = [block for block in shown if block.startswith("[session]")]
+    (workplace / "texts.toml").write_text(texts, "utf-8")
+    own = study.config.ProcedureSection(texts="texts.toml")
+    said = texts_of(
+        dataclasses.replace(
+            study.load(workplace / "examples" / "minimal-pairs"), procedure=own, path=workplace / "study.toml"
+        )
+    )
+    assert said["endings"]["full"] == "Enough people have taken part. Thank you!"
     for block in shown:
+        if block == texts:
+            continue
         for section, keys in tomllib.loads(block).items():
             stated[section] = stated.get(section, {}) | keys
     [published] = blocks(ROOT / "docs" / "study.md", "toml")
