@@ -27,6 +27,14 @@ JUDGED_BY = ("responses", "items", "demographics", "replacements")  # who and wh
 @click.option(
     "--lags", type=click.IntRange(0, 3), default=2, show_default=True, help="Words before whose surprisal enters too."
 )
+@click.option(
+    "--predictor",
+    "predictors",
+    multiple=True,
+    metavar="NAME",
+    help="Column of SCORES' table surprisal in place of surprisal, such as entropy, renyi_2 or surprisal_layer_6; several, "
+    "surprisal among them, are compared.  [default: surprisal]",
+)
 @click.option("--edges", is_flag=True, help="Keep the first and the last word of each sentence.")
 @click.option(
     "--slopes/--no-slopes",
@@ -70,6 +78,7 @@ def command(
     min_rt: float | None,
     max_rt: float | None,
     lags: int,
+    predictors: tuple[str, ...],
     edges: bool,
     slopes: bool,
     despite_failure: bool,
@@ -107,6 +116,7 @@ def command(
     refuse_overwrite([pictures / f"{CURVES}.{form}" for form in ("svg", "png")] if settings.gam else [], force)
     parameters: dict[str, Any] = {"lags": lags, "edges": edges, "slopes": slopes, "despite_failure": despite_failure}
     parameters |= {"folds_by": folds_by, "folds": folds, "seed": seed}
+    parameters |= {"predictors": predictors} if predictors else {}
     held = {"rating_scores": ratings or out, "sentence_scores": scores}
     means = table_file(tables, MEANS).exists()
     read = [name for name in ("readings", "sessions") if not means or table_file(tables, name).exists()]

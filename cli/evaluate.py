@@ -146,14 +146,13 @@ def command(
     parts, described, noise, stages = [], [], {}, {}
     for name, revision in itertools.product(models, scoring.revisions or (None,)):
         loaded = scoring.load(name, revision)
-        called = f"{loaded.name}@{revision}" if revision else loaded.name
         if two_stages and getattr(loaded, "dtype", None):
             coarse = replace(scoring, dtype="bfloat16").load(name, revision)
-            model_pairs, stages[called] = _in_stages(scoring, read, loaded, coarse, measures, seed)
+            model_pairs, stages[loaded.name] = _in_stages(scoring, read, loaded, coarse, measures, seed)
         else:
-            model_pairs, noise[called] = _evaluated(scoring, read, loaded, measures, seed)
-        parts.append(model_pairs.assign(model=called))
-        described.append({**loaded.describe(), "called": called})
+            model_pairs, noise[loaded.name] = _evaluated(scoring, read, loaded, measures, seed)
+        parts.append(model_pairs)
+        described.append(loaded.describe())
     for path in computed:
         stated = pd.read_csv(path, dtype=str, keep_default_na=False)
         stated.index += 2  # lines of the file
@@ -165,7 +164,8 @@ def command(
     pairs = pd.concat(parts, ignore_index=True)
     accuracy = analysis.accuracy(pairs)
     side_by_side = analysis.model_table(accuracy)
-    notes = {"models": described, "protocol": meanings(pairs), "noise": noise, **({"stages": stages} if stages else {})}
+    notes = {"models": described, "protocol": meanings(pairs), "joiner": scoring.joined, "noise": noise}
+    notes |= {"stages": stages} if stages else {}
     everything = study.check(pd.concat([pairs, *earlier], ignore_index=True), "pairs")
     compared = all_comparisons.compared(everything, known, seed=seed)
     for table, frame in {"pairs": pairs, "accuracy": accuracy, **compared}.items():

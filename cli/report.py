@@ -138,9 +138,13 @@ def _described(model: dict[str, object]) -> str:
     parts = [str(model["architecture"])] if model.get("architecture") else []
     parts += [f"{model['parameters']:,} parameters"] if model.get("parameters") else []
     parts += [f"{model['corpus_tokens']:,} tokens of {model['file']}"] if model.get("corpus_tokens") else []
-    parts += [f"{name} {model[name]}" for name in ("smoothing", "revision", "quantization") if model.get(name)]
+    parts += [
+        f"{name} {model[name]}"
+        for name in ("smoothing", "revision", "commit", "dtype", "quantization")
+        if model.get(name)
+    ]
     digests = model.get("sha256")
-    if isinstance(digests, dict) and digests and not model.get("revision"):
+    if isinstance(digests, dict) and digests and not model.get("commit"):
         name, digest = next(iter(digests.items()))
         parts.append(f"SHA-256 of {name} {digest[:12]}…")
     return ", ".join(parts) or "described in the sidecar of its scores"

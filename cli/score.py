@@ -18,7 +18,9 @@ if TYPE_CHECKING:
     from gardenpath.lmscore import Model
     from gardenpath.stimuli import Materials
 
-MODEL = "Hugging Face id or folder of a causal or masked model, ngram:FILE or ngram:FILE:ORDER, or pocket (a toy)."
+MODEL = "Hugging Face id or folder of a model, ngram:FILE or ngram:FILE:ORDER, or pocket (a toy)."
+
+JOINED = "a space; nothing where a language is written without"
 
 
 @dataclass(frozen=True)
@@ -33,8 +35,13 @@ class Scoring:
     quantization: str | None
     trust_remote_code: bool
     revisions: tuple[str, ...]
+    adapter: str | None
+    device_map: str | None
+    endpoint: str | None
+    tokenizer: str | None
     prefix_token: str | None
     protocols: tuple[str, ...]
+    joiner: str | None
     unigrams: Path | None
     batch_tokens: int | None
     cache: Path | None
@@ -55,6 +62,10 @@ class Scoring:
                 "quantization": self.quantization,
                 "trust_remote_code": self.trust_remote_code,
                 "revision": revision,
+                "adapter": self.adapter,
+                "device_map": _device_map(self.device_map),
+                "endpoint": self.endpoint,
+                "tokenizer": self.tokenizer,
                 "prefix": self.prefix_token,
                 "progress": move,
             }
@@ -74,11 +85,18 @@ class Scoring:
     def how(self, model: "Model") -> dict[str, Any]:
         """Return how a model's sentences are scored, as arguments of `lmscore.score` and `lmscore.evaluate`."""
         from gardenpath import lmscore
+        from gardenpath.lmscore.tokens.protocols import chosen
 
         fitting = [name for name in self.protocols if lmscore.PROTOCOLS[name].masked == model.masked]
-        protocol = next(iter([*fitting, *self.protocols]), None)
+        name = next(iter([*fitting, *self.protocols]), None)
+        protocol = replace(chosen(name, model.name, model.masked), joiner=self.joiner)
         unigrams = self.unigrams and lmscore.read_unigrams(self.unigrams, model, protocol)
         return {"protocol": protocol, "unigrams": unigrams}
+
+    @property
+    def joined(self) -> str:
+        """What stands between contexts and sentences."""
+        return JOINED if self.joiner is None else self.joiner
 
     def inputs(self) -> list[Path]:
         """Return the files whose contents decide the scores."""
@@ -100,6 +118,18 @@ class Scoring:
         )
         options.talk(f"{path}: {len(frame)} rows")
         return path
+
+
+def _device_map(given: str | None) -> "str | Mapping[str, Any] | None":
+    """Return a device map as it is named, or as a JSON file has it."""
+    if given is None or not given.endswith(".json"):
+        return given
+    from gardenpath import study
+
+    read = study.files.read_json(given)
+    if not isinstance(read, dict):
+        raise click.UsageError(f"--device-map {given}: holds no object; expected modules and their devices")
+    return read
 
 
 def protocols() -> list[str]:
@@ -145,10 +175,31 @@ def scoring_options(command: Callable[..., None], without: Sequence[str] = ()) -
             help="How text becomes tokens and which are scored; of several, each model takes the first that fits it.  "
             "[default: default; pll-word-l2r for masked models]",
         ),
+        click.option(
+            "--joiner",
+            metavar="TEXT",
+            help=f"What stands between an item's context and its sentence.  [default: {JOINED}]",
+        ),
         click.option("--prefix-token", metavar="TOKEN", help="Token fed before each text instead of the model's BOS."),
         click.option("--trust-remote-code", is_flag=True, help="Run the code that a model brings, after reading it."),
         click.option(
-            "--quantization", type=click.Choice(["8bit", "4bit"]), help="Load the weights in fewer bits, on a GPU."
+            "--tokenizer",
+            metavar="M",
+            help="With --endpoint: id or folder of the tokenizer, where the server's name of the model is another.",
+        ),
+        click.option(
+            "--endpoint",
+            metavar="URL",
+            help="OpenAI-compatible server that gives logprobs of prompts, such as http://localhost:8000/v1.",
+        ),
+        click.option("--adapter", metavar="A", help="Folder or id of a PEFT adapter of the model, such as LoRA."),
+        click.option(
+            "--quantization", type=click.Choice(["8bit", "4bit"]), help="Load the weights in fewer bits; 4bit is NF4."
+        ),
+        click.option(
+            "--device-map",
+            metavar="MAP",
+            help="Spread a model over devices: auto, balanced, sequential, or a JSON file of modules and devices.",
         ),
         click.option(
             "--revision",
@@ -209,14 +260,28 @@ ELSEWHERE = ("materials", "from_", "mapping", "shown", "out", "parquet", "force"
     type=click.Path(path_type=Path),
     help="With --from: the sentences: STUDY.toml, a folder of version files, or a file of materials.",
 )
+@click.option(
+    "--predictor",
+    "predictors",
+    multiple=True,
+    metavar="NAME",
+    help="A further column of surprisal, in bits: renyi_A (entropy of order A), surprisal_tT (at temperature T), "
+    "surprisal_layer_L or surprisal_layer_all.",
+)
 @scoring_options
-def command(scoring: Scoring, model: str | None, from_: str | None, mapping: Path | None, shown: Path | None) -> None:
+def command(
+    scoring: Scoring,
+    model: str | None,
+    from_: str | None,
+    mapping: Path | None,
+    shown: Path | None,
+    predictors: tuple[str, ...],
+) -> None:
     """Write the tables surprisal (bits a word) and sentence_scores (nats a sentence) of MATERIALS.
 
     With --from table, MATERIALS is a table of surprisal that was computed elsewhere; of it comes surprisal alone.
     """
     from gardenpath import lmscore
-    from gardenpath.lmscore.tokens.protocols import chosen
     from gardenpath.study.table_files import refuse_tables
 
     _check_call(from_, mapping)
@@ -229,10 +294,16 @@ def command(scoring: Scoring, model: str | None, from_: str | None, mapping: Pat
     read = scoring.read()
     loaded = scoring.load(str(model), *scoring.revisions)
     how = scoring.how(loaded)
-    protocol = chosen(how["protocol"], loaded.name, loaded.masked)
-    notes = {"model": loaded.describe(), "protocol": {protocol.name: protocol.meaning}}
+    protocol = how["protocol"]
+    notes = {
+        "model": loaded.describe(),
+        "protocol": {protocol.name: protocol.meaning},
+        "joiner": scoring.joined,
+    }
     with options.progress("sentences", 1) as move:
-        blocks = lmscore.score_blocks(read, loaded, **how, batch_tokens=scoring.batch_tokens, progress=move)
+        blocks = lmscore.score_blocks(
+            read, loaded, **how, batch_tokens=scoring.batch_tokens, predictors=predictors, progress=move
+        )
         _write(scoring, (scores._asdict() for scores in blocks), notes)
 
 

@@ -1,24 +1,26 @@
 """A name becomes a model ready to score, or one line that says why it cannot be one."""
 
-import logging
+import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from gardenpath import study
 
+from . import identity, networks
 from .models import huggingface
 from .models.causal import CausalModel
+from .models.encoder_decoder import EncoderDecoderModel
+from .models.endpoint import load_endpoint
 from .models.fast_paths import fastest
 from .models.interface import Model, Progress
 from .models.masked import MaskedModel, checked
 from .models.ngram import SCHEME, load_ngram
 from .tokens.encoding import Encoder, vocabulary
+from .tokens.slow_tokenizers import SlowTokenizer
 from .toy import pocket
 
-EXPECTED = (
-    "a folder written by save_pretrained, the id of a causal or masked model on the Hugging Face hub such as gpt2, "
-    "ngram:FILE, or pocket"
-)
+SHARE = 0.9  # of a model's ids that its tokenizer knows at least; Phi-2 and DeepSeek leave 2 % unused
 
 
 def load(
@@ -28,21 +30,28 @@ def load(
     dtype: str = "float32",
     quantization: str | None = None,
     revision: str | None = None,
+    adapter: str | Path | None = None,
+    device_map: str | Mapping[str, Any] | None = None,
+    endpoint: str | None = None,
+    tokenizer: str | Path | None = None,
     trust_remote_code: bool = False,
     prefix: str | None = None,
     progress: Progress | None = None,
     memory: Path | None = None,
 ) -> Model:
-    """Return the causal or masked model of that Hugging Face id or folder, or the pocket model for `pocket`.
+    """Return the model of that Hugging Face id or folder (causal, masked or encoder-decoder), or the pocket model for `pocket`.
 
     `ngram:FILE` is an n-gram model (see `load_ngram`), to which the other arguments mean nothing.
-    `device` is auto (a GPU when there is one), cpu, cuda, cuda:1 ...; `prefix` names the token fed before every text:
-    by default the tokenizer's BOS, else the config's, else the end-of-text token (a masked model gets what its tokenizer
-    puts around a text). `quantization` is 8bit or 4bit (on a GPU, with the extra `quantized`). Code that comes with a model
-    is run only with `trust_remote_code`. `progress` is called while the pocket model is trained. In the folder `memory` is kept
-    what probing tells of such a model; `load_cached` does so, and loads no weights that are not needed. Raises `ValueError` in
-    one line for what cannot be scored, and `study.MissingExtra` where torch and transformers are not installed (an n-gram model
-    needs neither).
+    `device` is auto (a GPU when there is one), cpu, cuda, cuda:1 ...; `device_map` spreads a network over several: auto, another
+    of accelerate's, or a device for each module (0, "cpu", "disk"). `quantization` is 8bit or 4bit (the extra `quantized`),
+    `adapter` a folder or id of PEFT (the extra `adapters`), `revision` a branch, tag or commit of the hub. With `endpoint`,
+    the address of an OpenAI-compatible server, `name` is what the server calls the model, and `tokenizer` where its tokenizer
+    is, by default that name; see `load_endpoint`. `prefix` names the token fed before every text: by default the tokenizer's
+    BOS, else the config's, else the end-of-text token (a masked model gets what its tokenizer puts around a text). Code that
+    comes with a model is run only with `trust_remote_code`. `progress` is called while the pocket model is trained. In the
+    folder `memory` is kept what probing tells of such a model; `load_cached` does so, and loads no weights that are not needed.
+    Raises `ValueError` in one line for what cannot be scored, and `study.MissingExtra` where a package is not installed (an
+    n-gram model needs none).
 
     >>> from pathlib import Path
     >>> from tempfile import TemporaryDirectory
@@ -54,86 +63,117 @@ def load(
     >>> model.masked, model.describe()["architecture"]
     (False, '2-gram')
     """
+    if endpoint:
+        _refuse_local(
+            device=device != "auto", dtype=dtype != identity.PLAIN, quantization=quantization, adapter=adapter
+        )
+        return load_endpoint(str(name), endpoint, tokenizer=tokenizer, revision=revision, prefix=prefix)
+    if tokenizer is not None:
+        raise ValueError(f"tokenizer {str(tokenizer)!r}: a model has its own; expected one with an endpoint alone")
+    _check_revision(str(name), revision)
     if str(name).startswith(SCHEME):
         return load_ngram(name)
     torch = study.errors.require("torch", "lm")
     study.errors.require("transformers", "lm")
-    place = _device(device)
+    if device_map is not None and device != "auto":
+        raise ValueError(
+            f"device {device!r} beside a device_map, which says where weights are; expected one of the two"
+        )
+    place = networks.device(device)
     if not isinstance(getattr(torch, dtype, None), torch.dtype) or not getattr(torch, dtype).is_floating_point:
         raise ValueError(f"dtype {dtype!r} is not known; expected float32, bfloat16, float16 or float64")
-    # In float32 a GPU would else multiply with 10 bits of precision.
-    torch.set_float32_matmul_precision("highest")
-    torch.backends.cudnn.allow_tf32 = False
     is_pocket = str(name) == pocket.NAME
     source = str(pocket.pocket_folder(progress)) if is_pocket else str(name)
     hub = {"revision": revision, "trust_remote_code": trust_remote_code}
-    settings = {"dtype": getattr(torch, dtype), **_quantized(quantization, place)}
+    known: dict[str, object] | None = None
     with huggingface.quiet():
         config = _config(source, hub)
-        if quantization and _is_masked(config):
+        commit = _commit(source, revision)
+        hub["revision"] = commit or revision  # whatever a branch becomes meanwhile
+        kind = networks.kind(config)
+        if quantization and kind == networks.MASKED:
             raise ValueError(f"model {source!r}: quantization is for causal models; load a masked model without it")
-        network = _network(source, hub, settings, _is_masked(config)).eval()
-        network = network if quantization else network.to(place)
-        tokenizer = _tokenizer(source, hub)
-    size = int(network.get_output_embeddings().weight.shape[0])
-    if _is_masked(config):
-        return _masked_model(str(name), network, tokenizer, size, place, dtype, revision, memory)
+        chosen = networks.settings(config, place, dtype, quantization, device_map)
+        network = networks.load(source, hub, chosen, kind)
+        if "device_map" not in chosen:
+            network = network.to(place)
+        if adapter is not None:
+            network, known = networks.with_adapter(network, adapter)
+        own = read_tokenizer(source, **hub)
+    facts = {
+        "network": network,
+        "device": networks.inputs_device(network, place),
+        "dtype": identity.dtype(network),
+        "revision": revision,
+        "commit": commit,
+        "quantization": identity.quantization(network.config),
+        "adapter": known,
+    }
+    facts["name"] = identity.label(
+        "pocket" if is_pocket else str(name),
+        revision=revision,
+        adapter=None if adapter is None else str(adapter),
+        quantization=facts["quantization"],
+        dtype=facts["dtype"],
+        kind="toy" if is_pocket else "",
+    )
+    size = networks.outputs(network)
+    _check_fit(str(name), own, network, size)
+    if kind == networks.MASKED:
+        return _masked_model(own, size, facts, memory)
     encoder = Encoder(
-        tokenizer=tokenizer,
-        vocabulary=vocabulary(tokenizer, size),
-        prefix=_prefix(source, tokenizer, config, prefix, size),
-        ends=_ends(tokenizer, network, size),
+        tokenizer=own,
+        vocabulary=vocabulary(own, size),
+        prefix=_decoder_start(source, config, prefix)
+        if kind == networks.ENCODER_DECODER
+        else first_token(source, own, config, prefix, size),
+        ends=_ends(own, network, size),
         window=max(0, getattr(config, "max_position_embeddings", None) or 0) or None,  # XLNet says -1 for any number
     )
+    if kind == networks.ENCODER_DECODER:
+        return EncoderDecoderModel(encoder=encoder, **facts)
     model = CausalModel(
-        name=pocket.LABEL if is_pocket else str(name),
         toy=pocket.WORTH if is_pocket else "",
         encoder=encoder,
-        network=network,
-        device=place,
-        dtype=dtype,
-        revision=revision,
-        quantization=quantization,
-        repeats=tokenizer("a")["input_ids"][:1] == [encoder.prefix],
+        repeats=own("a")["input_ids"][:1] == [encoder.prefix],
+        **facts,
     )
     return fastest(model, memory)
 
 
-def _device(device: str) -> str:
-    import torch
+def _refuse_local(**given: object) -> None:
+    """Raise `ValueError` for what is said of a model that another computer has loaded."""
+    if stray := [name for name, value in given.items() if value]:
+        raise ValueError(f"{stray[0]} beside an endpoint: its server has loaded the model; say it there")
 
-    if device == "auto":
-        return "cuda" if torch.cuda.is_available() else "cpu"
-    try:
-        torch.zeros(1, device=device)
-    except (RuntimeError, AssertionError) as error:
-        first = str(error).splitlines()[0]
-        why = "not a kind of device" if first.startswith("Expected one of") else first
+
+def _check_revision(name: str, revision: str | None) -> None:
+    """Raise `ValueError` where a revision is asked of what has none."""
+    if revision is None:
+        return
+    what = "an n-gram model" if name.startswith(SCHEME) else "the pocket model" if name == pocket.NAME else ""
+    if what or Path(name).exists():
         raise ValueError(
-            f"device {device!r} cannot be used here ({why}); expected auto, cpu or a GPU such as cuda"
-        ) from error
-    return device
+            f"model {name}: is {what or 'a folder here'}, which has no revision {revision!r}; expected --revision with a model "
+            "of the hub alone"
+        )
 
 
-def _quantized(quantization: str | None, device: str) -> dict[str, Any]:
-    """Return the settings that load a network with weights of 8 or 4 bits."""
-    if quantization is None:
-        return {}
-    if quantization not in ("8bit", "4bit"):
-        raise ValueError(f"quantization {quantization!r} is not known; expected 8bit or 4bit")
-    study.errors.require("bitsandbytes", "quantized")
-    study.errors.require("accelerate", "quantized")
-    from transformers import BitsAndBytesConfig
-
-    logging.getLogger("bitsandbytes").setLevel(logging.ERROR)  # it remarks on every product in float32
-    bits = BitsAndBytesConfig(load_in_8bit=quantization == "8bit", load_in_4bit=quantization == "4bit")
-    return {"quantization_config": bits, "device_map": {"": device}}
-
-
-def _one_line(error: Exception) -> str:
-    """Return the first sentence of another library's message."""
-    text = str(error).strip() or type(error).__name__
-    return " ".join(text.splitlines()[0].split())[:200].rstrip(".:")
+def _check_fit(name: str, tokenizer: Any, network: Any, size: int) -> None:
+    """Raise `ValueError` where a tokenizer is another model's: it has ids that the model lacks, or far too few."""
+    known = max(tokenizer.get_vocab().values()) + 1
+    embedded = getattr(network.get_input_embeddings(), "num_embeddings", size)
+    if known > min(size, embedded):
+        raise ValueError(
+            f"model {name!r}: its tokenizer has ids up to {known - 1}, and its embedding {min(size, embedded)} rows; expected the "
+            "tokenizer that it was trained with"
+        )
+    padded = size % 64 == 0 and size - known < 128
+    if known < SHARE * size and not padded:
+        raise ValueError(
+            f"model {name!r}: its tokenizer has {known} ids of the {size} that it predicts; expected the tokenizer that it was "
+            "trained with, not that of another model"
+        )
 
 
 def _config(source: str, hub: dict[str, Any]) -> Any:
@@ -144,11 +184,11 @@ def _config(source: str, hub: dict[str, Any]) -> Any:
     if folder.is_dir():
         _refuse_adapter(source, hub)
     if folder.is_dir() and not (folder / "config.json").exists():
-        raise ValueError(f"model {source}: the folder has no config.json; expected {EXPECTED}")
+        raise ValueError(f"model {source}: the folder has no config.json; expected {networks.EXPECTED}")
     if folder.is_file():
-        raise ValueError(f"model {source}: a file, not a model; expected {EXPECTED}")
+        raise ValueError(f"model {source}: a file, not a model; expected {networks.EXPECTED}")
     if not folder.is_dir() and (source.startswith((".", "~")) or folder.is_absolute() or source.count("/") > 1):
-        raise ValueError(f"model {source}: there is no such folder; expected {EXPECTED}")
+        raise ValueError(f"model {source}: there is no such folder; expected {networks.EXPECTED}")
     try:
         config = AutoConfig.from_pretrained(source, **hub)
     except Exception as error:
@@ -159,116 +199,67 @@ def _config(source: str, hub: dict[str, Any]) -> Any:
             ) from error
         where = "cannot be read" if folder.is_dir() else "is neither a folder here nor a model on the hub"
         raise ValueError(
-            f"model {source!r} {where} ({_one_line(error)}); expected {EXPECTED}: check "
+            f"model {source!r} {where} ({networks.one_line(error)}); expected {networks.EXPECTED}: check "
             "the spelling, and for the hub the network and the permission to read it"
         ) from error
     _refuse_adapter(source, hub)
-    if config.is_encoder_decoder:
-        raise ValueError(
-            f"model {source!r}: an encoder-decoder ({config.model_type}); expected a causal or masked model, such as gpt2"
-        )
     brought = getattr(config, "auto_map", None) or {}  # what code that comes with a model defines
-    known = _classes("causal") | _classes("masked")
+    known = set().union(*map(networks.classes, (networks.CAUSAL, networks.MASKED, networks.ENCODER_DECODER)))
     if config.architectures and not known & set(config.architectures) and "AutoModelForCausalLM" not in brought:
         raise ValueError(
-            f"model {source!r}: {', '.join(config.architectures)}, no head that predicts tokens; expected a causal or "
-            "masked language model, whose config names an architecture such as GPT2LMHeadModel or BertForMaskedLM"
+            f"model {source!r}: {', '.join(config.architectures)}, no head that predicts tokens; expected a "
+            "language model, whose config names an architecture such as GPT2LMHeadModel or BertForMaskedLM"
         )
     return config.get_text_config()
 
 
+def _commit(source: str, revision: str | None) -> str | None:
+    """Return the commit of a model of the hub whose configuration was just read; None for a folder."""
+    from huggingface_hub import try_to_load_from_cache
+
+    if Path(source).is_dir():
+        return None
+    config = try_to_load_from_cache(source, "config.json", revision=revision)
+    return Path(config).parent.name if isinstance(config, str) else None
+
+
 def _refuse_adapter(source: str, hub: dict[str, Any]) -> None:
-    """Refuse what holds an adapter: transformers leaves it out without a word where PEFT is not installed."""
+    """Refuse what holds an adapter that was not asked for: without PEFT, transformers leaves it out without a word."""
     from transformers.utils.peft_utils import find_adapter_config_file
 
-    if find_adapter_config_file(source, revision=hub["revision"]):
+    if found := find_adapter_config_file(source, revision=hub["revision"]):
+        stated = json.loads(Path(found).read_text("utf-8"))
+        base = stated.get("base_model_name_or_path") or "the model that it was trained on"
         raise ValueError(
-            f"model {source!r}: holds an adapter (adapter_config.json), which is not loaded; expected a model with its "
-            "adapter merged: merge_and_unload of peft, then save_pretrained"
+            f"model {source!r}: holds an adapter (adapter_config.json); expected --model {base} --adapter {source}"
         )
 
 
-def _classes(kind: str) -> set[str]:
-    """Return the names of the causal or the masked architectures that transformers has."""
-    from transformers.models.auto import modeling_auto as auto
-
-    mapping = auto.MODEL_FOR_MASKED_LM_MAPPING_NAMES if kind == "masked" else auto.MODEL_FOR_CAUSAL_LM_MAPPING_NAMES
-    return {name for names in mapping.values() for name in ([names] if isinstance(names, str) else names)}
-
-
-def _is_masked(config: Any) -> bool:
-    architectures = set(config.architectures or [])
-    return bool(_classes("masked") & architectures) and not _classes("causal") & architectures
-
-
-def _network(source: str, hub: dict[str, Any], settings: dict[str, Any], masked: bool) -> Any:
-    import torch
-    from transformers import AutoModelForCausalLM, AutoModelForMaskedLM
-
-    try:
-        loaded: Any = (AutoModelForMaskedLM if masked else AutoModelForCausalLM).from_pretrained(
-            source, **hub, **settings, output_loading_info=True
-        )
-    except Exception as error:
-        raise ValueError(f"model {source!r} cannot be loaded ({_one_line(error)}); expected {EXPECTED}") from error
-    network, loading = loaded
-    if settings["dtype"] == torch.float64 and hasattr(network, "set_experts_implementation"):
-        network.set_experts_implementation("eager")  # the faster ones have no float64
-    missing = sorted(loading["missing_keys"])
-    if missing:
-        raise ValueError(
-            f"model {source!r}: {len(missing)} weights are not in its files, first {missing[0]}, and would be random; "
-            "expected the complete weights of a language model"
-        )
-    if network.get_output_embeddings() is None:
-        raise ValueError(f"model {source!r}: {type(network).__name__} has no head that predicts tokens; expected one")
-    _fuse(network)
-    return network
-
-
-def _fuse(network: Any) -> None:
-    """Let GPT-2's approximation of GELU be computed in one pass: transformers makes eight, 7 % of a sentence's time."""
-    import torch
-    from transformers.activations import NewGELUActivation
-
-    for module in list(network.modules()):
-        for name, child in module.named_children():
-            if type(child) is NewGELUActivation:
-                setattr(module, name, torch.nn.GELU(approximate="tanh"))
-
-
-def _tokenizer(source: str, hub: dict[str, Any]) -> Any:
+def read_tokenizer(source: str, **hub: Any) -> Any:
+    """Return the tokenizer of a model of transformers, wrapped where it is a slow one."""
     from transformers import AutoTokenizer
 
     try:
         tokenizer = AutoTokenizer.from_pretrained(source, **hub)
     except Exception as error:
         raise ValueError(
-            f"model {source!r}: its tokenizer cannot be loaded ({_one_line(error)}); "
+            f"model {source!r}: its tokenizer cannot be loaded ({networks.one_line(error)}); "
             "expected tokenizer.json beside the weights"
         ) from error
     if len(tokenizer.get_vocab()) <= len(tokenizer.all_special_ids):  # what transformers makes of no files at all
         raise ValueError(
             f"model {source!r}: its tokenizer has nothing but special tokens; expected tokenizer.json beside the weights"
         )
+    return tokenizer if tokenizer.is_fast else SlowTokenizer(tokenizer)
+
+
+def _masked_model(tokenizer: Any, size: int, facts: dict[str, Any], memory: Path | None) -> MaskedModel:
+    name = facts["name"]
     if not tokenizer.is_fast:
         raise ValueError(
-            f"model {source!r}: its tokenizer ({type(tokenizer).__name__}) gives no character offsets; "
-            "expected a fast tokenizer (tokenizer.json), which transformers' converters can often make"
+            f"model {name!r}: its tokenizer ({tokenizer.kind}) does not say what is a word; expected a fast tokenizer "
+            "(tokenizer.json) with a masked model"
         )
-    return tokenizer
-
-
-def _masked_model(
-    name: str,
-    network: Any,
-    tokenizer: Any,
-    size: int,
-    device: str,
-    dtype: str,
-    revision: str | None,
-    memory: Path | None,
-) -> MaskedModel:
     output = tokenizer("a", return_special_tokens_mask=True)
     ids, special = output["input_ids"], output["special_tokens_mask"]
     inside = [place for place, is_special in enumerate(special) if not is_special]
@@ -282,10 +273,10 @@ def _masked_model(
         vocabulary=vocabulary(tokenizer, size),
         prefix=ids[0],
         ends=frozenset(ids[inside[-1] + 1 :]),
-        window=_positions(network),
+        window=_positions(facts["network"]),
     )
     tail = tuple(ids[inside[-1] + 1 :])
-    model = MaskedModel(name, encoder, network, device, dtype, revision, tokenizer.mask_token_id, tail)
+    model = MaskedModel(encoder=encoder, mask=tokenizer.mask_token_id, tail=tail, **facts)
     return checked(model, memory)
 
 
@@ -297,7 +288,17 @@ def _positions(network: Any) -> int | None:
     return positions - padding - 1 if positions and padding is not None else positions
 
 
-def _prefix(source: str, tokenizer: Any, config: Any, prefix: str | None, size: int) -> int:
+def _decoder_start(source: str, config: Any, prefix: str | None) -> int:
+    """Return the id that a decoder begins with."""
+    if prefix is not None:
+        raise ValueError(f"prefix token {prefix!r}: the decoder of {source!r} begins with its own; leave it out")
+    start = getattr(config, "decoder_start_token_id", None)
+    if start is None:
+        raise ValueError(f"model {source!r}: its config has no decoder_start_token_id; expected one")
+    return int(start)
+
+
+def first_token(source: str, tokenizer: Any, config: Any, prefix: str | None, size: int) -> int:
     """Return the id fed before every text."""
     if prefix is not None:
         token = tokenizer.get_vocab().get(prefix)

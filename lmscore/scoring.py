@@ -1,11 +1,15 @@
 """Materials and a model become the tables surprisal, sentence_scores and pairs."""
 
+import hashlib
 import logging
 import math
 import random
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+
+import numpy as np
 
 from gardenpath import study
 from gardenpath.stimuli import GRAMMATICAL, UNGRAMMATICAL, Item, Materials, Sentence
@@ -16,6 +20,7 @@ from .loading import load
 from .measures import reductions
 from .measures.unigrams import Unigrams, read_unigrams
 from .models.interface import COLUMNS, Model, Progress
+from .models.predictors import expanded, predictor
 from .tokens.encoding import Encoded, units
 from .tokens.protocols import Protocol, chosen
 from .tokens.token_table import TokenTable
@@ -26,7 +31,7 @@ if TYPE_CHECKING:
 SHOWN = 10  # so many faults are named; the rest is counted
 COARSE = ("bfloat16", "float16")
 TOGETHER, WHOLE = 8192, 2**31  # padded positions of a batch of whole items; a budget that any batch keeps to
-CHARACTERS = 100_000  # of a block of items whose tables are in memory together: 2 kB a word
+CHARACTERS = 50_000  # of a block of items whose tables are in memory together: 2 kB a word
 SAMPLED = 32  # pairs that are scored a second time to measure layout noise
 
 log = logging.getLogger("gardenpath")
@@ -72,6 +77,7 @@ def score(
     protocol: str | Protocol | None = None,
     unigrams: str | Path | Unigrams | None = None,
     batch_tokens: int | None = None,
+    predictors: Sequence[str] = (),
     progress: Progress | None = None,
 ) -> Scores:
     """Return surprisal (bits) of every word and log-probabilities (nats) of every sentence of the materials.
@@ -79,7 +85,8 @@ def score(
     The columns are those of `study.TABLES["surprisal"]` and `study.TABLES["sentence_scores"]`, a row for each word or sentence
     of each condition of each item, in their order. `model` is what `load` takes, or a loaded model; `protocol` is one of
     `PROTOCOLS`, by default `default`, for a masked model `pll-word-l2r`; `unigrams`, for SLOR, what `read_unigrams` takes, or
-    gives. Equal sentences are computed once; `score_blocks` is for what memory would not hold. See `words` for the surprisal of
+    gives; `predictors` are names as in `models.predictors`, each a further column of `surprisal`, or `surprisal_layer_all`.
+    Equal sentences are computed once; `score_blocks` is for what memory would not hold. See `words` for the surprisal of
     words, docs/scores.md for the measures of sentences, with their sources. Raises `study.DataError` with every sentence that
     cannot be scored,
     `ValueError` for materials without sentences, a model that cannot be loaded, or a protocol that does not fit it.
@@ -102,15 +109,12 @@ def score(
     """
     import pandas as pd
 
-    parts = [
-        *score_blocks(
-            materials, model, protocol=protocol, unigrams=unigrams, batch_tokens=batch_tokens, progress=progress
-        )
-    ]
+    how: dict[str, Any] = {"protocol": protocol, "unigrams": unigrams, "batch_tokens": batch_tokens}
+    parts = list(score_blocks(materials, model, **how, predictors=predictors, progress=progress))
     return (
         parts[0]
         if len(parts) == 1
-        else Scores(*(pd.concat(part, ignore_index=True) for part in zip(*parts, strict=True)))
+        else Scores(*(pd.concat(tables, ignore_index=True) for tables in zip(*parts, strict=True)))
     )
 
 
@@ -121,12 +125,13 @@ def score_blocks(
     protocol: str | Protocol | None = None,
     unigrams: str | Path | Unigrams | None = None,
     batch_tokens: int | None = None,
+    predictors: Sequence[str] = (),
     progress: Progress | None = None,
 ) -> Iterator[Scores]:
     """Yield what `score` returns, in order, for some items at a time, so that memory does not grow with the materials.
 
     Every sentence that cannot be scored is named before the first is. Equal sentences are computed once in each block of
-    about 100,000 characters; with a cache, once.
+    about 50,000 characters; with a cache, once.
 
     >>> from pathlib import Path
     >>> from tempfile import TemporaryDirectory
@@ -146,17 +151,25 @@ def score_blocks(
     model = load(model) if isinstance(model, (str, Path)) else model
     protocol = chosen(protocol, model.name, model.masked)
     counted = _unigrams(unigrams, model, protocol)
+    names: list[str] = []
+    if predictors:
+        layers: Any = model.describe().get("layers")
+        names = expanded(predictors, layers, model.name)
     blocks = [Materials(materials.paradigms, tuple(items), materials.places) for items in _item_blocks(materials.items)]
     if len(blocks) > 1:
         _check_all(materials, model, protocol)
     total, before = sum(len(item.sentences) for item in materials.items), 0
     for block in blocks:
-        move = _onward(progress, before, total)
-        scored = token_tables(block, model, protocol=protocol, batch_tokens=batch_tokens, progress=move)
-        before += len(scored)
-        words = _each(
-            scored, lambda s: [_word_row(model, protocol, s, word) for word in reductions.words(s.table, s.sentence)]
+        scored = token_tables(
+            block,
+            model,
+            protocol=protocol,
+            columns=[*COLUMNS, *names],
+            batch_tokens=batch_tokens,
+            progress=_onward(progress, before, total),
         )
+        before += len(scored)
+        words = _each(scored, lambda s: _word_rows(model, protocol, s, names))
         sentences = _each(scored, lambda s: _sentence_row(model, protocol, s, counted))
         yield Scores(
             study.check(pd.DataFrame([row for rows in words for row in rows]), "surprisal"),
@@ -188,7 +201,7 @@ def _check_all(materials: Materials, model: Model, protocol: Protocol) -> None:
     for item in materials.items:
         for condition, sentence in item.sentences.items():
             try:
-                encoded = model.encode(sentence.text, item.context, **protocol.options())
+                encoded = encode_sentence(item, sentence, model, protocol)
                 units(encoded, sentence)
                 reductions.region_tokens(encoded, sentence)
             except ValueError as error:
@@ -392,24 +405,46 @@ def token_tables(
     places = [(item, condition, sentence) for item in materials.items for condition, sentence in item.sentences.items()]
     if not places:
         raise ValueError("the materials hold no sentence; expected at least one item")
-    options = chosen(protocol, model.name, model.masked).options()
+    protocol = chosen(protocol, model.name, model.masked)
     encoded, faults = [], []
     for item, condition, sentence in places:
         try:
-            encoded.append(model.encode(sentence.text, item.context, **options))
+            encoded.append(encode_sentence(item, sentence, model, protocol))
         except ValueError as error:
             faults.append(_where(item, condition, error))
     _raise(faults)
+    if silent := sum(not text.ids for text in encoded):
+        log.warning(
+            "%d of %d sentences are one token, fed first and not scored: their scores are empty", silent, len(encoded)
+        )
     if is_coarse(model):
         blocks = _blocks(materials.items, encoded, batch_tokens or TOGETHER)
         tables: list[TokenTable] = []
         for block in blocks:
-            tables += model.forward(block, columns=columns, batch_tokens=WHOLE)
+            tables += _tables(model, block, columns=columns, batch_tokens=WHOLE)
             if progress:
                 progress(len(tables), len(encoded))
     else:
-        tables = model.forward(encoded, columns=columns, batch_tokens=batch_tokens, progress=progress)
+        tables = _tables(model, encoded, columns=columns, batch_tokens=batch_tokens, progress=progress)
     return [Scored(*place, table) for place, table in zip(places, tables, strict=True)]
+
+
+def _tables(model: Model, texts: Sequence[Encoded], columns: Sequence[str], **how: Any) -> list[TokenTable]:
+    """Return the token table of each text; of one without a token to score, an empty one."""
+    spoken = [text for text in texts if text.ids]
+    tables = iter(model.forward(spoken, columns=columns, **how) if spoken else [])
+    nothing = np.array([math.nan])
+    more = {name: np.full((predictor(name).rows, 1), math.nan) for name in columns if name not in COLUMNS}
+    empty = (nothing, nothing, nothing, nothing, 1, more)
+    return [next(tables) if text.ids else TokenTable(text, *empty) for text in texts]
+
+
+def encode_sentence(item: Item, sentence: Sentence, model: Model, protocol: Protocol) -> Encoded:
+    """Return a sentence as tokens, after its item's context and what joins the two."""
+    options: dict[str, Any] = protocol.options()
+    if item.context and (joiner := protocol.joins(item.language)) != " ":
+        options["joiner"] = joiner
+    return model.encode(sentence.text, item.context, **options)
 
 
 def is_coarse(model: Model) -> bool:
@@ -425,7 +460,7 @@ def _blocks(items: Sequence[Item], encoded: Sequence[Encoded], budget: int) -> I
     block: list[Encoded] = []
     longest = start = 0
     for item in items:
-        texts = encoded[start : start + len(item.sentences)]
+        texts = beside(encoded[start : start + len(item.sentences)])
         start += len(texts)
         longest = max(longest, *(len(text.fed) + len(text.ids) for text in texts))
         if block and longest * (len(block) + len(texts)) > budget:
@@ -433,6 +468,13 @@ def _blocks(items: Sequence[Item], encoded: Sequence[Encoded], budget: int) -> I
             block, longest = [], max(len(text.fed) + len(text.ids) for text in texts)
         block += texts
     yield block
+
+
+def beside(texts: Sequence[Encoded]) -> list[Encoded]:
+    """Return the sentences of an item, each saying what all of them are: a cache keeps what was computed together."""
+    facts = repr([(text.source, text.fed, text.ids) for text in texts]).encode()
+    digest = hashlib.blake2b(facts, digest_size=16).digest()
+    return [replace(text, beside=digest) for text in texts]
 
 
 def _summed(protocol: Protocol) -> tuple[str, ...]:
@@ -472,13 +514,19 @@ def _values(scored: Sequence[Scored], measures: Iterable[str], unigrams: Unigram
 
     def value(one: Scored, measure: str) -> float | None:
         encoded = one.table.encoded
-        key: object = (measure, encoded.fed, encoded.ids)
+        key: object = (measure, encoded.beside, encoded.source, encoded.fed, encoded.ids)
         if measure in reductions.REGIONAL:
             # Nothing after a region changes its score, so a difference there may not either; but a masked model sees it.
             within = reductions.region_tokens(encoded, one.sentence)
-            key = within and (within, encoded.fed, encoded.ids if encoded.hidden else encoded.ids[: within[-1] + 1])
+            key = within and (
+                within,
+                encoded.beside,
+                encoded.source,
+                encoded.fed,
+                encoded.ids if encoded.hidden else encoded.ids[: within[-1] + 1],
+            )
         if key not in known:
-            known[key] = reductions.MEASURES[measure](one.table, one.sentence, unigrams)
+            known[key] = _measured(one, measure, unigrams)
         return known[key]
 
     rows = _each(scored, lambda one: {measure: value(one, measure) for measure in measures})
@@ -488,6 +536,11 @@ def _values(scored: Sequence[Scored], measures: Iterable[str], unigrams: Unigram
         for measure, score in row.items()
         if score is not None
     }
+
+
+def _measured(one: Scored, measure: str, unigrams: Unigrams | None) -> float | None:
+    """Return a measure of a sentence; None where it has none, and where no token is scored."""
+    return reductions.MEASURES[measure](one.table, one.sentence, unigrams) if one.table.encoded.scored else None
 
 
 def minimal_pairs(materials: Materials) -> Materials:
@@ -519,7 +572,7 @@ def _is_compared(item: Item, measure: str, values: Values) -> bool:
 
 
 def _check_compared(measure: str, compared: int, total: int) -> None:
-    expected = reductions.REGIONAL.get(measure)
+    expected = reductions.REGIONAL.get(measure, "a token to score in both members")
     if not compared:
         raise ValueError(f"measure {measure!r}: none of the {total} pairs has {expected}; mark it")
     if compared < total:
@@ -530,19 +583,26 @@ def _place(model: Model, protocol: Protocol, scored: Scored) -> dict[str, object
     return {"model": model.name, "protocol": protocol.name, "item": scored.item.id, "condition": scored.condition}
 
 
-def _word_row(model: Model, protocol: Protocol, scored: Scored, word: reductions.WordScore) -> dict[str, object]:
-    return {
-        **_place(model, protocol, scored),
-        "word": word.word.index,
-        "text": word.word.text,
-        "words": word.words,
-        "region": word.word.region,
-        "surprisal": word.surprisal,
-        "surprisal_naive": word.surprisal_naive,
-        "entropy": word.entropy,
-        "renyi": word.renyi,
-        "tokens": word.tokens,
-    }
+def _word_rows(model: Model, protocol: Protocol, scored: Scored, names: Sequence[str]) -> list[dict[str, object]]:
+    place, table, sentence = _place(model, protocol, scored), scored.table, scored.sentence
+    words = reductions.words(table, sentence)
+    more = reductions.predicted(table, sentence, names) if names else [{}] * len(words)
+    return [
+        {
+            **place,
+            "word": word.word.index,
+            "text": word.word.text,
+            "words": word.words,
+            "region": word.word.region,
+            "surprisal": word.surprisal,
+            "surprisal_naive": word.surprisal_naive,
+            "entropy": word.entropy,
+            "renyi": word.renyi,
+            "tokens": word.tokens,
+            **predicted,
+        }
+        for word, predicted in zip(words, more, strict=True)
+    ]
 
 
 def _sentence_row(model: Model, protocol: Protocol, scored: Scored, unigrams: Unigrams | None) -> dict[str, object]:
@@ -553,5 +613,5 @@ def _sentence_row(model: Model, protocol: Protocol, scored: Scored, unigrams: Un
         "unknown": table.encoded.unknown,
         "windows": table.windows,
         "critical_tokens": len(within) if (within := reductions.region_tokens(table.encoded, sentence)) else None,
-        **{name: reductions.MEASURES[name](table, sentence, unigrams) for name in IN_SCORES},
+        **{name: _measured(scored, name, unigrams) for name in IN_SCORES},
     }

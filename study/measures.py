@@ -27,9 +27,16 @@ class Measure:
 MEASURES: Mapping[str, Measure] = {
     measure.name: measure
     for measure in (
-        Measure("lp", "log-probability, nats", "log probability"),
-        Measure("mean_lp", "lp / |s|, nats", "log probability per token"),
-        Measure("pen_lp", "lp / ((5 + |s|) / 6) ^ 0.8, nats", "log probability with a length penalty"),
+        Measure("lp", "log-probability, nats; empty where no token is scored", "log probability", may_be_empty=True),
+        Measure(
+            "mean_lp", "lp / |s|, nats; empty where no token is scored", "log probability per token", may_be_empty=True
+        ),
+        Measure(
+            "pen_lp",
+            "lp / ((5 + |s|) / 6) ^ 0.8, nats; empty where no token is scored",
+            "log probability with a length penalty",
+            may_be_empty=True,
+        ),
         Measure(
             "slor",
             "(lp - log-probability under unigrams of the same tokens) / |s|, nats; empty without unigrams",

@@ -28,7 +28,7 @@ _TRUTH = {"true": True, "false": False, "1": True, "0": False, "1.0": True, "0.0
 
 
 def check(frame: pd.DataFrame, name: str, *, where: str = "") -> pd.DataFrame:
-    """Return `frame` with the declared columns, order and types of table `name`; behind them the study's factors, where it has any.
+    """Return `frame` with the declared columns, order and types of table `name`; behind them those on request, and factors.
 
     Raises `DataError` with every fault: missing, doubled and unknown columns, cells of the wrong type,
     empty cells where none may be, and rows that share a key. `where` names the source in the messages.
@@ -45,7 +45,7 @@ def check(frame: pd.DataFrame, name: str, *, where: str = "") -> pd.DataFrame:
     if faults:
         raise DataError(faults)
     typed = {}
-    for column in table.columns:
+    for column in (*table.columns, *table.on_request(map(str, frame.columns))):
         typed[column.name], wrong = _typed(frame[column.name], column)
         faults += [f"{where}: {fault}" for fault in wrong]
     typed |= {
@@ -84,7 +84,7 @@ def _column_faults(frame: pd.DataFrame, table: Table, where: str) -> list[str]:
         for c in dict.fromkeys(columns)
         if columns.count(c) > 1
     ]
-    known = {*table.names, *factors_of(frame, table.name)}
+    known = {*table.names, *factors_of(frame, table.name), *(column.name for column in table.on_request(columns))}
     faults += [f"column {c!r} is not known; expected {expected}" for c in dict.fromkeys(columns) if c not in known]
     return [f"{where}: {fault}" for fault in faults]
 
@@ -310,7 +310,7 @@ def dictionary(tables: Mapping[str, pd.DataFrame]) -> str:
     for name, frame in tables.items():
         table = TABLES[name]
         factors = [Column(factor, "string", OF_FACTOR, empty=True) for factor in factors_of(frame, name)]
-        for column in (*table.columns, *factors):
+        for column in (*table.columns, *table.on_request(map(str, frame.columns)), *factors):
             said = ["yes" if holds else "no" for holds in (column.empty, column.name in table.key)]
             lines.writerow([table.name, table.row, column.name, column.type, column.meaning, *said])
     return text.getvalue()

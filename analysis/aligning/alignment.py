@@ -2,7 +2,7 @@
 
 import logging
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -54,6 +54,7 @@ class AlignOptions:
     `lags`: words before whose surprisal enters too; `edges` keeps the first and the last word of each sentence; `slopes` lets the
     effect of surprisal vary over participants; `despite_failure` fits models though the alignment test failed; `folds_by` (item,
     story, participant or row) is what is held out together, in `folds` parts; `seed` deals these, flips and bootstraps.
+    `predictors` are columns of the table surprisal that take the place of surprisal, each as a model of its own ("gpt2, renyi_2").
 
     `lags` outside 0 to 3 is a `ValueError`.
 
@@ -73,6 +74,7 @@ class AlignOptions:
     folds_by: str = "item"
     folds: int = 10
     seed: int = 1
+    predictors: tuple[str, ...] = (TERM,)
 
     def __post_init__(self) -> None:
         if not 0 <= self.lags <= MOST:
@@ -172,7 +174,7 @@ def align_words(tables: Mapping[str, pd.DataFrame], options: AlignOptions) -> tu
         raise DataError(f"tables readings and {MEANS} are both there; expected one of them: which is to be modelled?")
     for table in sessions:
         read = _of_trials(_left_in(tables, read, table, settings, ledger), table, ledger)
-    surprisal = _of_read(surprisal, read)
+    surprisal = _predicting(_of_read(surprisal, read), options.predictors)
     joined, unscored = _places(surprisal[surprisal["words"] > 1]), _places(surprisal[surprisal["surprisal"].isna()])
     scores = beside(surprisal[surprisal["words"] == 1], words)
     _agree(read[~_at(read, joined)], scores)
@@ -288,6 +290,23 @@ def _refuse_unnamed(read: pd.DataFrame, sessions: pd.DataFrame) -> None:
             f"{first['word']}, and their source does not number them; nothing says that these are the words scored. Collect "
             "the data with what was shown:  gardenpath collect --materials"
         )
+
+
+def _predicting(surprisal: pd.DataFrame, predictors: Sequence[str]) -> pd.DataFrame:
+    """Return scores by each of these columns in place of surprisal, under models that are named by it."""
+    numbers = surprisal.select_dtypes("number").drop(columns=["word", "words", "tokens"], errors="ignore")
+    known = [str(name) for name in numbers if name == TERM or not numbers[name].isna().all()]
+    unknown = [name for name in predictors if name not in known]
+    if unknown or not predictors:
+        raise ValueError(
+            f"predictor {', '.join(map(repr, unknown)) or 'missing'}; expected columns with numbers of the table surprisal: "
+            f"{', '.join(known)} (score --predictor makes others)"
+        )
+    parts = []
+    for name in dict.fromkeys(predictors):
+        whose = surprisal["model"] if name == TERM else surprisal["model"] + ", " + name
+        parts.append(surprisal.assign(model=whose, surprisal=surprisal[name]))
+    return pd.concat(parts, ignore_index=True)
 
 
 def _agree(read: pd.DataFrame, scores: pd.DataFrame) -> None:

@@ -20,6 +20,7 @@ import numpy as np
 
 from gardenpath import study
 
+from .. import identity
 from ..loading import load
 from ..models.causal import CausalModel
 from ..models.interface import COLUMNS, Done, Model, Progress
@@ -59,6 +60,8 @@ def load_cached(
     """
     if str(name).startswith(SCHEME):
         return load(name, progress=progress, **settings)
+    if settings.get("endpoint"):
+        return cached(load(name, progress=progress, **settings), folder)
     base = Path(folder) if folder is not None else cache_folder() / "scores"
     state = _state(str(name), settings)
     text = json.dumps(state, indent=1, sort_keys=True)
@@ -80,6 +83,8 @@ def load_cached(
 
 def _state(name: str, settings: Mapping[str, Any]) -> dict[str, object] | None:
     """Return what decides which model `load` returns; None where that cannot be told without loading it."""
+    if settings.get("adapter") or settings.get("endpoint"):  # what these name lies elsewhere
+        return None
     device = str(settings.get("device", "auto"))
     cards = [] if device == "cpu" else _cards()
     source = _source(name, settings)
@@ -134,14 +139,16 @@ def _version(package: str) -> str | None:
 
 def _keep(record: Path, model: Any, result: CachedModel, state: object) -> None:
     """Write what loading found of a model, unless it runs code of its own or rests on other files than its own."""
-    if KINDS.get(type(model).__name__) is not type(model) or getattr(model.network, "peft_config", None):
+    if KINDS.get(type(model).__name__) is not type(model) or identity.facts(model)["adapter"]:
         return
     encoder, backend = model.encoder, model.encoder.tokenizer
     if any(
         type(part).__module__.split(".")[0] not in ("transformers", "tokenizers") for part in (model.network, backend)
     ):
         return
-    fields = {f.name: getattr(model, f.name) for f in dataclasses.fields(model) if f.name not in OF_NETWORK}
+    fields = {
+        f.name: getattr(model, f.name) for f in dataclasses.fields(model) if f.compare and f.name not in OF_NETWORK
+    }
     found = {
         "kind": type(model).__name__,
         "fields": fields,

@@ -1,17 +1,12 @@
 """A cache of token tables on disk: what a model said of a text once is not computed again.
 
-A folder for each model, and in it a file (a shard) for each process that computed something: records are appended batch
-by batch, so that a run that stops can go on, and no two processes write to one file. Every process reads all shards.
+A run that stops can go on, and several may go on at once: see `shards`. What is compared and moves with its batch (`beside`)
+is kept, and computed again, as a whole.
 """
 
 import hashlib
 import json
 import logging
-import os
-import secrets
-import struct
-import time
-import zlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -21,16 +16,16 @@ import numpy as np
 
 from gardenpath import study
 
+from ..models.endpoint import EndpointModel
 from ..models.interface import COLUMNS, Done, Model, Progress, check_columns
 from ..models.ngram import NgramModel
 from ..tokens.encoding import Encoded
 from ..tokens.token_table import TokenTable
 from .cache_folder import cache_folder
-from .cache_key import identity
+from .cache_key import cache_key
+from .shards import Record, Shards
 
-MARK = b"\xa7gp\x01"  # opens every record, so that reading can go on behind damage
-HEAD = struct.Struct("<4sII")  # mark, length and CRC-32 of the body
-BODY = struct.Struct("<16sHBI")  # key of the text, windows, columns, tokens; then float64 values, column by column
+MORE = 1 << 7  # in place of columns: all rows of one further predictor, whose name is in the key
 
 log = logging.getLogger("gardenpath")
 
@@ -54,6 +49,9 @@ def cached(model: Model, folder: str | Path | None = None) -> Model:
     """
     if isinstance(model, (NgramModel, CachedModel)):
         return model
+    if isinstance(model, EndpointModel) and model.revision is None:
+        log.info("%s is not cached: nothing says which weights its server has loaded; declare a revision", model.name)
+        return model
     return CachedModel(model, place_of(model, Path(folder) if folder is not None else cache_folder() / "scores"))
 
 
@@ -61,7 +59,7 @@ def place_of(model: Model, base: Path) -> Path:
     """Return the folder of a model's token scores, made if it is not there."""
     try:
         base.mkdir(parents=True, exist_ok=True)
-        facts = identity(model, base)
+        facts = cache_key(model, base)
         text = json.dumps(facts, indent=2, sort_keys=True, ensure_ascii=False)
         place = base / hashlib.sha256(text.encode()).hexdigest()[:32]
         place.mkdir(exist_ok=True)
@@ -81,7 +79,7 @@ class CachedModel:
     def __init__(self, model: Model, folder: Path) -> None:
         self.uncached = model
         self.folder = folder
-        self._shards = _Shards(folder)
+        self._shards = Shards(folder)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.uncached, name)
@@ -124,13 +122,18 @@ class CachedModel:
 
         Only columns that the cache does not have are computed; each batch is in the cache as soon as it is finished.
         """
-        wanted = check_columns(columns) & (frozenset({"logprob"}) if self.masked else frozenset(COLUMNS))
+        wanted = check_columns(columns, more=not self.masked)
+        wanted = wanted & {"logprob"} if self.masked else wanted
         self._shards.refresh()
         unique = {_key(text): text for text in texts}
-        known = {key: self._shards.read(key, text) for key, text in unique.items()}
+        known = {key: self._known(key, text, wanted) for key, text in unique.items()}
+        lacking = {key: wanted - known[key].columns for key in unique}
+        together: dict[bytes, frozenset[str]] = {}
+        for key, text in unique.items():
+            together[text.beside] = together.get(text.beside, frozenset()) | lacking[key]
         missing: dict[frozenset[str], list[Encoded]] = {}
         for key, text in unique.items():
-            missing.setdefault(wanted - known[key].columns, []).append(text)
+            missing.setdefault(together[text.beside] if text.beside else lacking[key], []).append(text)
         ready = [known[_key(text)].table(wanted) for text in missing.pop(frozenset(), [])]
         count = len(ready)
         if done and ready:
@@ -138,22 +141,43 @@ class CachedModel:
         if progress and ready:
             progress(count, len(unique))
 
-        for lacking, group in missing.items():
-            self.uncached.forward(
+        for absent, group in missing.items():
+            keep = self._keeper(known, absent, wanted, done)
+            whole = any(text.beside for text in group)  # a table of several texts, and all of them at once or none
+            tables = self.uncached.forward(
                 group,
-                columns=[name for name in COLUMNS if name in lacking],
+                columns=[*(name for name in COLUMNS if name in absent), *sorted(absent - {*COLUMNS})],
                 batch_tokens=batch_tokens,
                 progress=_later(progress, count, len(unique)),
-                done=self._keeper(known, lacking, wanted, done),
+                done=None if whole else keep,
             )
+            if whole:
+                keep(tables)
             count += len(group)
         return [replace(known[_key(text)].table(wanted), encoded=text) for text in texts]
+
+    def _known(self, key: bytes, text: Encoded, wanted: frozenset[str]) -> "_Known":
+        """Return what is known of a text; of further predictors, what is wanted. Later records come last."""
+        known = _Known(text)
+        for record in self._shards.read(key):
+            known.windows = record.windows
+            floats = np.frombuffer(record.values, dtype="<f8")
+            start = 0
+            for bit, name in enumerate(COLUMNS):
+                if record.columns >> bit & 1:
+                    size = _rows(name, len(text.ids))
+                    known.values[name] = floats[start : start + size].copy()
+                    start += size
+        for name in wanted - {*COLUMNS}:
+            for record in self._shards.read(_key(text, name)):
+                known.values[name] = np.frombuffer(record.values, dtype="<f8").reshape(-1, len(text.ids) + 1)
+        return known
 
     def _keeper(
         self, known: "Mapping[bytes, _Known]", columns: frozenset[str], wanted: frozenset[str], done: Done | None
     ) -> Done:
         def keep(tables: Sequence[TokenTable]) -> None:
-            self._shards.append(tables, columns)
+            self._shards.append([record for table in tables for record in _records(table, columns)])
             for table in tables:
                 known[_key(table.encoded)].add(table, columns)
             if done:
@@ -188,118 +212,34 @@ class _Known:
         columns = {name: np.full(_rows(name, n), np.nan) for name in COLUMNS}
         columns.update((name, self.values[name]) for name in wanted)
         logprob = np.concatenate([columns["logprob"], columns["end"]])
+        more = {name: self.values[name] for name in sorted(wanted - {*COLUMNS})}
         return TokenTable(
-            self.encoded, logprob, columns["log_boundary"], columns["entropy"], columns["renyi"], self.windows
+            self.encoded, logprob, columns["log_boundary"], columns["entropy"], columns["renyi"], self.windows, more
         )
 
 
 def _split(table: TokenTable) -> dict[str, np.ndarray]:
     values = (table.logprob[:-1], table.logprob[-1:], table.log_boundary, table.entropy, table.renyi)
-    return dict(zip(COLUMNS, values, strict=True))
+    return dict(zip(COLUMNS, values, strict=True)) | dict(table.more)
 
 
 def _rows(column: str, tokens: int) -> int:
     return {"logprob": tokens, "end": 1}.get(column, tokens + 1)
 
 
-def _key(text: Encoded) -> bytes:
-    """Return a hash of what decides the numbers of a text under one model."""
-    facts = repr((text.fed, text.ids, text.opening, text.hidden)).encode()
+def _key(text: Encoded, predictor: str = "") -> bytes:
+    """Return a hash of what decides the numbers of a text under one model; a further predictor has a record of its own."""
+    facts = (repr((text.fed, text.ids, text.opening, text.hidden, text.source, text.beside)) + predictor).encode()
     return hashlib.blake2b(facts, digest_size=16).digest()
 
 
-class _Shards:
-    """The records of a folder, and one file of it to which this process appends."""
-
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
-        self._read: dict[Path, int] = {}
-        self._records: dict[bytes, list[tuple[int, int, bytes]]] = {}
-        self._shard: tuple[int, Path] | None = None
-        self._broken = False
-
-    def refresh(self) -> None:
-        """Read what was appended to any shard since the last time."""
-        for path in sorted(self._folder.glob("*.shard")):
-            start = self._read.get(path, 0)
-            with open(path, "rb") as stream:
-                stream.seek(start)
-                content = stream.read()
-            self._read[path] = start + self._take(path, content)
-
-    def _take(self, path: Path, content: bytes) -> int:
-        """Keep the records of a piece of a shard; return how much of it is read for good."""
-        taken, records, damaged = 0, 0, False
-        while taken < len(content):
-            if not content.startswith(MARK, taken):
-                if MARK.startswith(content[taken:]):
-                    break  # still being written, or never finished
-                damaged = True
-                following = content.find(MARK, taken)
-                taken = following if following >= 0 else len(content)
-                continue
-            end, body = _body(content, taken)
-            if body is not None:
-                key, windows, columns, _ = BODY.unpack_from(body)
-                self._records.setdefault(key, []).append((columns, windows, body[BODY.size :]))
-                records += 1
-                taken = end
-            elif end > len(content) and content.find(MARK, taken + 1) < 0:
-                break
-            else:
-                damaged = True
-                taken += 1
-        if damaged:
-            log.warning("the cache %s is damaged: %d records of it are kept, others are computed again", path, records)
-        return taken
-
-    def read(self, key: bytes, text: Encoded) -> _Known:
-        """Return what is known of a text."""
-        known = _Known(text)
-        for columns, windows, values in self._records.get(key, ()):
-            known.windows = windows
-            floats = np.frombuffer(values, dtype="<f8")
-            start = 0
-            for bit, name in enumerate(COLUMNS):
-                if columns >> bit & 1:
-                    size = _rows(name, len(text.ids))
-                    known.values.setdefault(name, floats[start : start + size].copy())
-                    start += size
-        return known
-
-    def append(self, tables: Sequence[TokenTable], columns: frozenset[str]) -> None:
-        """Add tables to this process's shard; where that fails, say so once and go on."""
-        if self._broken or not tables:
-            return
-        records = b"".join(_record(table, columns) for table in tables)
-        try:
-            with open(self._path(), "ab", buffering=0) as stream:
-                stream.write(records)
-        except OSError as error:
-            self._broken = True
-            log.warning("the cache %s cannot be written (%s); going on without", self._folder, error.strerror or error)
-
-    def _path(self) -> Path:
-        if self._shard is None or self._shard[0] != os.getpid():
-            name = f"{time.time_ns():x}-{os.getpid()}-{secrets.token_hex(4)}.shard"
-            self._shard = os.getpid(), self._folder / name
-        return self._shard[1]
-
-
-def _record(table: TokenTable, columns: frozenset[str]) -> bytes:
-    values = _split(table)
+def _records(table: TokenTable, columns: frozenset[str]) -> list[Record]:
+    """Return the record of a table's columns, and one for each further predictor."""
+    values, text = _split(table), table.encoded
     names = [name for name in COLUMNS if name in columns]
     bits = sum(1 << bit for bit, name in enumerate(COLUMNS) if name in columns)
-    floats = np.concatenate([values[name] for name in names]).astype("<f8").tobytes()
-    body = BODY.pack(_key(table.encoded), table.windows, bits, len(table.encoded.ids)) + floats
-    return HEAD.pack(MARK, len(body), zlib.crc32(body)) + body
-
-
-def _body(content: bytes, start: int) -> tuple[int, bytes | None]:
-    """Return where the record at `start` says that it ends, and its body, or None where that is not whole."""
-    if start + HEAD.size > len(content):
-        return start + HEAD.size, None
-    _, size, check = HEAD.unpack_from(content, start)
-    end = start + HEAD.size + size
-    body = content[start + HEAD.size : end]
-    return end, body if len(body) == size >= BODY.size and zlib.crc32(body) == check else None
+    parts = [(_key(text), bits, np.concatenate([values[name] for name in names]))] if names else []
+    parts += [(_key(text, name), MORE, values[name]) for name in sorted(columns - {*COLUMNS})]
+    return [
+        Record(key, table.windows, which, len(text.ids), part.astype("<f8").tobytes()) for key, which, part in parts
+    ]

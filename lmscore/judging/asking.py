@@ -13,10 +13,12 @@ from gardenpath.stimuli import GRAMMATICAL, UNGRAMMATICAL, Item
 
 from ..measures import reductions
 from ..models.interface import Model
+from ..scoring import encode_sentence
 from ..tokens.continuations import continuations, prompted
 from ..tokens.encoding import BOUNDARY, Encoded, added, lead_in, tokenized
 from ..tokens.protocols import Protocol
 from ..tokens.token_table import TokenTable
+from .generation import loaded_here
 from .templates import Template
 from .turns import Turns
 
@@ -69,17 +71,18 @@ class Asking:
 
     def sentences(self, item: Item) -> tuple[str, str]:
         """Return the grammatical and the ungrammatical member, each after the item's context."""
-        before = lead_in(item.context)
+        before = lead_in(item.context, joiner=self.protocol.joins(item.language))
         good, bad = (before + item.sentences[condition].text for condition in (GRAMMATICAL, UNGRAMMATICAL))
         return good, bad
 
     def alone(self, item: Item, methods: Sequence[str]) -> Asked:
         """Ask for the members by themselves, as `evaluate` does."""
-        options = self.protocol.options()
         texts = [
-            self.model.encode(item.sentences[condition].text, item.context, **options)
+            encode_sentence(item, item.sentences[condition], self.model, self.protocol)
             for condition in (GRAMMATICAL, UNGRAMMATICAL)
         ]
+        if not all(text.ids for text in texts):
+            raise ValueError("a sentence is one token, fed first and not scored; expected two or more")
         return Asked(texts, _reader(methods))
 
     def in_template(self, item: Item, template: Template, methods: Sequence[str]) -> Asked:
@@ -213,7 +216,7 @@ class Asking:
         """Return the raw logits of the labels after each prompt: no probabilities, as in the released code."""
         import torch
 
-        network: Any = getattr(self.model, "uncached", self.model)
+        own = loaded_here(self.model)
         found = []
         for prompt in prompts:
             texts, _ = self._closed(template, prompt)
@@ -222,8 +225,8 @@ class Asking:
                     f"labels {', '.join(template.labels)}: expected one token each, as in the released code"
                 )
             with torch.inference_mode():
-                ids = torch.tensor([texts[0].fed], device=network.device)
-                logits = network.network(input_ids=ids, use_cache=False).logits[0, -1]
+                ids = torch.tensor([texts[0].fed], device=own.device)
+                logits = own.network(input_ids=ids, use_cache=False).logits[0, -1]
             found.append(np.array([float(logits[text.ids[0]]) for text in texts]))
         return found
 

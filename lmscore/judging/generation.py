@@ -22,7 +22,7 @@ def generated(model: Model, prompts: Sequence[str]) -> list[str]:
     from transformers import GenerationConfig
 
     encoder = prompted(model)
-    network: Any = getattr(model, "uncached", model)
+    own = loaded_here(model)
     known: dict[tuple[int, ...], str] = {}
     ids = [tuple(tokenized(encoder.tokenizer, prompt, special=True).ids) for prompt in prompts]
     ends = sorted(encoder.ends)
@@ -38,9 +38,9 @@ def generated(model: Model, prompts: Sequence[str]) -> list[str]:
     for length, alike in itertools.groupby(sorted(set(ids), key=lambda each: (len(each), each)), key=len):
         group, size = [*alike], max(1, TOGETHER // length)
         for batch in (group[start : start + size] for start in range(0, len(group), size)):
-            rows = torch.tensor(batch, device=network.device)
+            rows = torch.tensor(batch, device=own.device)
             with torch.inference_mode(), huggingface.quiet():
-                whole = network.network.generate(
+                whole = own.network.generate(
                     input_ids=rows,
                     attention_mask=torch.ones_like(rows),
                     generation_config=settings,
@@ -48,3 +48,13 @@ def generated(model: Model, prompts: Sequence[str]) -> list[str]:
             said = encoder.tokenizer.batch_decode(whole[:, length:], skip_special_tokens=True)
             known |= {each: " ".join(text.split()) for each, text in zip(batch, said, strict=True)}
     return [known[each] for each in ids]
+
+
+def loaded_here(model: Model) -> Any:
+    """Return the model whose network can be called, or raise `ValueError` for one that answers from elsewhere."""
+    own: Any = getattr(model, "uncached", model)
+    if getattr(own, "network", None) is None:
+        raise ValueError(
+            f"model {model.name}: is not loaded here, and gives no more than log-probabilities; expected one that is"
+        )
+    return own

@@ -13,7 +13,7 @@ from gardenpath.study.judgment_methods import METHODS
 
 from ..loading import load
 from ..models.interface import Model, Progress
-from ..scoring import SHOWN, WHOLE, is_coarse, minimal_pairs
+from ..scoring import SHOWN, WHOLE, beside, is_coarse, minimal_pairs
 from ..tokens.continuations import prompted
 from ..tokens.protocols import DEFAULT, PROTOCOLS, Protocol, chosen
 from .asking import APART, BOTH, Asked, Asking, Judged, named, rated
@@ -159,7 +159,10 @@ class _Run:
         asked: list[tuple[Item, list[tuple[Template | None, Asked]], Asked]] = []
         for item in items:
             try:
-                asked.append((item, self._asked(item), self.asking.alone(item, ())))
+                each = self._asked(item)
+                if is_coarse(self.asking.model):  # what is compared is computed together, and so it is cached
+                    each = [(template, one._replace(texts=beside(one.texts))) for template, one in each]
+                asked.append((item, each, self.asking.alone(item, ())))
             except ValueError as error:
                 self.left_out[item.id] = str(error)
         texts = [text for _, each, _ in asked for _, one in each for text in one.texts]

@@ -33,6 +33,10 @@ class Template:
     `language` and `id` name it. The first label accepts the sentence, or names the first of two; those of a scale go from its low
     to its high end. `space` stands between system and user where they are one text, and before a label; `answer`
     after a prompt of a model without turns. `chat`: it is for models with turns alone, or for those without, or (None) for both.
+
+    >>> one = Template("yes_no", "1", "Can one say: {{ sentence }}", labels=("Yes", "No"))
+    >>> one.fill("It rained.")
+    ('', 'Can one say: It rained.')
     """
 
     type: Literal["single", "comparative", "ab", "yes_no", "choose", "rate"]

@@ -2,13 +2,14 @@
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from gardenpath.stimuli import CRITICAL, Sentence
 from gardenpath.stimuli.items import Word
 
+from ..models.predictors import RENYI, predictor
 from ..tokens.encoding import Encoded, cores, units
 from ..tokens.token_table import TokenTable
 from .unigrams import Unigrams
@@ -68,6 +69,22 @@ def words(table: TokenTable, sentence: Sentence) -> list[WordScore]:
         bits = [BITS * float(value) if unit.first >= 0 else math.nan for value in values]
         scores.append(WordScore(unit.word, bits[0], bits[1], bits[2], bits[3], unit.after - unit.first, unit.words))
     return scores
+
+
+def predicted(table: TokenTable, sentence: Sentence, names: Sequence[str]) -> list[dict[str, float]]:
+    """Return further predictors of every word, in bits, which the table has in `more`; see `models.predictors`.
+
+    Surprisal by a temperature or a layer is that of `words`, corrected by the boundary masses of the same distribution.
+    """
+    columns = {}
+    for name in names:
+        rows = table.more[name]
+        if predictor(name).kind == RENYI:
+            columns[name] = [word.renyi for word in words(replace(table, renyi=rows[0]), sentence)]
+        else:
+            changed = replace(table, logprob=rows[0], log_boundary=rows[1])
+            columns[name] = [word.surprisal for word in words(changed, sentence)]
+    return [dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True)]
 
 
 def _edge_masses(table: TokenTable, sentence: Sentence) -> np.ndarray:

@@ -1,10 +1,11 @@
 """A causal model: token ids become token tables through forward passes over batches of shared prefixes."""
 
 import logging
+import math
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -12,6 +13,10 @@ from ..tokens.encoding import CERTAIN, TEXT, Encoded, Encoder, encode
 from ..tokens.token_table import TokenTable
 from . import huggingface, output_layers, packing
 from .interface import COLUMNS, Done, Progress, check_columns
+from .predictors import LAYER, RENYI, Predictor, predictor
+
+if TYPE_CHECKING:
+    import torch
 
 ROW = 128  # positions of a row with shared prefixes: for sentences twice as many share little more and cost more attention
 LONGEST_ROW = 8192  # where long prefixes are shared: the mask of such a row is 256 MB
@@ -25,7 +30,9 @@ log = logging.getLogger("gardenpath")
 class CausalModel:
     """A causal language model ready to score.
 
-    `name` is the name as given ('pocket (toy)' for the pocket model). With `head` the output layer is applied in blocks
+    `name` is what tables call it ('pocket (toy)' for the pocket model; see `identity.label`), `adapter` what is known of an
+    adapter's files, `commit` the hub's, `quantization` the kind that the loaded weights have. With
+    `head` the output layer is applied in blocks
     of the vocabulary, without it the model computes its logits itself; `row` is the size of a row with shared prefixes,
     0 where each text has a row of its own; `reasons` say why either is so. `repeats` says whether each window of a long
     text begins with the prefix token. `toy` says of a toy model what its numbers are worth.
@@ -39,7 +46,9 @@ class CausalModel:
     device: str
     dtype: str
     revision: str | None = None
+    commit: str | None = None
     quantization: str | None = None
+    adapter: Mapping[str, object] | None = None
     repeats: bool = False
     head: output_layers.Head | None = None
     row: int = 0
@@ -55,21 +64,23 @@ class CausalModel:
         prefix: bool = True,
         leading_space: bool = False,
         closing: bool = False,
+        joiner: str = " ",
     ) -> Encoded:
         """Return `text` as tokens to score after the prefix token and its context; see `encode`."""
-        return encode(self.encoder, text, context, prefix=prefix, leading_space=leading_space, closing=closing)
+        options = {"prefix": prefix, "leading_space": leading_space, "closing": closing}
+        return encode(self.encoder, text, context, **options, joiner=joiner)
 
     def describe(self) -> dict[str, object]:
         """Return what a sidecar records of the model, to tell it from any other."""
         window = self.encoder.window
         facts = huggingface.described(
             self,
-            quantization=self.quantization,
             layout="rows that share prefixes" if self.row else "a row for each text",
             head="in blocks of the vocabulary" if self.head else "the model's own logits",
             prefix_token=self.encoder.tokenizer.convert_ids_to_tokens(self.encoder.prefix),
             stride=window // 2 if window else None,
             windows_repeat_prefix=self.repeats,
+            layers=getattr(self.network.config.get_text_config(), "num_hidden_layers", None),
             **{f"{name}_because": why for name, why in (self.reasons or {}).items()},
         )
         if NEVER in self.longer.values():
@@ -91,20 +102,20 @@ class CausalModel:
         `batch_tokens` positions, and half as many from where memory runs out. What `done` was called with is finished,
         whatever happens later. Raises `MemoryError` where not even one row fits.
         """
-        wanted = check_columns(columns)
+        wanted = check_columns(columns, more=True)
         unique = list({_key(text): text for text in texts}.values())
         end = wanted != {"logprob"}
         windows = [
             packing.paths(k, text, self.encoder.window, self._repeated(text), end) for k, text in enumerate(unique)
         ]
-        tables = [_blank(text, len(paths)) for text, paths in zip(unique, windows, strict=True)]
+        tables = [_blank(text, len(paths), wanted) for text, paths in zip(unique, windows, strict=True)]
         missing = list(map(len, windows))
         finished = 0
         for batch in self._batches([path for paths in windows for path in paths], wanted, batch_tokens):
             ready = []
             for path, values in batch:
                 table = tables[path.text]
-                for column, part in zip(columns_of(table), values, strict=True):
+                for column, part in zip(_rows_of(table), values, strict=True):
                     column[path.row : path.row + len(part)] = part
                 missing[path.text] -= 1
                 if not missing[path.text]:
@@ -189,7 +200,7 @@ class CausalModel:
 
     def _blocks(self, wanted: frozenset[str]) -> output_layers.Blocks:
         vocabulary = self.encoder.vocabulary
-        if wanted & {"end", "log_boundary"}:
+        if wanted - {"logprob", "entropy", "renyi"}:
             device = str(self.head.linear.weight.device) if self.head else self.device
             return output_layers.by_class(vocabulary.begins, sorted(self.encoder.ends), device)
         return output_layers.in_order(len(vocabulary.begins))
@@ -197,29 +208,66 @@ class CausalModel:
     def _compute(
         self, layout: packing.Layout, shared: bool, blocks: output_layers.Blocks, wanted: frozenset[str]
     ) -> list[tuple[packing.Path, np.ndarray]]:
-        """Return each path of a batch with logprob, log boundary mass, entropy and Rényi entropy of its predictions."""
+        """Return each path of a batch with logprob, log boundary mass, entropy and Rényi entropy of its predictions.
+
+        The rows of further predictors follow, in the order of their names.
+        """
         import torch
 
-        with torch.inference_mode():
+        more = _more(wanted)
+        layers = [int(one.value) for one in more if one.kind == LAYER]
+        powers = list(dict.fromkeys(one.power for one in more if one.power is not None))
+        with huggingface.computing():
             inputs = self._inputs(layout, shared)
-            states = output_layers.states(self.network, **inputs) if self.head else self.network(**inputs).logits
+            by_layer: list[torch.Tensor] = []
+            if layers:
+                states, by_layer = self._layer_states(layers, inputs)
+            else:
+                states = output_layers.states(self.network, **inputs) if self.head else self.network(**inputs).logits
             nodes = torch.from_numpy(layout.nodes).to(states.device)
-            measured = output_layers.measure(
-                self.head or output_layers.OwnLogits(),
-                blocks,
-                states.flatten(0, 1)[nodes],
-                layout.sources,
-                layout.targets,
-                wanted,
-            )
-        by_node = np.stack([measured.log_boundary, measured.entropy, measured.renyi])
-        values = np.vstack([measured.logprob, by_node[:, layout.sources]])
+
+            def measure(
+                states: "torch.Tensor", columns: frozenset[str], powers: Sequence[float] = ()
+            ) -> output_layers.Measured:
+                chosen = states.flatten(0, 1)[nodes.to(states.device)].to(nodes.device)
+                head = self.head or output_layers.OwnLogits()
+                return output_layers.measure(head, blocks, chosen, layout.sources, layout.targets, columns, powers)
+
+            measured = measure(states, wanted, powers)
+            of_layer = {layer: measure(one, output_layers.WHOLE) for layer, one in zip(layers, by_layer, strict=True)}
+        huggingface.refuse_broken(self, measured, layout.targets, wanted)
+        edges = [(1, measured.log_text, "log_boundary" in wanted)]
+        rows = [
+            measured.logprob,
+            *np.stack([measured.log_boundary, measured.entropy, measured.renyi])[:, layout.sources],
+        ]
+        for one in more:
+            if one.kind == RENYI:
+                rows.append(_renyi(one.value, measured)[layout.sources])
+                continue
+            found = of_layer[int(one.value)] if one.kind == LAYER else measured.powers[one.power or 0.0]
+            rows += [found.logprob, found.log_boundary[layout.sources]]
+            edges.append((len(rows) - 1, found.log_text, True))
+        values = np.vstack(rows)
         for path, place in packing.per_path(layout):
-            if path.opening == TEXT:
-                values[1, place.start] = measured.log_text[layout.sources[place.start]]
-            elif path.opening == CERTAIN and "log_boundary" in wanted:
-                values[1, place.start] = 0.0
+            for row, log_text, asked in edges:
+                if path.opening == TEXT:
+                    values[row, place.start] = log_text[layout.sources[place.start]]
+                elif path.opening == CERTAIN and asked:
+                    values[row, place.start] = 0.0
         return [(path, values[:, place]) for path, place in packing.per_path(layout)]
+
+    def _layer_states(
+        self, layers: Sequence[int], inputs: Mapping[str, Any]
+    ) -> "tuple[torch.Tensor, list[torch.Tensor]]":
+        """Return what the output layer is given, by the last layer and by others."""
+        if self.head is None:
+            why = (self.reasons or {}).get("head", "")
+            raise ValueError(
+                f"model {self.name}: its output layer cannot be applied by itself ({why}), so not to other layers; expected "
+                "surprisal_layer of another architecture"
+            )
+        return output_layers.layer_states(self.network, layers, **inputs)
 
     def _inputs(self, layout: packing.Layout, shared: bool) -> dict[str, Any]:
         """Return what the network is called with: ids and, where rows share prefixes, depths and who sees whom."""
@@ -244,7 +292,7 @@ class CausalModel:
 
 
 def _key(text: Encoded) -> tuple[object, ...]:
-    return text.fed, text.ids, text.opening
+    return text.fed, text.ids, text.opening, text.source
 
 
 def columns_of(table: TokenTable) -> tuple[np.ndarray, ...]:
@@ -252,6 +300,25 @@ def columns_of(table: TokenTable) -> tuple[np.ndarray, ...]:
     return table.logprob, table.log_boundary, table.entropy, table.renyi
 
 
-def _blank(text: Encoded, windows: int) -> TokenTable:
-    logprob, log_boundary, entropy, renyi = np.full((4, len(text.ids) + 1), np.nan)
-    return TokenTable(text, logprob, log_boundary, entropy, renyi, windows)
+def _rows_of(table: TokenTable) -> tuple[np.ndarray, ...]:
+    return (*columns_of(table), *(row for rows in table.more.values() for row in rows))
+
+
+def _more(wanted: frozenset[str]) -> list[Predictor]:
+    """Return the predictors among columns, in the order of their names."""
+    return [predictor(name) for name in sorted(wanted - {*COLUMNS})]
+
+
+def _renyi(order: float, measured: output_layers.Measured) -> np.ndarray:
+    """Return the Rényi entropy of an order, in nats."""
+    if math.isinf(order):
+        return -measured.log_peak
+    found: np.ndarray = measured.powers[order].log_sum / (1 - order)
+    return found
+
+
+def _blank(text: Encoded, windows: int, wanted: frozenset[str]) -> TokenTable:
+    size = len(text.ids) + 1
+    more = {one.name: np.full((one.rows, size), np.nan) for one in _more(wanted)}
+    logprob, log_boundary, entropy, renyi = np.full((4, size), np.nan)
+    return TokenTable(text, logprob, log_boundary, entropy, renyi, windows, more)

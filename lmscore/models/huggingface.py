@@ -4,9 +4,14 @@ import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from .. import identity
 from ..cache.file_hashes import file_hashes
+from .output_layers import Measured
+from .packing import END
 
 if TYPE_CHECKING:
     from .causal import CausalModel
@@ -17,19 +22,13 @@ CPU_LOGITS, GPU_LOGITS = 2**24, 2**28  # logits held at once where a model compu
 
 def described(model: "CausalModel | MaskedModel", **details: object) -> dict[str, object]:
     """Return what a sidecar records of a model, to tell it from any other; `details` are what only its kind has."""
-    import torch
-
     network, config = model.network, model.network.config
     facts: dict[str, object] = {
         "name": model.name,
-        "architecture": type(network).__name__,
+        **identity.facts(model),
         "own_code": type(network).__module__.startswith("transformers_modules"),
         "parameters": network.num_parameters(),
-        "revision": getattr(config, "_commit_hash", None) or model.revision,
-        "dtype": model.dtype,
-        "tf32": torch.get_float32_matmul_precision() != "highest",
-        "device": model.device,
-        "attention": getattr(config, "_attn_implementation", None),
+        "tf32": False,  # see `computing`
         "window": model.encoder.window,
         "vocabulary": len(model.encoder.vocabulary.begins),
         **details,
@@ -68,20 +67,68 @@ def is_out_of_memory(error: Exception) -> bool:
 
 
 @contextmanager
+def computing() -> Iterator[None]:
+    """Compute without gradients and in whole precision, and leave the settings of torch and of other libraries as they were."""
+    import torch
+
+    quantizer = logging.getLogger("bitsandbytes")  # it remarks on every product in float32
+    before = torch.get_float32_matmul_precision(), torch.backends.cudnn.allow_tf32, quantizer.level
+    try:
+        # In float32 a GPU would else multiply with 10 bits of precision.
+        torch.set_float32_matmul_precision("highest")
+        torch.backends.cudnn.allow_tf32 = False
+        quantizer.setLevel(logging.ERROR)
+        with torch.inference_mode():
+            yield
+    finally:
+        torch.set_float32_matmul_precision(before[0])
+        torch.backends.cudnn.allow_tf32 = before[1]
+        quantizer.setLevel(before[2])
+
+
+def refuse_broken(
+    model: "CausalModel | MaskedModel", measured: Measured, targets: np.ndarray, wanted: frozenset[str]
+) -> None:
+    """Raise `ValueError` that names the fault where what a network gives is no number: its weights, or its dtype."""
+    numbers = {"logprob": measured.logprob[targets != END], "entropy": measured.entropy, "renyi": measured.renyi}
+    if all(np.isfinite(values).all() for name, values in numbers.items() if name in wanted):
+        return
+    import torch
+
+    broken = [name for name, weight in model.network.named_parameters() if not _is_finite(torch, weight)]
+    if broken:
+        why = f"{len(broken)} of its weights hold NaN or infinity in {model.dtype}, first {broken[0]}"
+        wanted_instead = "whole weights, and a dtype that holds them (bfloat16 or float32 where it is float16)"
+    else:
+        why = f"its numbers overflow in {model.dtype}"
+        wanted_instead = "bfloat16 or float32 (--dtype)"
+    raise ValueError(f"model {model.name!r}: gives NaN or infinity, since {why}; expected {wanted_instead}")
+
+
+def _is_finite(torch: Any, weight: Any) -> bool:
+    skipped = weight.is_meta or not weight.is_floating_point() or weight.element_size() < 2
+    return skipped or bool(torch.isfinite(weight).all())
+
+
+@contextmanager
 def quiet() -> Iterator[None]:
     """Keep transformers' own bars and remarks from the terminal; our errors say what matters."""
     from transformers.utils import logging as talk
 
+    spread = logging.getLogger("accelerate.big_modeling")  # it says where weights are, as was asked for
+    spread_level = spread.level
     level, bars = talk.get_verbosity(), talk.is_progress_bar_enabled()
     hub = logging.getLogger("huggingface_hub")
     hub_level = hub.level
     talk.set_verbosity_error()
     talk.disable_progress_bar()
     hub.setLevel(logging.CRITICAL)
+    spread.setLevel(logging.ERROR)
     try:
         yield
     finally:
         hub.setLevel(hub_level)
+        spread.setLevel(spread_level)
         talk.set_verbosity(level)
         if bars:
             talk.enable_progress_bar()

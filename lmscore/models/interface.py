@@ -5,6 +5,7 @@ from typing import Protocol
 
 from ..tokens.encoding import Encoded
 from ..tokens.token_table import TokenTable
+from .predictors import is_plain
 
 COLUMNS = ("logprob", "end", "log_boundary", "entropy", "renyi")
 
@@ -62,9 +63,11 @@ class Model(Protocol):
         """
 
 
-def check_columns(columns: Sequence[str]) -> frozenset[str]:
-    """Return the columns as a set, or raise `ValueError` naming those that are not known."""
+def check_columns(columns: Sequence[str], *, more: bool = False) -> frozenset[str]:
+    """Return the columns as a set, or raise `ValueError` naming those that are not known; `more` are names of predictors."""
     unknown = [name for name in columns if name not in COLUMNS]
+    if more:
+        unknown = [name for name in unknown if not is_plain(name)]
     if unknown or not columns:
         raise ValueError(
             f"column {', '.join(map(repr, unknown)) or 'missing'}; expected one or more of {', '.join(COLUMNS)}"

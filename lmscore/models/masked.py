@@ -2,7 +2,7 @@
 
 import itertools
 import logging
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar
@@ -39,9 +39,12 @@ class MaskedModel:
     revision: str | None
     mask: int
     tail: tuple[int, ...]
+    commit: str | None = None
+    quantization: str | None = None
+    adapter: Mapping[str, object] | None = None
     head: output_layers.Head | None = None
 
-    def encode(self, text: str, context: str | None = None, *, word_l2r: bool = False) -> Encoded:
+    def encode(self, text: str, context: str | None = None, *, word_l2r: bool = False, joiner: str = " ") -> Encoded:
         """Return `text` as tokens to score, with what is hidden for each; its context is fed and never hidden.
 
         A token is predicted with itself hidden (Salazar et al. 2020, doi 10.18653/v1/2020.acl-main.240) and, with
@@ -49,7 +52,7 @@ class MaskedModel:
         being those of the tokenizer (`word_ids`): "weren't" is three for BERT and two for RoBERTa. Raises `ValueError`
         where the text exceeds the model's window.
         """
-        encoded = encode(self.encoder, text, context)
+        encoded = encode(self.encoder, text, context, joiner=joiner)
         length = len(encoded.fed) + len(encoded.ids) + len(self.tail)
         if self.encoder.window is not None and length > self.encoder.window:
             raise ValueError(
@@ -58,7 +61,7 @@ class MaskedModel:
             )
         hidden: Sequence[tuple[int, ...]] = [(j,) for j in range(len(encoded.ids))]
         if word_l2r:
-            hidden = self._rest_of_words(lead_in(context) + text, len(encoded.ids))
+            hidden = self._rest_of_words(lead_in(context, joiner=joiner) + text, len(encoded.ids))
         return replace(encoded, opening=CERTAIN, hidden=tuple(hidden))
 
     def _rest_of_words(self, whole: str, scored: int) -> list[tuple[int, ...]]:
@@ -155,18 +158,21 @@ class MaskedModel:
         import torch
 
         nodes, sources = np.unique(which * rows.shape[1] + places, return_inverse=True)
-        with torch.inference_mode():
+        wanted = frozenset({"logprob"})
+        with huggingface.computing():
             ids = torch.from_numpy(rows).to(self.device)
             inputs = {"input_ids": ids, "attention_mask": torch.ones_like(ids)}
             states = output_layers.states(self.network, **inputs) if self.head else self.network(**inputs).logits
-            return output_layers.measure(
+            measured = output_layers.measure(
                 self.head or output_layers.OwnLogits(),
                 output_layers.in_order(len(self.encoder.vocabulary.begins)),
                 states.flatten(0, 1)[torch.from_numpy(nodes).to(states.device)],
                 sources,
                 targets,
-                frozenset({"logprob"}),
-            ).logprob
+                wanted,
+            )
+        huggingface.refuse_broken(self, measured, targets, wanted)
+        return measured.logprob
 
 
 def checked(model: MaskedModel, memory: Path | None = None) -> MaskedModel:

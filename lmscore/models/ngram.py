@@ -28,6 +28,7 @@ SCHEME = "ngram:"
 ORDER = 3
 FALLBACK = (0.5, 1.0, 1.5)  # lmplz's discounts where the counts give none
 TEXTS = 4096  # computed together
+TABLES = (".csv", ".tsv", ".json", ".jsonl", ".parquet", ".xlsx", ".toml")  # endings of files that are no texts
 
 log = logging.getLogger("gardenpath")
 
@@ -65,18 +66,18 @@ class NgramModel:
         prefix: bool = True,
         leading_space: bool = False,
         closing: bool = False,
+        joiner: str = " ",
     ) -> Encoded:
         """Return `text` as word ids to score after the sentence start and its context; unknown words are counted.
 
-        The options are those of a `Protocol`; a leading space changes nothing. Without a prefix token, and without a
-        context, the first token is fed and not scored. Raises `ValueError` where no token is left to score.
+        The options are those of a `Protocol`; a leading space and a joiner change nothing. Without a prefix token, and without a
+        context, the first token is fed and not scored. Raises `ValueError` for a text without words.
         """
         before = [self.ids.get(token, 0) for token, _ in tokens(context or "")]
         words = [(self.ids.get(token, 0), span) for token, span in tokens(text)]
         skipped = 0 if prefix or before else 1
-        if len(words) <= skipped:
-            wanted = "at least one word" if prefix or before else "two tokens or more, since the first is not scored"
-            raise ValueError(f"{text!r} has {len(words) or 'no'} token; expected {wanted}")
+        if not words:
+            raise ValueError(f"{text!r} has no token; expected at least one word")
         cuts = [0, *(end for _, (_, end) in words[:-1]), len(text)]
         spans = tuple(itertools.pairwise(cuts))
         ids = tuple(i for i, _ in words)
@@ -267,6 +268,8 @@ def estimate_ngram(path: str | Path, order: int = ORDER, *, name: str | None = N
     (2, 14)
     """
     path = Path(path)
+    if path.suffix in TABLES:
+        raise ValueError(f"{path}: is a table, whose rows are no sentences; expected a text, a sentence a line")
     if order < 1:
         raise ValueError(f"order {order}; expected 1 or more, such as {ORDER}")
     ids: dict[str, int] = {UNKNOWN: 0, START: 1, END: 2}

@@ -1,8 +1,8 @@
 """The output layer apart from the rest of a network, in blocks of the vocabulary: no full table of logits is held."""
 
 import itertools
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,6 +16,7 @@ BLOCK = 2048  # vocabulary entries at a time: large enough for a fast product, s
 CHUNK = {"cpu": 512, "cuda": 16384}  # positions at a time
 
 OPENS, ENDS, REST = range(3)
+WHOLE = frozenset(("logprob", "end", "log_boundary"))
 
 
 @dataclass(frozen=True)
@@ -77,9 +78,72 @@ def states(network: Any, **inputs: Any) -> "torch.Tensor":
     raise RuntimeError("the output layer is not called as a layer")
 
 
+def layer_states(network: Any, layers: Sequence[int], **inputs: Any) -> tuple["torch.Tensor", list["torch.Tensor"]]:
+    """Return what `states` does, and the same by the output of each of these layers (0: the embedding).
+
+    A layer's output goes through the norm that follows the last layer. Raises `ValueError` where that is not all that stands
+    between the last layer and the output layer.
+    """
+    import torch
+
+    stack, after = _stack(network)
+    seen: dict[int, torch.Tensor] = {}
+
+    def enter(module: Any, arguments: tuple[Any, ...], named: dict[str, Any]) -> None:
+        seen[0] = arguments[0] if arguments else named["hidden_states"]
+
+    def leave(number: int) -> Callable[..., None]:
+        def keep(module: Any, arguments: Any, output: Any) -> None:
+            seen[number] = output if isinstance(output, torch.Tensor) else output[0]
+
+        return keep
+
+    hooks = [stack[0].register_forward_pre_hook(enter, with_kwargs=True)]
+    hooks += [layer.register_forward_hook(leave(number)) for number, layer in enumerate(stack, start=1)]
+    try:
+        last = states(network, **inputs)
+    finally:
+        for hook in hooks:
+            hook.remove()
+    norm = next((module for module in after if _gives(module, seen[len(stack)], last)), None)
+    if norm is None:
+        raise ValueError(
+            f"{type(network).__name__}: more than a norm stands between its last layer and its output layer, so that no layer "
+            "can be read by them; expected surprisal_layer of another architecture"
+        )
+    return last, [last if number == len(stack) else norm(seen[number]) for number in layers]
+
+
+def _stack(network: Any) -> tuple[Any, list[Any]]:
+    """Return a network's layers, and the modules that stand beside them."""
+    import torch
+
+    count = network.config.get_text_config().num_hidden_layers
+    for parent in network.modules():
+        for child in parent.children():
+            if isinstance(child, torch.nn.ModuleList) and len(child) == count:
+                return child, [module for module in parent.children() if module is not child]
+    raise ValueError(
+        f"{type(network).__name__}: its layers are not found; expected surprisal_layer of another architecture"
+    )
+
+
+def _gives(module: Any, given: "torch.Tensor", expected: "torch.Tensor") -> bool:
+    import torch
+
+    try:
+        output = module(given)
+    except Exception:  # an embedding, or what takes other arguments
+        return False
+    return isinstance(output, torch.Tensor) and output.shape == expected.shape and torch.allclose(output, expected)
+
+
 def candidates(network: Any) -> Iterator[Head]:
-    """Yield the heads that a network's configuration allows for, the plainest first."""
+    """Yield the heads that a network's configuration allows for, the plainest first; none of weights that are not all here."""
     linear = network.get_output_embeddings()
+    weight = getattr(linear, "weight", None)
+    if weight is None or weight.is_meta or not weight.is_floating_point():
+        return
     config = network.config.get_text_config()
     factors = [1.0]
     for name in ("logit_scale", "logits_scaling", "lm_head_multiplier"):
@@ -143,11 +207,22 @@ def by_class(begins: np.ndarray, ends: Sequence[int], device: str) -> Blocks:
 
 
 @dataclass(frozen=True)
+class Powers:
+    """Of the distribution whose probabilities are p^a, normalised: the columns of `Measured`, and log(sum p^a)."""
+
+    logprob: np.ndarray
+    log_boundary: np.ndarray
+    log_text: np.ndarray
+    log_sum: np.ndarray
+
+
+@dataclass(frozen=True)
 class Measured:
     """What one pass over the vocabulary gives, in nats, NaN where not asked for.
 
     `logprob` of each prediction, END being the mass of what ends a text; of each node `log_boundary` (what opens a word
-    or ends the text), `log_text` (what can open a text), `entropy` and `renyi`.
+    or ends the text), `log_text` (what can open a text), `entropy`, `renyi` and `log_peak`, the largest log-probability.
+    `powers` are by exponent.
     """
 
     logprob: np.ndarray
@@ -155,6 +230,8 @@ class Measured:
     log_text: np.ndarray
     entropy: np.ndarray
     renyi: np.ndarray
+    log_peak: np.ndarray
+    powers: Mapping[float, Powers]
 
 
 def measure(
@@ -164,11 +241,12 @@ def measure(
     sources: np.ndarray,
     targets: np.ndarray,
     columns: frozenset[str],
+    powers: Sequence[float] = (),
 ) -> Measured:
     """Return the columns asked for, of `states` [node, width] and predictions `targets` at nodes `sources`.
 
     Each block of the vocabulary leaves its maximum and its sums relative to it, in float32 or better; they are put
-    together in float64. `blocks` must be by class for `end` and `log_boundary`.
+    together in float64. `blocks` must be by class for `end`, `log_boundary` and `powers`, exponents of the probabilities.
     """
     import torch
 
@@ -180,6 +258,7 @@ def measure(
     peak, total = (torch.empty(shape, dtype=accurate, device=device) for _ in range(2))
     weighted = torch.empty(shape, dtype=accurate, device=device) if "entropy" in columns else None
     roots = torch.empty(shape, dtype=accurate, device=device) if "renyi" in columns else None
+    raised = {a: torch.empty(shape, dtype=accurate, device=device) for a in powers}
     picked = torch.zeros(len(targets), dtype=accurate, device=device)
     order, cuts = _by_block(blocks, sources, targets, chunk, len(chunks))
     row = torch.from_numpy(sources[order] % chunk).to(device)
@@ -192,6 +271,8 @@ def measure(
             picked[here] = logits[row[here], column[here]]
             peak[b, part] = top = logits.amax(-1)
             logits.sub_(top.unsqueeze(-1))
+            for a, sums in raised.items():
+                sums[b, part] = (logits * a).exp_().sum(-1)
             if roots is not None:
                 root = (logits / 2).exp_()
                 roots[b, part] = root.sum(-1)
@@ -201,7 +282,29 @@ def measure(
             total[b, part] = mass.sum(-1)
             if weighted is not None:
                 weighted[b, part] = mass.mul_(logits).sum(-1)
-    return _combine(blocks, columns, peak, total, weighted, roots, picked, order, sources, targets)
+
+    top = peak.double()
+    logs = top + total.double().log()
+    norm = logs.logsumexp(0)
+    predicted = (picked[: len(order)].double().cpu().numpy(), order, sources, targets)
+    nothing = np.full(count, np.nan)
+    entropy = renyi = nothing
+    if weighted is not None:
+        means = top + weighted.double() / total.double()
+        entropy = np.asarray((norm - ((logs - norm).exp() * means).sum(0)).cpu())
+    if roots is not None:
+        renyi = np.asarray((2 * (top / 2 + roots.double().log()).logsumexp(0) - norm).cpu())
+    plain = _powers(1.0, logs, blocks, predicted, columns)
+    of_power = {a: _powers(a, a * top + sums.double().log(), blocks, predicted, WHOLE) for a, sums in raised.items()}
+    return Measured(
+        plain.logprob,
+        plain.log_boundary,
+        plain.log_text,
+        entropy,
+        renyi,
+        np.asarray((top.amax(0) - norm).cpu()),
+        {a: replace(one, log_sum=one.log_sum - a * plain.log_sum) for a, one in of_power.items()},
+    )
 
 
 def _by_block(
@@ -214,21 +317,15 @@ def _by_block(
     return tokens[order], np.searchsorted(key[order], np.arange(len(blocks.entries) * chunks + 1))
 
 
-def _combine(
+def _powers(
+    power: float,
+    logs: "torch.Tensor",
     blocks: Blocks,
+    predicted: tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray],
     columns: frozenset[str],
-    peak: "torch.Tensor",
-    total: "torch.Tensor",
-    weighted: "torch.Tensor | None",
-    roots: "torch.Tensor | None",
-    picked: "torch.Tensor",
-    order: np.ndarray,
-    sources: np.ndarray,
-    targets: np.ndarray,
-) -> Measured:
-    """Put the sums of the blocks together, in float64."""
-    top = peak.double()
-    logs = top + total.double().log()
+) -> Powers:
+    """Put the sums of the blocks together, `logs` being those of exp(power * logit), in float64."""
+    picked, order, sources, targets = predicted
     norm = logs.logsumexp(0)
     nothing = np.full(len(norm), np.nan)
 
@@ -238,16 +335,11 @@ def _combine(
 
     logprob = np.full(len(targets), np.nan)
     if "logprob" in columns:
-        logprob[order] = np.asarray(picked[: len(order)].double().cpu()) - np.asarray(norm.cpu())[sources[order]]
+        logprob[order] = power * picked - np.asarray(norm.cpu())[sources[order]]
     if "end" in columns:
         at_end = targets == END
         logprob[at_end] = mass(ENDS)[sources[at_end]]
-    entropy = renyi = nothing
-    if weighted is not None:
-        means = top + weighted.double() / total.double()
-        entropy = np.asarray((norm - ((logs - norm).exp() * means).sum(0)).cpu())
-    if roots is not None:
-        renyi = np.asarray((2 * (top / 2 + roots.double().log()).logsumexp(0) - norm).cpu())
-    if "log_boundary" in columns:
-        return Measured(logprob, mass(OPENS, ENDS), mass(ENDS, REST), entropy, renyi)
-    return Measured(logprob, nothing, nothing, entropy, renyi)
+    edges = "log_boundary" in columns
+    return Powers(
+        logprob, mass(OPENS, ENDS) if edges else nothing, mass(ENDS, REST) if edges else nothing, np.asarray(norm.cpu())
+    )

@@ -29,6 +29,7 @@ class Path(NamedTuple):
     row: int
     targets: tuple[int, ...]
     opening: str
+    source: tuple[int, ...] = ()
 
 
 def paths(number: int, text: Encoded, window: int | None, repeated: tuple[int, ...], end: bool) -> list[Path]:
@@ -41,7 +42,7 @@ def paths(number: int, text: Encoded, window: int | None, repeated: tuple[int, .
     targets = (*text.ids, END)[: len(text.ids) + end]
     first, stop = len(text.fed) - 1, len(text.fed) - 1 + len(targets)
     if window is None or stop <= window:
-        return [Path(number, whole[:stop], first, 0, targets, text.opening)]
+        return [Path(number, whole[:stop], first, 0, targets, text.opening, text.source)]
     stride = max(1, window // 2)
     windows: list[Path] = []
     start, done = 0, first
@@ -52,7 +53,9 @@ def paths(number: int, text: Encoded, window: int | None, repeated: tuple[int, .
             ids = (*head, *whole[start:until])
             row = done - first
             asked = targets[row : until - first]
-            windows.append(Path(number, ids, len(head) + done - start, row, asked, "" if row else text.opening))
+            windows.append(
+                Path(number, ids, len(head) + done - start, row, asked, "" if row else text.opening, text.source)
+            )
             done = until
         start += stride + (0 if start else len(repeated))
     return windows

@@ -11,6 +11,8 @@ from typing import Any
 
 from gardenpath import study
 
+from .. import identity
+
 Verdict = Mapping[str, Any]
 OURS = Path(__file__).parents[1]
 
@@ -45,15 +47,10 @@ def decisive(model: Any) -> dict[str, object]:
     configuration = {k: v for k, v in network.config.to_dict().items() if k not in ("_name_or_path", "_commit_hash")}
     return {
         "kind": type(model).__name__,
-        "architecture": type(network).__name__,
+        **{name: value for name, value in identity.facts(model).items() if name not in ("revision", "commit")},
         "configuration": configuration,
         "versions": {name: importlib.metadata.version(name) for name in ("torch", "transformers")},
-        "dtype": model.dtype,
-        "device": model.device,
         "processor": _processor(torch, str(model.device)),
-        "attention": getattr(network.config, "_attn_implementation", None),
-        "quantization": str(getattr(model, "quantization", None)),
-        "adapters": {k: str(v) for k, v in (getattr(network, "peft_config", None) or {}).items()},
         "device_map": getattr(network, "hf_device_map", None),
         "vocabulary": len(model.encoder.vocabulary.begins),
         "prefix": model.encoder.prefix,

@@ -52,7 +52,9 @@ class Encoded:
     BOUNDARY (its token brings the whitespace) or CERTAIN (the context ends in whitespace already). `unknown` counts
     the scored tokens that stand for text the tokenizer does not know; `lead` are the spans of the sentence's own tokens
     that are fed and not scored, and `closing` says that the end of the text is scored too (see `protocols`). For a masked
-    model `hidden` gives, for each scored token, the places in `ids` that are hidden when it is predicted.
+    model `hidden` gives, for each scored token, the places in `ids` that are hidden when it is predicted; for an
+    encoder-decoder `source` are the ids that its encoder reads. `beside` tells apart what a text is computed with, where that
+    moves its numbers and they are compared.
     """
 
     fed: tuple[int, ...]
@@ -65,6 +67,8 @@ class Encoded:
     lead: tuple[tuple[int, int], ...] = ()
     closing: bool = False
     hidden: tuple[tuple[int, ...], ...] = ()
+    source: tuple[int, ...] = ()
+    beside: bytes = b""
 
     @property
     def scored(self) -> int:
@@ -80,32 +84,30 @@ def encode(
     prefix: bool = True,
     leading_space: bool = False,
     closing: bool = False,
+    joiner: str = " ",
 ) -> Encoded:
-    """Return `text` as tokens to score after the prefix token and, joined by a space, the context.
+    """Return `text` as tokens to score after the prefix token and the context, with `joiner` between context and text.
 
     `prefix`, `leading_space` and `closing` are those of a `Protocol`. Special tokens written in the text are read as
-    plain characters. Raises `ValueError` where no token is left to score, or a token spans context and text.
+    plain characters. Of one token that is fed first and not scored, none is left to score. Raises `ValueError` where the
+    tokenizer finds none at all, or a token spans context and text.
     """
     context = context or ""
-    before = lead_in(context, leading_space)
+    before = lead_in(context, leading_space, joiner)
     whole = before + text
     output = tokenized(encoder.tokenizer, whole)
     ids: list[int] = output.ids
     if not ids:
         raise ValueError(f"the tokenizer finds no token in {text!r}; expected at least one")
     spans = _whole_spans(whole, output.offsets)
-    first_own = _first_own(whole, spans, context)
+    first_own = _first_own(whole, spans, context + joiner.rstrip() if context else "")
     if before:
         spans = [(max(0, a - len(before)), max(0, b - len(before))) for a, b in spans]
     before_all = [encoder.prefix] if prefix else added(encoder)
     first = first_own if before_all or first_own else 1
-    if first == len(ids):
-        raise ValueError(
-            f"{text!r} is one token, fed first and not scored without a prefix token; expected two or more"
-        )
     begins, ends = encoder.vocabulary.begins[ids].tolist(), encoder.vocabulary.ends[ids].tolist()
     opening = BOUNDARY if first or begins[0] else TEXT
-    if first and ends[first - 1]:
+    if first and (ends[first - 1] or not (joiner or begins[first])):
         opening = CERTAIN
     return Encoded(
         fed=(*before_all, *ids[:first]),
@@ -120,11 +122,11 @@ def encode(
     )
 
 
-def lead_in(context: str | None, leading_space: bool = False) -> str:
-    """Return what stands before a text: its context, joined by a space, or nothing."""
-    context = context or ""
-    joined = (context and not context[-1].isspace()) or (leading_space and not context)
-    return f"{context} " if joined else context
+def lead_in(context: str | None, leading_space: bool = False, joiner: str = " ") -> str:
+    """Return what stands before a text: its context and a joiner, which is left out where whitespace is there already."""
+    if not context:
+        return " " if leading_space else ""
+    return context if context[-1].isspace() and not joiner.strip() else context + joiner
 
 
 def cut_off(encoder: Encoder, output: "Encoding", fed: tuple[int, ...], first: int, edge: int) -> Encoded:
@@ -193,7 +195,8 @@ def _first_own(text: str, spans: Sequence[tuple[int, int]], context: str) -> int
         if end > len(context):
             if start < len(context.rstrip()):
                 raise ValueError(
-                    f"the token {text[start:end]!r} spans the context and the sentence; expected an edge between them"
+                    f"the token {text[start:end]!r} spans the context and the sentence; expected an edge between them: "
+                    "name what joins them (--joiner)"
                 )
             return index
     raise ValueError("the tokenizer leaves no token to the sentence after its context")

@@ -2,6 +2,8 @@
 
 from dataclasses import asdict, dataclass
 
+from gardenpath.stimuli.text_checks import UNSPACED, base_language
+
 
 @dataclass(frozen=True)
 class Protocol:
@@ -10,7 +12,8 @@ class Protocol:
     `prefix`: the prefix token is fed before every text; without it a text gets what its tokenizer adds, and where that
     is nothing its first token is fed and not scored. `leading_space`: a space is put before every text. `closing`: the
     end of the text is scored as one more token of the sentence. `masked`: tokens are hidden in turn and predicted from
-    all others, by a masked model; with `word_l2r` the later tokens of the same word are hidden too.
+    all others, by a masked model; with `word_l2r` the later tokens of the same word are hidden too. `joiner` stands between an
+    item's context and its sentence: by default a space, and nothing in a language that is written without.
     """
 
     name: str
@@ -20,6 +23,17 @@ class Protocol:
     closing: bool = False
     masked: bool = False
     word_l2r: bool = False
+    joiner: str | None = None
+
+    def joins(self, language: str | None) -> str:
+        """Return what stands between a context and a sentence of a language, a BCP 47 tag.
+
+        >>> DEFAULT.joins("de"), DEFAULT.joins("zh-Hant")
+        (' ', '')
+        """
+        if self.joiner is not None:
+            return self.joiner
+        return "" if language and base_language(language) in UNSPACED else " "
 
     def options(self) -> dict[str, bool]:
         """Return the options of `encode` in which this protocol departs from the default.
@@ -35,7 +49,7 @@ class Protocol:
 DEFAULT = Protocol(
     "default",
     "the prefix token is fed before every text, so that the first word has a probability too; no leading space, since a "
-    "sentence has none; an item's context, joined by a space, is fed and not scored; the end of the text is not scored, "
+    "sentence has none; an item's context is fed and not scored; the end of the text is not scored, "
     "since a sentence need not end a text",
 )
 
@@ -65,14 +79,14 @@ PROTOCOLS = {
         Protocol(
             "pll",
             "pseudo-log-likelihood of a masked model (Salazar et al. 2020, doi 10.18653/v1/2020.acl-main.240): each token "
-            "is hidden by itself and predicted from all others; an item's context, joined by a space, is never hidden",
+            "is hidden by itself and predicted from all others; an item's context is never hidden",
             masked=True,
         ),
         Protocol(
             "pll-word-l2r",
             "pseudo-log-likelihood within words from left to right (Kauf & Ivanova 2023, doi 10.18653/v1/2023.acl-short.80):"
             " each token is hidden together with the later tokens of its word; words are those of the tokenizer, so that "
-            "\"weren't\" is three for BERT and two for RoBERTa; an item's context, joined by a space, is never hidden",
+            "\"weren't\" is three for BERT and two for RoBERTa; an item's context is never hidden",
             masked=True,
             word_l2r=True,
         ),

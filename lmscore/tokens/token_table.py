@@ -1,6 +1,7 @@
 """The token table: what a causal model says of a sentence, token by token; everything else is computed from it."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -19,7 +20,7 @@ class TokenTable:
     mass of what begins a new word or ends the text; in the first row, where nothing marks the first word, of whatever
     can open a text. `entropy` is the distribution's, `renyi` its Rényi entropy of order 1/2, 2 log sum sqrt(p). All in
     nats; NaN where it was not asked for, each an array of length n + 1. `windows` counts the windows that a text longer than
-    the model's was scored in.
+    the model's was scored in. `more` has the rows of further predictors (`models.predictors`) by name, [row, n + 1], in nats.
 
     >>> from pathlib import Path
     >>> from tempfile import TemporaryDirectory
@@ -39,6 +40,7 @@ class TokenTable:
     entropy: np.ndarray
     renyi: np.ndarray
     windows: int = 1
+    more: Mapping[str, np.ndarray] = field(default_factory=dict)
 
     def frame(self) -> "pd.DataFrame":
         """Return the n + 1 rows as a data frame: token, start, end, logprob, log_boundary, entropy, renyi (nats)."""

@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerFast
 
 NAME = "pocket"
-LABEL = "pocket (toy)"
 WORTH = "a toy trained on sentences of a small grammar; its numbers say nothing about English or about people"
 SEED = 1
 END = "<|endoftext|>"

@@ -1,6 +1,7 @@
 """What a table is declared with, and columns that several tables have."""
 
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 
 
 @dataclass(frozen=True)
@@ -40,7 +41,8 @@ class Table:
 
     `made_by` is the command that writes it, None for a table that only a function returns; not `always`: the command writes it on
     request, or where there is something to say. With `factors`, a column for each factor of the study follows those declared.
-    Columns that came `later` may be absent from a file, and are empty then.
+    Columns that came `later` may be absent from a file, and are empty then. `further` are columns on request, whose names end as
+    they were asked for: `renyi_*` is renyi_2, renyi_inf ...
     """
 
     name: str
@@ -51,11 +53,18 @@ class Table:
     always: bool = True
     factors: bool = False
     later: tuple[str, ...] = ()
+    further: tuple[Column, ...] = ()
 
     @property
     def names(self) -> list[str]:
         """The column names, in order."""
         return [column.name for column in self.columns]
+
+    def on_request(self, names: Iterable[str]) -> tuple[Column, ...]:
+        """Return those of these columns that are `further` ones, by the names they have."""
+        kinds = sorted(self.further, key=lambda kind: -len(kind.name))  # the most particular first
+        found = ((name, next((k for k in kinds if name.startswith(k.name.rstrip("*"))), None)) for name in names)
+        return tuple(replace(kind, name=name) for name, kind in found if kind and name not in self.names)
 
 
 def columns(text: str) -> tuple[Column, ...]:

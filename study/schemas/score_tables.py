@@ -27,6 +27,13 @@ tokens        int?     tokens of the word; empty where the scores were computed 
         ),
         ("model", "protocol", "item", "condition", "word"),
         SCORE,
+        further=columns(
+            """
+renyi_*       float?   bits; Rényi entropy of that order of the same distribution as entropy
+surprisal_t*  float?   bits; surprisal under softmax(logits / T), T being the temperature named
+surprisal_layer_* float? bits; surprisal by the output of that layer, 0 being the embedding; of the last one, surprisal
+"""
+        ),
     ),
     Table(
         "sentence_scores",

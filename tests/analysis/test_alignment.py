@@ -283,6 +283,23 @@ def test_there_is_one_model_for_each_language_model_and_protocol(tables: Tables,
     assert len(both["aligned"]) == 2 * len(found["aligned"])
 
 
+def test_any_column_of_scores_takes_surprisals_place_under_a_name_of_its_own(tables: Tables, found: Tables) -> None:
+    scores = tables["surprisal"].assign(renyi_2=tables["surprisal"]["surprisal"] ** 2, surprisal_layer_0=np.nan)
+    scores.loc[0, "surprisal_layer_0"] = 1.0
+    given = tables | {"surprisal": scores}
+    rows, _ = align_words(given, AlignOptions(predictors=("surprisal", "renyi_2")))
+    plain, squared = (part.reset_index(drop=True) for _, part in rows.groupby("model", sort=False))
+    pd.testing.assert_frame_equal(plain, found["aligned"])
+    assert set(squared["model"]) == {"little-lm (toy), renyi_2"}
+    for name in ("surprisal", "surprisal_previous", "surprisal_next"):
+        pd.testing.assert_series_equal(squared[name], plain[name] ** 2)
+    pd.testing.assert_frame_equal(squared[["rt", "entropy", "zipf"]], plain[["rt", "entropy", "zipf"]])
+    with pytest.raises(
+        ValueError, match=r"predictor 'tokens'; expected columns with numbers of the table surprisal: .*renyi_2"
+    ):
+        align_words(given, AlignOptions(predictors=("tokens",)))
+
+
 def test_a_word_read_but_not_scored_is_named(tables: Tables) -> None:
     scores = tables["surprisal"].query("not (item == 'islands-2' and condition == 'grammatical' and word == 6)")
     with pytest.raises(DataError) as raised:

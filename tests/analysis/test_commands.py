@@ -167,6 +167,29 @@ def test_a_word_without_a_score_stops_the_alignment(study: Path) -> None:
     assert "item islands-1" in str(told.exception)
 
 
+def test_another_predictor_is_named_by_its_column(study: Path) -> None:
+    line = [
+        "align",
+        study / "tables",
+        study / "scores",
+        "-o",
+        study / "r",
+        "--no-slopes",
+        "--lags",
+        "0",
+        "--folds",
+        "2",
+    ]
+    told = run(*line, "--predictor", "renyi_2")
+    assert isinstance(told.exception, ValueError)
+    assert "predictor 'renyi_2'; expected columns with numbers of the table surprisal: surprisal" in str(told.exception)
+    scores = read(study / "scores", "surprisal")
+    write(scores.assign(renyi_2=scores["surprisal"] / 2), "surprisal", study / "scores", command="c")
+    told = run(*line, "--predictor", "renyi_2")
+    assert told.exit_code == 0, told.output
+    assert set(read(study / "r", "delta_log_likelihood")["model"]) == {"little-lm (toy), renyi_2"}
+
+
 def test_a_study_without_any_table_cannot_be_reported(study: Path, tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     bare = tmp_path / "empty" / "study.toml"

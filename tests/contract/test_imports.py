@@ -56,7 +56,7 @@ def test_a_package_imports_only_what_lies_before_it(package: str) -> None:
 
 
 # Their help lists what a package has (protocols, measures, platforms), and asks the package.
-ASKING = ("score", "evaluate", "collect", "export")
+ASKING = ("score", "evaluate", "judge", "collect", "export")
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,8 @@ TOP = ("study", "stimuli", "experiment", "lmscore", "analysis", "cli", "examples
 BUDGET = {
     "base": 10,
     "lm": 4,
-    "quantized": 2,
+    "quantized": 3,
+    "adapters": 1,
     "benchmark": 3,
     "online": 4,
     "lab": 1,

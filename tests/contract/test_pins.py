@@ -45,7 +45,7 @@ def test_table_schemas(update: bool) -> None:
     lines = []
     for table in study.TABLES.values():
         lines += [f"{table.name}: {table.row}; key {', '.join(table.key)}"]
-        lines += [f"  {c.name} {c.type}{'?' if c.empty else ''} {c.meaning}" for c in table.columns]
+        lines += [f"  {c.name} {c.type}{'?' if c.empty else ''} {c.meaning}" for c in (*table.columns, *table.further)]
     hold(PINS / "tables.txt", "\n".join(lines) + "\n", update)
 
 

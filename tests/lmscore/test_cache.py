@@ -26,6 +26,7 @@ from gardenpath.lmscore.cache import cache_key, file_hashes  # noqa: E402
 from gardenpath.lmscore.models.causal import CausalModel  # noqa: E402
 from gardenpath.lmscore.models.interface import COLUMNS  # noqa: E402
 from gardenpath.lmscore.toy import grammar  # noqa: E402
+from gardenpath.stimuli import Item, Materials, Paradigm, Sentence  # noqa: E402
 
 from .test_masked import bert  # noqa: E402
 
@@ -156,6 +157,89 @@ def test_a_model_that_only_memory_holds_is_known_by_its_weights(byte_model, tmp_
     assert len(shards(tmp_path)) == 2
     assert (one == same).all()
     assert (one != other).all()
+
+
+def test_weights_that_were_edited_in_memory_and_another_attention_are_kept_apart(folders, tmp_path):
+    model = lmscore.load(folders["llama"], device="cpu")
+    text = model.encode("The cat sat.")
+    (before,) = cached(model, tmp_path).forward([text])
+    model.network.lm_head.weight.data[7, 3] += 1  # which no counter of torch's tells
+    (after,) = cached(model, tmp_path).forward([text])
+    assert (before.logprob != after.logprob).all()
+    model.network.lm_head.weight.data[7, 3] -= 1
+    swapped = model.network.model.layers[0].mlp.up_proj.weight.data
+    swapped[[0, 1]] = swapped[[1, 0]]
+    cached(model, tmp_path)
+    assert len(list(tmp_path.glob("*/model.json"))) == 3
+    model.network.set_attn_implementation("eager")
+    cached(model, tmp_path)
+    assert len(list(tmp_path.glob("*/model.json"))) == 4
+
+
+def test_damaged_and_many_shards_become_one_and_what_is_being_written_stays(byte_model, tmp_path, caplog):
+    texts = [byte_model.encode(text) for text in TEXTS[:4]]
+    expected = bytes_of(byte_model.forward(texts))
+    for text in texts:
+        cached(byte_model, tmp_path).forward([text])
+    one, *_ = shards(tmp_path)
+    content = bytearray(one.read_bytes())
+    content[40] ^= 1
+    one.write_bytes(content)
+    cached(byte_model, tmp_path).forward(texts[1:])
+    assert "is damaged" in caplog.text
+    assert len(shards(tmp_path)) == 1
+    caplog.clear()
+    cached(byte_model, tmp_path).forward(texts)
+    assert "is damaged" not in caplog.text
+    writing = cached(byte_model, tmp_path)
+    writing.forward([byte_model.encode("The boys sat.")])
+    (mine,) = set(shards(tmp_path)[-1:])
+    for k in range(7):
+        cached(byte_model, tmp_path).forward([byte_model.encode(f"The cat {k}.")])
+    assert mine in shards(tmp_path)
+    assert len(shards(tmp_path)) < 8
+    writing.forward([byte_model.encode("The boys sat down.")])
+    found = cached(byte_model, tmp_path).forward(texts)
+    np.testing.assert_allclose([t.logprob.sum() for t in found], [np.frombuffer(row[0]).sum() for row in expected])
+
+
+def test_below_float32_a_pair_comes_from_one_computation_also_when_one_is_cached(folders, tmp_path, monkeypatch):
+    model = lmscore.load(folders["gpt2"], device="cpu", dtype="bfloat16")
+    asked = []
+    plain = CausalModel.forward
+
+    def watched(self, texts, **options):
+        asked.append([text.ids for text in texts])
+        return plain(self, texts, **options)
+
+    monkeypatch.setattr(CausalModel, "forward", watched)
+    paradigm = Paradigm("p", "agreement")
+
+    def of(*pairs: tuple[str, str]) -> Materials:
+        names = ("grammatical", "ungrammatical")
+        items = (Item(f"i{k}", "p", dict(zip(names, map(Sentence, pair), strict=True))) for k, pair in enumerate(pairs))
+        return Materials((paradigm,), tuple(items))
+
+    good, bad, other = "The keys are old.", "The keys is old.", "The key is old."
+    lmscore.evaluate(of((good, bad)), cached(model, tmp_path))
+    lmscore.evaluate(of((good, other)), cached(model, tmp_path))
+    assert [len(texts) for texts in asked] == [2, 2]  # the good one again, beside what it is compared with
+    asked.clear()
+    both = lmscore.evaluate(of((good, bad), (good, other)), cached(model, tmp_path))
+    assert asked == []
+    alone = [lmscore.evaluate(of(pair), model) for pair in ((good, bad), (good, other))]
+    for k, pairs in enumerate(alone):
+        assert (
+            both.loc[k, ["grammatical", "ungrammatical"]].tolist()
+            == pairs.loc[0, ["grammatical", "ungrammatical"]].tolist()
+        )
+    # a record that is lost takes its partner with it
+    (place,) = [folder for folder in tmp_path.iterdir() if folder.is_dir()]
+    for shard in place.glob("*.shard"):
+        shard.write_bytes(shard.read_bytes()[:-3])
+    asked.clear()
+    lmscore.evaluate(of((good, bad), (good, other)), cached(model, tmp_path))
+    assert [len(texts) for texts in asked] == [4]
 
 
 def test_protocols_for_masked_models_are_kept_apart(tmp_path):

@@ -300,3 +300,22 @@ def test_importing_lmscore_imports_no_torch():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_what_was_asked_for_is_the_models_name_in_every_table_and_sidecar(folders, pairs_file, tmp_path):
+    pytest.importorskip("accelerate", reason="the extra quantized is not installed")
+    parts = ("model.embed_tokens", "model.layers.0", "model.layers.1", "model.norm", "model.rotary_emb", "lm_head")
+    spread = tmp_path / "map.json"
+    spread.write_text(json.dumps({part: "disk" if part == "model.layers.1" else "cpu" for part in parts}))
+    name = f"{folders['llama']} (bfloat16)"
+    how = ("--model", folders["llama"], "--dtype", "bfloat16", "--device-map", spread)
+    for command, table in ((score, "surprisal"), (score, "sentence_scores"), (evaluate, "pairs")):
+        out = tmp_path / table
+        assert run(command, pairs_file, *how, "-o", out).exit_code == 0
+        assert set(study.read(out, table)["model"]) == {name}
+        side = study.files.read_sidecar(out / f"{table}.csv")
+        said = side.get("model") or side["models"][0]
+        assert (said["name"], said["dtype"], said["devices"]) == (name, "bfloat16", ["cpu", "disk"])
+    spread.write_text("[1]")
+    refused = run(score, pairs_file, *how, "-o", tmp_path / "refused")
+    assert "holds no object; expected modules and their devices" in refused.output

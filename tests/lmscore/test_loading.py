@@ -36,7 +36,7 @@ def test_an_adapter_is_refused_instead_of_left_out(folders, tmp_path, whole):
     if whole:
         shutil.copytree(folders["gpt2"], tmp_path, dirs_exist_ok=True)
     (tmp_path / "adapter_config.json").write_text('{"peft_type": "LORA", "base_model_name_or_path": "gpt2"}')
-    assert "holds an adapter (adapter_config.json), which is not loaded; expected a model with" in refusal(tmp_path)
+    assert f"holds an adapter (adapter_config.json); expected --model gpt2 --adapter {tmp_path}" in refusal(tmp_path)
 
 
 def test_a_broken_config_is_refused(tmp_path):
@@ -72,11 +72,7 @@ def small(kind: str):
         )
     if kind == "headless":
         return hf.GPT2Model(hf.GPT2Config(vocab_size=400, n_embd=16, n_layer=1, n_head=2))
-    if kind == "classifier":
-        return hf.GPT2ForSequenceClassification(hf.GPT2Config(vocab_size=400, n_embd=16, n_layer=1, n_head=2))
-    return hf.T5ForConditionalGeneration(
-        hf.T5Config(vocab_size=400, d_model=16, d_kv=8, d_ff=16, num_layers=1, num_heads=2)
-    )
+    return hf.GPT2ForSequenceClassification(hf.GPT2Config(vocab_size=400, n_embd=16, n_layer=1, n_head=2))
 
 
 @pytest.mark.parametrize(
@@ -85,7 +81,6 @@ def small(kind: str):
         ("bidirectional", "looks at later words"),
         ("headless", "GPT2Model, no head that predicts tokens"),
         ("classifier", "GPT2ForSequenceClassification, no head"),
-        ("encoder-decoder", "an encoder-decoder (t5)"),
     ],
 )
 def test_other_kinds_of_model_are_refused(folders, tmp_path, kind, words):
@@ -122,11 +117,28 @@ def test_a_tokenizer_that_transformers_makes_of_nothing_is_refused(folders, tmp_
     assert "its tokenizer has nothing but special tokens; expected tokenizer.json" in refusal(tmp_path)
 
 
-def test_a_tokenizer_without_offsets_is_refused(folders, tmp_path):
-    shutil.copytree(folders["gpt2"], tmp_path, dirs_exist_ok=True)
-    (tmp_path / "tokenizer.json").unlink()
-    (tmp_path / "tokenizer_config.json").write_text('{"tokenizer_class": "ByT5Tokenizer"}')
-    assert "(ByT5Tokenizer) gives no character offsets" in refusal(tmp_path)
+def test_a_revision_belongs_to_a_model_of_the_hub(folders, tmp_path):
+    (tmp_path / "a.txt").write_text("the cat sat\n")
+    for name, what in (
+        (folders["gpt2"], "a folder here"),
+        ("pocket", "the pocket model"),
+        ("ngram:a.txt", "an n-gram"),
+    ):
+        assert f"is {what}" in refusal(name, revision="main")
+
+
+def test_the_sidecar_holds_the_commit_of_a_model_of_the_hub(folders, tmp_path, monkeypatch):
+    commit = "0123456789abcdef0123456789abcdef01234567"
+    place = tmp_path / "models--some--model"
+    shutil.copytree(folders["gpt2"], place / "snapshots" / commit)
+    (place / "refs").mkdir()
+    (place / "refs" / "step1000").write_text(commit)
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path))
+    monkeypatch.setattr("transformers.utils.hub.constants.HF_HUB_CACHE", str(tmp_path))
+    model = lmscore.load("some/model", revision="step1000", device="cpu", dtype="bfloat16")
+    assert model.name == "some/model@step1000 (bfloat16)"
+    assert (model.describe()["revision"], model.describe()["commit"]) == ("step1000", commit)
 
 
 def test_a_model_describes_itself_for_the_sidecar(folders):

@@ -175,12 +175,6 @@ def test_a_region_with_an_unscored_token_has_no_score(byte_model):
     assert math.isfinite(lmscore.score(one, byte_model).sentence_scores["critical_lp"].item())
 
 
-def test_a_sentence_of_one_token_cannot_be_scored_without_its_first_token(byte_model):
-    with pytest.raises(ValueError, match=r"item 'i0', condition 'one': 'a' is one token, fed first and not scored"):
-        lmscore.score(of(["a"]), byte_model, protocol="minicons-default")
-    assert lmscore.score(of(["a"]), byte_model).sentence_scores["tokens"].item() == 1
-
-
 def test_protocols_are_known_by_name():
     assert named("default") is named(DEFAULT) is DEFAULT
     assert DEFAULT.options() == {}

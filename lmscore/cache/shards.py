@@ -1,0 +1,201 @@
+"""Records on disk, in files (shards) to which processes append: none is lost, and damage costs what it touched.
+
+Each process has a shard of its own, batch by batch, and reads those of all. Shards of processes that are gone are put
+together when they are many, or when one is damaged; a process holds a lock on its own as long as it may append.
+"""
+
+import contextlib
+import logging
+import os
+import secrets
+import struct
+import sys
+import time
+import weakref
+import zlib
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from gardenpath import study
+
+if sys.platform != "win32":  # which does not remove a file that a process has open
+    import fcntl
+
+MARK = b"\xa7gp\x01"  # opens every record, so that reading can go on behind damage
+HEAD = struct.Struct("<4sII")  # mark, length and CRC-32 of the body
+BODY = struct.Struct("<16sHBI")  # key, windows, columns, tokens; then float64 values, column by column
+MANY = 8  # so many shards of processes that are gone become one
+
+log = logging.getLogger("gardenpath")
+
+
+class Record(NamedTuple):
+    """What a model said of a text: `columns` are bits, `values` float64 of one column after the other."""
+
+    key: bytes
+    windows: int
+    columns: int
+    tokens: int
+    values: bytes
+
+    def to_bytes(self) -> bytes:
+        """Return the record as it stands in a shard."""
+        body = BODY.pack(*self[:4]) + self.values
+        return HEAD.pack(MARK, len(body), zlib.crc32(body)) + body
+
+
+class Shards:
+    """The records of a folder, and one file of it to which this process appends."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._read: dict[Path, int] = {}
+        self._records: dict[bytes, list[Record]] = {}
+        self._shard: tuple[int, int] | None = None
+        self._broken = self._tidied = False
+
+    def refresh(self) -> None:
+        """Read what was appended to any shard since the last time; the first time, put shards in order."""
+        damaged = self._scan()
+        if not self._tidied:
+            self._tidied = True
+            with contextlib.suppress(OSError):
+                self._tidy(damaged)
+
+    def read(self, key: bytes) -> Sequence[Record]:
+        """Return the records of a key, the latest last."""
+        return self._records.get(key, ())
+
+    def append(self, records: Sequence[Record]) -> None:
+        """Add records to this process's shard, all at once; where that fails, say so once and go on."""
+        if self._broken or not records:
+            return
+        try:
+            content = b"".join(record.to_bytes() for record in records)
+            while content:
+                content = content[os.write(self._own(), content) :]
+        except OSError as error:
+            self._broken = True
+            log.warning("the cache %s cannot be written (%s); going on without", self._folder, error.strerror or error)
+
+    def _scan(self) -> bool:
+        """Read what is new; return whether some of it is damaged."""
+        damaged = False
+        for path in sorted(self._folder.glob("*.shard")):
+            start = self._read.get(path, 0)
+            try:
+                with open(path, "rb") as stream:
+                    stream.seek(start)
+                    content = stream.read()
+            except FileNotFoundError:  # put into another one meanwhile
+                continue
+            taken, whole = self._take(path, content)
+            self._read[path] = start + taken
+            damaged |= not whole
+        return damaged
+
+    def _take(self, path: Path, content: bytes) -> tuple[int, bool]:
+        """Keep the records of a piece of a shard; return how much of it is read for good, and whether it was whole."""
+        taken, records, damaged = 0, 0, False
+        while taken < len(content):
+            if not content.startswith(MARK, taken):
+                if MARK.startswith(content[taken:]):
+                    break  # still being written, or never finished
+                damaged = True
+                following = content.find(MARK, taken)
+                taken = following if following >= 0 else len(content)
+                continue
+            end, body = _body(content, taken)
+            if body is not None:
+                key, windows, columns, tokens = BODY.unpack_from(body)
+                record = Record(key, windows, columns, tokens, body[BODY.size :])
+                self._records.setdefault(record.key, []).append(record)
+                records += 1
+                taken = end
+            elif end > len(content) and content.find(MARK, taken + 1) < 0:
+                break
+            else:
+                damaged = True
+                taken += 1
+        if damaged:
+            log.warning("the cache %s is damaged: %d records of it are kept, others are computed again", path, records)
+        return taken, not damaged
+
+    def _tidy(self, damaged: bool) -> None:
+        """Write the records of shards that nobody appends to into one, if one is damaged or they are many."""
+        if not damaged and len(self._read) < MANY:
+            return
+        with contextlib.ExitStack() as stack:
+            idle = [path for path in sorted(self._read) if stack.enter_context(_locked(path))]
+            if not idle or (not damaged and len(idle) < MANY):
+                return
+            self._scan()  # what came before the locks
+            path = self._folder / _name()
+            with study.files.atomic(path) as temporary, open(temporary, "wb") as stream:
+                for records in self._records.values():
+                    stream.writelines(record.to_bytes() for record in _latest(records))
+            self._read[path] = path.stat().st_size
+            for old in idle:
+                with contextlib.suppress(OSError):
+                    old.unlink()
+
+    def _own(self) -> int:
+        """Return the open shard of this process."""
+        if self._shard is None or self._shard[0] != os.getpid():
+            flags = os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_APPEND | getattr(os, "O_BINARY", 0)
+            handle = os.open(self._folder / _name(), flags, 0o666)
+            weakref.finalize(self, os.close, handle)
+            if sys.platform != "win32":
+                with contextlib.suppress(OSError):  # of a disk that has no locks
+                    fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            self._shard = os.getpid(), handle
+        return self._shard[1]
+
+
+def _name() -> str:
+    """Return a name for a shard; those of later ones sort later."""
+    return f"{time.time_ns():x}-{os.getpid()}-{secrets.token_hex(4)}.shard"
+
+
+@contextlib.contextmanager
+def _locked(path: Path) -> Iterator[bool]:
+    """Hold the lock of a shard, if no process appends to it; say whether that is so."""
+    try:
+        handle = os.open(path, os.O_RDWR)
+    except OSError:
+        yield False
+        return
+    try:
+        if sys.platform != "win32":
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        os.close(handle)
+        yield False
+        return
+    if sys.platform == "win32":
+        os.close(handle)  # what is open cannot be removed
+    try:
+        yield path.exists()
+    finally:
+        if sys.platform != "win32":
+            os.close(handle)
+
+
+def _latest(records: Sequence[Record]) -> list[Record]:
+    """Return the records of which a later one does not hold all columns."""
+    return [
+        record
+        for place, record in enumerate(records)
+        if not any(record.columns & ~later.columns == 0 for later in records[place + 1 :])
+    ]
+
+
+def _body(content: bytes, start: int) -> tuple[int, bytes | None]:
+    """Return where the record at `start` says that it ends, and its body, or None where that is not whole."""
+    if start + HEAD.size > len(content):
+        return start + HEAD.size, None
+    _, size, check = HEAD.unpack_from(content, start)
+    end = start + HEAD.size + size
+    body = content[start + HEAD.size : end]
+    return end, body if len(body) == size >= BODY.size and zlib.crc32(body) == check else None

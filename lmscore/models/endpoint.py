@@ -1,0 +1,237 @@
+"""A model that a server runs: token ids go out, and the log-probability of each comes back."""
+
+import http.client
+import json
+import math
+import os
+import time
+import urllib.error
+import urllib.parse
+import urllib.request
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+
+from gardenpath import study
+
+from .. import identity
+from ..tokens.encoding import CERTAIN, Encoded, Encoder, encode, vocabulary
+from ..tokens.token_table import TokenTable
+from .interface import COLUMNS, Done, Progress, check_columns
+
+PROMPTS = 16  # of a request
+PATIENCE = 600.0  # seconds for a request
+PAUSES = (1.0, 4.0, 16.0)  # seconds before a server that is busy, or gone, is asked again
+BUSY = (408, 429, 500, 502, 503, 504)
+KEY = "GARDENPATH_ENDPOINT_KEY"  # variable of the environment whose value a server is sent as its key
+AWAY = 0.1  # nats by which two answers of a server may differ: it computes in few bits
+
+
+@dataclass(frozen=True)
+class EndpointModel:
+    """A causal model behind an OpenAI-compatible completions endpoint that gives log-probabilities of prompts.
+
+    Of each token there is its log-probability alone: no boundary mass, so surprisal is naive; no entropy; nothing of the end of
+    a text. `served` is what the server calls the model.
+    """
+
+    masked: ClassVar[bool] = False
+
+    name: str
+    served: str
+    address: str
+    encoder: Encoder
+    revision: str | None = None
+
+    def encode(
+        self,
+        text: str,
+        context: str | None = None,
+        *,
+        prefix: bool = True,
+        leading_space: bool = False,
+        closing: bool = False,
+        joiner: str = " ",
+    ) -> Encoded:
+        """Return `text` as tokens to score after the prefix token and its context; see `encode`."""
+        if closing:
+            raise ValueError(
+                "an endpoint says nothing of the end of a text, which this protocol scores; expected another one"
+            )
+        encoded = encode(self.encoder, text, context, prefix=prefix, leading_space=leading_space, joiner=joiner)
+        return replace(encoded, opening=CERTAIN)
+
+    def identity(self) -> dict[str, object]:
+        """Return what tells the model's numbers from any other's, as far as its user has declared it."""
+        return {
+            "served": self.served,
+            "endpoint": self.address,
+            "revision": self.revision,
+            "prefix": self.encoder.prefix,
+        }
+
+    def describe(self) -> dict[str, object]:
+        """Return what a sidecar records of the model, to tell it from any other."""
+        tokenizer = self.encoder.tokenizer
+        return {
+            "name": self.name,
+            "architecture": "not known: a server runs it",
+            **self.identity(),
+            "prefix": None,
+            "prefix_token": tokenizer.convert_ids_to_tokens(self.encoder.prefix),
+            "tokenizer": tokenizer.name_or_path,
+            "surprisal": "naive: a server gives no boundary masses, and no entropies",
+            "cached": self.revision is not None,
+        }
+
+    def forward(
+        self,
+        texts: Sequence[Encoded],
+        *,
+        columns: Sequence[str] = COLUMNS,
+        batch_tokens: int | None = None,
+        progress: Progress | None = None,
+        done: Done | None = None,
+    ) -> list[TokenTable]:
+        """Return the token table of each text, in the order given: the log-probability of each token, all else NaN.
+
+        Raises `ValueError` in one line for what the server refuses, and where its answer lacks a number.
+        """
+        wanted = check_columns(columns)
+        unique = list({(text.fed, text.ids): text for text in texts}.values())
+        known: dict[tuple[object, ...], np.ndarray] = {}
+        for start in range(0, len(unique), PROMPTS):
+            group = unique[start : start + PROMPTS]
+            found = self._logprobs([(*text.fed, *text.ids) for text in group]) if "logprob" in wanted else None
+            tables = []
+            for k, text in enumerate(group):
+                numbers = found[k][len(text.fed) - 1 :] if found else np.full(len(text.ids), np.nan)
+                known[text.fed, text.ids] = numbers
+                tables.append(_table(text, numbers))
+            if done:
+                done(tables)
+            if progress:
+                progress(len(known), len(unique))
+        return [_table(text, known[text.fed, text.ids]) for text in texts]
+
+    def _logprobs(self, prompts: Sequence[Sequence[int]]) -> list[np.ndarray]:
+        """Return the log-probability of each token of each prompt but its first."""
+        asked = {
+            "model": self.served,
+            "prompt": [list(map(int, prompt)) for prompt in prompts],
+            "max_tokens": 1,  # many servers take no 0
+            "temperature": 0,
+            "echo": True,
+            "logprobs": 1,
+        }
+        answer = _post(f"{self.address}/completions", asked)
+        choices = answer.get("choices")
+        if not isinstance(choices, list) or len(choices) != len(prompts):
+            count = len(choices) if isinstance(choices, list) else "no"
+            raise self._unfit(f"gave {count} choices for {len(prompts)} prompts")
+        ordered = sorted(choices, key=lambda choice: int(choice.get("index", 0)))
+        return [self._numbers(choice, len(prompt)) for choice, prompt in zip(ordered, prompts, strict=True)]
+
+    def _numbers(self, choice: Mapping[str, Any], tokens: int) -> np.ndarray:
+        stated = (choice.get("logprobs") or {}).get("token_logprobs")
+        if not isinstance(stated, list):
+            raise self._unfit("gave no logprobs.token_logprobs")
+        if len(stated) not in (tokens, tokens + 1):
+            raise self._unfit(
+                f"gave {len(stated)} token_logprobs for a prompt of {tokens} tokens and 1 more: it does not echo the prompt, or "
+                "adds tokens of its own"
+            )
+        numbers = stated[1:tokens]
+        for place, number in enumerate(numbers, start=1):
+            if not isinstance(number, (int, float)) or not math.isfinite(number) or number > 1e-6:
+                raise self._unfit(f"gave {number!r} as the log-probability of token {place} of a prompt of {tokens}")
+        return np.array(numbers, dtype=np.float64)
+
+    def _unfit(self, what: str) -> ValueError:
+        return ValueError(
+            f"endpoint {self.address}, model {self.served!r}: {what}; expected a completions endpoint that gives the "
+            "log-probability of each token of a prompt (echo with logprobs, as vLLM and SGLang do)"
+        )
+
+    def probed(self) -> "EndpointModel":
+        """Return the model, once two prompts that begin alike have shown that the server reads our ids and nothing else."""
+        ids = self.encoder.tokenizer("The keys to the cabinet are on the table.", add_special_tokens=False)["input_ids"]
+        middle = max(1, len(ids) // 2)
+        one = [self.encoder.prefix, *ids]
+        other = [self.encoder.prefix, *ids[:middle], *reversed(ids[middle:]), ids[0]]
+        first, second = self._logprobs([one, other])
+        away = np.abs(first[:middle] - second[:middle]).max()
+        if away > AWAY:
+            raise self._unfit(f"gave log-probabilities that differ by {away:.2g} nats for the same tokens")
+        if np.array_equal(first[middle:], second[middle : len(first)]):
+            raise self._unfit("gave the same log-probabilities for different tokens")
+        return self
+
+
+def load_endpoint(
+    served: str,
+    address: str,
+    *,
+    tokenizer: str | Path | None = None,
+    revision: str | None = None,
+    prefix: str | None = None,
+) -> EndpointModel:
+    """Return a model behind an OpenAI-compatible completions endpoint, such as http://localhost:8000/v1.
+
+    `served` is what the server calls it; texts become ids here, by the tokenizer of that name on the hub or in a folder, or by
+    `tokenizer`. `revision` declares which weights the server has loaded, and only then are its answers cached. Two prompts are
+    tried first. A key in the variable GARDENPATH_ENDPOINT_KEY is sent along. Raises `ValueError` in one line where the server does
+    not answer, or gives no log-probabilities of prompts.
+    """
+    study.errors.require("transformers", "lm")
+    from ..loading import first_token, read_tokenizer
+
+    parts = urllib.parse.urlsplit(address)
+    if parts.scheme not in ("http", "https") or not parts.netloc:
+        raise ValueError(f"endpoint {address!r} is no address; expected one such as http://localhost:8000/v1")
+    reader = read_tokenizer(str(tokenizer or served))
+    size = max(reader.get_vocab().values()) + 1
+    encoder = Encoder(
+        tokenizer=reader,
+        vocabulary=vocabulary(reader, size),
+        prefix=first_token(str(tokenizer or served), reader, None, prefix, size),
+        ends=frozenset(),
+    )
+    name = identity.label(served, revision=revision)
+    return EndpointModel(name, served, address.rstrip("/"), encoder, revision).probed()
+
+
+def _table(text: Encoded, logprob: np.ndarray) -> TokenTable:
+    nothing = np.full(len(text.ids) + 1, np.nan)
+    return TokenTable(text, np.append(logprob, np.nan), nothing, nothing, nothing)
+
+
+def _post(address: str, asked: object) -> dict[str, Any]:
+    """Return what a server answers, asking again where it is busy or gone for a while."""
+    headers = {"Content-Type": "application/json"}
+    if os.environ.get(KEY):
+        headers["Authorization"] = f"Bearer {os.environ[KEY]}"
+    request = urllib.request.Request(address, json.dumps(asked).encode(), headers)
+    for pause in (*PAUSES, None):
+        try:
+            with urllib.request.urlopen(request, timeout=PATIENCE) as stream:
+                answer = json.load(stream)
+            if isinstance(answer, dict):
+                return answer
+            raise ValueError(f"endpoint {address}: answered no JSON object; expected an OpenAI-compatible server")
+        except urllib.error.HTTPError as error:
+            if error.code not in BUSY or pause is None:
+                said = " ".join(error.read(2000).decode("utf-8", "replace").split())[:200]
+                raise ValueError(
+                    f"endpoint {address}: answered {error.code} ({said}); expected the completions of a model that it serves"
+                ) from None
+        except json.JSONDecodeError:
+            raise ValueError(f"endpoint {address}: answered no JSON; expected an OpenAI-compatible server") from None
+        except (OSError, http.client.HTTPException) as error:
+            if pause is None or isinstance(getattr(error, "reason", None), ConnectionRefusedError):
+                raise ValueError(f"endpoint {address}: cannot be reached ({error}); is the server there?") from None
+        time.sleep(pause)
+    raise AssertionError("unreachable")

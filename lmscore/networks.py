@@ -1,0 +1,235 @@
+"""How a network is loaded: which class of transformers, onto which devices, in which numbers, with which adapter."""
+
+import tempfile
+import warnings
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from gardenpath import study
+
+from . import identity
+from .cache.file_hashes import file_hashes
+
+CAUSAL, MASKED, ENCODER_DECODER = "causal", "masked", "encoder-decoder"
+EXPECTED = (
+    "a folder written by save_pretrained, the id of a causal, masked or encoder-decoder model on the Hugging Face hub such as "
+    "gpt2, ngram:FILE, or pocket"
+)
+MAPS = ("auto", "balanced", "balanced_low_0", "sequential")  # accelerate's ways to spread a network
+
+
+def one_line(error: Exception) -> str:
+    """Return the first sentence of another library's message."""
+    text = str(error).strip() or type(error).__name__
+    return " ".join(text.splitlines()[0].split())[:200].rstrip(".:")
+
+
+def device(name: str) -> str:
+    """Return the device of that name, or of `auto` a GPU where there is one."""
+    import torch
+
+    if name == "auto":
+        return "cuda" if torch.cuda.is_available() else "cpu"
+    try:
+        torch.zeros(1, device=name)
+    except (RuntimeError, AssertionError) as error:
+        first = str(error).splitlines()[0]
+        why = "not a kind of device" if first.startswith("Expected one of") else first
+        raise ValueError(
+            f"device {name!r} cannot be used here ({why}); expected auto, cpu or a GPU such as cuda"
+        ) from error
+    return name
+
+
+def settings(
+    config: Any, place: str, dtype: str, quantization: str | None, device_map: str | Mapping[str, Any] | None
+) -> dict[str, Any]:
+    """Return the arguments of `from_pretrained` that say in which numbers, and where, a network is held."""
+    import torch
+
+    chosen: dict[str, Any] = {"dtype": getattr(torch, dtype)}
+    stored = identity.quantization(config)
+    if quantization is not None:
+        if quantization not in ("8bit", "4bit"):
+            raise ValueError(f"quantization {quantization!r} is not known; expected 8bit or 4bit")
+        if stored:
+            raise ValueError(f"quantization {quantization!r}: the model is quantized already ({stored}); leave it out")
+        study.errors.require("bitsandbytes", "quantized")
+        chosen["quantization_config"] = _bits(quantization)
+    if device_map is not None and isinstance(device_map, str) and device_map not in MAPS:
+        raise ValueError(
+            f"device_map {device_map!r} is not known; expected {', '.join(MAPS)}, or a device for each module"
+        )
+    if device_map is not None or quantization or stored:
+        study.errors.require("accelerate", "quantized")
+        chosen["device_map"] = device_map if device_map is not None else {"": place}
+    return chosen
+
+
+def _bits(quantization: str) -> Any:
+    """Return bitsandbytes' settings: 4 bits are NF4, its constants quantized too, and computed in bfloat16 (QLoRA's choice)."""
+    import torch
+    from transformers import BitsAndBytesConfig
+
+    if quantization == "8bit":
+        return BitsAndBytesConfig(load_in_8bit=True)
+    return BitsAndBytesConfig(
+        load_in_4bit=True,
+        bnb_4bit_quant_type="nf4",
+        bnb_4bit_use_double_quant=True,
+        bnb_4bit_compute_dtype=torch.bfloat16,
+    )
+
+
+def classes(kind: str) -> set[str]:
+    """Return the names of the architectures of a kind that transformers has."""
+    from transformers.models.auto import modeling_auto as auto
+
+    mapping = {
+        CAUSAL: auto.MODEL_FOR_CAUSAL_LM_MAPPING_NAMES,
+        MASKED: auto.MODEL_FOR_MASKED_LM_MAPPING_NAMES,
+        ENCODER_DECODER: auto.MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING_NAMES,
+    }[kind]
+    return {name for names in mapping.values() for name in ([names] if isinstance(names, str) else names)}
+
+
+def kind(config: Any) -> str:
+    """Return which kind of model a configuration is of."""
+    if config.is_encoder_decoder:
+        return ENCODER_DECODER
+    architectures = set(config.architectures or [])
+    return MASKED if classes(MASKED) & architectures and not classes(CAUSAL) & architectures else CAUSAL
+
+
+def load(source: str, hub: Mapping[str, Any], chosen: Mapping[str, Any], kind: str) -> Any:
+    """Return a network with all its weights, ready to compute."""
+    import torch
+    from transformers import AutoModelForCausalLM, AutoModelForMaskedLM, AutoModelForSeq2SeqLM
+
+    auto = {CAUSAL: AutoModelForCausalLM, MASKED: AutoModelForMaskedLM, ENCODER_DECODER: AutoModelForSeq2SeqLM}[kind]
+    folder = tempfile.TemporaryDirectory(prefix="gardenpath-") if "device_map" in chosen else None
+    offload = {"offload_folder": folder.name} if folder else {}
+    try:
+        loaded: Any = auto.from_pretrained(source, **hub, **chosen, **offload, output_loading_info=True)
+    except ImportError as error:
+        raise ValueError(
+            f"model {source!r} needs a package that is not installed ({one_line(error)}); install it with pip"
+        ) from error
+    except Exception as error:
+        raise ValueError(f"model {source!r} cannot be loaded ({one_line(error)}); expected {EXPECTED}") from error
+    network, loading = loaded
+    network.offload_folder = folder  # it lives as long as what it holds is needed
+    if chosen["dtype"] == torch.float64 and hasattr(network, "set_experts_implementation"):
+        network.set_experts_implementation("eager")  # the faster ones have no float64
+    missing = sorted(loading["missing_keys"])
+    if missing:
+        raise ValueError(
+            f"model {source!r}: {len(missing)} weights are not in its files, first {missing[0]}, and would be random; "
+            "expected the complete weights of a language model"
+        )
+    if network.get_output_embeddings() is None:
+        raise ValueError(f"model {source!r}: {type(network).__name__} has no head that predicts tokens; expected one")
+    _refuse_torn(source, network)
+    _fuse(network)
+    return network.eval()
+
+
+def _refuse_torn(source: str, network: Any) -> None:
+    """Refuse an output layer on a disk that shares its weights with an embedding elsewhere: it would have none when called."""
+    if getattr(network.config.get_text_config(), "tie_word_embeddings", False):
+        ends = (network.get_input_embeddings(), network.get_output_embeddings())
+        one, other = ((*_places(network, module), "the device")[0] for module in ends)
+        if one != other and "disk" in (one, other):
+            raise ValueError(
+                f"model {source!r}: its embedding and output layer share weights, and the device_map has one on {one}, the "
+                f"other on {other}; expected both on one"
+            )
+
+
+def _places(network: Any, module: Any) -> list[Any]:
+    """Return where the map of a spread network has a module, the nearest entry first."""
+    spread = getattr(network, "hf_device_map", None) or {}
+    own = next((name for name, known in network.named_modules() if known is module), "")
+    nearest = sorted(spread, key=len, reverse=True)
+    return [spread[name] for name in nearest if not name or f"{own}.".startswith(f"{name}.")]
+
+
+def _fuse(network: Any) -> None:
+    """Let GPT-2's approximation of GELU be computed in one pass: transformers makes eight, 7 % of a sentence's time."""
+    import torch
+    from transformers.activations import NewGELUActivation
+
+    for module in list(network.modules()):
+        for name, child in module.named_children():
+            if type(child) is NewGELUActivation:
+                setattr(module, name, torch.nn.GELU(approximate="tanh"))
+
+
+def inputs_device(network: Any, otherwise: str) -> str:
+    """Return the device that a network's inputs go to: of one spread over several, where its embedding computes."""
+    spread = getattr(network, "hf_device_map", None)
+    if not spread:
+        return otherwise
+    places = _places(network, network.get_input_embeddings())
+    computing = [place for place in (*places, *spread.values()) if place not in ("cpu", "disk")]
+    place = computing[0] if computing and (not places or places[0] in ("disk", computing[0])) else "cpu"
+    return f"cuda:{place}" if isinstance(place, int) else str(place)
+
+
+def outputs(network: Any) -> int:
+    """Return how many tokens a network predicts among."""
+    head = network.get_output_embeddings()
+    rows = getattr(head, "out_features", None)  # a quantized head's weights have another shape
+    return int(rows if rows is not None else head.weight.shape[0])
+
+
+def with_adapter(network: Any, adapter: str | Path) -> tuple[Any, dict[str, object]]:
+    """Return a network with an adapter of PEFT in its layers, unmerged, and what tells the adapter from any other.
+
+    It is a folder, or an id on the hub. Raises `ValueError` in one line for what does not fit into this network.
+    """
+    study.errors.require("peft", "adapters")
+    from peft import PeftConfig, PeftModel
+
+    folder = _adapter_folder(adapter)
+    try:
+        config: Any = PeftConfig.from_pretrained(str(folder))
+        if config.is_prompt_learning:
+            raise ValueError(f"is of the type {config.peft_type.value}, which adds tokens to each text")
+        with warnings.catch_warnings(record=True) as remarks:
+            warnings.simplefilter("always")
+            wrapped: Any = PeftModel.from_pretrained(network, str(folder))
+        if lacking := [str(remark.message) for remark in remarks if "missing adapter keys" in str(remark.message)]:
+            raise ValueError(lacking[0])
+    except Exception as error:
+        raise ValueError(
+            f"adapter {str(adapter)!r} does not fit into the model ({one_line(error)}); expected one of PEFT that was trained on "
+            "it and changes its layers, such as LoRA"
+        ) from error
+    files = sorted(path for path in folder.iterdir() if path.name.startswith("adapter_"))
+    known = {
+        "name": str(adapter),
+        "type": config.peft_type.value,
+        "trained_on": config.base_model_name_or_path,
+        "sha256": file_hashes(files),
+    }
+    return wrapped.get_base_model().eval(), known
+
+
+def _adapter_folder(adapter: str | Path) -> Path:
+    """Return the folder of an adapter, fetched from the hub where it is not here."""
+    folder = Path(adapter)
+    if not folder.is_dir():
+        from huggingface_hub import snapshot_download
+
+        try:
+            folder = Path(snapshot_download(str(adapter), allow_patterns=["adapter_*"]))
+        except Exception as error:
+            raise ValueError(
+                f"adapter {str(adapter)!r} is neither a folder here nor on the hub ({one_line(error)}); expected what PEFT's "
+                "save_pretrained wrote"
+            ) from error
+    if not (folder / "adapter_config.json").exists():
+        raise ValueError(f"adapter {adapter}: no adapter_config.json there; expected what PEFT's save_pretrained wrote")
+    return folder
