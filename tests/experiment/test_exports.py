@@ -186,7 +186,7 @@ def test_the_command_says_how_counters_and_dropouts_bear_on_the_versions(small: 
     )
     assert said.exit_code == 0
     assert said.stdout == f"{tmp_path / 'out'}: 3 versions in 2 orders each, 6 places\n"
-    assert "counter n runs version n mod 3" in said.stderr
+    assert "Place n runs version n mod 3" in said.stderr
     assert "dropouts can unbalance the versions" in said.stderr
     assert "6 places" in (tmp_path / "out" / "README.md").read_text()
     again = CliRunner().invoke(

@@ -191,6 +191,7 @@ def test_exports_hold_each_list_once(platform: str, tmp_path: Path) -> None:
     exported = export(made, platform, tmp_path / "out")
     assert (exported.versions, exported.orders, exported.places) == (1, 12, 12)
     assert any(sentence.startswith("Lists go out in turn") for sentence in exported.loses)
+    assert exported.turns.startswith("Place n runs list n")
     with pytest.raises(ValueError, match=r"orders is 3 beside design.lists; expected none"):
         export(made, platform, tmp_path / "other", 3)
 
