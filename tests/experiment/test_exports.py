@@ -23,6 +23,7 @@ from gardenpath.experiment.event_tables import tables_of
 from gardenpath.experiment.platforms.exporting import Place, places
 from gardenpath.experiment.platforms.native import records
 from gardenpath.experiment.platforms.page import exported
+from gardenpath.experiment.recruitment import online_section
 from gardenpath.experiment.script import Placed
 from gardenpath.experiment.session_folders import read_files, read_records, write_record
 
@@ -118,7 +119,7 @@ def test_a_platform_that_is_not_there_is_refused_with_those_that_are(small: stud
 def test_each_place_runs_the_order_that_the_server_would_draw(small: study.Study) -> None:
     files = experiment.version_files(small)
     drawn = places(files, 3)
-    held = json.loads(json.dumps(exported(files, drawn, small.online)))
+    held = json.loads(json.dumps(exported(files, drawn, online_section(small))))
     assert [held["versions"][version]["name"] for version, _, _ in held["places"][:4]] == [
         "E1-V1",
         "E1-V2",
