@@ -603,6 +603,7 @@ class FiguresSection:
 EVERY_TIME = (0.0, float("inf"))  # a band of reading times (ms) that leaves none out
 FOLLOWING, CUMULATIVE = "following", "cumulative"
 COVARIATES = ("log_trial", "position")
+RATINGS = ("z", "rating")  # standardised within participants, or as given
 
 
 def region_after(region: str, words: int, kind: str = FOLLOWING) -> str:
@@ -643,6 +644,7 @@ class AnalysisSection:
     remove_outliers: bool = True
     regions: str = FOLLOWING
     covariates: tuple[str, ...] = COVARIATES
+    rated: str = RATINGS[0]
     figures: FiguresSection = field(default_factory=FiguresSection)
     exclude: ExcludeSection = field(default_factory=ExcludeSection)
     smallest: dict[str, SmallestEntry] = field(default_factory=dict)
@@ -665,6 +667,7 @@ class AnalysisSection:
         _expect(
             not unknown, f"covariates names {', '.join(unknown)}; expected some of {', '.join(COVARIATES)}, or none"
         )
+        _expect(self.rated in RATINGS, f"rated is {self.rated!r}; expected {RATINGS[0]!r} or {RATINGS[1]!r}")
         policies = ("declared", "maximal", "parsimonious")
         _expect(self.policy in policies, f"policy is {self.policy!r}; expected one of {', '.join(policies)}")
         _expect_smallest(self.smallest)

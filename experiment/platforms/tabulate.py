@@ -77,7 +77,7 @@ def tabulate(
     for table in ("readings", "responses", "sessions", "demographics"):
         table_rows = [row for _, of in rows for row in of[table]]
         if table_rows or table != "demographics":
-            made[table] = frame(table, table_rows, made.get("conditions"))
+            made[table] = frame(table, [({}, table_rows)], made.get("conditions"))
     if shown is not None:
         covered = coverage(shown.files.values(), judged_in(made["responses"], made["sessions"]))
         made |= {} if covered is None else {"coverage": covered}
