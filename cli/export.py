@@ -44,8 +44,5 @@ def command(study_file: Path, platform: str, orders: int | None, out: Path, forc
     click.echo(
         f"{out}: {versions} in {options.count(result.orders, 'order')} each, {options.count(result.places, 'place')}"
     )
-    options.talk(
-        f"counter n runs version n mod {result.versions} in its order n div {result.versions}; "
-        f"a number from {result.places} on begins again at 0"
-    )
+    options.talk(f"{result.turns} A number from {result.places} on begins again at 0.")
     options.talk(f"dropouts can unbalance the versions; {out / 'README.md'} says how, and what to do")

@@ -135,11 +135,12 @@ def _check_needs(plan: study.Study, tasks: Tasks, versions: Sequence[Version]) -
 
 def _check_order(plan: study.Study, version: Version) -> None:
     """Draw one order, or one of each list, so that rules which cannot hold are refused before anybody comes."""
-    try:
-        for slot in range(len(version.lists) or 1):
+    for slot in range(len(version.lists) or 1):
+        try:
             version.drawn(slot)
-    except ValueError as error:
-        raise study.DataError(f"{plan.path}: ordering, version {version.experiment}-{version.id}: {error}") from None
+        except ValueError as error:
+            which = f"{version.experiment}-{version.id}{f', list {slot}' if version.lists else ''}"
+            raise study.DataError(f"{plan.path}: ordering, version {which}: {error}") from None
 
 
 def _paradigms(version: Version, materials: Materials) -> tuple[Paradigm, ...]:

@@ -22,7 +22,7 @@ from .gorilla import export as gorilla
 from .jatos import export as jatos
 from .jspsych import export as jspsych
 from .pcibex import export as pcibex
-from .places import Place, places
+from .places import Place, places, turns
 from .psychopy import export as psychopy
 
 
@@ -58,11 +58,12 @@ __all__ = ["EXPORTS", "Export", "Exported", "Place", "export", "places"]
 
 @dataclass(frozen=True)
 class Exported:
-    """What an export holds, and what its platform cannot do of the study's procedure, a sentence each."""
+    """What an export holds, which place a counter leads to, and what the platform cannot do of the procedure, a sentence each."""
 
     versions: int
     orders: int
     places: int
+    turns: str
     loses: tuple[str, ...]
 
 
@@ -97,7 +98,7 @@ def export(plan: study.Study, platform: str, out: str | Path, orders: int | None
         made[platform].write(files, drawn, target, online_section(plan))
     screened = [QUOTAS] if any(one.quotas for one in plan.procedure.screener) else []
     loses = [*made[platform].loses(files), *screened, *([LISTS] if lists else [])]
-    return Exported(len(files), orders, len(drawn), tuple(loses))
+    return Exported(len(files), orders, len(drawn), turns(files), tuple(loses))
 
 
 @contextmanager

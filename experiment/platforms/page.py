@@ -13,7 +13,7 @@ from gardenpath import study
 from ..players.web.built import page_folder
 from ..recruitment import PLATFORMS, ending
 from ..versions import VersionFile
-from .places import Place
+from .places import Place, turns
 
 ID = "{id}"  # stands in an address for the participant's id, which the page puts there
 ENDINGS = ("refused", "unsuitable", "screened_out", "withdrawn", "unsent", "handed_over", "finished", "open_elsewhere")
@@ -30,7 +30,8 @@ def filled_in(name: str, files: Sequence[VersionFile] = (), places: Sequence[Pla
         "names": ", ".join(sorted(file.name for file in files)),
         "versions": str(len(files)),
         "places": str(len(places)),
-        "orders": str(len(places) // len(files)),
+        "orders": str(max((place.slot for place in places), default=-1) + 1),
+        "turns": turns(files),
         **more,
     }
     return re.sub("@([a-z]+)@", lambda blank: values[blank[1]], text)

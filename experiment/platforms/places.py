@@ -51,5 +51,13 @@ def places(files: Sequence[VersionFile], orders: int) -> list[Place]:
     ]
 
 
+def turns(files: Sequence[VersionFile]) -> str:
+    """Return which place a platform's counter leads to, in a sentence."""
+    if any(file.version.lists for file in files):
+        return "Place n runs list n: the first of each version in the order of their names, then the second of each, and so on."
+    number = len(files)
+    return f"Place n runs version n mod {number} in its order n div {number}; the versions come in the order of their names."
+
+
 def _named(files: Iterable[VersionFile]) -> list[VersionFile]:
     return sorted(files, key=lambda file: file.name)

@@ -72,7 +72,7 @@ class Arrivals:
         if arrival.preview is not None:
             return self._preview(connection, arrival, *arrival.preview)
         earlier = self._earlier(connection, arrival)
-        if earlier and earlier[-1].finished is None and not self._may_leave(connection, earlier[-1]):
+        if earlier and earlier[-1].finished is None and not self._may_leave(connection, earlier):
             return self._resume(connection, earlier[-1], arrival)
         if arrival.participant is not None:
             if (reason := departed(connection, arrival.participant)) == "screened_out" and arrival.person:
@@ -111,10 +111,10 @@ class Arrivals:
         query = sa.select(SESSIONS).where(theirs, REAL, SESSIONS.c.withdrawn.is_(None)).order_by(SESSIONS.c.ordinal)
         return connection.execute(query).all()
 
-    def _may_leave(self, connection: sa.Connection, row: Row) -> bool:
-        """Whether the person may go on with another list, where one was left too long ago."""
-        expired = row.seen <= self._leases.oldest_resumable()
-        return expired and bool(self._files.file(connection, row.version_sha256).version.lists)
+    def _may_leave(self, connection: sa.Connection, earlier: Sequence[Row]) -> bool:
+        """Whether the person may go on with another list, where the last one was left too long ago."""
+        expired = earlier[-1].seen <= self._leases.oldest_resumable() and len(earlier) < self.rules.sessions
+        return expired and bool(self._files.file(connection, earlier[-1].version_sha256).version.lists)
 
     def _assign(self, connection: sa.Connection, arrival: Arrival, earlier: Sequence[Row]) -> Opened:
         files = {name: self._files.file(connection, sha) for name, sha in published_versions.active(connection).items()}

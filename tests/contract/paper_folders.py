@@ -96,12 +96,12 @@ def pairs(folder: Path, otherwise: Mapping[str, str] = OTHERWISE) -> None:
 
 
 def take(folder: Path, text: str, *places: str) -> None:
-    """Write STUDY, and in each place what six simulated people do in it."""
+    """Write STUDY, and in each place what six simulated people do in it, of small lists in three each."""
     (folder / "STUDY").write_text(text, encoding="utf-8")
     plan = study.load(folder / "STUDY")
     versions, effects = experiment.version_files(plan), experiment.Effects(terms=plan.simulate)
     for seed, place in enumerate(places, start=1):
-        experiment.simulate(versions, folder / place, participants=6, seed=seed, effects=effects)
+        experiment.simulate(versions, folder / place, participants=6, sessions=3, seed=seed, effects=effects)
 
 
 def blimp_nl(folder: Path) -> None:
@@ -113,7 +113,7 @@ def blimp(folder: Path) -> None:
     """With people's choices, and what another program says of a model at three sizes of its training data."""
     pairs(folder)
     choosing = STUDY.replace('show = "centred"\nask = ["rating"]', 'show = "with_task"\nask = ["choice"]')
-    take(folder, choosing.replace("versions = 2", 'versions = 2\ntrial = "pair"'), "A", "B")
+    take(folder, choosing.replace("versions = 2", 'lists = { items = 4, readers = 2 }\ntrial = "pair"'), "A", "B")
     chance, shown = random.Random(1), stimuli.read(folder / "ITEMS").items
     runs = {"lstm-1M": 1, "lstm-2M": 2, "lstm-4M": 4, "lstm": 83}
     for name, size in runs.items():

@@ -23,6 +23,7 @@ from gardenpath.experiment.event_tables import tables_of
 from gardenpath.experiment.platforms.exporting import Place, places
 from gardenpath.experiment.platforms.native import records
 from gardenpath.experiment.platforms.page import exported
+from gardenpath.experiment.recruitment import online_section
 from gardenpath.experiment.script import Placed
 from gardenpath.experiment.session_folders import read_files, read_records, write_record
 
@@ -118,7 +119,7 @@ def test_a_platform_that_is_not_there_is_refused_with_those_that_are(small: stud
 def test_each_place_runs_the_order_that_the_server_would_draw(small: study.Study) -> None:
     files = experiment.version_files(small)
     drawn = places(files, 3)
-    held = json.loads(json.dumps(exported(files, drawn, small.online)))
+    held = json.loads(json.dumps(exported(files, drawn, online_section(small))))
     assert [held["versions"][version]["name"] for version, _, _ in held["places"][:4]] == [
         "E1-V1",
         "E1-V2",
@@ -186,7 +187,7 @@ def test_the_command_says_how_counters_and_dropouts_bear_on_the_versions(small: 
     )
     assert said.exit_code == 0
     assert said.stdout == f"{tmp_path / 'out'}: 3 versions in 2 orders each, 6 places\n"
-    assert "counter n runs version n mod 3" in said.stderr
+    assert "Place n runs version n mod 3" in said.stderr
     assert "dropouts can unbalance the versions" in said.stderr
     assert "6 places" in (tmp_path / "out" / "README.md").read_text()
     again = CliRunner().invoke(

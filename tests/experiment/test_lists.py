@@ -16,6 +16,9 @@ from gardenpath.experiment.platforms.exporting import export
 from gardenpath.experiment.players.lab import reservations
 from gardenpath.experiment.server.arrivals import Arrival
 from gardenpath.experiment.server.dashboard import Dashboard
+from gardenpath.experiment.server.database import sqlite_url
+from gardenpath.experiment.server.routes import open_store
+from gardenpath.experiment.server.rules import Refused
 from gardenpath.experiment.sessions import Session
 
 from .conftest import BOTH, ROBOT_KEY, Clock, Running, new_database, serve
@@ -153,6 +156,16 @@ def test_a_page_gets_its_own_list_and_no_other_sentence(tmp_path: Path, clock: C
     assert len({trial["trial"] for trial in session["script"]["trials"]}) == EACH + 1
 
 
+def test_who_has_left_the_last_list_is_given_neither_another_nor_the_code(tmp_path: Path, clock: Clock) -> None:
+    made = stated(tmp_path, sessions=1)
+    store = open_store(made, experiment.version_files(made), sqlite_url(tmp_path / "study.sqlite"), clock=clock)
+    store.open(Arrival("anna"))
+    clock.pass_minutes(60 * 25)
+    with pytest.raises(Refused) as refused:
+        store.open(Arrival("anna"))
+    assert refused.value.reason == "expired"
+
+
 def test_robots_of_a_simulation_take_several_lists(tmp_path: Path) -> None:
     files = experiment.version_files(stated(tmp_path))
     taken = experiment.simulate(files, tmp_path / "sim", participants=6, seed=1, sessions=3)
@@ -191,6 +204,7 @@ def test_exports_hold_each_list_once(platform: str, tmp_path: Path) -> None:
     exported = export(made, platform, tmp_path / "out")
     assert (exported.versions, exported.orders, exported.places) == (1, 12, 12)
     assert any(sentence.startswith("Lists go out in turn") for sentence in exported.loses)
+    assert exported.turns.startswith("Place n runs list n")
     with pytest.raises(ValueError, match=r"orders is 3 beside design.lists; expected none"):
         export(made, platform, tmp_path / "other", 3)
 
