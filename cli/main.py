@@ -23,6 +23,7 @@ COMMANDS = (
     "collect",
     "score",
     "evaluate",
+    "judge",
     "analyse",
     "align",
     "report",

@@ -18,6 +18,7 @@ from gardenpath.study.formula_columns import accuracy_of, questions, usable_fact
 from gardenpath.study.schemas import Column
 from gardenpath.study.screens import Form
 
+from .list_coverage import Judged, coverage, judged_in
 from .records import record_of
 from .script import Placed
 from .sessions import Event, Session, SessionRecord, sifted, steps_of
@@ -70,6 +71,7 @@ def parts_of(
     shown = {sha256: [ShownTrial.of(trial) for trial in file.version.trials] for sha256, file in files.items()}
     sessions: list[pd.DataFrame] = []
     tallies: list[pd.DataFrame] = []
+    judged, ran = Judged(), dict[str, VersionFile]()
     made: list[Rows] = []
     read = waiting_rows = 0
     with TemporaryFile() as waiting:
@@ -81,6 +83,7 @@ def parts_of(
                 made[:] = [rows for rows in made if _fits(rows)]
                 frames = _frames(made)
             sessions.append(frames.pop("sessions"))
+            judged.update(judged_in(frames["responses"], sessions[-1]))
             tallies.append(questions(frames["responses"]))
             pickle.dump(frames.pop("responses"), waiting)
             made.clear()
@@ -88,6 +91,7 @@ def parts_of(
 
         for record in records:
             sha256 = record.session.version_sha256
+            ran[record.session.version] = files[sha256]
             if (rows := _made(record, files[sha256], shown[sha256])) is not None:
                 made.append(rows)
                 waiting_rows += sum(len(of) for table in ("readings", "responses") for _, of in rows[table])
@@ -105,7 +109,8 @@ def parts_of(
         for _ in tallies:
             responses = with_formula_columns(pickle.load(waiting), conditions=conditions, accuracy=accuracy)
             yield {"responses": study.check(responses, "responses")}
-    yield {"sessions": study.check(recorded, "sessions")}
+    covered = coverage([*files.values(), *ran.values()], judged)
+    yield {"sessions": study.check(recorded, "sessions"), **({} if covered is None else {"coverage": covered})}
 
 
 def _made(record: SessionRecord, file: VersionFile, shown: Sequence[ShownTrial]) -> Rows | None:
