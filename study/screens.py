@@ -484,7 +484,7 @@ class Event:
 # ------------------------------------------------------------------------------------------------------------ records
 
 
-@dataclass  # as events are
+@dataclass(unsafe_hash=True)  # nobody changes it; not frozen as events are not
 class WordRecord:
     """A word that was read, times in ms: `rt` from the press before, `rt_onset` from the frame that painted the word.
 

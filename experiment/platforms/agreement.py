@@ -3,6 +3,7 @@
 import logging
 import unicodedata
 from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from gardenpath import study
@@ -48,6 +49,42 @@ class Known:
         return {
             (id, name): len(text.words()) for id, item in self.items.items() for name, text in item.sentences.items()
         }
+
+    def counted(self, sessions: Sequence[ImportedSession]) -> list[ImportedSession]:
+        """Return sessions whose words are counted from 0 or 1, by whichever of these alone all texts of their file stand in their
+        sentences; as they are where the mapping states the number, or the texts do not decide.
+        """
+        firsts = {
+            where: self._first_word(s for s in sessions if s.where == where) for where in {s.where for s in sessions}
+        }
+        for where, first in firsts.items():
+            if first is not None:
+                log.info(
+                    "%s: by its texts, and those of the materials, a sentence's first word has the number %d",
+                    where,
+                    first,
+                )
+        return [session if (n := firsts[session.where]) is None else session.counted_from(n) for session in sessions]
+
+    def _first_word(self, sessions: Iterable[ImportedSession]) -> int | None:
+        """Return the one number of a first word that fits every text of a file; None where it is stated, or none or both do."""
+        texts = {
+            (self.items[trial.item].sentences[trial.condition], word.word + session.counting.first, _same(word.text))
+            for session in sessions
+            if session.counting is not None and not session.counting.stated
+            for trial in session.trials
+            if trial.item in self.items and trial.condition in self.items[trial.item].sentences
+            for record in trial.records
+            for word in record.words
+            if word.text is not None and word.word != NOWHERE
+        }
+        shown = {sentence: [_same(word) for word in sentence.shown()] for sentence, _, _ in texts}
+        fit = [
+            first
+            for first in (0, 1)
+            if all(n >= first and shown[s][n - first : n - first + 1] == [t] for s, n, t in texts)
+        ]
+        return fit[0] if texts and len(fit) == 1 else None
 
     def placed(self, trial: ImportedTrial) -> ImportedTrial:
         """Return a trial with item and condition, where the file has its sentence alone and one item has that."""

@@ -54,7 +54,9 @@ class ImportedTrial:
 
 @dataclass(frozen=True)
 class Counting:
-    """The number that a file gives to a sentence's first word: as the mapping states, or else by the smallest that there is."""
+    """The number that a file gives to a sentence's first word: as the mapping states, or else the smallest that there is, which may
+    be any number until the materials have decided.
+    """
 
     first: int
     stated: bool
@@ -85,6 +87,20 @@ class ImportedSession:
     refresh_hz: float | None = None
     counting: Counting | None = None
     demographics: Mapping[str, str] = field(default_factory=dict)
+
+    def counted_from(self, first: int) -> "ImportedSession":
+        """Return the session with its words counted from another number of a sentence's first word."""
+        assert self.counting is not None
+        by = self.counting.first - first
+
+        def moved(word: WordRecord) -> WordRecord:
+            return word if word.word == NOWHERE else replace(word, word=word.word + by)
+
+        trials = tuple(
+            replace(trial, records=tuple(replace(r, words=tuple(map(moved, r.words))) for r in trial.records))
+            for trial in self.trials
+        )
+        return replace(self, trials=trials, counting=Counting(first, stated=True))
 
 
 def timed(texts: Iterable[str | None], times: Iterable[float | None]) -> tuple[WordRecord, ...]:

@@ -23,8 +23,13 @@ DATE = re.compile(rf"\d\d?[-/ ]({MONTHS})|({MONTHS})[-/ ]\d\d", re.I)
 def check_counting(sessions: Sequence[ImportedSession], lengths: Mapping[tuple[str, str], int]) -> None:
     """Raise `DataError` where nothing says which words the numbers of a file mean; `lengths` are those of the sentences known."""
     counted = {session.counting.first: session.where for session in sessions if session.counting}
+    stated = all(session.counting.stated for session in sessions if session.counting)
     state = "state in the mapping which number the first word of a sentence has:  first_word = 1  or  first_word = 0"
-    if len(counted) > 1:
+    if not stated and (odd := sorted(counted.keys() - {0, 1})):
+        raise study.DataError(
+            f"{counted[odd[0]]}: positions of words begin at {odd[0]}, and no materials have its texts at them; {state}"
+        )
+    if len(counted) > 1 and not stated:
         said = " and ".join(f"at {first} in {where}" for first, where in counted.items())
         raise study.DataError(f"positions of words begin {said}; {state}")
     words = [(s, t, word) for s in sessions if s.counting for t in s.trials for r in t.records for word in r.words]

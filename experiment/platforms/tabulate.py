@@ -53,7 +53,7 @@ def tabulate(
             f"{nameless.where}: names sentences and no items; give the materials they are from (--materials)"
         )
     known = Known.of(shown)
-    sessions = without_negative_times(sessions)
+    sessions = known.counted(without_negative_times(sessions))
     check_counting(sessions, known.lengths())
     sessions = completed(sessions, len(known.items), name)
     say_repeated(sessions, name)

@@ -89,9 +89,11 @@ def test_every_call_is_described_and_every_answer_fits(running: Running, opened:
         client.post(f"{path}/screener", json={"answers": {}}, headers=token), "/api/sessions/{session}/screener", "post"
     )
     fits(client.post(f"{path}/complete", json={"events": 9}, headers=token), "/api/sessions/{session}/complete", "post")
+    fits(client.get("health"), "/health", "get")
     fits(client.post(f"{path}/withdraw", json={}, headers=token), "/api/sessions/{session}/withdraw", "post")
     served = {
         "/api/openapi.json",
+        "/health",
         "/api/sessions",
         *(f"/api/sessions/{{session}}/{call}" for call in ("events", "heartbeat", "screener", "complete", "withdraw")),
     }

@@ -394,8 +394,9 @@ def collected(form: Form, lines: list[Cells], platform: str, folder: Path) -> Ou
     return Outcome(rows, said.messages)
 
 
-def bare(name: str, rows: list[dict[str, Any]], conditions: object = None) -> list[dict[str, Any]]:
+def bare(name: str, groups: list[Any], conditions: object = None) -> list[dict[str, Any]]:
     """Return rows as they are, which are most of the time a table takes; two that share a key are refused as ever."""
+    rows: list[dict[str, Any]] = [{**shared, **row} for shared, of in groups for row in of]
     keys = {tuple(row[column] for column in study.TABLES[name].key) for row in rows}
     if len(keys) < len(rows):
         raise study.DataError(f"table {name}: rows share a key")

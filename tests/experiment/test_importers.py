@@ -87,6 +87,24 @@ def test_where_numbers_do_not_say_which_word_the_mapping_is_asked(tmp_path: Path
         read_words(tmp_path, [0, 1], first=1)
 
 
+@pytest.mark.parametrize("first", [0, 1])
+def test_texts_of_the_materials_say_from_which_number_words_count(
+    first: int, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Whatever word is the first of which there is a row."""
+    for begin in (1, 2):
+        texts = FIVE[begin:]
+        positions = [n + first for n in range(begin, len(FIVE))]
+        readings = read_words(tmp_path, positions, texts)["readings"]
+        assert list(zip(readings["word"], readings["text"], strict=True)) == [*enumerate(FIVE)][begin:]
+    assert f"by its texts, and those of the materials, a sentence's first word has the number {first}" in caplog.text
+
+
+def test_texts_that_stand_nowhere_leave_the_question(tmp_path: Path) -> None:
+    with pytest.raises(study.DataError, match="positions of words begin at 3, and no materials have its texts at them"):
+        read_words(tmp_path, [3, 4], ["come,", "you"][::-1])
+
+
 def test_files_that_count_from_different_numbers_are_asked_about(tmp_path: Path) -> None:
     (tmp_path / "data").mkdir()
     for name, first in {"a": 0, "b": 1}.items():

@@ -1,6 +1,7 @@
 """Tables are checked column by column, and every fault of a table is named at once."""
 
 import csv
+import io
 from pathlib import Path
 
 import pandas as pd
@@ -208,6 +209,17 @@ def test_no_text_of_a_csv_file_begins_a_formula_and_each_comes_back(tmp_path: Pa
     assert dangerous == ["-1.5", "+3", "-1e3"], "numbers alone"
     assert written[0] == "'=HYPERLINK(1)"
     assert study.table_files.read(tmp_path, "conditions")["level"].tolist() == levels
+
+
+def test_a_csv_table_is_what_pythons_own_writer_makes_of_its_rows(tmp_path: Path) -> None:
+    levels = ["plain", 'a "quoted" word', "one, two", "two\nlines", " ", "1.5", "Ωmega"]
+    frame = pd.DataFrame({"paradigm": "p", "condition": list("abcdefg"), "factor": "f", "level": levels})
+    path = study.table_files.write(frame, "conditions", tmp_path, command="by hand")
+    expected = io.StringIO(newline="")
+    csv.writer(expected, lineterminator="\n").writerows([frame.columns, *frame.itertuples(index=False)])
+    assert path.read_bytes().decode() == expected.getvalue()
+    returned = study.table_files.write(frame.assign(level="a\rb"), "conditions", tmp_path, command="by hand")
+    assert study.table_files.read(returned, "conditions")["level"].tolist() == ["a\nb"] * 7
 
 
 def test_numbers_stay_as_they_are(tmp_path: Path) -> None:

@@ -46,7 +46,8 @@ def read(source: Source, mapping: ColumnMapping | None) -> list[ImportedSession]
     _check_columns(source, list(rows[0])[1:], mapping)
     rows = mapping.prepare(rows, source.name)
     faults: list[str] = []
-    count = counting(source.name, rows, mapping)
+    texts = any(mapping.text(row, "text") is not None for row in rows)
+    count = counting(source.name, rows, mapping, texts=texts)
     sessions = [
         _session(source.name, name, sat, mapping, faults, count)
         for name, sat in _by(rows, mapping, "session", "participant")
@@ -144,18 +145,22 @@ def _by(rows: Sequence[Row], mapping: ColumnMapping, *names: str) -> list[tuple[
     return list(grouped.items())
 
 
-def counting(where: str, rows: Sequence[Row], mapping: ColumnMapping) -> Counting:
-    """Return how the file numbers words; raises `DataError` where its smallest number does not say it, nor the mapping."""
+def counting(where: str, rows: Sequence[Row], mapping: ColumnMapping, *, texts: bool = False) -> Counting:
+    """Return how the file numbers words; raises `DataError` where its smallest number does not say it, nor the mapping.
+
+    Of a file with `texts` the materials may say it later.
+    """
     if mapping.first_word is not None or "word" not in mapping.columns:
         return Counting(mapping.first_word or 0, stated=True)
     read = (row for row in rows if not any(rule.where and matches(row, rule.where) for rule in mapping.answers))
     first = min((n for row in read if (n := as_number(mapping.text(row, "word"))) is not None), default=0)
-    if first not in (0, 1):
+    if first not in (0, 1) and not texts:
         raise study.DataError(
             f"{where}: positions of words (column {mapping.columns['word']!r}) begin at {first:g}; state in the mapping which "
             "number the first word of a sentence has:  first_word = 1  or  first_word = 0"
         )
-    log.info("%s: positions of words begin at %d, which is taken for each sentence's first word", where, first)
+    if first in (0, 1):
+        log.info("%s: positions of words begin at %d, which is taken for each sentence's first word", where, first)
     return Counting(int(first), stated=False)
 
 
