@@ -124,11 +124,12 @@ def method_length_bias(judgments: pd.DataFrame) -> pd.DataFrame:
         {**dict(zip(by, place, strict=True)), **leaning(judged, judged["longer"])}
         for place, judged in judgments.groupby(by, sort=False)
     ]
-    table = pd.DataFrame(rows)
+    table = pd.DataFrame(rows, columns=TABLES["method_length_bias"].names).astype({"r": "float64", "p": "float64"})
     counts = dict.fromkeys(("n", "ties", "unequal"), "sum")
     how = {**counts, "mean_difference": "mean"}
     means = _means(table, ASKED, how, "r")
     single = table[~table.set_index(ASKED).index.isin(means.set_index(ASKED).index)]
+    means["note"] = means["r"].isna().map({True: "No correlation under any template.", False: ""})
     parts = [table, means]
     if len(set(table["model"])) > 1:
         each = pd.concat([single, means])
