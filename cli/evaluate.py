@@ -115,11 +115,11 @@ def command(
     accuracy_correlations, which has people's accuracies too. Groups of paradigms or items are in group_accuracies.
 
     Of several languages there are means over languages, the best model of each, and with --languages curves over frequency;
-    with --scores what differences depend on, among them columns distance, congruent and incongruent of the items.
+    with --scores what differences depend on, among them distance and attractors in columns of the items, as MultiBLiMP has them.
     """
     import pandas as pd
 
-    from gardenpath import analysis, lmscore, study
+    from gardenpath import analysis, lmscore, stimuli, study
     from gardenpath.analysis.comparing import all_comparisons
     from gardenpath.study.table_files import refuse_tables
 
@@ -140,8 +140,8 @@ def command(
         scores=pd.concat([study.read(folder, "sentence_scores") for folder in scores]) if scores else None,
         halves=_halves(read, between) if between else {},
         runs=pd.read_csv(runs) if runs else None,
-        languages=pd.read_csv(languages, dtype=str) if languages else None,
-        covariates=_covariates(read),
+        languages=_languages(languages) if languages else None,
+        covariates=stimuli.covariates_of(read),
     )
     parts, described, noise, stages = [], [], {}, {}
     for name, revision in itertools.product(models, scoring.revisions or (None,)):
@@ -193,13 +193,14 @@ def _halves(materials: "Materials", column: str) -> dict[str, str]:
     return halves
 
 
-def _covariates(materials: "Materials") -> "pd.DataFrame":
-    """Return the columns of the items that differences in score may depend on, where they have them."""
+def _languages(path: Path) -> "pd.DataFrame":
+    """Return a table of languages by the tags that materials have: nl for nld."""
     import pandas as pd
 
-    table = pd.DataFrame([{"item": item.id, **item.extra} for item in materials.items])
-    known = [name for name in ("distance", "congruent", "incongruent") if name in table]
-    return table[["item"]].join(table[known].apply(pd.to_numeric, errors="coerce"))
+    from gardenpath.stimuli.formats.multiblimp import tongue
+
+    table = pd.read_csv(path, dtype=str)
+    return table.assign(language=table["language"].map(tongue, na_action="ignore")) if "language" in table else table
 
 
 def _print(

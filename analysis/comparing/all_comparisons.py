@@ -71,7 +71,7 @@ def compared(pairs: pd.DataFrame, beside: Beside, *, seed: int = 1) -> dict[str,
         tests = [proportion_tests(grouped, beside.halves, over=over, seed=seed) for over in ("pairs", "paradigms")]
         tables["proportion_tests"] = check(pd.concat(tests, ignore_index=True), "proportion_tests")
         tables["group_differences"] = group_differences(grouped, beside.halves)
-    return tables | _over_languages(pairs, beside)
+    return tables | _over_languages(pairs, beside, seed)
 
 
 def judged(
@@ -113,13 +113,13 @@ def _by_phenomenon(pairs: pd.DataFrame, people: pd.DataFrame | None) -> dict[str
     return {str(name): float(shares.mean()) for name, shares in of.items() if shares.notna().all()}
 
 
-def _over_languages(pairs: pd.DataFrame, beside: Beside) -> dict[str, pd.DataFrame]:
+def _over_languages(pairs: pd.DataFrame, beside: Beside, seed: int) -> dict[str, pd.DataFrame]:
     if "language" not in pairs:  # earlier tables do not say it
         return {}
     spoken = pairs.dropna(subset="language")
     if beside.languages is None and spoken["language"].nunique() < 2:
         return {}
-    tables = by_language(spoken, beside.languages)
+    tables = by_language(spoken, beside.languages, seed=seed)
     if beside.scores is not None:
         tables["delta_regressions"] = delta_regression(spoken, beside.scores, beside.languages, beside.covariates)
     return tables

@@ -121,7 +121,7 @@ def usable(accuracies: pd.DataFrame, people: pd.DataFrame, baseline: str | None 
     rows = []
     for (measure, phenomenon), shares in over.groupby(["measure", "phenomenon"], sort=False):
         by_model = shares.groupby("model")["accuracy"].mean()
-        lowest = by_model.drop(baseline, errors="ignore").min()
+        lowest = by_model.drop([baseline], errors="ignore").min()
         shallow = by_model.get(baseline)
         estimate, differ = effects.get(phenomenon, (None, True))
         reasons = [

@@ -34,6 +34,7 @@ SECTIONS: Sequence[Callable[[Page], Section]] = (
     pair_sections.pairs,
     pair_sections.comparisons,
     judgment_sections.judgments,
+    pair_sections.languages,
 )
 APPENDIX: Sequence[Callable[[Page], Section]] = (
     effect_sections.models,

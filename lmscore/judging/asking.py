@@ -147,7 +147,8 @@ class Asking:
             encoder = prompted(self.model)
             before = added(encoder) if self.as_released else [] if self.turns.chat else [encoder.prefix]
             fed = [*before, *tokenized(encoder.tokenizer, prompt, special=self.turns.chat).ids]
-            texts = [_apart(encoder, fed, [variant]) for variant in flat]
+            pieces = encoder.tokenizer.get_vocab() if self.as_released else {}
+            texts = [_apart(encoder, fed, [variant], pieces.get(variant)) for variant in flat]
         return [self._fitting(text) for text in texts], owners
 
     def _spellings(self, template: Template, prompt: str) -> list[list[str]]:
@@ -270,9 +271,9 @@ def _rated(lps: Lps, order: str | None, template: Template, logits: Lps | None) 
 _SCORES = {"ab": _chosen, "choose": _chosen, "yes_no": _accepted, "rate": _rated}
 
 
-def _apart(encoder: Any, fed: Sequence[int], parts: Sequence[str]) -> Encoded:
-    """Return parts as tokens of each by itself, scored after `fed`, or after the first token where nothing is fed."""
-    ids = [i for part in parts for i in tokenized(encoder.tokenizer, part).ids]
+def _apart(encoder: Any, fed: Sequence[int], parts: Sequence[str], piece: int | None = None) -> Encoded:
+    """Return parts as tokens of each by itself, or a piece of the vocabulary, scored after what is fed or the first token."""
+    ids = [piece] if piece is not None else [i for part in parts for i in tokenized(encoder.tokenizer, part).ids]
     first = 0 if fed else 1
     scored = ids[first:]
     if not scored:

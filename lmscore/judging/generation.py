@@ -4,6 +4,7 @@ import itertools
 from collections.abc import Sequence
 from typing import Any
 
+from ..models import huggingface
 from ..models.interface import Model
 from ..tokens.continuations import prompted
 from ..tokens.encoding import tokenized
@@ -25,17 +26,24 @@ def generated(model: Model, prompts: Sequence[str]) -> list[str]:
     known: dict[tuple[int, ...], str] = {}
     ids = [tuple(tokenized(encoder.tokenizer, prompt, special=True).ids) for prompt in prompts]
     ends = sorted(encoder.ends)
-    settings = GenerationConfig(max_new_tokens=TOKENS, do_sample=False, eos_token_id=ends, pad_token_id=(*ends, 0)[0])
+    settings = GenerationConfig(
+        max_new_tokens=TOKENS,
+        eos_token_id=ends,
+        pad_token_id=(*ends, 0)[0],
+        do_sample=False,
+        num_beams=1,
+        repetition_penalty=1.0,  # what a model's own settings would change of the most probable tokens
+        no_repeat_ngram_size=0,
+    )
     for length, alike in itertools.groupby(sorted(set(ids), key=lambda each: (len(each), each)), key=len):
         group, size = [*alike], max(1, TOGETHER // length)
         for batch in (group[start : start + size] for start in range(0, len(group), size)):
             rows = torch.tensor(batch, device=network.device)
-            with torch.inference_mode():
+            with torch.inference_mode(), huggingface.quiet():
                 whole = network.network.generate(
                     input_ids=rows,
                     attention_mask=torch.ones_like(rows),
                     generation_config=settings,
-                    use_model_defaults=False,
                 )
             said = encoder.tokenizer.batch_decode(whole[:, length:], skip_special_tokens=True)
             known |= {each: " ".join(text.split()) for each, text in zip(batch, said, strict=True)}

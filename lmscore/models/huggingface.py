@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from gardenpath import study
+from ..cache.file_hashes import file_hashes
 
 if TYPE_CHECKING:
     from .causal import CausalModel
@@ -38,7 +38,7 @@ def described(model: "CausalModel | MaskedModel", **details: object) -> dict[str
     if folder.is_dir():
         weights = {p for p in folder.iterdir() if p.suffix in (".safetensors", ".bin")}
         decisive = sorted(weights | set(folder.glob("tokenizer.json")))
-        facts["sha256"] = {p.name: study.files.sha256(p) for p in decisive}
+        facts["sha256"] = file_hashes(decisive)
     return facts
 
 

@@ -41,8 +41,9 @@ def rating_correlations(table: pd.DataFrame) -> list[str]:
         if texts:
             whose = asked(str(prompt) if several else None)
             name = measure_name(str(measure))
+            raw = "raw " if set(rows.get("rated", ())) == {"rating"} else ""
             sentences.append(
-                f"{model} ({protocol}): correlation of {name} with mean ratings{whose} {'; '.join(texts)}."
+                f"{model} ({protocol}): correlation of {name} with mean {raw}ratings{whose} {'; '.join(texts)}."
             )
     return sentences
 
