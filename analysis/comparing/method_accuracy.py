@@ -124,7 +124,7 @@ def method_length_bias(judgments: pd.DataFrame) -> pd.DataFrame:
         {**dict(zip(by, place, strict=True)), **leaning(judged, judged["longer"])}
         for place, judged in judgments.groupby(by, sort=False)
     ]
-    table = pd.DataFrame(rows, columns=TABLES["method_length_bias"].names).astype({"r": "float64", "p": "float64"})
+    table = pd.DataFrame(rows, columns=TABLES["method_length_bias"].names)
     counts = dict.fromkeys(("n", "ties", "unequal"), "sum")
     how = {**counts, "mean_difference": "mean"}
     means = _means(table, ASKED, how, "r")
