@@ -3,11 +3,12 @@
     python benchmarks/lmscore_cpu.py [--blimp ../shared/data/blimp] [--pairs 1000] [--paradigm adjunct_island]
 
 GPT-2-small's shape with seeded random weights; its tokenizer is a byte-level BPE of 50,257 entries trained on BLiMP and
-seeded syllables. Pseudo-log-likelihoods (within words from left to right) are those of RoBERTa-base's shape over the same
-tokenizer, beside minicons at several batch sizes. Each system runs in a process of its own, warmed up on eight sentences;
-loading is outside the clock, tokenizing inside. Pairs come in random order; sorted by paradigm they have less padding
-where a system does not sort. Memory is the peak above what is held when loaded and warm. The others are those of the extra
-`benchmark`; one that is absent is left out. CPU-seconds of a busy machine vary by 10 to 20 %.
+seeded syllables. Two stages are `evaluate_in_stages` with bfloat16 first, beside float32 alone. Pseudo-log-likelihoods (within
+words from left to right) are those of RoBERTa-base's shape over the same tokenizer, beside minicons at several batch sizes.
+Each system runs in a process of its own, warmed up on eight sentences; loading is outside the clock, tokenizing inside. Pairs
+come in random order; sorted by paradigm they have less padding where a system does not sort. Memory is the peak above what is
+held when loaded and warm. The others are those of the extra `benchmark`; one that is absent is left out. CPU-seconds of a busy
+machine vary by 10 to 20 %.
 """
 
 import argparse
@@ -39,6 +40,7 @@ GOALS = {
     "random": [("ours", "lm-eval", 1.6), ("ours", "minicons", 2.8), ("ours:table", "lm-eval", 1.2)],
     "paradigm": [("ours", "lm-eval", 1.8)],
     "pll": [("ours:pll", "minicons:pll", 1.4)],
+    "stages": [("two stages", "float32", 1.8)],
 }
 MEMORY = 150  # MB above the weights
 Scorer = Callable[[Sequence[str]], list[float]]
@@ -213,6 +215,36 @@ def operations(folder: Path, texts: Sequence[str]) -> dict[str, float]:
     }
 
 
+def stages(folder: Path, texts: Sequence[str]) -> dict[str, object]:
+    """Return CPU-seconds of pairs in float32, in bfloat16 and in two stages, and verdicts that are not those of float32."""
+    from gardenpath import lmscore
+    from gardenpath.stimuli import Item, Materials, Paradigm, Sentence
+
+    members = zip(texts[::2], texts[1::2], strict=True)
+    items = [
+        Item(str(k), "blimp", {"grammatical": Sentence(good), "ungrammatical": Sentence(bad)})
+        for k, (good, bad) in enumerate(members)
+    ]
+    materials = Materials((Paradigm("blimp", "blimp"),), tuple(items))
+    exact, coarse = (lmscore.load(folder, device="cpu", dtype=dtype) for dtype in ("float32", "bfloat16"))
+    found: dict[str, object] = {}
+    ways = {
+        "float32": lambda some: lmscore.evaluate(some, exact),
+        "bfloat16": lambda some: lmscore.evaluate(some, coarse),
+        "two stages": lambda some: lmscore.evaluate_in_stages(some, exact, coarse),
+    }
+    verdicts = None
+    for name, way in ways.items():
+        way(Materials(materials.paradigms, materials.items[:8]))
+        start = time.process_time()
+        done = way(materials)
+        seconds = time.process_time() - start
+        pairs, facts = done if isinstance(done, tuple) else (done, {})
+        verdicts = pairs["correct"] if verdicts is None else verdicts
+        found[name] = {"cpu": seconds, "wrong": int((pairs["correct"] != verdicts).sum()), "facts": facts}
+    return found
+
+
 def matmul_peak() -> float:
     """Return the best rate of a float32 product of the trunk's shapes, in FLOP/s."""
     import torch
@@ -242,6 +274,8 @@ def child(system: str, folder: Path, texts: list[str], batch: int) -> dict[str, 
         return {"peak": matmul_peak()}
     if system == "operations":
         return dict(operations(folder, texts))
+    if system == "stages":
+        return stages(folder, texts)
     score = scorer(system, folder, batch)
     score(WARM)
     held = megabytes("VmRSS")
@@ -318,6 +352,22 @@ def compare_masked(texts: list[str], folder: Path, batches: Sequence[int]) -> di
     return speeds
 
 
+def compare_stages(texts: list[str], folder: Path) -> dict[str, float]:
+    """Print a table of ways to compute pairs and return sentences per CPU-second of each."""
+    found = run("stages", folder, texts, 0)
+    print(
+        f"\ntwo stages: {len(texts) // 2} pairs\n{'way':12} {'sentences/CPU-s':>15} {'verdicts not those of float32':>30}"
+    )
+    for name, one in found.items():
+        print(f"{name:12} {len(texts) / one['cpu']:15.1f} {one['wrong']:30}")
+    facts = found["two stages"]["facts"]
+    print(
+        facts.get("note")
+        or f"{facts['exact']} pairs in float32; wrong verdicts of the others at most {facts['wrong_at_most']}"
+    )
+    return {name: len(texts) / one["cpu"] for name, one in found.items()}
+
+
 def judge(speeds: dict[str, float], goals: Sequence[tuple[str, str, float]]) -> None:
     for ours_, other, goal in goals:
         if ours_ in speeds and other in speeds:
@@ -332,6 +382,7 @@ def main() -> None:
     parser.add_argument("--pairs", type=int, default=1000)
     parser.add_argument("--paradigm", default="adjunct_island", help="the whole of this paradigm too; '' for none")
     parser.add_argument("--pll-pairs", type=int, default=50, help="of the random pairs, for masked models; 0 for none")
+    parser.add_argument("--stage-pairs", type=int, default=5000, help="random pairs in two stages; 0 for none")
     parser.add_argument("--systems", nargs="+", default=[*OURS, *OTHERS], choices=[*OURS, *OTHERS])
     parser.add_argument("--batch", type=int, default=32, help="batch size of the others; 32 is their best")
     parser.add_argument("--seed", type=int, default=1)
@@ -353,6 +404,8 @@ def main() -> None:
         texts = [text for pair in read(options.blimp / f"{options.paradigm}.jsonl") for text in pair]
         few = [name for name in systems if name in ("ours", "lm-eval")]
         judge(compare(options.paradigm, texts, folder, few, options.batch, peak), GOALS["paradigm"])
+    if options.stage_pairs:
+        judge(compare_stages(sample(options.blimp, options.stage_pairs, options.seed), folder), GOALS["stages"])
     if options.pll_pairs:
         masked = make_masked_model(options.model.with_name(f"{options.model.name}-masked"), folder)
         batches = PLL_BATCHES if "minicons" in systems else ()

@@ -94,7 +94,8 @@ def evaluate_in_stages(
     noise = _noise(exact, rough, both, measures)
     share = len(_open(rough, both, noise)) / SAMPLE
     facts: dict[str, Any] = {"noise": noise, "within": {name: DEVIATIONS * sd for name, sd in noise.items()}}
-    facts["cost"] = rough_s / exact_s + share  # of computing everything exactly, as the sample tells
+    # What the rest costs in two stages, of computing it exactly, as the sample tells.
+    facts["cost"] = rough_s / exact_s + share + SAMPLE / (whole - SAMPLE)
     if facts["cost"] >= 1:
         note = (
             f"All pairs, {whole}, are computed exactly: on {SAMPLE} of them the coarse model took {rough_s / exact_s:.2f} of the "

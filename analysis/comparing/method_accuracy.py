@@ -129,6 +129,7 @@ def method_length_bias(judgments: pd.DataFrame) -> pd.DataFrame:
     how = {**counts, "mean_difference": "mean"}
     means = _means(table, ASKED, how, "r")
     single = table[~table.set_index(ASKED).index.isin(means.set_index(ASKED).index)]
+    means["note"] = means["r"].isna().map({True: "No correlation under any template.", False: ""})
     parts = [table, means]
     if len(set(table["model"])) > 1:
         each = pd.concat([single, means])

@@ -271,7 +271,7 @@ def _compared(won: "pd.Series[float]", base: "pd.Series[float]", draws: int, see
     row: dict[str, object] = {
         "n": len(both), "accuracy": both["won"].mean(), "accuracy_against": both["base"].mean(), "difference": gain.mean(),
         "paradigms": len(by_paradigm), "paradigm_difference": by_paradigm.mean(),
-        "note": f"No test over paradigms: {len(by_paradigm)}, under {FEW}." if len(by_paradigm) < FEW else "",
+        "note": _few(len(both), len(by_paradigm)),
     }  # fmt: skip
     for name, values in (("", gain), ("paradigm_", by_paradigm)):
         if len(values) >= FEW:
@@ -281,3 +281,9 @@ def _compared(won: "pd.Series[float]", base: "pd.Series[float]", draws: int, see
             p = reached / draws if reached else 1 / (draws + 1)
             row |= {f"{name}low": low, f"{name}high": high, f"{name}reached": reached, f"{name}p": p}
     return row
+
+
+def _few(pairs: int, paradigms: int) -> str:
+    if pairs < FEW:
+        return f"No test: {pairs} pairs, under {FEW}."
+    return f"No test over paradigms: {paradigms}, under {FEW}." if paradigms < FEW else ""

@@ -80,7 +80,12 @@ class Template:
         return _ENVIRONMENT.from_string(self.system), _ENVIRONMENT.from_string(self.user)
 
     def fill(self, *sentences: str) -> tuple[str, str]:
-        """Return what the system and the user say of the sentences."""
+        """Return what the system and the user say of the sentences.
+
+        >>> asked = Template("yes_no", "1", "Is this acceptable?\\n\\n{{ sentence }}", labels=("Yes", "No"))
+        >>> asked.fill("She slept.")
+        ('', 'Is this acceptable?\\n\\nShe slept.')
+        """
         values = dict(zip(TYPES[self.type], sentences, strict=True))
         system, user = self._compiled
         return system.render(values), user.render(values)

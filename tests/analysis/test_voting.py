@@ -190,6 +190,8 @@ def test_no_resample_at_nought_is_a_bound() -> None:
     assert table["p"].to_list() == [1 / 1001] * len(table)
     few = method_comparisons(made(3, paradigms=4)).iloc[0]
     assert few["note"] == "No test over paradigms: 4, under 10."
+    fewer = method_comparisons(made(3, paradigms=2, pairs=4)).iloc[0]
+    assert (fewer["note"], pd.isna(fewer["p"])) == ("No test: 8 pairs, under 10.", True)
     assert few[["paradigm_p", "paradigm_low", "paradigm_p_holm"]].isna().all()
 
 
@@ -254,6 +256,14 @@ def test_length_bias_is_scipys_and_that_of_the_pairs(judgments: pd.DataFrame) ->
     scores["condition"] = scores["condition"].str.removeprefix("tokens_")
     theirs = length_bias(lp[[name for name in TABLES["pairs"].names if name in lp]], scores).iloc[0]
     assert table.loc[("m", "lp", "none"), "r"] == pytest.approx(theirs["r"])
+
+
+def test_where_nothing_can_correlate_a_note_says_so(judgments: pd.DataFrame) -> None:
+    won = judgments[judgments["method"].isin(["lp", "yes_no"])].assign(correct=True, tie=False)
+    table = method_length_bias(won).set_index(["method", "template"])
+    assert table["r"].isna().all()
+    assert table.loc[("lp", "none"), "note"] == "No correlation: all pairs are won, or all are lost."
+    assert table.loc[("yes_no", "mean"), "note"] == "No correlation under any template."
 
 
 def test_groups_are_means_over_templates(judgments: pd.DataFrame) -> None:

@@ -69,3 +69,11 @@ def test_ties_are_said_to_count_half() -> None:
     rows += [rows[0] | {"phenomenon": "all", "paradigm": name} for name in ("mean", "pooled")]
     [sentence] = minimal_pairs.accuracies(pd.DataFrame(rows))
     assert "50.0% of 10 pairs, 10 of them ties, which count half (95% Wilson interval" in sentence
+
+
+def test_what_two_stages_leave_to_chance_is_told() -> None:
+    facts = {"pairs": 900, "exact": 600, "open": 88, "checked": 256, "noise": {"lp": 0.1}, "within": {"lp": 0.6}}
+    told = minimal_pairs.stages("m", {**facts, "wrong": {"lp": 1}, "wrong_at_most": {"lp": 0.0184}})
+    assert told[0] == "m, two stages: 600 of 900 pairs are computed exactly, 88 of them since bfloat16 leaves them open"
+    assert told[1].endswith("of 256 decided verdicts 1 are wrong, of the others at most 1.8% (95%)")
+    assert minimal_pairs.stages("m", {"note": "All of them."}) == ["m, two stages: All of them."]
