@@ -168,7 +168,18 @@ def test_a_word_without_a_score_stops_the_alignment(study: Path) -> None:
 
 
 def test_another_predictor_is_named_by_its_column(study: Path) -> None:
-    line = ["align", study / "tables", study / "scores", "-o", study / "r", "--no-slopes", "--lags", "0", "--folds", "2"]
+    line = [
+        "align",
+        study / "tables",
+        study / "scores",
+        "-o",
+        study / "r",
+        "--no-slopes",
+        "--lags",
+        "0",
+        "--folds",
+        "2",
+    ]
     told = run(*line, "--predictor", "renyi_2")
     assert isinstance(told.exception, ValueError)
     assert "predictor 'renyi_2'; expected columns with numbers of the table surprisal: surprisal" in str(told.exception)
