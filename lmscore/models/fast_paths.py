@@ -48,7 +48,7 @@ def _probed(plain: CausalModel) -> verdicts.Verdict:
     continues = False
     if why:
         reasons["layout"] = why
-        # A budget of which those that share the most fill half.
+        # A budget of which those that share the most fill half: a quarter is asked for.
         budget = 2 * max(len(text.fed) + len(text.ids) for text in texts)
         continues = not why_not(replace(plain, head=head, continues=True), expected, budget)
     return {"head": found, "shares": not why, "continues": continues, "reasons": reasons}

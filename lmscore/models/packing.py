@@ -103,7 +103,7 @@ class Group:
 def groups(paths: Iterable[Path], most: int) -> tuple[list[list[Group]], list[Path]]:
     """Return groups of at most `most` positions that save the most, those that share equally many nodes together; other paths.
 
-    Lengths of which there is not enough to fill half a batch are left to rows of their own, which are computed faster.
+    Lengths of which there is not enough to fill a quarter of a batch are left to rows of their own, which are computed faster.
     """
     found: list[Group] = []
     for path in sorted(paths, key=lambda path: path.ids):
@@ -118,7 +118,7 @@ def groups(paths: Iterable[Path], most: int) -> tuple[list[list[Group]], list[Pa
     for group in found:
         lengths.setdefault(group.shared if len(group.paths) > 1 else 0, []).append(group)
     alone = lengths.pop(0, [])
-    full = [lengths[shared] for shared in sorted(lengths) if sum(g.size for g in lengths[shared]) >= most // 2]
+    full = [lengths[shared] for shared in sorted(lengths) if sum(g.size for g in lengths[shared]) >= most // 4]
     alone += [group for shared in lengths for group in lengths[shared] if lengths[shared] not in full]
     return full, [path for group in alone for path in group.paths]
 

@@ -93,7 +93,7 @@ def test_groups_go_on_from_exactly_what_their_paths_share(sequences, most):
         *range(len(paths))
     ]
     for groups in alike:
-        assert sum(group.size for group in groups) >= most // 2
+        assert sum(group.size for group in groups) >= most // 4
         batch = packing.continued(groups)
         stacked = np.concatenate([batch.before.ravel(), batch.after.ravel()])
         for path, place in packing.per_path(batch):
