@@ -9,7 +9,7 @@ import numpy as np
 
 from ..tokens.encoding import BOUNDARY, Encoded
 from ..tokens.token_table import TokenTable
-from . import output_layers, verdicts
+from . import huggingface, output_layers, verdicts
 from .causal import ROW, CausalModel, columns_of
 from .interface import COLUMNS
 
@@ -74,9 +74,7 @@ def _numbers(tables: Sequence[TokenTable]) -> np.ndarray:
 def _noise(model: CausalModel, expected: Sequence[TokenTable], away: np.ndarray) -> float:
     """Return the root mean square of differences as a multiple of what rounding in the model's dtype explains."""
     spread = np.concatenate([table.logprob[:-1] for table in expected]).std()
-    # Some models give float32 logits whatever their dtype.
-    tolerance = {"float64": 2e-6, "float32": 2e-5}.get(model.dtype, 3e-2) if model.quantization is None else 3e-2
-    return float(np.sqrt(np.square(away).mean()) / (tolerance * spread + 1e-12))
+    return float(np.sqrt(np.square(away).mean()) / (huggingface.tolerance(model) * spread + 1e-12))
 
 
 def _probes(model: CausalModel) -> tuple[list[Encoded], int]:
