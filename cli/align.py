@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 CURVES = "smooths"
 MEANS = "word_means"
+JUDGED_BY = ("responses", "items", "demographics", "replacements")  # who and what is left out
 
 
 @click.command("align")
@@ -59,6 +60,11 @@ MEANS = "word_means"
     "[default: the folder given with -o, where it has them]",
 )
 @click.option(
+    "--rated",
+    type=click.Choice(["z", "rating"]),
+    help="What is correlated with scores: ratings standardised within participants, or as given.  [default: z]",
+)
+@click.option(
     "--gam", is_flag=True, help="Curves of surprisal beside its slopes, by R's mgcv: minutes where words are thousands."
 )
 @analyse.engine
@@ -80,6 +86,7 @@ def command(
     folds: int,
     seed: int,
     ratings: Path | None,
+    rated: str | None,
     gam: bool,
     engine: str | None,
     out: Path,
@@ -88,7 +95,8 @@ def command(
 ) -> None:
     """Put each word's reading time beside its surprisal, and model the one by the other.
 
-    TABLES is a folder with readings, sessions and words, or with word_means and words; SCORES a folder with surprisal. A word
+    TABLES is a folder with readings, sessions and words, or with word_means and words; SCORES a folder with surprisal. Whom and
+    what `analyse` leaves out of such tables under [analysis.exclude] is left out here too (responses and items are read). A word
     read without a score, or in another form than was scored, is an error that names it. Where SCORES has sentence_scores and
     `analyse` has written rating_scores, the two are correlated too.
 
@@ -102,23 +110,29 @@ def command(
     from gardenpath.study.table_files import refuse_tables, table_file
 
     settings = load(study_file).analysis if study_file else AnalysisSection()
-    settings = analyse.overridden(settings, min_rt=min_rt, max_rt=max_rt, engine=engine, gam=gam or None)
+    settings = analyse.overridden(settings, min_rt=min_rt, max_rt=max_rt, engine=engine, gam=gam or None, rated=rated)
     refuse_tables(out, "align", force)
     pictures = out / analyse.FIGURES
     refuse_overwrite([pictures / f"{CURVES}.{form}" for form in ("svg", "png")] if settings.gam else [], force)
     parameters: dict[str, Any] = {"lags": lags, "edges": edges, "slopes": slopes, "despite_failure": despite_failure}
     parameters |= {"folds_by": folds_by, "folds": folds, "seed": seed}
     parameters |= {"predictors": predictors} if predictors else {}
-    rated = {"rating_scores": ratings or out, "sentence_scores": scores}
+    held = {"rating_scores": ratings or out, "sentence_scores": scores}
     means = table_file(tables, MEANS).exists()
     read = [name for name in ("readings", "sessions") if not means or table_file(tables, name).exists()]
     inputs, places = analyse.read_tables(
         dict.fromkeys([*read, *([MEANS] if means else []), "words"], tables)
-        | {"surprisal": scores, **(rated if ratings else {})},
-        {**({} if ratings else rated), "noise_ceilings": ratings or out, "pairs": ratings or out},
+        | {"surprisal": scores, **(held if ratings else {})},
+        {
+            **({} if ratings else held),
+            **dict.fromkeys(JUDGED_BY, tables),
+            "noise_ceilings": ratings or out,
+            "pairs": ratings or out,
+        },
     )
     results = analysis.align(inputs, analysis.AlignOptions(settings=settings, **parameters))
-    analyse.write_all(results, out, places, analyse.noted(settings) | {"gam": settings.gam} | parameters, parquet)
+    notes = analyse.noted(settings) | {"gam": settings.gam, "rated": settings.rated} | parameters
+    analyse.write_all(results, out, places, notes, parquet)
     if len(results.get(CURVES, ())):
         figure_style.save(surprisal_figures.smooth_figure(results[CURVES]), CURVES, pictures)
         options.talk(f"{pictures / CURVES}.svg: curves of surprisal, as SVG and PNG")

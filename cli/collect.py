@@ -26,7 +26,12 @@ def platforms() -> list[str]:
     type=click.Path(path_type=Path),
     help="What was shown: STUDY.toml, a folder of version files, or a file of materials.",
 )
-@click.option("--prolific", type=click.Path(path_type=Path), help="Prolific's export of demographics, to be joined.")
+@click.option(
+    "--prolific",
+    multiple=True,
+    type=click.Path(path_type=Path),
+    help="Prolific's export of demographics, to be joined; one for all DATA, or one for each.",
+)
 @click.option(
     "--key",
     type=click.Path(path_type=Path),
@@ -42,7 +47,7 @@ def command(
     platform: str | None,
     mapping: Path | None,
     materials: Path | None,
-    prolific: Path | None,
+    prolific: tuple[Path, ...],
     key: Path | None,
     keep_ids: bool,
     previews: bool,
@@ -52,12 +57,14 @@ def command(
 ) -> None:
     """Make tables of DATA: a study's data folder, its database (file or URL), or what another platform gave to download.
 
-    Several DATA of gardenpath's own become one set of tables: items that they share have to agree, participants are apart.
+    Several DATA become one set of tables: items that they share have to agree, participants are apart. All are of one platform;
+    --prolific is given once, or once for each DATA in their order.
     """
     from gardenpath import study
     from gardenpath.experiment import pseudonyms
-    from gardenpath.experiment.collect_data import collect_parts
+    from gardenpath.experiment.collect_data import Origin, collect_parts
     from gardenpath.experiment.platforms import collecting, importing
+    from gardenpath.study.list_coverage import covered
 
     if platform == "table" and mapping is None:
         raise click.UsageError("--from table needs --mapping FILE.toml: the mapping names the table's columns")
@@ -67,31 +74,28 @@ def command(
         raise click.UsageError(
             "--previews applies to gardenpath's own data; those of another platform have no previews"
         )
-    if len(data) > 1 and (platform is not None or prolific is not None):
-        raise click.UsageError(
-            f"{len(data)} DATA with --from or --prolific; expected one: several are joined where they are gardenpath's own"
-        )
-    hashed_with = collecting.key_file(data[0], platform, key, keep_ids) if platform else None
+    keys = {file for one in data if platform and (file := collecting.key_file(one, platform, key, keep_ids))}
     earlier = [study.files.read_sidecar(out / f"sessions.{suffix}") for suffix in ("csv", "parquet")]
-    if hashed_with is not None and any("key_sha256" in sidecar for sidecar in earlier):
-        pseudonyms.known_key(hashed_with, f"the tables of {out}")
-    parts = collect_parts(
-        data[0] if len(data) == 1 else data,
+    if any("key_sha256" in sidecar for sidecar in earlier):
+        for file in keys:
+            pseudonyms.known_key(file, f"the tables of {out}")
+    origin = Origin(
         previews=previews,
         platform=platform,
         mapping=mapping,
         materials=materials,
-        prolific=prolific,
+        prolific=prolific or None,
         key=key,
         keep_ids=keep_ids,
     )
-    sources = (Path(data[0]) if platform else None, mapping, materials, prolific)
+    parts = collect_parts(data, origin)
+    sources = (*(map(Path, data) if platform else ()), mapping, materials, *prolific)
     inputs = [path for path in sources if path is not None and path.is_file()]
     # Files of a folder are not named: their names may be participants' ids.
-    notes = {"data_sha256": importing.fingerprint(data[0])} if platform else truth.of_sessions(data)
+    notes = {"data_sha256": _one([importing.fingerprint(one) for one in data])} if platform else truth.of_sessions(data)
     first = next(parts)  # by which the key of ids is there, where there is none yet
-    if hashed_with is not None and hashed_with.exists():
-        notes["key_sha256"] = study.files.sha256(hashed_with)
+    if made := [study.files.sha256(file) for file in sorted(keys) if file.exists()]:
+        notes["key_sha256"] = _one(made)
     written = study.table_files.write_parts(
         chain([first], parts),
         out,
@@ -104,3 +108,10 @@ def command(
     )
     for path, rows in written.items():
         click.echo(f"{path}: {rows} rows")
+    if any(path.stem == "coverage" for path in written):
+        options.talk(covered(study.read(out, "coverage")))
+
+
+def _one(values: list[str]) -> str | list[str]:
+    """Return the one value of a collection, or those of several."""
+    return values[0] if len(values) == 1 else values

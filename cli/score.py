@@ -2,7 +2,7 @@
 
 import functools
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -25,7 +25,7 @@ JOINED = "a space; nothing where a language is written without"
 
 @dataclass(frozen=True)
 class Scoring:
-    """What `score` and `evaluate` are both told: how models are run and sentences scored, and where tables go."""
+    """What `score`, `evaluate` and `judge` are told: how models are run and sentences scored, and where tables go."""
 
     materials: tuple[Path, ...]
     format_: str | None
@@ -139,12 +139,12 @@ def protocols() -> list[str]:
     return list(lmscore.PROTOCOLS)
 
 
-def scoring_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a command the options of `Scoring`, as its first argument."""
+def scoring_options(command: Callable[..., None], without: Sequence[str] = ()) -> Callable[..., None]:
+    """Give a command the options of `Scoring` but those it is `without`, as its first argument."""
 
     @functools.wraps(command)
     def call(**arguments: Any) -> None:
-        shared = {field.name: arguments.pop(field.name) for field in fields(Scoring)}
+        shared = {field.name: arguments.pop(field.name, None) for field in fields(Scoring)}
         command(Scoring(**shared), **arguments)
 
     wrapped: Callable[..., None] = call
@@ -206,7 +206,7 @@ def scoring_options(command: Callable[..., None]) -> Callable[..., None]:
             "revisions",
             multiple=True,
             metavar="REV",
-            help="Branch, tag or commit of a model on the hub; evaluate takes several, each a model of its own.",
+            help="Branch, tag or commit of a model on the hub; evaluate and judge take several, each a model of its own.",
         ),
         click.option(
             "--dtype",
@@ -223,6 +223,8 @@ def scoring_options(command: Callable[..., None]) -> Callable[..., None]:
         options.materials,
     ):
         wrapped = option(wrapped)
+    parameters: list[click.Parameter] = getattr(wrapped, "__click_params__", [])
+    parameters[:] = [each for each in parameters if each.name not in without]
     return wrapped
 
 
@@ -288,7 +290,7 @@ def command(
         _take(scoring, mapping, shown)
         return
     if len(scoring.revisions) > 1:
-        raise click.UsageError("--revision is given several times; expected one (evaluate takes several)")
+        raise click.UsageError("--revision is given several times; expected one (evaluate and judge take several)")
     read = scoring.read()
     loaded = scoring.load(str(model), *scoring.revisions)
     how = scoring.how(loaded)

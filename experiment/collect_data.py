@@ -1,7 +1,7 @@
 """`collect`: the same tables of data of our own, from a database or a folder, and of what other platforms gave to download."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -21,6 +21,34 @@ if TYPE_CHECKING:
 SQLITE = b"SQLite format 3\0"
 
 
+@dataclass(frozen=True, kw_only=True)
+class Origin:
+    """Where data are from and how they are read: the arguments of `collect`."""
+
+    previews: bool = False
+    platform: str | None = None
+    mapping: "str | Path | ColumnMapping | None" = None
+    materials: str | Path | None = None
+    prolific: str | Path | Sequence[str | Path] | None = None
+    key: str | Path | None = None
+    keep_ids: bool = False
+
+    def each(self, count: int) -> "list[Origin]":
+        """Return that of each of several collections: they may have an export of Prolific each, or share one.
+
+        >>> [one.prolific for one in Origin(prolific=["a.csv", "b.csv"]).each(2)]
+        ['a.csv', 'b.csv']
+        """
+        if self.prolific is None or isinstance(self.prolific, str | Path):
+            return [self] * count
+        if len(self.prolific) not in (1, count):
+            raise ValueError(
+                f"{len(self.prolific)} exports of Prolific for {count} collections; expected one, or one for each"
+            )
+        exports = self.prolific if len(self.prolific) == count else [*self.prolific] * count
+        return [replace(self, prolific=export) for export in exports]
+
+
 def collect(
     data: str | Path | Sequence[str | Path],
     *,
@@ -28,7 +56,7 @@ def collect(
     platform: str | None = None,
     mapping: "str | Path | ColumnMapping | None" = None,
     materials: str | Path | None = None,
-    prolific: str | Path | None = None,
+    prolific: str | Path | Sequence[str | Path] | None = None,
     key: str | Path | None = None,
     keep_ids: bool = False,
 ) -> dict[str, pd.DataFrame]:
@@ -38,8 +66,8 @@ def collect(
     `data` is the URL of a server's database, a SQLite file, or a folder of sessions. With `previews` the experimenter's own
     looks at the study are among them, their `source` is "preview"; analyses leave them out in any case.
 
-    Of several collections of our own the tables are one set (`joined_collections`): items that they share have to agree,
-    participants are apart.
+    Of several collections the tables are one set (`joined_collections`): items that they share have to agree, participants are
+    apart. They may have an export of Prolific each, in their order.
 
     With `platform` it is what that platform gave to download, a file or a folder of files (docs/import.md). `mapping` names
     columns, `materials` (study.toml, a folder of version files, or a file of items) says what was shown: without it there are no
@@ -52,12 +80,11 @@ def collect(
     >>> from gardenpath import experiment
     >>> versions = experiment.version_files(study.load(files("gardenpath.examples") / "minimal-pairs"))
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     experiment.simulate(versions, f"{folder}/data", participants=2, seed=1)
+    ...     _ = experiment.simulate(versions, f"{folder}/data", participants=2, seed=1)
     ...     list(collect(f"{folder}/data"))
     ['items', 'conditions', 'words', 'readings', 'responses', 'sessions']
     """
-    parts = collect_parts(
-        data,
+    origin = Origin(
         previews=previews,
         platform=platform,
         mapping=mapping,
@@ -66,42 +93,39 @@ def collect(
         key=key,
         keep_ids=keep_ids,
     )
-    return joined(parts)
+    return joined(collect_parts(data, origin))
 
 
-def collect_parts(
-    data: str | Path | Sequence[str | Path],
-    *,
-    previews: bool = False,
-    platform: str | None = None,
-    mapping: "str | Path | ColumnMapping | None" = None,
-    materials: str | Path | None = None,
-    prolific: str | Path | None = None,
-    key: str | Path | None = None,
-    keep_ids: bool = False,
-) -> Iterator[Tables]:
+def collect_parts(data: str | Path | Sequence[str | Path], origin: Origin | None = None) -> Iterator[Tables]:
     """Yield the tables of `collect` in parts, whose rows follow each other; our own data are never in memory as a whole."""
     from .joined_collections import joined_collections
+
+    several = [data] if isinstance(data, str | Path) else data
+    origins = (origin or Origin()).each(len(several))
+    if len(several) == 1:
+        yield from _parts(several[0], origins[0])
+    else:  # whole: their tables may have other columns of factors
+        tables = [joined(_parts(one, how)) for one, how in zip(several, origins, strict=True)]
+        yield joined_collections(tables, [str(one) for one in several])
+
+
+def _parts(data: str | Path, origin: Origin) -> Iterator[Tables]:
+    """Yield the tables of one collection in parts."""
     from .platforms import collecting
     from .platforms import prolific as demographics
 
-    if not isinstance(data, str | Path):
-        if platform or prolific:
-            raise ValueError("several collections of another platform; expected one, or gardenpath's own")
-        # Whole: their tables may have other columns of factors.
-        yield joined_collections([collect(one, previews=previews) for one in data], [str(one) for one in data])
-        return
-    name = collecting.namer(data, platform, key, keep_ids) if platform or prolific else str
+    platform, prolific = origin.platform, origin.prolific
+    name = collecting.namer(data, platform, origin.key, origin.keep_ids) if platform or prolific else str
     parts: Iterable[Tables]
     if platform is None:
-        recorded = _recorded(data, previews)
+        recorded = _recorded(data, origin.previews)
         people = {session.participant for session in recorded.sessions}
         parts = parts_of(recorded.records(), recorded.files, where=str(data))
     else:
-        tables = collecting.collect_from(data, platform, mapping=mapping, materials=materials, name=name)
+        tables = collecting.collect_from(data, platform, mapping=origin.mapping, materials=origin.materials, name=name)
         # A table of words' means has nobody in it.
         people, parts = set(tables["sessions"]["participant"]) if "sessions" in tables else set(), [tables]
-    if prolific is not None:
+    if isinstance(prolific, str | Path):
         parts = demographics.join(parts, people, demographics.read(prolific), name)
     yield from parts
 

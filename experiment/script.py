@@ -250,9 +250,8 @@ def _interludes(
 ) -> Iterator[Interlude]:
     """Yield what comes between trials: rounds of practice, its end, breaks, and pages before blocks."""
     practice = [step for step in trials if step.block == PRACTICE]
-    ordered = len(version.trials) - len(practice)
     section, pauses = plan.procedure.practice, version.pauses()
-    starts = [len(practice) + n for n in version.ordering.starts(ordered)]
+    starts = [len(practice) + n for n in version.ordering.starts(version.length)]
     pages: dict[int, list[Step]] = {}
     for block_page in plan.procedure.pages:
         if block_page.block > len(starts):
@@ -260,7 +259,7 @@ def _interludes(
                 f"{plan.path}: procedure.pages names block {block_page.block}; the order has {len(starts)} (ordering.blocks)"
             )
         pages.setdefault(starts[block_page.block - 1], []).append(page("page", texts, block_page.text))
-    for position in range(len(version.trials)):
+    for position in range(len(practice) + version.length):
         steps: list[Step] = []
         if position == len(practice) > 0:
             for repeat in range(1, section.rounds if section.criterion is not None else 1):

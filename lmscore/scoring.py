@@ -244,22 +244,50 @@ def evaluate(
     """
     import pandas as pd
 
+    model = load(model) if isinstance(model, (str, Path)) else model
+    materials, measures, chosen_protocol, counted = asked_of_pairs(materials, model, measures, protocol, unigrams)
+    values = pair_values(
+        materials, model, measures, chosen_protocol, counted, batch_tokens=batch_tokens, progress=progress
+    )
+    rows = pair_rows(materials, values, measures, model.name, chosen_protocol.name)
+    return study.check(pd.DataFrame(rows), "pairs")
+
+
+def asked_of_pairs(
+    materials: Materials,
+    model: Model,
+    measures: Sequence[str],
+    protocol: str | Protocol | None,
+    unigrams: str | Path | Unigrams | None,
+) -> tuple[Materials, list[str], Protocol, Unigrams | None]:
+    """Return the minimal pairs, each measure once, the protocol and the unigrams; raise what `evaluate` raises of them."""
     reductions.check_measures(measures)
     measures = list(dict.fromkeys(measures))
     materials = minimal_pairs(materials)
-    model = load(model) if isinstance(model, (str, Path)) else model
     protocol = chosen(protocol, model.name, model.masked)
     counted = _unigrams(unigrams, model, protocol)
     if counted is None and (needing := [name for name in measures if name in reductions.OVER_UNIGRAMS]):
         raise ValueError(
             f"measure {needing[0]!r} needs the probability of each token by itself; give unigrams (--unigrams FILE)"
         )
+    return materials, measures, protocol, counted
+
+
+def pair_values(
+    materials: Materials,
+    model: Model,
+    measures: Iterable[str],
+    protocol: Protocol,
+    unigrams: Unigrams | None,
+    *,
+    batch_tokens: int | None = None,
+    progress: Progress | None = None,
+) -> Values:
+    """Return the scores (nats) of the members of pairs by item, condition and measure, of the measures that each has."""
     scored = token_tables(
         materials, model, protocol=protocol, columns=_summed(protocol), batch_tokens=batch_tokens, progress=progress
     )
-    values = _values(scored, measures, counted)
-    rows = pair_rows(materials, values, measures, model.name, protocol.name)
-    return study.check(pd.DataFrame(rows), "pairs")
+    return _values(scored, measures, unigrams)
 
 
 def pair_rows(
@@ -389,7 +417,7 @@ def token_tables(
         log.warning(
             "%d of %d sentences are one token, fed first and not scored: their scores are empty", silent, len(encoded)
         )
-    if _is_coarse(model):
+    if is_coarse(model):
         blocks = _blocks(materials.items, encoded, batch_tokens or TOGETHER)
         tables: list[TokenTable] = []
         for block in blocks:
@@ -419,7 +447,7 @@ def _encoded(item: Item, sentence: Sentence, model: Model, protocol: Protocol) -
     return model.encode(sentence.text, item.context, **options)
 
 
-def _is_coarse(model: Model) -> bool:
+def is_coarse(model: Model) -> bool:
     """Whether a score depends visibly on its batch. A masked model's batches hold texts of one length, whatever is asked."""
     return not model.masked and (getattr(model, "dtype", "") in COARSE or bool(getattr(model, "quantization", None)))
 

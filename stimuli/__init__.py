@@ -2,11 +2,11 @@
 
 from .balance import balance_table
 from .checks import RULES, check
-from .design_tables import balance_of, exposures, questions_of
+from .design_tables import balance_of, exposures, lists_of, questions_of
 from .designs import Design, design
 from .findings import Finding
 from .formats import examine, read, read_study, write
-from .groups import groups_of
+from .groups import covariates_of, groups_of
 from .item_tables import conditions_table, items_table, words_table
 from .items import (
     CRITICAL,
@@ -42,11 +42,13 @@ __all__ = [
     "balance_table",
     "check",
     "conditions_table",
+    "covariates_of",
     "design",
     "examine",
     "exposures",
     "groups_of",
     "items_table",
+    "lists_of",
     "questions_of",
     "read",
     "read_study",

@@ -1,5 +1,7 @@
-"""Groups of minimal pairs: by a column of theirs, by language, or by whether only the order of words differs."""
+"""What groups minimal pairs, or goes along with them: columns of theirs, language, whether only the order of words differs."""
 
+import ast
+import logging
 import re
 from collections import Counter
 from collections.abc import Iterable
@@ -12,9 +14,17 @@ from .items import Materials
 if TYPE_CHECKING:
     import pandas as pd
 
+log = logging.getLogger("gardenpath")
+
 WORD_OR_MARK = re.compile(r"[\w'’-]+|[^\w\s]")
 WORD_SHUFFLING = "word_shuffling"  # the factor that is found from the sentences
 LANGUAGE = "language"
+# The columns of items that say it, the first that is there; MultiBLiMP's tables have a number or a list of attractors.
+COVARIATES = {
+    "distance": ("distance",),
+    "congruent": ("congruent", "num_congruent_attractors", "congruent_attractors"),
+    "incongruent": ("incongruent", "num_incongruent_attractors", "incongruent_attractors"),
+}
 
 
 def groups_of(materials: Materials, factors: Iterable[str]) -> "pd.DataFrame":
@@ -58,6 +68,40 @@ def groups_of(materials: Materials, factors: Iterable[str]) -> "pd.DataFrame":
             )
         rows += [{"item": item, "factor": factor, "level": level} for item, level in levels.items()]
     return pd.DataFrame(rows)
+
+
+def covariates_of(materials: Materials) -> "pd.DataFrame":
+    """Return what differences in score may depend on, for `analysis.delta_regression`, a row an item.
+
+    The columns, where any item has them: item, `distance` of subject and verb in words, whichever comes first, and `congruent` and
+    `incongruent`, numbers of attractors; as items state them, or in the columns of MultiBLiMP's tables (arXiv 2504.02768). A cell
+    that is neither a number nor a list is not known, and the log says so.
+
+    >>> from gardenpath import stimuli
+    >>> sentences = {"grammatical": stimuli.Sentence("Here sleeps he."), "ungrammatical": stimuli.Sentence("Here sleep he.")}
+    >>> item = stimuli.Item("i1", "SV", sentences, extra={"distance": "-1", "congruent_attractors": "[]"})
+    >>> covariates_of(stimuli.Materials((stimuli.Paradigm("SV", "agreement"),), (item,))).to_dict("records")
+    [{'item': 'i1', 'distance': 1.0, 'congruent': 0.0}]
+    """
+    import pandas as pd
+
+    table = pd.DataFrame({"item": [item.id for item in materials.items]})
+    for name, columns in COVARIATES.items():
+        stated = [next(filter(None, map(item.extra.get, columns)), "") for item in materials.items]
+        known = [_counted(text) for text in stated]
+        if unread := [text for text, number in zip(stated, known, strict=True) if text and number is None]:
+            log.warning("%s of %d items is not known: %r is no number", name, len(unread), unread[0])
+        table[name] = pd.Series(known, dtype="float64")
+    return table.dropna(axis="columns", how="all")
+
+
+def _counted(text: str) -> float | None:
+    """Return the number that a cell states, without its sign, or how many its list holds."""
+    try:
+        value = ast.literal_eval(text)
+        return float(len(value)) if isinstance(value, list) else abs(float(value))
+    except (TypeError, ValueError, SyntaxError, MemoryError, RecursionError):
+        return None
 
 
 def _shuffled(materials: Materials) -> set[str]:

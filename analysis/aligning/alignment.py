@@ -8,10 +8,11 @@ from typing import Any
 
 import pandas as pd
 
-from gardenpath.study import TABLES, AnalysisSection, DataError, check
+from gardenpath.study import TABLES, AnalysisSection, DataError, ExcludeSection, check
 from gardenpath.study.config import EVERY_TIME
 from gardenpath.study.table_files import take_tables
 
+from ..cleaning.exclusions import left_in
 from ..comparing.rating_correlation import rating_correlations
 from ..engines.formulas import parse
 from ..engines.r_code import quoted
@@ -42,6 +43,7 @@ log = logging.getLogger("gardenpath")
 TERM = "surprisal"
 MEANS = "word_means"  # in place of readings and sessions
 STATES_NUMBERS = "table"  # the source of sessions whose words have the number that a column gives them, texts or none
+JUDGED_BY = ("responses", "items")  # what the rules of exclusion need beside readings and sessions
 MOST = 3  # lags that the table has columns for
 
 
@@ -85,11 +87,12 @@ def align(tables: Mapping[str, pd.DataFrame], options: AlignOptions | None = Non
     `tables` are readings, sessions and words of `collect`, and surprisal of `score`. In place of readings and sessions there may be
     word_means: their models have random effects of items (texts) alone, and aligned_means stands in place of aligned. With
     sentence_scores of `score` and rating_scores of `analyse` (and its noise_ceilings), ratings are correlated with scores too.
+    With responses and items (demographics, replacements) of `collect`, whoever and whatever `analyse` leaves out is left out here.
 
     The tables, by name: aligned, alignment_test, lag_profile, collinearity, alignment_models, surprisal_effects, heldout,
     delta_log_likelihood, delta_comparisons, alignment_exclusions; rating_correlations.
 
-    Each word read in a target or filler trial of a complete session stands beside its surprisal (bits), length and
+    Each word read in a target or filler trial that counts stands beside its surprisal (bits), length and
     Zipf frequency, and those of the words around it (spillover: up to `lags` words before enter the models); then one
     mixed model a language model. The first and the last word of a sentence are left out unless `edges`, and a word
     with fewer than `lags` words before it always. A reading without a score, or whose text differs from what was
@@ -137,12 +140,12 @@ def align(tables: Mapping[str, pd.DataFrame], options: AlignOptions | None = Non
         **(curves(aligned, lags=lags, withheld=withheld) if settings.gam else {}),
         "surprisal_effects": surprisal_effects(aligned, fitted["alignment_models"], engine=engine),
         **_predicted(aligned, withheld, lags=lags, by=options.folds_by, folds=options.folds, seed=options.seed),
-        **_correlated(tables, options.seed),
+        **_correlated(tables, settings.rated, options.seed),
         "alignment_exclusions": ledger.table("alignment_exclusions"),
     }
 
 
-def _correlated(tables: Mapping[str, pd.DataFrame], seed: int) -> dict[str, pd.DataFrame]:
+def _correlated(tables: Mapping[str, pd.DataFrame], of: str, seed: int) -> dict[str, pd.DataFrame]:
     """Return rating_correlations where there are both ratings and scores of sentences."""
     if not {"sentence_scores", "rating_scores"} <= tables.keys():
         return {}
@@ -150,6 +153,7 @@ def _correlated(tables: Mapping[str, pd.DataFrame], seed: int) -> dict[str, pd.D
         correlations = rating_correlations(
             tables["sentence_scores"],
             tables["rating_scores"],
+            of=of,
             pairs=tables.get("pairs"),
             ceilings=tables.get("noise_ceilings"),
             seed=seed,
@@ -169,7 +173,7 @@ def align_words(tables: Mapping[str, pd.DataFrame], options: AlignOptions) -> tu
     if MEANS in tables and "readings" in tables:
         raise DataError(f"tables readings and {MEANS} are both there; expected one of them: which is to be modelled?")
     for table in sessions:
-        read = _of_trials(read, table, ledger)
+        read = _of_trials(_left_in(tables, read, table, settings, ledger), table, ledger)
     surprisal = _predicting(_of_read(surprisal, read), options.predictors)
     joined, unscored = _places(surprisal[surprisal["words"] > 1]), _places(surprisal[surprisal["surprisal"].isna()])
     scores = beside(surprisal[surprisal["words"] == 1], words)
@@ -194,9 +198,37 @@ def align_words(tables: Mapping[str, pd.DataFrame], options: AlignOptions) -> tu
     return declared(described, _name(described)), ledger
 
 
-def _of_trials(readings: pd.DataFrame, sessions: pd.DataFrame, ledger: Ledger) -> pd.DataFrame:
-    """Return the readings of targets and fillers in complete sessions."""
-    [read] = complete(sessions, ledger, readings=readings)
+def _left_in(
+    tables: Mapping[str, pd.DataFrame],
+    readings: pd.DataFrame,
+    sessions: pd.DataFrame,
+    settings: AnalysisSection,
+    ledger: Ledger,
+) -> pd.DataFrame:
+    """Return the readings that `analyse` keeps; without answers and items to judge by, those of complete sessions."""
+    if not {*JUDGED_BY} <= tables.keys() and settings.exclude == ExcludeSection():
+        return complete(sessions, ledger, readings=readings)[0]
+    responses, items = take_tables(tables, *JUDGED_BY)
+    judged = Ledger()
+    min_rt, max_rt = settings.band
+    readings, *_ = left_in(
+        readings,
+        responses,
+        sessions,
+        items,
+        demographics=tables.get("demographics"),
+        replacements=tables.get("replacements"),
+        min_rt=min_rt,
+        max_rt=max_rt,
+        exclude=settings.exclude,
+        ledger=judged,
+    )
+    ledger.rows += [row for row in judged.rows if row["table"] != "responses"]
+    return readings
+
+
+def _of_trials(read: pd.DataFrame, sessions: pd.DataFrame, ledger: Ledger) -> pd.DataFrame:
+    """Return the readings of targets and fillers."""
     [read] = ledger.step("role is neither target nor filler", readings=(read, read["role"].isin(RATED)))
     if read.empty:
         raise DataError("table readings: no word of a target or filler trial of a complete session; nothing to align")

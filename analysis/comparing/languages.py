@@ -8,7 +8,7 @@ import pandas as pd
 
 from gardenpath.study import TABLES, DataError, check
 
-from ..intervals import holm, mcnemar
+from ..intervals import holm, mcnemar, ratio_interval
 from ..measuring.ratings_and_times import capped
 from ..modelling.mixed_models import fit
 from . import logistic_curve
@@ -24,11 +24,14 @@ BEST, PAIRWISE = 0.1, 0.05
 SAME = "accuracy or frequency is the same in all languages, or no optimum was found"
 
 
-def by_language(pairs: pd.DataFrame, languages: pd.DataFrame | None = None) -> dict[str, pd.DataFrame]:
+def by_language(
+    pairs: pd.DataFrame, languages: pd.DataFrame | None = None, *, seed: int = 1
+) -> dict[str, pd.DataFrame]:
     """Return what pairs of several languages tell of their models, by table, as MultiBLiMP does (arXiv 2504.02768).
 
     language_accuracies: accuracy, delta and n of each language, over all its pairs and by phenomenon. language_means: means of
-    these over languages, a language being one whatever its pairs, and in how many a model is the best (below). With several models
+    these over languages, a language being one whatever its pairs, with a bootstrap over languages (none under 10, drawn by `seed`),
+    and in how many a model is the best (below). With several models
     language_bests: the best in each language against the second best by McNemar's exact test, p < .1 counting it as the best; and
     language_wins: in how many languages one of two models is better, p < .05. p after Holm over languages stands beside.
 
@@ -54,7 +57,7 @@ def by_language(pairs: pd.DataFrame, languages: pd.DataFrame | None = None) -> d
     tables = {"language_accuracies": accuracies}
     several = scored[MODEL].drop_duplicates().shape[0] > 1
     bests = _bests(scored) if several else None
-    tables["language_means"] = _means(accuracies, _subsets(accuracies, known), bests)
+    tables["language_means"] = _means(accuracies, _subsets(accuracies, known), bests, seed)
     if bests is not None:
         tables |= {"language_bests": bests, "language_wins": _wins(scored)}
     if known is not None and known["frequency"].notna().any():
@@ -113,7 +116,9 @@ def _subsets(accuracies: pd.DataFrame, known: pd.DataFrame | None) -> dict[str, 
     return subsets
 
 
-def _means(accuracies: pd.DataFrame, subsets: dict[str, set[str]], bests: pd.DataFrame | None) -> pd.DataFrame:
+def _means(
+    accuracies: pd.DataFrame, subsets: dict[str, set[str]], bests: pd.DataFrame | None, seed: int
+) -> pd.DataFrame:
     parts = []
     for split, names in subsets.items():
         rows = accuracies[accuracies["language"].isin(names)]
@@ -121,6 +126,12 @@ def _means(accuracies: pd.DataFrame, subsets: dict[str, set[str]], bests: pd.Dat
             languages=("language", "size"), n=("n", "sum"), accuracy=("accuracy", "mean"), delta=("delta", "mean")
         )
         table = table.reset_index().assign(split=split)
+        overall = rows[rows["phenomenon"] == OVERALL].groupby(FAMILY, sort=False)["accuracy"]
+        ends = {names: ratio_interval(shares, [1] * len(shares), seed=seed) for names, shares in overall}
+        table[["low", "high"]] = [
+            ends[tuple(names)] if phenomenon == OVERALL else (None, None)
+            for *names, phenomenon in table[[*FAMILY, "phenomenon"]].itertuples(index=False, name=None)
+        ]
         if bests is not None:
             here = bests[bests["language"].isin(names)]
             for column, p in (("best", "p"), ("best_holm", "p_holm")):

@@ -6,6 +6,7 @@ from typing import Any
 import pandas as pd
 
 from gardenpath.study import TABLES, DataError, check
+from gardenpath.study.config import RATINGS
 from gardenpath.study.measures import IN_SCORES
 
 from ..aligning.predictors import by_model
@@ -15,7 +16,6 @@ from ..intervals import FEW, correlation_interval
 GOOD, BAD = "grammatical", "ungrammatical"
 RELATIVE = "relative"
 ITEMS = "items"  # sentences less the mean of their item
-RATINGS = ("z", "rating")
 WARNING = (
     "Both members of a pair enter with one difference and opposite signs, so this correlation holds the mean effect of "
     "grammaticality; do not compare it with the others (doi 10.1162/COLI.a.00559 advises against it)."
@@ -40,8 +40,8 @@ def rating_correlations(
     `relative`, each sentence's rating against its score less that of the other member, with a warning (the method of doi
     10.1073/pnas.2400917121), without p; of other items: items, each sentence less the mean of its item. Intervals are bootstraps
     over items, with both their sentences, or over the paradigms or phenomena themselves; none under 10. `ceilings` is the table
-    noise_ceilings: what a perfect model would reach. p is two-sided and takes points as independent, so that of sentences and pairs
-    speaks of further sentences of these paradigms. `of` is z, standardised within participants, or `rating`, as given.
+    noise_ceilings, of z: what a perfect model would reach. p is two-sided and takes points as independent, so that of sentences
+    and pairs speaks of further sentences of these paradigms. `of` is z, standardised within participants, or `rating`, as given.
 
     With the table `pairs` there are the levels "paradigms, all pairs" and "phenomena, all pairs" too: ratings of the pairs that
     were rated against scores over every pair that was scored, as BLiMP-NL's figure 5.
@@ -58,7 +58,7 @@ def rating_correlations(
     """
     means = mean_ratings(ratings, of)
     place = ["prompt", "level"]
-    known = {} if ceilings is None else ceilings.set_index(place)["ceiling"].to_dict()
+    known = {} if ceilings is None or of != "z" else ceilings.set_index(place)["ceiling"].to_dict()
     rows = []
     for model, protocol, model_scores in by_model(scores):
         for measure in measures:

@@ -7,7 +7,7 @@ from typing import Any
 import pandas as pd
 
 from gardenpath.study import TABLES, DataError, ModelSection, check
-from gardenpath.study.config import COVARIATES, Smallest, words_after
+from gardenpath.study.config import COVARIATES, RATINGS, Smallest, words_after
 
 from ..engines.estimates import Estimated
 from ..engines.formulas import Formula, parse
@@ -30,7 +30,6 @@ from .mixed_models import engine_named, failed, fit_stepwise
 from .policies import NotFitted, steps_table
 from .probabilities import probabilities
 
-RATINGS = ("z", "rating")
 TIMES = ("log_rt", "rt")
 RESPONSES = (*RATINGS, *TIMES, *BINARY)
 DECLARED = "declared"  # in the column random

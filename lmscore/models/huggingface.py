@@ -50,6 +50,13 @@ def budget(model: "CausalModel | MaskedModel", cpu: int, gpu: int) -> int:
     return min(positions, (GPU_LOGITS if on_gpu else CPU_LOGITS) // len(model.encoder.vocabulary.begins))
 
 
+def tolerance(model: "CausalModel | MaskedModel") -> float:
+    """Return how far apart two ways to compute a number may be, relative to its spread, by rounding in the model's dtype."""
+    # Some models give float32 logits whatever their dtype.
+    exact = {"float64": 2e-6, "float32": 2e-5}.get(model.dtype, 3e-2)
+    return 3e-2 if getattr(model, "quantization", None) else exact
+
+
 def is_out_of_memory(error: Exception) -> bool:
     """Whether an error says that a batch did not fit into the memory of its device."""
     import torch

@@ -145,6 +145,8 @@ phenomenon    string   phenomenon; 'all' over all pairs of each language
 languages     int      languages with such pairs
 n             int      their pairs
 accuracy      float    mean over languages of the share won, 0 to 1
+low           float?   lower end of its 95 % bootstrap interval over languages, of 'all'; none under 10 languages
+high          float?   upper end
 delta         float    mean over languages of the difference in score, nats
 best          int?     languages where it is the best of several models (table language_bests), p < .1
 best_holm     int?     as many after Holm's correction over languages
@@ -153,6 +155,7 @@ best_holm     int?     as many after Holm's correction over languages
         ("model", "protocol", "measure", "split", "phenomenon"),
         EVALUATE,
         always=False,
+        later=("low", "high"),
     ),
     Table(
         "language_bests",

@@ -9,7 +9,7 @@ import pytest
 from gardenpath.analysis import AlignOptions, align, collinearity
 from gardenpath.analysis.aligning.alignment import align_words, alignment_models, surprisal_effects
 from gardenpath.lmscore import scores_from
-from gardenpath.study import DataError, check
+from gardenpath.study import AnalysisSection, DataError, ExcludeSection, check
 
 Tables = dict[str, pd.DataFrame]
 GIVEN = ("readings", "sessions", "surprisal", "words")
@@ -374,3 +374,20 @@ def test_one_participant_is_a_sentence_in_every_table(tables: Tables) -> None:
 def test_nothing_to_align_is_a_sentence(tables: Tables, empty: str) -> None:
     with pytest.raises(DataError):
         aligned(tables, **{empty: tables[empty].head(0)})
+
+
+def test_align_leaves_out_whom_and_what_analyse_does(tables: Tables, found: Tables) -> None:
+    """Two participants by a column of theirs, an item by name, and the trials of a flag."""
+    people = sorted(set(tables["sessions"]["participant"]))
+    flags = tables["readings"]["trial"].eq(5) & tables["readings"]["word"].eq(0)
+    given = tables | {
+        "readings": tables["readings"].assign(flag=flags.map({True: "interrupted", False: None})),
+        "sessions": tables["sessions"].assign(late=tables["sessions"]["participant"].isin(people[2:4])),
+    }
+    stated = AnalysisSection(exclude=ExcludeSection(sessions={"late": ["false"]}, items={"islands-3": "misspelt"}))
+    ours, _ = align_words(given, AlignOptions(settings=stated))
+    kept = ~(ours_of := found["aligned"])["participant"].isin(people[2:4])
+    kept &= ours_of["item"].ne("islands-3") & ours_of["trial"].ne(5)
+    pd.testing.assert_frame_equal(ours.reset_index(drop=True), ours_of[kept].reset_index(drop=True))
+    with pytest.raises(DataError, match=r"table responses is missing"):
+        align_words({name: given[name] for name in GIVEN}, AlignOptions(settings=stated))

@@ -220,6 +220,9 @@ def test_ratings_as_given_and_scores_of_pairs_that_nobody_rated(ratings: pd.Data
     rated = raw[raw["item"].isin([f"i{k}" for k in range(24)])]
     pairs = raw[["phenomenon", "paradigm", "item"]].drop_duplicates()
     table = rating_correlations(scores, rated, measures=["slor"], of="rating", pairs=pairs, draws=10)
+    of_z = pd.DataFrame([{"prompt": "rating", "level": "sentences", "ceiling": 0.8}])
+    held = rating_correlations(scores, rated, measures=["slor"], of="rating", ceilings=of_z, draws=10)
+    assert held["ceiling"].isna().all()
     row = table[table["method"] == "pearson"].set_index("level").loc["phenomena, all pairs"]
     slor = scores.set_index(["item", "condition"])["slor"]
     x, y = [], []

@@ -185,6 +185,8 @@ def test_phenomena_are_left_out_for_the_three_reasons_of_blimp_nl() -> None:
         [("z", phenomenon, "intercepts", "grammaticality", *effect) for phenomenon, effect in effects.items()],
         columns=["measure", "phenomenon", "random", "term", "estimate", "p_bh"],
     )
+    alone = usable(accuracies, people).set_index("phenomenon")["lowest"]
+    assert alone.to_dict() == {name: min(of_models) for name, of_models in shares.items()}
     table = usable(accuracies, people, baseline="5-gram").set_index("phenomenon")
     assert table["usable"].to_dict() == {"known": False, "shallow": False, "unclear": False, "good": True}
     assert table["reason"].fillna("").to_dict() == {

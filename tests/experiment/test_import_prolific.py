@@ -14,6 +14,8 @@ from gardenpath.cli.main import cli
 from gardenpath.experiment.platforms import prolific
 from gardenpath.experiment.pseudonyms import hash_participant, participant_key
 
+from ..conftest import run_here
+
 FIXTURES = Path(__file__).parent / "fixtures"
 EXPORT = FIXTURES / "prolific" / "export.csv"
 
@@ -103,6 +105,33 @@ def test_the_command_writes_what_the_function_returns(data: Path, tmp_path: Path
         pd.testing.assert_frame_equal(study.read(tmp_path / "tables", name), table, check_dtype=False)
     sidecar = study.files.read_sidecar(tmp_path / "tables" / "demographics.csv")
     assert set(sidecar["inputs"]) == {"data.json", "export.csv"}  # type: ignore[call-overload]
+
+
+def test_collections_of_another_platform_are_joined_with_an_export_each_or_one_for_all(
+    data: Path, tmp_path: Path
+) -> None:
+    later = shutil.copy(data, tmp_path / "later.json")
+    older = tmp_path / "older.csv"
+    older.write_text(EXPORT.read_text().replace(",31,", ",30,"))
+    shared = f"gardenpath collect {data} {later} --from jspsych"
+    done = run_here(f"{shared} --prolific {EXPORT} --prolific {older} -o tables", tmp_path)
+    assert done.code == 0, done.said
+    alone = experiment.collect(data, platform="jspsych", prolific=EXPORT)
+    both = study.read(tmp_path / "tables", "demographics").query("field == 'Age'")
+    assert both["answer"].tolist() == ["31", "44", "30", "44"]
+    named = alone["demographics"].query("field == 'Age'")["participant"]
+    assert both["participant"].tolist() == [f"{n}-{who}" for n in (1, 2) for who in named]
+    assert len(study.read(tmp_path / "tables", "readings")) == 2 * len(alone["readings"])
+    sidecar = study.files.read_sidecar(tmp_path / "tables" / "sessions.csv")
+    assert len(set(sidecar["data_sha256"])) == 1  # type: ignore[arg-type]
+    assert set(sidecar["inputs"]) == {"data.json", "later.json", "export.csv", "older.csv"}  # type: ignore[call-overload]
+    done = run_here(f"{shared} --prolific {EXPORT} -o shared", tmp_path)
+    assert (
+        study.read(tmp_path / "shared", "demographics").query("field == 'Age'")["answer"].tolist() == ["31", "44"] * 2
+    )
+    refused = run_here(f"{shared} {' '.join([f'--prolific {EXPORT}'] * 3)} -o more", tmp_path)
+    assert refused.code != 0
+    assert "3 exports of Prolific for 2 collections; expected one, or one for each" in refused.said
 
 
 def test_nothing_of_the_export_is_left_beside_the_tables(data: Path, tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from ...modelling.headline import beside, headline
 from ...modelling.pilot import UPPER
 from ...modelling.sensitivity import UNFLAGGED
 from ...prompts import prompts_of, select_prompt
-from ..wording.labels import asked, coefficient, label, mean_z, region_name
+from ..wording.labels import asked, coefficient, label, mean_rating, region_name
 from ..wording.numbers import Row
 from .figure_style import (
     BLUE,
@@ -79,7 +79,7 @@ def condition_figure(condition_means: pd.DataFrame, measure: str = "rating", pro
             part = rows[rows["condition"] == condition]
             at = places(part["phenomenon"], phenomena, k, len(conditions))
             dots(axes, part["mean_value"], at, part["se"].fillna(0), k, condition)
-        means = {"rating": f"mean rating{asked(prompt)}", "z": mean_z(prompt), "rt": "mean reading time (ms)"}
+        means = {"rating": f"mean rating{asked(prompt)}", "z": mean_rating(prompt), "rt": "mean reading time (ms)"}
         axes.set_xlabel(means[measure])
         legend(axes, len(conditions))
     return figure

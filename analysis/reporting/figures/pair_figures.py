@@ -62,7 +62,7 @@ def accuracy_figure(accuracy: pd.DataFrame) -> "Figure":
     ['ever', 'any']
     """
     rows = filled(accuracy[~accuracy["paradigm"].isin([MEAN, POOLED])], "accuracy")
-    return _accuracies(rows, "paradigm", "measure", ordered(rows["measure"]))
+    return accuracies(rows, "paradigm", "measure", ordered(rows["measure"]))
 
 
 def phenomenon_accuracy_figure(accuracy: pd.DataFrame, measure: str) -> "Figure":
@@ -71,14 +71,14 @@ def phenomenon_accuracy_figure(accuracy: pd.DataFrame, measure: str) -> "Figure"
     over = rows["phenomenon"] == OVERALL
     of_phenomena = rows[(rows["paradigm"] == POOLED) & ~over]
     means = rows[(rows["paradigm"] == MEAN) & over].assign(phenomenon="mean over paradigms")
-    rows = _with_names(filled(pd.concat([of_phenomena, means]), f"accuracy, measure {measure!r}"))
-    figure = _accuracies(rows, "phenomenon", "name", sorted(rows["name"].unique()), columns=1)
+    rows = with_names(filled(pd.concat([of_phenomena, means]), f"accuracy, measure {measure!r}"))
+    figure = accuracies(rows, "phenomenon", "name", sorted(rows["name"].unique()), columns=1)
     with style():
         figure.axes[0].axhline(rows["phenomenon"].nunique() - 1.5, color=GREY, linewidth=1)
     return figure
 
 
-def _accuracies(rows: pd.DataFrame, each: str, by: str, series: Sequence[str], columns: int = 3) -> "Figure":
+def accuracies(rows: pd.DataFrame, each: str, by: str, series: Sequence[str], columns: int = 3) -> "Figure":
     """Return a row for each value of one column, and in it a dot with its interval for each of the series."""
     names = ordered(rows[each])
     with style():
@@ -100,23 +100,29 @@ def heat_figure(accuracy: pd.DataFrame, measure: str, choices: pd.DataFrame | No
     With the table choice_agreement, people's single choices are the first column, or columns where there are several prompts.
     """
     paradigms = accuracy[(accuracy["measure"] == measure) & ~accuracy["paradigm"].isin([MEAN, POOLED])]
-    rows = _with_names(filled(paradigms, f"accuracy, measure {measure!r}"))
+    rows = with_names(filled(paradigms, f"accuracy, measure {measure!r}"))
     wide = rows.pivot_table("accuracy", ["phenomenon", "paradigm"], "name", sort=False)[sorted(rows["name"].unique())]
     if choices is not None and len(choices):
         for place, prompt in enumerate(prompts_of(choices)):
             known = rows_of_prompt(choices, prompt).set_index("paradigm")["individual"].to_dict()
             shares = wide.index.get_level_values("paradigm").map(known).astype("float64")
             wide.insert(place, f"{PEOPLE}{asked(prompt)}", shares)
+    figure = share_map(wide.droplevel("phenomenon"))
+    before = list(wide.index.get_level_values("phenomenon"))
+    for y in (y for y in range(1, len(before)) if before[y] != before[y - 1]):
+        figure.axes[0].axhline(y - 0.5, color="white", linewidth=3)
+    return figure
+
+
+def share_map(wide: pd.DataFrame) -> "Figure":
+    """Return a map of shares of pairs won, 0 to 1, in percent: a row for each name of the index, and the columns named above."""
     cells = wide.to_numpy(dtype="float64") * 100
     with style():
         figure, axes = blank(1.2 + 0.27 * len(wide) + 0.012 * max(map(len, wide.columns)), _width(len(wide.columns)))
         shown = axes.imshow(cells, cmap="cividis", vmin=0, vmax=100, aspect="auto")
         _cells(axes, cells, "{:.0f}", lambda value: value < 55)
-        axes.set_yticks(range(len(wide)), [wrapped(name, 30) for _, name in wide.index], fontsize=9)
+        axes.set_yticks(range(len(wide)), [wrapped(str(name), 30) for name in wide.index], fontsize=9)
         _columns(axes, list(wide.columns))
-        before = list(wide.index.get_level_values("phenomenon"))
-        for y in (y for y in range(1, len(before)) if before[y] != before[y - 1]):
-            axes.axhline(y - 0.5, color="white", linewidth=3)
         bar = figure.colorbar(shown, ax=axes, orientation="horizontal", shrink=0.7, aspect=30, ticks=[0, 50, 100])
         bar.set_label("pairs won (%), chance is 50", fontsize=10)
         bar.outline.set_visible(False)
@@ -125,7 +131,7 @@ def heat_figure(accuracy: pd.DataFrame, measure: str, choices: pd.DataFrame | No
 
 def rank_figure(rankings: pd.DataFrame) -> "Figure":
     """Return each model's place under each measure, the first on top, a line a model."""
-    rows = _with_names(filled(rankings, "rankings"))
+    rows = with_names(filled(rankings, "rankings"))
     measures, models = ordered(rows["measure"]), sorted(rows["name"].unique())
     if len(measures) < 2 or len(models) < 2:
         raise DataError("table rankings: one measure or one model; expected two of both to compare ranks")
@@ -187,7 +193,7 @@ def difference_figure(group_differences: pd.DataFrame) -> "Figure":
     >>> float(sum(bar.get_height() for bar in figure.axes[0].patches))
     3.0
     """
-    rows = _with_names(filled(group_differences, "group_differences"))
+    rows = with_names(filled(group_differences, "group_differences"))
     edges = [k / 20 for k in range(-21, 22, 2)]  # tenths, a bin around 0
     panels_of = list(rows.groupby(["name", "measure"], sort=False))
     with style():
@@ -204,9 +210,7 @@ def difference_figure(group_differences: pd.DataFrame) -> "Figure":
 
 def bin_figure(accuracy_bins: pd.DataFrame, measure: str) -> "Figure":
     """Return accuracy against confidence, length, perplexity and log-probability, with Wilson intervals, a series a model."""
-    rows = _with_names(
-        filled(accuracy_bins[accuracy_bins["measure"] == measure], f"accuracy_bins, measure {measure!r}")
-    )
+    rows = with_names(filled(accuracy_bins[accuracy_bins["measure"] == measure], f"accuracy_bins, measure {measure!r}"))
     predictors, models = ordered(rows["predictor"]), sorted(rows["name"].unique())
     with style():
         figure, panels = grid(len(predictors), 1.75)
@@ -280,7 +284,7 @@ def _columns(axes: "Axes", names: Sequence[str]) -> None:
         spine.set_visible(False)
 
 
-def _with_names(rows: pd.DataFrame) -> pd.DataFrame:
+def with_names(rows: pd.DataFrame) -> pd.DataFrame:
     """Return the rows with the name of each model, and of its protocol where there are several."""
     if rows["protocol"].nunique() < 2:
         return rows.assign(name=rows["model"].astype(str))

@@ -8,7 +8,7 @@ from ...comparing.rating_correlation import ITEMS, levels, mean_ratings
 from ...grammatical_status import conditions_in_order
 from ...prompts import rows_of_prompt, select_prompt
 from ...row_dicts import records
-from ..wording.labels import mean_z, measure_axis
+from ..wording.labels import mean_rating, measure_axis
 from ..wording.minimal_pairs import under_ceiling
 from ..wording.numbers import correlation
 from .figure_style import (
@@ -39,11 +39,13 @@ def score_figure(
     measure: str = "slor",
     correlations: pd.DataFrame | None = None,
     prompt: str | None = None,
+    of: str = "z",
 ) -> "Figure":
     """Return mean ratings against scores: of sentences, and differences within pairs, for one model and protocol.
 
     The line is least squares through all points of a panel, with its pointwise 95 % band. Of `correlations`, the table
-    rating_correlations, each panel has Pearson's r and what a perfect model would reach. Of several prompts, `prompt` names one.
+    rating_correlations, each panel has Pearson's r and what a perfect model would reach. Of several prompts, `prompt` names one;
+    `of` is z or rating.
 
     Scores and ratings without a sentence in common are a `DataError`.
 
@@ -55,7 +57,7 @@ def score_figure(
     >>> [axes.get_title(loc="left") for axes in figure.axes]
     ['sentences', 'differences within pairs']
     """
-    both = _rated(sentence_scores, rating_scores, measure, prompt)
+    both = _rated(sentence_scores, rating_scores, measure, prompt, of)
     points = {level: part for level, part, _ in levels(both)}
     statistics = _statistics(sentence_scores, measure, correlations, prompt)
     with style():
@@ -69,18 +71,22 @@ def score_figure(
         for axes, level, name in ((left, "sentences", "sentences"), (right, within, title)):
             _regression(axes, points[level])
             panel(axes, f"{name}\n{statistics.get(level, '')}".strip())
-        _score_axes(figure, left, measure, prompt)
+        _score_axes(figure, left, measure, prompt, of)
     return figure
 
 
 def phenomenon_score_figure(
-    sentence_scores: pd.DataFrame, rating_scores: pd.DataFrame, measure: str = "slor", prompt: str | None = None
+    sentence_scores: pd.DataFrame,
+    rating_scores: pd.DataFrame,
+    measure: str = "slor",
+    prompt: str | None = None,
+    of: str = "z",
 ) -> "Figure":
     """Return mean ratings of sentences against scores, a panel with Pearson's r for each phenomenon (24 at most).
 
-    Of several prompts, `prompt` names one.
+    Of several prompts, `prompt` names one; `of` is z or rating.
     """
-    both = _rated(sentence_scores, rating_scores, measure, prompt)
+    both = _rated(sentence_scores, rating_scores, measure, prompt, of)
     phenomena = ordered(both["phenomenon"])[:PANELS]
     with style():
         figure, panels = grid(len(phenomena), 1.75)
@@ -90,15 +96,17 @@ def phenomenon_score_figure(
             _regression(axes, points)
             panel(axes, f"{wrapped(phenomenon)}\n{_correlation(points)}".strip())
             axes.locator_params(nbins=4)
-        _score_axes(figure, panels[0], measure, prompt)
+        _score_axes(figure, panels[0], measure, prompt, of)
     return figure
 
 
 def _rated(
-    sentence_scores: pd.DataFrame, rating_scores: pd.DataFrame, measure: str, prompt: str | None
+    sentence_scores: pd.DataFrame, rating_scores: pd.DataFrame, measure: str, prompt: str | None, of: str
 ) -> pd.DataFrame:
     scores = sentence_scores[["item", "condition", measure]].rename(columns={measure: "score"}).dropna(subset="score")
-    both = mean_ratings(select_prompt(rating_scores, prompt)).merge(scores, on=["item", "condition"], validate="1:1")
+    both = mean_ratings(select_prompt(rating_scores, prompt), of).merge(
+        scores, on=["item", "condition"], validate="1:1"
+    )
     return filled(both, f"sentence_scores and rating_scores ({measure})")
 
 
@@ -132,8 +140,8 @@ def _conditions(axes: "Axes", points: pd.DataFrame) -> None:
         )  # fmt: skip
 
 
-def _score_axes(figure: "Figure", axes: "Axes", measure: str, prompt: str | None) -> None:
-    common_labels(figure, measure_axis(measure), mean_z(prompt))
+def _score_axes(figure: "Figure", axes: "Axes", measure: str, prompt: str | None, of: str) -> None:
+    common_labels(figure, measure_axis(measure), mean_rating(prompt, of))
     figure_legend(figure, axes, 2)
 
 

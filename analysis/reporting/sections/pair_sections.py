@@ -11,8 +11,9 @@ from ...aligning.predictors import by_model
 from ...comparing.pair_accuracy import MODEL
 from ...prompts import file_suffixes
 from ..exhibits import Exhibit, Page, Section, constant_apart, leading, without
-from ..figures import pair_figures, score_figures
+from ..figures import language_figures, pair_figures, score_figures
 from ..wording import labels, minimal_pairs, raters
+from ..wording import languages as wording
 
 FEW = 3  # language models that have figures of their own on minimal pairs
 LONG = 40  # paradigms from which the figure of all of them opens on demand
@@ -50,6 +51,7 @@ def rating_correlations(page: Page) -> Section:
 def _score_figures(page: Page, table: pd.DataFrame) -> list[Exhibit]:
     """Return the figures of ratings against scores: all sentences and pairs, then phenomenon by phenomenon."""
     scores, ratings = page.get("sentence_scores"), page.get("rating_scores")
+    of = str(next(iter(table["rated"].dropna()), "z")) if "rated" in table else "z"
     exhibits: list[Exhibit] = []
     models = enumerate(by_model(scores) if len(ratings) else ())
     for (number, (model, protocol, rows)), (prompt, ending) in itertools.product(
@@ -62,10 +64,10 @@ def _score_figures(page: Page, table: pd.DataFrame) -> list[Exhibit]:
             f"least-squares line and its 95% band. Beside r stands the ceiling, {raters.CEILING}."
         )
         source = "rating_correlations" if len(table) else "rating_scores"
-        draw = partial(score_figures.score_figure, rows, ratings, measure, table, prompt)
+        draw = partial(score_figures.score_figure, rows, ratings, measure, table, prompt, of)
         exhibits += page.figure(source, f"ratings-{number}{ending}", caption, draw, rows, aside=number > 0)
         caption = f"{subject}: the same by phenomenon. A phenomenon has few sentences, so its r is a description, without a test."
-        draw = partial(score_figures.phenomenon_score_figure, rows, ratings, measure, prompt)
+        draw = partial(score_figures.phenomenon_score_figure, rows, ratings, measure, prompt, of)
         key = f"ratings-by-phenomenon-{number}{ending}"
         exhibits += page.figure("rating_scores", key, caption, draw, rows, aside=number > 0)
     return exhibits
@@ -93,8 +95,6 @@ def pairs(page: Page) -> Section:
     exhibits += page.table("group_accuracies", caption, aside=True)
     caption = "Accuracy by training tokens: what a doubling brings. Tokens needed are an extrapolation of the line."
     exhibits += page.table("learning_curves", caption, aside=True)
-    for name, caption in OVER_LANGUAGES.items():
-        exhibits += page.table(name, caption, aside=True)
     exhibits += page.table(
         "usable_phenomena", "Phenomena that tell models from people, and why others do not.", aside=True
     )
@@ -179,6 +179,36 @@ def comparisons(page: Page) -> Section:
     badges = page.badges_of_first("model_comparisons", "accuracy_correlations")
     title = "Language models beside each other" if len(comparisons) else "Language models beside people"
     return Section(title, badges, sentences, exhibits, first=leading(sentences, len(head)))
+
+
+def languages(page: Page) -> Section:
+    """Return language models over languages: each counts once, whatever its pairs."""
+    each, means, curves = (page.get(name) for name in ("language_accuracies", "language_means", "frequency_curves"))
+    first = _main(each)
+    caption = (
+        f"Accuracy over languages, all and of each split ({first}), with the number of languages: means, each language counting "
+        "once, with 95% bootstrap intervals over languages, none under ten."
+    )
+    exhibits = page.figure(
+        "language_means", "language-splits", caption, partial(language_figures.split_figure, means, first)
+    )
+    caption = f"Accuracy on each language ({first}), with 95% Wilson intervals over its pairs. {CHANCE}"
+    draw = partial(language_figures.language_figure, each, first)
+    exhibits += page.figure("language_accuracies", "languages", caption, draw, aside=each["language"].nunique() > LONG)
+    caption = (
+        f"Accuracy by language frequency ({first}): each language, and the logistic curve from chance to an upper asymptote, by "
+        f"least squares. The {language_figures.NAMED} languages farthest from it are named."
+    )
+    residuals = page.get("frequency_residuals")
+    draw = partial(language_figures.frequency_figure, curves, residuals, first)
+    exhibits += page.figure("frequency_curves", "language-frequency", caption, draw)
+    for name, caption in OVER_LANGUAGES.items():
+        exhibits += page.table(name, caption, aside=True)
+    head = wording.means(means)
+    sentences = [*head, *wording.wins(page.get("language_wins")), *wording.frequencies(curves, residuals)]
+    sentences += wording.regressions(page.get("delta_regressions"))
+    badges = page.badges_of_first("language_accuracies")
+    return Section("Language models over languages", badges, sentences, exhibits, first=leading(sentences, len(head)))
 
 
 def _main(table: pd.DataFrame) -> str:

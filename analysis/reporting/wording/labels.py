@@ -85,13 +85,14 @@ def under(prompt: str | None, caption: str) -> str:
     return f"{name[:1].upper()}{name[1:]}: {caption[0].lower()}{caption[1:]}"
 
 
-def mean_z(prompt: str | None) -> str:
-    """Return how the axis of mean z is called.
+def mean_rating(prompt: str | None, of: str = "z") -> str:
+    """Return how the axis of mean ratings is called, z or as given.
 
-    >>> mean_z(None), mean_z("plausibility")
-    ('mean rating (z)', 'mean rating (plausibility, z)')
+    >>> mean_rating(None), mean_rating("plausibility"), mean_rating("plausibility", "rating")
+    ('mean rating (z)', 'mean rating (plausibility, z)', 'mean rating (plausibility)')
     """
-    return f"mean rating ({'' if prompt is None else f'{label(prompt)}, '}z)"
+    told = [label(prompt)] * (prompt is not None) + ["z"] * (of == "z")
+    return f"mean rating ({', '.join(told)})" if told else "mean rating"
 
 
 def language_model(row: Row, end: str = "") -> str:

@@ -25,6 +25,16 @@ def test_scores_and_ratings_have_every_sentence_and_every_pair(tables: Tables) -
     assert line.get_ydata() == pytest.approx(intercept + slope * line.get_xdata())
 
 
+def test_ratings_as_given_are_on_the_axis_where_they_were_correlated(tables: Tables) -> None:
+    ratings = rating_scores(tables["responses"], tables["items"])
+    scores = tables["items"][["item", "condition"]].assign(model="m", protocol="p", lp=range(len(tables["items"])))
+    figure = score_figure(scores, ratings, "lp", of="rating")
+    shown = {round(y, 6) for line in figure.axes[0].lines if line.get_marker() in "oD" for y in line.get_ydata()}
+    of_targets = ratings[ratings["role"] == "target"]
+    assert shown == {round(mean, 6) for mean in of_targets.groupby(["item", "condition"])["rating"].mean()}
+    assert figure.get_supylabel() == "mean rating"
+
+
 def test_each_phenomenon_has_a_panel_with_its_own_correlation(tables: Tables) -> None:
     items = tables["items"]
     ratings = rating_scores(tables["responses"], items)
