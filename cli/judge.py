@@ -221,7 +221,6 @@ def _judged(
         table = lmscore.judge(
             read, loaded, chosen or None, protocol=protocol, batch_tokens=scoring.batch_tokens, progress=move, **how
         )
-    called = f"{loaded.name}@{revision}" if revision else loaded.name
-    facts = {**loaded.describe(), "called": called, "asked": table.attrs["asked"], "left_out": table.attrs["left_out"]}
+    facts = {**loaded.describe(), "asked": table.attrs["asked"], "left_out": table.attrs["left_out"]}
     table.attrs.clear()
-    return table.assign(model=called), facts
+    return table, facts

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 from ..tokens.encoding import Encoded, encode
 from . import packing
@@ -15,6 +15,8 @@ class EncoderDecoderModel(CausalModel):
 
     It computes its logits itself, a row for each sentence; each context of a batch is encoded once.
     """
+
+    reads_context: ClassVar[bool] = True
 
     def encode(
         self,
