@@ -3,19 +3,23 @@
     python benchmarks/lmscore_cpu.py [--blimp ../shared/data/blimp] [--pairs 1000] [--paradigm adjunct_island]
 
 GPT-2-small's shape with seeded random weights; its tokenizer is a byte-level BPE of 50,257 entries trained on BLiMP and
-seeded syllables. Two stages are `evaluate_in_stages` with bfloat16 first, beside float32 alone. Pseudo-log-likelihoods (within
-words from left to right) are those of RoBERTa-base's shape over the same tokenizer, beside minicons at several batch sizes.
-Each system runs in a process of its own, warmed up on eight sentences; loading is outside the clock, tokenizing inside. Pairs
-come in random order; sorted by paradigm they have less padding where a system does not sort. Memory is the peak above what is
-held when loaded and warm. The others are those of the extra `benchmark`; one that is absent is left out. CPU-seconds of a busy
-machine vary by 10 to 20 %.
+seeded syllables. Two stages are `evaluate_in_stages` with bfloat16 first, beside float32 alone. Pseudo-log-likelihoods (within words from left to right) are those of RoBERTa-base's shape over the same
+tokenizer, beside minicons at several batch sizes. Each system runs in a process of its own, warmed up on eight sentences;
+loading is outside the clock, tokenizing inside. Pairs come in random order; sorted by paradigm they have less padding
+where a system does not sort. Memory is the peak above what is held when loaded and warm. The others are those of the extra
+`benchmark`; one that is absent is left out. CPU-seconds of a busy machine vary by 10 to 20 %.
+
+Then the commands themselves, each run in a process of its own: `score` and `evaluate` of sentences for the first time and
+with all in the cache, the memory of `score` over a million words, and two answers after a long prompt beside one.
 """
 
 import argparse
+import csv
 import importlib.util
 import json
 import os
 import random
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -43,6 +47,8 @@ GOALS = {
     "stages": [("two stages", "float32", 1.8)],
 }
 MEMORY = 150  # MB above the weights
+CACHED = 2.5  # CPU-seconds of a command over 300 sentences that are all in the cache
+LARGE = 300  # MB above the weights over a million words
 Scorer = Callable[[Sequence[str]], list[float]]
 
 
@@ -368,6 +374,101 @@ def compare_stages(texts: list[str], folder: Path) -> dict[str, float]:
     return {name: len(texts) / one["cpu"] for name, one in found.items()}
 
 
+def materials(folder: Path, blimp: Path, pairs: int, seed: int) -> Path:
+    """Write random pairs of BLiMP as materials."""
+    path = folder / f"pairs-{pairs}.csv"
+    with path.open("w", encoding="utf-8", newline="") as stream:
+        lines = csv.writer(stream)
+        lines.writerow(["paradigm", "item", "condition", "sentence"])
+        for number, text in enumerate(sample(blimp, pairs, seed)):
+            lines.writerow(["blimp", f"i{number // 2}", ("grammatical", "ungrammatical")[number % 2], text])
+    return path
+
+
+def command(line: str, held: float = 0.0) -> tuple[float, float, set[str]]:
+    """Run a command in a process of its own; return CPU-seconds, the peak of memory (MB) and what large packages it imported."""
+    code = (
+        "import contextlib, json, resource, sys, time\n"
+        "from gardenpath.cli.main import main\n"
+        "with contextlib.suppress(SystemExit):\n    main()\n"
+        "large = [name for name in ('torch', 'transformers') if name in sys.modules]\n"
+        "peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024\n"
+        "print(json.dumps([time.process_time(), peak, large]))"
+    )
+    one = dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS", "RAYON_NUM_THREADS"), "1")
+    environment = {**os.environ, **one, "TOKENIZERS_PARALLELISM": "false", "HF_HUB_OFFLINE": "1"}
+    call = [sys.executable, "-c", code, *line.split()]
+    done = subprocess.run(call, capture_output=True, text=True, env=environment)
+    if done.returncode:
+        raise SystemExit(f"{line} failed:\n{done.stderr[-3000:]}")
+    seconds, peak, large = json.loads(done.stdout.splitlines()[-1])
+    return seconds, peak - held, set(large)
+
+
+def commands(model: Path, blimp: Path, seed: int) -> None:
+    """Print what `score` and `evaluate` cost for the first time and with all in the cache."""
+    print("\n300 sentences by the commands, CPU-seconds from the start of the program")
+    with tempfile.TemporaryDirectory() as place:
+        items = materials(Path(place), blimp, 150, seed)
+        for name in ("score", "evaluate"):
+            line = f"{name} {items} --model {model} --device cpu --cache {place}/cache --force -o {place}/out"
+            runs = [command(line) for _ in range(2)]
+            imported = ", ".join(sorted(runs[1][2])) or "neither torch nor transformers"
+            print(f"{name:12} first {runs[0][0]:6.1f}   all in the cache {runs[1][0]:6.2f}, {imported}")
+            met = runs[1][0] <= CACHED and not runs[1][2]
+            print(f"{'':12} goal {CACHED} without them: {'met' if met else 'MISSED'}")
+
+
+def large_materials(model: Path, blimp: Path, seed: int) -> None:
+    """Print the memory of `score` over a million words above what it holds over a few; the model is a small one."""
+    import torch
+    from transformers import GPT2Config, GPT2LMHeadModel
+
+    with tempfile.TemporaryDirectory() as place:
+        small = Path(place, "small")
+        torch.manual_seed(1)
+        GPT2LMHeadModel(GPT2Config(n_embd=32, n_layer=1, n_head=1, bos_token_id=0, eos_token_id=0)).save_pretrained(
+            small
+        )
+        for name in ("tokenizer.json", "tokenizer_config.json"):
+            shutil.copy(model / name, small / name)
+        how = f"--model {small} --device cpu --no-cache --force -o {place}/out"
+        # Four pairs of the corpus have no second member that differs, and are no items.
+        _, few, _ = command(f"score {materials(Path(place), blimp, 16, seed)} {how}")
+        seconds, more, _ = command(f"score {materials(Path(place), blimp, 66_000, seed)} {how} --skip-bad", few)
+        print(f"\n132,000 sentences, a million words: {seconds:.0f} CPU-seconds, {more:.0f} MB more than 32 sentences")
+        print(f"{'':12} goal {LARGE} MB: {'met' if more <= LARGE else 'MISSED'}")
+
+
+def long_prompt(model: Path) -> None:
+    """Print what two answers after a prompt of 140 tokens cost beside the positions of prompt and answers."""
+    from gardenpath import lmscore
+
+    if not hasattr(lmscore, "continuations"):
+        return
+    import torch
+
+    torch.set_num_threads(1)
+    loaded = lmscore.load(model, device="cpu")
+    prompt = " ".join(["The keys to the cabinet are on the table."] * 14) + " Is that right?"
+    both = lmscore.continuations(loaded, prompt, ("Yes", "No"))
+    one = lmscore.continuations(loaded, prompt, ("Yes",))
+
+    def cost(texts: Sequence[object]) -> float:
+        times = []
+        for _ in range(5):
+            start = time.process_time()
+            loaded.forward(texts, columns=["logprob"])
+            times.append(time.process_time() - start)
+        return min(times)
+
+    cost(both)
+    ratio = cost(both) / cost(one)
+    print(
+        f"\ntwo answers after {len(both[0].fed)} tokens cost {ratio:.2f} x one; goal 1.5 x: {'met' if ratio <= 1.5 else 'MISSED'}"
+    )
+
+
 def judge(speeds: dict[str, float], goals: Sequence[tuple[str, str, float]]) -> None:
     for ours_, other, goal in goals:
         if ours_ in speeds and other in speeds:
@@ -386,6 +487,7 @@ def main() -> None:
     parser.add_argument("--systems", nargs="+", default=[*OURS, *OTHERS], choices=[*OURS, *OTHERS])
     parser.add_argument("--batch", type=int, default=32, help="batch size of the others; 32 is their best")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--commands", action=argparse.BooleanOptionalAction, default=True, help="the commands too")
     parser.add_argument("--child", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.child:
@@ -410,6 +512,10 @@ def main() -> None:
         masked = make_masked_model(options.model.with_name(f"{options.model.name}-masked"), folder)
         batches = PLL_BATCHES if "minicons" in systems else ()
         judge(compare_masked(sample(options.blimp, options.pll_pairs, options.seed), masked, batches), GOALS["pll"])
+    if options.commands:
+        commands(folder, options.blimp, options.seed)
+        large_materials(folder, options.blimp, options.seed)
+        long_prompt(folder)
 
 
 if __name__ == "__main__":

@@ -14,7 +14,7 @@ UNGRAMMATICAL = "ungrammatical"
 MINIMAL_PAIR: Mapping[str, tuple[str, ...]] = {"grammaticality": (GRAMMATICAL, UNGRAMMATICAL)}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Region:
     """A named span of characters (code points) of a sentence, `end` excluded; it may be empty or nested.
 
@@ -27,7 +27,7 @@ class Region:
     end: int
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Word:
     """A word of a sentence: position from 0, text, character span, and the innermost region that holds it."""
 
@@ -38,7 +38,7 @@ class Word:
     region: str | None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Sentence:
     """A text with its regions; words are separated by spaces unless `segmentation` gives the author's spans.
 
@@ -147,7 +147,7 @@ class Question:
     choices: tuple[str, ...] = ("yes", "no")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Item:
     """One item: a sentence for each condition of its paradigm.
 
@@ -168,7 +168,7 @@ class Item:
     extra: Mapping[str, str] = field(default_factory=dict)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class SourceLine:
     """The file and the line that a sentence was read from."""
 

@@ -35,7 +35,7 @@ from .token_cache import CachedModel, cached, place_of
 
 PACKAGES = ("torch", "transformers", "tokenizers", "accelerate", "bitsandbytes", "peft")
 KINDS: Mapping[str, type[Any]] = {kind.__name__: kind for kind in (CausalModel, MaskedModel)}
-OF_NETWORK = ("encoder", "network", "head", "row", "reasons")  # fields that are not remembered as they are
+OF_NETWORK = ("encoder", "network", "head", "row", "continues", "reasons")  # fields that are not remembered as they are
 TOKENIZER = "tokenizer.json"
 
 log = logging.getLogger("gardenpath")

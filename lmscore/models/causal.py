@@ -1,5 +1,6 @@
 """A causal model: token ids become token tables through forward passes over batches of shared prefixes."""
 
+import inspect
 import logging
 import math
 import sys
@@ -34,7 +35,8 @@ class CausalModel:
     adapter's files, `commit` the hub's, `quantization` the kind that the loaded weights have. With
     `head` the output layer is applied in blocks
     of the vocabulary, without it the model computes its logits itself; `row` is the size of a row with shared prefixes,
-    0 where each text has a row of its own; `reasons` say why either is so. `repeats` says whether each window of a long
+    0 where each text has a row of its own; there, what texts share is computed first where the network `continues` from its cache.
+    `reasons` say why this is so. `repeats` says whether each window of a long
     text begins with the prefix token. `toy` says of a toy model what its numbers are worth.
     """
 
@@ -52,6 +54,7 @@ class CausalModel:
     repeats: bool = False
     head: output_layers.Head | None = None
     row: int = 0
+    continues: bool = False
     reasons: Mapping[str, str] | None = None
     toy: str = ""
     longer: dict[int, int] = field(default_factory=dict, compare=False, repr=False)
@@ -75,7 +78,11 @@ class CausalModel:
         window = self.encoder.window
         facts = huggingface.described(
             self,
-            layout="rows that share prefixes" if self.row else "a row for each text",
+            layout="rows that share prefixes"
+            if self.row
+            else "shared prefixes first"
+            if self.continues
+            else "a row for each text",
             head="in blocks of the vocabulary" if self.head else "the model's own logits",
             prefix_token=self.encoder.tokenizer.convert_ids_to_tokens(self.encoder.prefix),
             stride=window // 2 if window else None,
@@ -142,14 +149,22 @@ class CausalModel:
         row = self._row(paths)
         alone = packing.single_rows(path for path in paths if len(path.ids) > row)
         together = packing.shared_rows((path for path in paths if len(path.ids) <= row), row)
-        for rows, shared in ((alone, False), (together, True)):
+        batches: list[tuple[list[Any], Any, bool]] = [
+            (alone, packing.lay_out, False),
+            (together, packing.lay_out, True),
+        ]
+        if self.continues:
+            alike, others = packing.groups(paths, budget)
+            batches = [(packing.single_rows(others), packing.lay_out, False)]
+            batches += [(groups, packing.continued, False) for groups in alike]
+        for rows, lay_out, shared in batches:
             rows.sort(key=lambda row: -row.size)
             start = 0
             while start < len(rows):
                 size = rows[start].size
                 count = min(len(rows) - start, max(1, budget // size))
                 try:
-                    values = self._compute(packing.lay_out(rows[start : start + count]), shared, blocks, wanted)
+                    values = self._compute(lay_out(rows[start : start + count]), shared, blocks, wanted)
                 except (RuntimeError, MemoryError) as error:
                     if not huggingface.is_out_of_memory(error):
                         raise
@@ -206,7 +221,11 @@ class CausalModel:
         return output_layers.in_order(len(vocabulary.begins))
 
     def _compute(
-        self, layout: packing.Layout, shared: bool, blocks: output_layers.Blocks, wanted: frozenset[str]
+        self,
+        layout: packing.Layout | packing.Continued,
+        shared: bool,
+        blocks: output_layers.Blocks,
+        wanted: frozenset[str],
     ) -> list[tuple[packing.Path, np.ndarray]]:
         """Return each path of a batch with logprob, log boundary mass, entropy and Rényi entropy of its predictions.
 
@@ -218,18 +237,17 @@ class CausalModel:
         layers = [int(one.value) for one in more if one.kind == LAYER]
         powers = list(dict.fromkeys(one.power for one in more if one.power is not None))
         with huggingface.computing():
-            inputs = self._inputs(layout, shared)
-            by_layer: list[torch.Tensor] = []
-            if layers:
-                states, by_layer = self._layer_states(layers, inputs)
-            else:
-                states = output_layers.states(self.network, **inputs) if self.head else self.network(**inputs).logits
+            # A batch is one pass through the network, or one of what texts share and one that goes on from it.
+            passes = [self._states(layers, inputs) for inputs in self._inputs(layout, shared)]
+            states, *by_layer = (
+                torch.cat([each.flatten(0, 1) for each in parts]) for parts in zip(*passes, strict=True)
+            )
             nodes = torch.from_numpy(layout.nodes).to(states.device)
 
             def measure(
                 states: "torch.Tensor", columns: frozenset[str], powers: Sequence[float] = ()
             ) -> output_layers.Measured:
-                chosen = states.flatten(0, 1)[nodes.to(states.device)].to(nodes.device)
+                chosen = states[nodes.to(states.device)].to(nodes.device)
                 head = self.head or output_layers.OwnLogits()
                 return output_layers.measure(head, blocks, chosen, layout.sources, layout.targets, columns, powers)
 
@@ -257,33 +275,50 @@ class CausalModel:
                     values[row, place.start] = 0.0
         return [(path, values[:, place]) for path, place in packing.per_path(layout)]
 
-    def _layer_states(
-        self, layers: Sequence[int], inputs: Mapping[str, Any]
-    ) -> "tuple[torch.Tensor, list[torch.Tensor]]":
-        """Return what the output layer is given, by the last layer and by others."""
+    def _states(self, layers: Sequence[int], inputs: Mapping[str, Any]) -> "list[torch.Tensor]":
+        """Return what the output layer is given (without a head, what it gives), and the same by each of some layers."""
+        if not layers:
+            return [output_layers.states(self.network, **inputs) if self.head else self.network(**inputs).logits]
         if self.head is None:
             why = (self.reasons or {}).get("head", "")
             raise ValueError(
                 f"model {self.name}: its output layer cannot be applied by itself ({why}), so not to other layers; expected "
                 "surprisal_layer of another architecture"
             )
-        return output_layers.layer_states(self.network, layers, **inputs)
+        last, others = output_layers.layer_states(self.network, layers, **inputs)
+        return [last, *others]
 
-    def _inputs(self, layout: packing.Layout, shared: bool) -> dict[str, Any]:
-        """Return what the network is called with: ids and, where rows share prefixes, depths and who sees whom."""
+    def _inputs(self, layout: packing.Layout | packing.Continued, shared: bool) -> Iterator[dict[str, Any]]:
+        """Yield what the network is called with: ids and, where rows share prefixes, depths and who sees whom.
+
+        Where texts go on from what they share, the second call finds in the network's cache what the first has left there.
+        """
         import torch
 
+        if isinstance(layout, packing.Continued):
+            from transformers import DynamicCache
+
+            known = inspect.signature(self.network.forward).parameters
+            cache = DynamicCache(config=self.network.config)
+            more = {"cache_params" if "cache_params" in known else "past_key_values": cache, "use_cache": True}
+            yield {"input_ids": torch.from_numpy(layout.before).to(self.device), **more}
+            whose: Any = torch.from_numpy(layout.whose).to(self.device)
+            cache.reorder_cache(whose)
+            # What fills a row up stands behind its text, where nothing looks.
+            yield {"input_ids": torch.from_numpy(layout.after).to(self.device), **more}
+            return
         ids = torch.from_numpy(layout.ids).to(self.device)
         place = torch.arange(ids.shape[1], device=self.device)
         if not shared:
             filled = place < torch.from_numpy(layout.lengths).to(self.device).unsqueeze(1)
-            return {"input_ids": ids, "attention_mask": filled.long(), "use_cache": False}
+            yield {"input_ids": ids, "attention_mask": filled.long(), "use_cache": False}
+            return
         until = torch.from_numpy(layout.until).to(self.device)
         sees = (place <= place.unsqueeze(1)) & (place.unsqueeze(1) < until.unsqueeze(1))
         dtype = self.network.dtype
         # Some models take masks of numbers only: a number to add, the least there is where nothing is seen.
         mask = torch.zeros(sees.shape, dtype=dtype, device=self.device).masked_fill_(~sees, torch.finfo(dtype).min)
-        return {
+        yield {
             "input_ids": ids,
             "attention_mask": mask.unsqueeze(1),
             "position_ids": torch.from_numpy(layout.positions).to(self.device),

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 from ..tokens.encoding import Encoded, encode
 from . import packing
@@ -15,6 +15,8 @@ class EncoderDecoderModel(CausalModel):
 
     It computes its logits itself, a row for each sentence; each context of a batch is encoded once.
     """
+
+    reads_context: ClassVar[bool] = True
 
     def encode(
         self,
@@ -50,18 +52,18 @@ class EncoderDecoderModel(CausalModel):
         """Return what a sidecar records of the model, to tell it from any other."""
         return {**super().describe(), "context": "read by the encoder"}
 
-    def _inputs(self, layout: packing.Layout, shared: bool) -> dict[str, Any]:
-        """Return what the network is called with: each sentence's ids and its encoded context."""
+    def _inputs(self, layout: packing.Layout | packing.Continued, shared: bool) -> Iterator[dict[str, Any]]:
+        """Yield what the network is called with: each sentence's ids and its encoded context."""
         import torch
 
-        inputs = super()._inputs(layout, shared)
+        (inputs,) = super()._inputs(layout, shared)
         sources = [path.source for path in layout.paths]
         distinct = list(dict.fromkeys(sources))
         ids, seen = (torch.tensor(list(rows), device=self.device) for rows in zip(*_padded(distinct), strict=True))
         encoded = self.network.get_encoder()(input_ids=ids, attention_mask=seen)
         which = torch.tensor([distinct.index(source) for source in sources], device=self.device)
         encoded.last_hidden_state = encoded.last_hidden_state[which.to(encoded.last_hidden_state.device)]
-        return {
+        yield {
             "encoder_outputs": encoded,
             "attention_mask": seen[which],
             "decoder_input_ids": inputs["input_ids"],

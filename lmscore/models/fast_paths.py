@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -21,14 +22,15 @@ def fastest(model: CausalModel, memory: Path | None = None) -> CausalModel:
     Three texts of random tokens tell: they share prefixes, and the longest fills a row or the window. What they told of such
     a model is remembered in the folder `memory`. Raises `ValueError` where a later token changes what is predicted before it.
     """
-    plain = replace(model, head=None, row=0, reasons=None)
+    plain = replace(model, head=None, row=0, continues=False, reasons=None)
     verdict = verdicts.remembered(plain, memory, lambda: _probed(plain))
     head = output_layers.candidate(model.network, verdict["head"])
-    return replace(plain, head=head, row=ROW if verdict["shares"] else 0, reasons=verdict["reasons"])
+    layout: dict[str, Any] = {"row": ROW if verdict["shares"] else 0, "continues": verdict["continues"]}
+    return replace(plain, head=head, **layout, reasons=verdict["reasons"])
 
 
 def _probed(plain: CausalModel) -> verdicts.Verdict:
-    """Return the number of the head that holds, if any does, whether rows may share prefixes, and why not."""
+    """Return the number of the head that holds, if any does, whether rows may share prefixes, else go on from them, and why."""
     texts, common = _probes(plain)
     expected = plain.forward(texts, columns=PROBED)
     _check_causal(plain, expected, common)
@@ -43,15 +45,19 @@ def _probed(plain: CausalModel) -> verdicts.Verdict:
         reasons["head"] = why
     # In a row of twice the size all of them stand together.
     why = why_not(replace(plain, head=head, row=2 * ROW), expected)
+    continues = False
     if why:
         reasons["layout"] = why
-    return {"head": found, "shares": not why, "reasons": reasons}
+        # A budget of which those that share the most fill half: a quarter is asked for.
+        budget = 2 * max(len(text.fed) + len(text.ids) for text in texts)
+        continues = not why_not(replace(plain, head=head, continues=True), expected, budget)
+    return {"head": found, "shares": not why, "continues": continues, "reasons": reasons}
 
 
-def why_not(model: CausalModel, expected: Sequence[TokenTable]) -> str:
+def why_not(model: CausalModel, expected: Sequence[TokenTable], budget: int | None = None) -> str:
     """Return why a model does not give the tables expected, or nothing where it does, but for noise of its dtype."""
     try:
-        computed = model.forward([table.encoded for table in expected], columns=PROBED)
+        computed = model.forward([table.encoded for table in expected], columns=PROBED, batch_tokens=budget)
     except Exception as error:
         return f"{type(error).__name__}: {' '.join(str(error).split())[:200]}"
     away = _numbers(computed) - _numbers(expected)

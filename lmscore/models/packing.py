@@ -14,6 +14,7 @@ import numpy as np
 from ..tokens.encoding import Encoded
 
 END = -1  # the target of a sequence's last position: the end of the text
+SHARED = 4  # nodes that paths have in common at least where these are computed first: two passes cost more than one
 NOWHERE = np.iinfo(np.int64).max
 
 
@@ -88,6 +89,42 @@ def shared_rows(paths: Iterable[Path], capacity: int) -> list[Row]:
             rows[-1].shared.append(common)
             rows[-1].size += size - common
     return rows
+
+
+@dataclass
+class Group:
+    """Paths that begin with the same `shared` nodes, which are computed once and continued."""
+
+    paths: list[Path]
+    shared: int
+
+    @property
+    def size(self) -> int:
+        """The positions that it takes in a batch."""
+        return self.shared + len(self.paths) * (max(len(path.ids) for path in self.paths) - self.shared)
+
+
+def groups(paths: Iterable[Path], most: int) -> tuple[list[list[Group]], list[Path]]:
+    """Return groups of at most `most` positions that save the most, those that share equally many nodes together; other paths.
+
+    Lengths of which there is not enough to fill a quarter of a batch are left to rows of their own, which are computed faster.
+    """
+    found: list[Group] = []
+    for path in sorted(paths, key=lambda path: path.ids):
+        last = found[-1] if found else None
+        common = min(_common(last.paths[-1].ids, path.ids[:-1]), last.shared) if last else 0
+        joined = Group([*last.paths, path], common) if last and common >= SHARED else None
+        if last and joined and joined.size <= most and len(last.paths) * common > (len(last.paths) - 1) * last.shared:
+            found[-1] = joined
+        else:
+            found.append(Group([path], len(path.ids) - 1))  # its last node at least stays its own
+    lengths: dict[int, list[Group]] = {}
+    for group in found:
+        lengths.setdefault(group.shared if len(group.paths) > 1 else 0, []).append(group)
+    alone = lengths.pop(0, [])
+    full = [lengths[shared] for shared in sorted(lengths) if sum(g.size for g in lengths[shared]) >= most // 4]
+    alone += [group for shared in lengths for group in lengths[shared] if lengths[shared] not in full]
+    return full, [path for group in alone for path in group.paths]
 
 
 def capacity(paths: Sequence[Path], least: int, most: int, width: int) -> int:
@@ -203,7 +240,49 @@ def lay_out(rows: Sequence[Row]) -> Layout:
     )
 
 
-def per_path(layout: Layout) -> Iterator[tuple[Path, slice]]:
+@dataclass(frozen=True)
+class Continued:
+    """A batch of groups that share equally many nodes: `before` is what they share, `after` how each path goes on.
+
+    `whose` is the group of each path. `nodes` count the places of `before`, row by row, and then those of `after`; the others
+    are those of `Layout`.
+    """
+
+    paths: tuple[Path, ...]
+    before: np.ndarray
+    after: np.ndarray
+    whose: np.ndarray
+    nodes: np.ndarray
+    sources: np.ndarray
+    targets: np.ndarray
+
+
+def continued(groups: Sequence[Group]) -> Continued:
+    """Return the arrays of a batch of groups that share equally many nodes."""
+    shared = groups[0].shared
+    paths = [path for group in groups for path in group.paths]
+    whose = np.repeat(np.arange(len(groups)), [len(group.paths) for group in groups])
+    width = max(len(path.ids) for path in paths) - shared
+    after = np.full((len(paths), width), paths[0].ids[0])
+    asked = []
+    for number, path in enumerate(paths):
+        after[number, : len(path.ids) - shared] = path.ids[shared:]
+        depth = np.arange(path.first, len(path.ids))
+        own = len(groups) * shared + number * width + depth - shared
+        asked.append(np.where(depth < shared, whose[number] * shared + depth, own))
+    nodes, sources = np.unique(np.concatenate(asked), return_inverse=True)
+    return Continued(
+        paths=tuple(paths),
+        before=np.array([group.paths[0].ids[:shared] for group in groups]),
+        after=after,
+        whose=whose,
+        nodes=nodes,
+        sources=sources,
+        targets=np.concatenate([path.targets for path in paths]).astype(np.int64),
+    )
+
+
+def per_path(layout: Layout | Continued) -> Iterator[tuple[Path, slice]]:
     """Yield each path with the place of its predictions."""
     done = 0
     for path in layout.paths:

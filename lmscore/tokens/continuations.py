@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from typing import Any
 
-from ..models.encoder_decoder import EncoderDecoderModel
 from ..models.interface import Model
 from .encoding import Encoded, cut_off, tokenized
 
@@ -60,8 +59,8 @@ def continuations(model: Model, prompt: str, answers: Sequence[str], *, rendered
 def prompted(model: Model) -> Any:
     """Return the encoder of a model that can be prompted, or raise `ValueError` naming what it is instead."""
     encoder = getattr(model, "encoder", None)
-    two_parts = isinstance(getattr(model, "uncached", model), EncoderDecoderModel)
-    if model.masked or encoder is None or two_parts:
-        kind = "a masked model" if model.masked else "an encoder-decoder" if two_parts else "an n-gram model"
+    reads_context = getattr(model, "reads_context", False)
+    if model.masked or encoder is None or reads_context:
+        kind = "a masked model" if model.masked else "an encoder-decoder" if reads_context else "an n-gram model"
         raise ValueError(f"model {model.name}: {kind}, which answers no prompts; expected a causal model, such as gpt2")
     return encoder

@@ -89,13 +89,13 @@ def test_four_bits_are_nf4_with_double_quantization_computed_in_bfloat16(tmp_pat
 
 @needs("bitsandbytes", "accelerate")
 def test_a_model_that_is_quantized_already_is_coarse_whatever_its_label_says(tmp_path):
-    from gardenpath.lmscore.scoring import _is_coarse
+    from gardenpath.lmscore.scoring import is_coarse
 
     first = lmscore.load(wide(tmp_path / "whole"), device="cpu", quantization="4bit")
     save(tmp_path, sentencepiece(), first.network)
     model = lmscore.load(tmp_path, device="cpu")
     assert (model.dtype, model.quantization, model.name) == ("float32", "4bit", f"{tmp_path} (4bit)")
-    assert _is_coarse(model)
+    assert is_coarse(model)
     np.testing.assert_allclose(numbers(model), numbers(first), atol=1e-6)
     with pytest.raises(ValueError, match=r"the model is quantized already \(4bit\)"):
         lmscore.load(tmp_path, device="cpu", quantization="4bit")
@@ -295,6 +295,8 @@ def test_an_encoder_decoder_refuses_what_it_cannot_read(tmp_path):
         lmscore.score(given, model, protocol="minicons-default")
     with pytest.raises(ValueError, match="the context has 72 tokens, which exceed the window of 64"):
         model.encode("a", "x " * 35)
+    with pytest.raises(ValueError, match="an encoder-decoder, which answers no prompts"):
+        lmscore.continuations(model, "Is it so?", ["yes", "no"])
     with pytest.raises(ValueError, match="begins with its own; leave it out"):
         lmscore.load(tmp_path / "bart", device="cpu", prefix="<s>")
 

@@ -12,7 +12,7 @@ from gardenpath.lmscore.models import causal, fast_paths, output_layers
 from gardenpath.lmscore.models.interface import COLUMNS
 from gardenpath.lmscore.tokens.encoding import encode
 
-from .conftest import gpt2, whitespace_marks
+from .conftest import CORPUS, gpt2, whitespace_marks
 
 pytestmark = pytest.mark.lm
 
@@ -108,17 +108,38 @@ PLAIN = {
     "recurrent": "RuntimeError",
     "biased attention": "Error",
 }
+# Which of these go on from what texts share, left in their cache; Mamba takes one token at a time from there.
+CONTINUED = set(PLAIN) - {"recurrent"}
 
 
 def test_prefixes_are_shared_where_that_is_exact_and_else_the_reason_is_recorded(special, kind):
     facts = special.describe()
     assert facts["head"] == "in blocks of the vocabulary"
     if kind in PLAIN:
-        assert facts["layout"] == "a row for each text"
+        assert facts["layout"] == ("shared prefixes first" if kind in CONTINUED else "a row for each text")
         assert PLAIN[kind] in facts["layout_because"]
     else:
         assert facts["layout"] == "rows that share prefixes"
         assert "layout_because" not in facts
+
+
+def test_what_texts_share_is_computed_once_where_a_network_goes_on_from_it(special, kind):
+    starts = [text[:-1] for text in CORPUS[:4]]
+    ends = (" a", " it", ".", " the")
+    encoded = [encode(special.encoder, start + end) for start in starts for end in ends]
+    expected = [plain(special, one) for one in encoded]
+    fed = []
+    hook = special.network.register_forward_pre_hook(
+        lambda _, __, inputs: fed.append(inputs["input_ids"].numel()), with_kwargs=True
+    )
+    try:
+        # A budget that a few of them fill: else they have rows of their own.
+        tables = special.forward(encoded, batch_tokens=64)
+    finally:
+        hook.remove()
+    assert_equal(tables, expected, 1e-5 if kind in FLOAT32_INSIDE else 1e-9)
+    whole = sum(len(one.fed) + len(one.ids) for one in encoded)
+    assert (sum(fed) < 0.8 * whole) == (kind in CONTINUED or kind not in PLAIN)
 
 
 def test_a_head_that_no_setting_explains_is_left_to_the_model(byte_model, monkeypatch):

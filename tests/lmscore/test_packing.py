@@ -83,3 +83,23 @@ def test_windows_predict_every_token_once_with_at_least_half_a_window_of_context
         assert path.targets[k] == (*text.ids, packing.END)[row]
     if len(whole) <= window:
         assert len(found) == 1
+
+
+@given(SEQUENCES, st.integers(8, 40))
+def test_groups_go_on_from_exactly_what_their_paths_share(sequences, most):
+    paths = paths_of(sequences)
+    alike, alone = packing.groups(paths, most)
+    assert sorted(p.text for p in (*alone, *(p for groups in alike for g in groups for p in g.paths))) == [
+        *range(len(paths))
+    ]
+    for groups in alike:
+        assert sum(group.size for group in groups) >= most // 4
+        batch = packing.continued(groups)
+        stacked = np.concatenate([batch.before.ravel(), batch.after.ravel()])
+        for path, place in packing.per_path(batch):
+            assert stacked[batch.nodes[batch.sources[place]]].tolist() == list(path.ids)
+            assert batch.targets[place].tolist() == list(path.targets)
+        for number, path in enumerate(batch.paths):
+            before = batch.before[batch.whose[number]].tolist()
+            assert [*before, *batch.after[number]][: len(path.ids)] == list(path.ids)
+            assert len(before) >= packing.SHARED
