@@ -233,7 +233,12 @@ def test_factors_that_are_misread_are_said_in_three_lines(
 
 
 def test_a_corpus_with_some_of_blimps_fields_is_read_as_pairs_in_the_language_of_its_study(tmp_path: Path) -> None:
-    record = {"sentence_good": "Die Hunde schlafen.", "sentence_bad": "Die Hunde schläft.", "UID": "kongruenz", "pair_id": 1}
+    record = {
+        "sentence_good": "Die Hunde schlafen.",
+        "sentence_bad": "Die Hunde schläft.",
+        "UID": "kongruenz",
+        "pair_id": 1,
+    }
     (tmp_path / "x.jsonl").write_text(json.dumps(record | {"phenomenon": "Kongruenz", "source": "hand"}) + "\n")
     alone, stated = (stimuli.read(tmp_path / "x.jsonl", language=tag).items[0] for tag in (None, "de"))
     assert (alone.id, alone.language, alone.extra["source"]) == ("kongruenz-1", "und", "hand")

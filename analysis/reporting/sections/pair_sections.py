@@ -61,8 +61,9 @@ def _score_figures(page: Page, table: pd.DataFrame) -> list[Exhibit]:
         subject = f"{model} ({protocol}), {measure}{labels.asked(prompt)}"
         caption = (
             f"{subject}: mean rating of each sentence against its score, and the difference within each pair, with the "
-            f"least-squares line and its 95% band. Beside r stands the ceiling, {raters.CEILING}."
+            "least-squares line and its 95% band."
         )
+        caption += f" Beside r stands the ceiling, {raters.CEILING}." if of == "z" else ""
         source = "rating_correlations" if len(table) else "rating_scores"
         draw = partial(score_figures.score_figure, rows, ratings, measure, table, prompt, of)
         exhibits += page.figure(source, f"ratings-{number}{ending}", caption, draw, rows, aside=number > 0)
