@@ -380,7 +380,7 @@ def test_align_leaves_out_whom_and_what_analyse_does(tables: Tables, found: Tabl
 
 def test_where_nothing_was_read_word_by_word_scores_are_held_against_ratings_alone(tables: Tables) -> None:
     scores = sentence_scores(tables["items"][["item", "condition"]].assign(
-        model="m", protocol="p", tokens=9, lp=np.random.default_rng(4).normal(-30, 3, len(tables["items"]))
+        model="m", protocol="p", tokens=9, unknown=0, windows=1, lp=np.random.default_rng(4).normal(-30, 3, len(tables["items"]))
     ))  # fmt: skip
     given = {name: tables[name] for name in GIVEN} | {"readings": tables["readings"].head(0), "sentence_scores": scores}
     rated = given | {"rating_scores": rating_scores(tables["responses"], tables["items"])}
