@@ -7,6 +7,13 @@ from .aligning.predictors import collinearity
 from .comparing.group_accuracy import accuracy_by, usable
 from .comparing.languages import by_language, delta_regression, frequency_curve
 from .comparing.learning_curves import learning_curves
+from .comparing.method_accuracy import (
+    answer_shares,
+    method_accuracies,
+    method_differences,
+    method_groups,
+    method_length_bias,
+)
 from .comparing.model_comparison import (
     accuracy_bins,
     accuracy_correlations,
@@ -18,6 +25,7 @@ from .comparing.model_comparison import (
 )
 from .comparing.pair_accuracy import accuracy, model_table
 from .comparing.rating_correlation import rating_correlations
+from .comparing.voting import ensembles, method_comparisons
 from .measuring.ratings_and_times import condition_means, rating_scores, region_times
 from .measuring.reliability import icc, noise_ceilings, reliabilities
 from .measuring.unimodality import unimodality
@@ -49,6 +57,7 @@ __all__ = [
     "align",
     "alignment_test",
     "analyse",
+    "answer_shares",
     "apa",
     "by_language",
     "coefficient_figure",
@@ -60,6 +69,7 @@ __all__ = [
     "delta_log_likelihood",
     "delta_regression",
     "difference_figure",
+    "ensembles",
     "factorial_models",
     "fit",
     "frequency_curve",
@@ -71,6 +81,11 @@ __all__ = [
     "learning_curves",
     "length_bias",
     "marginal_contrasts",
+    "method_accuracies",
+    "method_comparisons",
+    "method_differences",
+    "method_groups",
+    "method_length_bias",
     "model_comparisons",
     "model_table",
     "noise_ceilings",

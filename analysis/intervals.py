@@ -71,7 +71,7 @@ def ratio_interval(sums: Array, sizes: Array, *, seed: int, draws: int = DRAWS) 
     for start in range(0, draws, AT_ONCE):
         times = rng.multinomial(len(sums), np.full(len(sums), 1 / len(sums)), size=min(AT_ONCE, draws - start))
         ratios.append((times @ sums) / (times @ sizes))
-    return _ends(np.concatenate(ratios))
+    return ends(np.concatenate(ratios))
 
 
 def correlation_interval(
@@ -92,7 +92,7 @@ def correlation_interval(
         times = rng.multinomial(count, np.full(count, 1 / count), size=min(AT_ONCE, draws - start))
         correlations.append(weighted_correlation(x, y, times[:, unit].astype("float64"), ranks=ranks))
     drawn = np.concatenate(correlations)
-    return _ends(drawn[np.isfinite(drawn)])
+    return ends(drawn[np.isfinite(drawn)])
 
 
 def weighted_correlation(x: Array, y: Array, times: Array, *, ranks: bool) -> Array:
@@ -118,20 +118,25 @@ def _ranked(side: Array, times: Array) -> Array:
 
 
 def mean_interval(values: Array, *, seed: int, draws: int = DRAWS) -> tuple[float, float]:
-    """Return the 95 % percentile interval of a mean, values drawn with replacement; none under 10 values.
+    """Return the 95 % percentile interval of a mean, values drawn with replacement; none under 10 values."""
+    return (float("nan"), float("nan")) if len(values) < FEW else ends(resampled_means(values, seed=seed, draws=draws))
 
-    Few distinct values (a pair is won, tied or lost) are drawn by how often each occurs, which is the same thing.
+
+def resampled_means(values: Array, *, seed: int, draws: int = DRAWS) -> Array:
+    """Return means of `values` drawn with replacement.
+
+    Few distinct values (a pair is won, tied or lost) are drawn by how often each occurs, which is the same thing: equal values
+    are exchangeable, so how often each is drawn is one multinomial.
     """
     import numpy as np
 
     distinct, counts = np.unique(np.asarray(values, dtype="float64"), return_counts=True)
-    if counts.sum() < FEW:
-        return float("nan"), float("nan")
     times = np.random.default_rng(seed).multinomial(counts.sum(), counts / counts.sum(), size=draws)
-    return _ends(times @ distinct / counts.sum())
+    return times @ distinct / counts.sum()
 
 
-def _ends(values: Array) -> tuple[float, float]:
+def ends(values: Array) -> tuple[float, float]:
+    """Return the 2.5 and 97.5 % quantiles."""
     import numpy as np
 
     low, high = np.quantile(values, [0.025, 0.975])

@@ -15,7 +15,7 @@ from gardenpath import experiment, study
 from gardenpath.experiment.answers import answers, points
 from gardenpath.experiment.players.lab.displays import Asked, Blank, Display, Lines, Page, Pair, Word
 from gardenpath.experiment.players.lab.window import Window, check
-from gardenpath.experiment.standard_texts import direction, standard_texts
+from gardenpath.experiment.standard_texts import Texts, direction
 from gardenpath.study import screens
 from gardenpath.study.screens import Answers, Step, WordPairs
 
@@ -70,7 +70,7 @@ def opened(folder: Path, language: str) -> Window:
 
 def displays(language: str) -> Iterator[Display]:
     """What is shown of each language."""
-    texts = standard_texts("session", language)
+    texts = Texts(language)["session"]
     words = tuple(SENTENCES[language])
     gaps = (JOINTS.get(language, " "),) * (len(words) - 1)
     labels = [texts["consent_accept"], texts["consent_decline"]]

@@ -64,6 +64,7 @@ def command(
     from gardenpath.experiment import pseudonyms
     from gardenpath.experiment.collect_data import Origin, collect_parts
     from gardenpath.experiment.platforms import collecting, importing
+    from gardenpath.study.list_coverage import covered
 
     if platform == "table" and mapping is None:
         raise click.UsageError("--from table needs --mapping FILE.toml: the mapping names the table's columns")
@@ -107,6 +108,8 @@ def command(
     )
     for path, rows in written.items():
         click.echo(f"{path}: {rows} rows")
+    if any(path.stem == "coverage" for path in written):
+        options.talk(covered(study.read(out, "coverage")))
 
 
 def _one(values: list[str]) -> str | list[str]:

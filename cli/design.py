@@ -2,6 +2,7 @@
 
 import re
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -35,7 +36,7 @@ MINUTES = re.compile(
     type=click.IntRange(min=1),
     default=30,
     show_default=True,
-    help="For the readers of each sentence.",
+    help="For the readers of each sentence; of small lists each has one.",
 )
 @options.force
 @click.option(
@@ -50,11 +51,12 @@ def command(
     """Deal the materials of STUDY.toml to counterbalanced versions, one JSON file each.
 
     Beside them stand the tables design_balance (trials of each paradigm and condition in each version), exposures
-    (versions and readers of each sentence) and, where questions are asked, design_questions, which is also printed where a
-    right answer depends on the condition.
+    (versions and readers of each sentence), design_lists where there are small lists and, where questions are asked,
+    design_questions, which is also printed where a right answer depends on the condition.
     """
     from gardenpath import experiment, stimuli, study
     from gardenpath.experiment import line_breaks
+    from gardenpath.experiment.script import untranslated
 
     plan = study.load(study_file)
     if skip_bad:
@@ -64,6 +66,12 @@ def command(
         _refuse_errors(plan)
     if promised := _promised_otherwise(plan):
         options.talk(promised)
+    if english := untranslated(plan):
+        named = ", ".join(english[:6]) + (f" and {len(english) - 6} more" if len(english) > 6 else "")
+        options.talk(
+            f"{plan.folder / plan.procedure.texts}: {options.count(len(english), 'text')} still in English: {named}"
+        )
+    inputs = [study_file, *plan.paths(), *([plan.folder / plan.procedure.texts] if plan.procedure.texts else [])]
     folder = out or plan.folder / "versions"
     dealt = [file.version for file in files]
     names = {
@@ -74,7 +82,11 @@ def command(
         if screen.task == "question"
     }
     questions = stimuli.questions_of(dealt, names)
-    tables = {"design_balance": stimuli.balance_of(dealt), "exposures": stimuli.exposures(dealt, participants)}
+    lists = stimuli.lists_of(dealt)
+    readers = len(lists.groupby(["experiment", "list"])) or participants
+    tables = {"design_balance": stimuli.balance_of(dealt), "exposures": stimuli.exposures(dealt, readers)}
+    if len(lists):
+        tables["design_lists"] = lists
     if len(questions):
         tables["design_questions"] = questions
     study.files.refuse_overwrite(
@@ -82,10 +94,10 @@ def command(
     )
     for file in files:
         path = file.write(folder)
-        study.files.write_sidecar(path, command=options.typed(), inputs=[study_file, *plan.paths()], seed=plan.seed)
-        click.echo(f"{path}: {_summary(file.version, names)}")
+        study.files.write_sidecar(path, command=options.typed(), inputs=inputs, seed=plan.seed)
+        click.echo(f"{path}: {_lists(file.version) if file.version.lists else _summary(file.version, names)}")
     for name, table in tables.items():
-        study.write(table, name, folder, command=options.typed(), inputs=[study_file, *plan.paths()], seed=plan.seed)
+        study.write(table, name, folder, command=options.typed(), inputs=inputs, seed=plan.seed)
     if len(questions) and any(_depends(trial, names) for version in dealt for trial in version.trials):
         click.echo(f"right answers depend on the condition:\n{_answers(questions)}")
     if few := _too_few_questions(plan, questions):
@@ -99,12 +111,50 @@ def command(
         )
     exposures = tables["exposures"]
     dealt_ones = exposures[~exposures["paradigm"].isin(["practice", "attention"])]
-    for condition, counts in dealt_ones.groupby("condition")["readers"]:
-        span = " to ".join(str(n) for n in sorted({counts.min(), counts.max()}))
-        options.talk(f"at {participants} participants, a sentence in condition {condition} has {span} readers")
+    for condition, counts in () if len(lists) else dealt_ones.groupby("condition")["readers"]:
+        options.talk(f"at {participants} participants, a sentence in condition {condition} has {_span(counts)} readers")
+    if plan.design.unequal_experiments:
+        options.talk(f"paradigms: {_sizes(dealt)}")
     options.talk(
         f"{len(files)} versions; each session's order is drawn from seed {plan.seed}, its version and its place"
     )
+
+
+def _span(counts: Iterable[int]) -> str:
+    """Return the least and the greatest of some numbers, or the one that they all are."""
+    numbers = {*counts}
+    return " to ".join(str(n) for n in sorted({min(numbers), max(numbers)}))
+
+
+def _lists(version: "Version") -> str:
+    """Return what the lists of a version come to, counted in them."""
+    lists = [[trial for trial in part if trial.role == "target"] for part in version.parts()]
+    times = Counter((trial.item.id, trial.condition) for some in lists for trial in some)
+    conditions = sorted({condition for _, condition in times})
+    by_item = {item: [times[item, condition] for condition in conditions] for item, _ in times}
+    twice = sum(len({trial.item.paradigm for trial in some}) < len(some) for some in lists)
+    beside = Counter(trial.role for part in version.parts() for trial in part)
+    parts = [
+        f"{len(lists)} lists of {_span(map(len, lists))}, {times.total()} judgments",
+        f"{options.count(len(by_item), 'item')} with {_span(map(sum, by_item.values()))} readers each",
+        *(
+            f"{_span(counts)} of them {condition}"
+            for condition, counts in zip(conditions, zip(*by_item.values(), strict=True), strict=True)
+        ),
+        f"{options.count(twice, 'list')} with a paradigm twice",
+        *(f"{beside[role]} trials of {role}" for role in ("catch", "attention") if beside[role]),
+    ]
+    return "; ".join(parts)
+
+
+def _sizes(versions: "list[Version]") -> str:
+    """Return how many experiments have how many paradigms."""
+    shown = {
+        version.experiment: len({trial.item.paradigm for trial in version.trials if trial.role == "target"})
+        for version in versions
+    }
+    sizes = sorted(Counter(shown.values()).items(), reverse=True)
+    return ", ".join(f"{options.count(number, 'experiment')} of {size}" for size, number in sizes)
 
 
 def _refuse_errors(plan: "Study") -> None:

@@ -5,11 +5,12 @@ import json
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from . import options
+from .comparing import Comparing, comparing_options
 from .score import MODEL, Scoring, meanings, scoring_options
 
 if TYPE_CHECKING:
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
     from gardenpath.stimuli import Materials
 
 TABLE = "accuracy_by_model.csv"
-PEOPLE = ("choice_agreement", "rating_scores")
 Noise = dict[str, dict[str, float]]
 
 
@@ -63,37 +63,12 @@ def units() -> list[str]:
     show_default=True,
     help="What to compare; may be given several times.",
 )
-@click.option(
-    "--beside",
-    multiple=True,
-    type=click.Path(path_type=Path),
-    metavar="RESULTS",
-    help="Folder with the pairs of an earlier run, whose models are compared with these too.",
-)
+@comparing_options
 @click.option(
     "--scores",
     multiple=True,
     type=click.Path(path_type=Path),
     help="Folder with the sentence_scores of these models: accuracy by length and perplexity, and bias to length.",
-)
-@click.option(
-    "--people",
-    type=click.Path(path_type=Path),
-    metavar="RESULTS",
-    help="Folder with the choice_agreement and rating_scores of analyse: people's accuracies, correlated with models'.",
-)
-@click.option(
-    "--groups",
-    multiple=True,
-    type=click.Path(path_type=Path, exists=True, dir_okay=False),
-    metavar="FILE",
-    help="CSV of paradigm or item, factor and level: accuracy at each level.",
-)
-@click.option(
-    "--by",
-    multiple=True,
-    metavar="COLUMN",
-    help="Accuracy by a column of the items, by language, or by word_shuffling.",
 )
 @click.option(
     "--between",
@@ -105,6 +80,11 @@ def units() -> list[str]:
     type=click.Path(path_type=Path, exists=True, dir_okay=False),
     metavar="FILE",
     help="CSV of language, its frequency, and lists of languages in further columns: means over languages of each.",
+)
+@click.option(
+    "--two-stages",
+    is_flag=True,
+    help="Compute all pairs in bfloat16, and in --dtype those that it leaves open, if that is faster.",
 )
 @click.option(
     "--seed",
@@ -121,13 +101,11 @@ def command(
     unit: str,
     runs: Path | None,
     measures: tuple[str, ...],
-    beside: tuple[Path, ...],
+    comparing: Comparing,
     scores: tuple[Path, ...],
-    people: Path | None,
-    groups: tuple[Path, ...],
-    by: tuple[str, ...],
     between: str | None,
     languages: Path | None,
+    two_stages: bool,
     seed: int,
 ) -> None:
     """Write the tables pairs and accuracy of the minimal pairs in MATERIALS; print the accuracy of each paradigm.
@@ -143,32 +121,37 @@ def command(
 
     from gardenpath import analysis, lmscore, stimuli, study
     from gardenpath.analysis.comparing import all_comparisons
-    from gardenpath.analysis.comparing.model_comparison import people_accuracies
     from gardenpath.study.table_files import refuse_tables
 
     if not models and not computed:
         raise click.UsageError("Missing option '--model', or --from-scores for scores of another program")
     if len(set(models)) < len(models):
         raise click.UsageError(f"--model {' --model '.join(models)}: a model is given twice; expected each once")
+    if two_stages and (scoring.quantization or scoring.dtype in lmscore.scoring.COARSE):
+        raise click.UsageError(
+            f"--two-stages with {scoring.quantization or scoring.dtype}; expected --dtype float32, or float64"
+        )
     refuse_tables(scoring.out, "evaluate", scoring.force)
     study.files.refuse_overwrite([scoring.out / TABLE], scoring.force)
-    earlier = [study.read(folder, "pairs") for folder in beside]
+    earlier = comparing.earlier("pairs")
     read = scoring.read()
-    choices = [study.read(people, name) for name in PEOPLE] if people else []
-    known = all_comparisons.Beside(
+    known = comparing.known(
+        read,
         scores=pd.concat([study.read(folder, "sentence_scores") for folder in scores]) if scores else None,
-        people=people_accuracies(*choices) if people else None,
-        groups=[*(pd.read_csv(path, dtype=str) for path in groups), *([stimuli.groups_of(read, by)] if by else [])],
         halves=_halves(read, between) if between else {},
         runs=pd.read_csv(runs) if runs else None,
         languages=_languages(languages) if languages else None,
         covariates=stimuli.covariates_of(read),
     )
-    parts, described, noise = [], [], {}
+    parts, described, noise, stages = [], [], {}, {}
     for name, revision in itertools.product(models, scoring.revisions or (None,)):
         loaded = scoring.load(name, revision)
         called = f"{loaded.name}@{revision}" if revision else loaded.name
-        model_pairs, noise[called] = _evaluated(scoring, read, loaded, measures, seed)
+        if two_stages and getattr(loaded, "dtype", None):
+            coarse = replace(scoring, dtype="bfloat16").load(name, revision)
+            model_pairs, stages[called] = _in_stages(scoring, read, loaded, coarse, measures, seed)
+        else:
+            model_pairs, noise[called] = _evaluated(scoring, read, loaded, measures, seed)
         parts.append(model_pairs.assign(model=called))
         described.append({**loaded.describe(), "called": called})
     for path in computed:
@@ -176,11 +159,13 @@ def command(
         stated.index += 2  # lines of the file
         parts.append(lmscore.pairs_from(stated, read, model=path.stem, unit=unit, where=f"{path}, line"))
         described.append({"name": path.stem, "computed": "elsewhere", "unit": unit})
-    scoring = replace(scoring, materials=(*scoring.materials, *computed, *groups, *filter(None, [runs, languages])))
+    scoring = replace(
+        scoring, materials=(*scoring.materials, *computed, *comparing.groups, *filter(None, [runs, languages]))
+    )
     pairs = pd.concat(parts, ignore_index=True)
     accuracy = analysis.accuracy(pairs)
     side_by_side = analysis.model_table(accuracy)
-    notes = {"models": described, "protocol": meanings(pairs), "noise": noise}
+    notes = {"models": described, "protocol": meanings(pairs), "noise": noise, **({"stages": stages} if stages else {})}
     everything = study.check(pd.concat([pairs, *earlier], ignore_index=True), "pairs")
     compared = all_comparisons.compared(everything, known, seed=seed)
     for table, frame in {"pairs": pairs, "accuracy": accuracy, **compared}.items():
@@ -194,7 +179,7 @@ def command(
         rows = json.loads(accuracy.to_json(orient="records"))
         click.echo(json.dumps({"accuracy": rows, **tables_as_json, **notes}, ensure_ascii=False, indent=1))
     else:
-        _print(accuracy, side_by_side, compared, noise, people is not None)
+        _print(accuracy, side_by_side, compared, noise, stages, known.people is not None)
 
 
 def _halves(materials: "Materials", column: str) -> dict[str, str]:
@@ -223,6 +208,7 @@ def _print(
     side_by_side: "pd.DataFrame",
     compared: Mapping[str, "pd.DataFrame"],
     noise: Mapping[str, Noise],
+    stages: Mapping[str, Mapping[str, Any]],
     people: bool,
 ) -> None:
     """Print the accuracies, and a sentence for each comparison of two models or with people, and for the noise of each model."""
@@ -239,6 +225,8 @@ def _print(
         sentences += minimal_pairs.accuracy_correlations(compared["accuracy_correlations"])
     for model, of_model in noise.items():
         sentences += minimal_pairs.layout_noise(model, of_model)
+    for model, facts in stages.items():
+        sentences += minimal_pairs.stages(model, facts)
     for sentence in sentences:
         click.echo(sentence)
 
@@ -259,3 +247,16 @@ def _evaluated(
         measure: {"nats": nats, "verdicts_within": within[measure], "verdicts": int(verdicts.get(measure, 0))}
         for measure, nats in noise.items()
     }
+
+
+def _in_stages(
+    scoring: Scoring, read: "Materials", loaded: "Model", coarse: "Model", measures: tuple[str, ...], seed: int
+) -> tuple["pd.DataFrame", dict[str, Any]]:
+    """Return one model's pairs, most of them in bfloat16, and what was found of both."""
+    from gardenpath import lmscore
+
+    how = scoring.how(loaded)
+    with options.progress("sentences", 1) as move:
+        return lmscore.evaluate_in_stages(
+            read, loaded, coarse, measures, **how, batch_tokens=scoring.batch_tokens, progress=move, seed=seed
+        )

@@ -1,5 +1,6 @@
 """The command line: one file a command, loaded only when it is called; errors in one or two lines."""
 
+import gc
 import importlib
 import logging
 import sys
@@ -22,6 +23,7 @@ COMMANDS = (
     "collect",
     "score",
     "evaluate",
+    "judge",
     "analyse",
     "align",
     "report",
@@ -63,6 +65,9 @@ def cli(debug: bool) -> None:
 
 def main() -> None:
     """Run the command line and exit: 0 done, 1 the data are wrong, 2 the call is wrong."""
+    gc.set_threshold(
+        100_000
+    )  # tables are made of many small objects, hardly any of which refer to each other in circles
     logging.basicConfig(stream=sys.stderr, level=logging.WARNING, format="%(message)s")
     logging.getLogger("gardenpath").setLevel(logging.INFO)
     debug = "--debug" in sys.argv

@@ -157,6 +157,8 @@ def _design(plan: "Study", asked: Asked) -> Design:
     from gardenpath.analysis.modelling.simulated_trials import CHOSEN, Layout
     from gardenpath.study import DataError
 
+    if plan.design.lists is not None:
+        raise DataError(f"{plan.path}: --power knows versions, not design.lists; expected versions = N to simulate")
     files = experiment.version_files(plan)
     paradigms = {one.id: one for file in files for one in file.paradigms}
     shown = {trial.item.paradigm for file in files for trial in file.version.trials if trial.role == "target"}

@@ -2,7 +2,7 @@
 
 import functools
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,7 +23,7 @@ MODEL = "Hugging Face id or folder of a causal or masked model, ngram:FILE or ng
 
 @dataclass(frozen=True)
 class Scoring:
-    """What `score` and `evaluate` are both told: how models are run and sentences scored, and where tables go."""
+    """What `score`, `evaluate` and `judge` are told: how models are run and sentences scored, and where tables go."""
 
     materials: tuple[Path, ...]
     format_: str | None
@@ -49,20 +49,21 @@ class Scoring:
         from gardenpath import lmscore
 
         with options.progress("model", 1) as move:
-            loaded = lmscore.load(
-                name,
-                device=self.device,
-                dtype=self.dtype,
-                quantization=self.quantization,
-                trust_remote_code=self.trust_remote_code,
-                revision=revision,
-                prefix=self.prefix_token,
-                progress=move,
-            )
+            settings: dict[str, Any] = {
+                "device": self.device,
+                "dtype": self.dtype,
+                "quantization": self.quantization,
+                "trust_remote_code": self.trust_remote_code,
+                "revision": revision,
+                "prefix": self.prefix_token,
+                "progress": move,
+            }
+            load = lmscore.load if self.no_cache else functools.partial(lmscore.load_cached, folder=self.cache)
+            loaded = load(name, **settings)
             move(1, 1)
         if "toy" in loaded.name:
             options.talk(f"{loaded.name}: {loaded.describe()['toy']}")
-        return loaded if self.no_cache else lmscore.cached(loaded, self.cache)
+        return loaded
 
     def read(self) -> "Materials":
         """Return the materials."""
@@ -108,12 +109,12 @@ def protocols() -> list[str]:
     return list(lmscore.PROTOCOLS)
 
 
-def scoring_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a command the options of `Scoring`, as its first argument."""
+def scoring_options(command: Callable[..., None], without: Sequence[str] = ()) -> Callable[..., None]:
+    """Give a command the options of `Scoring` but those it is `without`, as its first argument."""
 
     @functools.wraps(command)
     def call(**arguments: Any) -> None:
-        shared = {field.name: arguments.pop(field.name) for field in fields(Scoring)}
+        shared = {field.name: arguments.pop(field.name, None) for field in fields(Scoring)}
         command(Scoring(**shared), **arguments)
 
     wrapped: Callable[..., None] = call
@@ -154,7 +155,7 @@ def scoring_options(command: Callable[..., None]) -> Callable[..., None]:
             "revisions",
             multiple=True,
             metavar="REV",
-            help="Branch, tag or commit of a model on the hub; evaluate takes several, each a model of its own.",
+            help="Branch, tag or commit of a model on the hub; evaluate and judge take several, each a model of its own.",
         ),
         click.option(
             "--dtype",
@@ -171,6 +172,8 @@ def scoring_options(command: Callable[..., None]) -> Callable[..., None]:
         options.materials,
     ):
         wrapped = option(wrapped)
+    parameters: list[click.Parameter] = getattr(wrapped, "__click_params__", [])
+    parameters[:] = [each for each in parameters if each.name not in without]
     return wrapped
 
 
@@ -213,6 +216,7 @@ def command(scoring: Scoring, model: str | None, from_: str | None, mapping: Pat
     With --from table, MATERIALS is a table of surprisal that was computed elsewhere; of it comes surprisal alone.
     """
     from gardenpath import lmscore
+    from gardenpath.lmscore.tokens.protocols import chosen
     from gardenpath.study.table_files import refuse_tables
 
     _check_call(from_, mapping)
@@ -221,14 +225,15 @@ def command(scoring: Scoring, model: str | None, from_: str | None, mapping: Pat
         _take(scoring, mapping, shown)
         return
     if len(scoring.revisions) > 1:
-        raise click.UsageError("--revision is given several times; expected one (evaluate takes several)")
+        raise click.UsageError("--revision is given several times; expected one (evaluate and judge take several)")
     read = scoring.read()
     loaded = scoring.load(str(model), *scoring.revisions)
     how = scoring.how(loaded)
+    protocol = chosen(how["protocol"], loaded.name, loaded.masked)
+    notes = {"model": loaded.describe(), "protocol": {protocol.name: protocol.meaning}}
     with options.progress("sentences", 1) as move:
-        scores = lmscore.score(read, loaded, **how, batch_tokens=scoring.batch_tokens, progress=move)
-    notes = {"model": loaded.describe(), "protocol": meanings(scores.surprisal)}
-    _write(scoring, scores._asdict(), notes)
+        blocks = lmscore.score_blocks(read, loaded, **how, batch_tokens=scoring.batch_tokens, progress=move)
+        _write(scoring, (scores._asdict() for scores in blocks), notes)
 
 
 def _check_call(from_: str | None, mapping: Path | None) -> None:
@@ -269,11 +274,18 @@ def _take(scoring: Scoring, mapping: Path, shown: Path | None) -> None:
     frame = study.check(pd.concat(parts, ignore_index=True), "surprisal")
     notes = {"model": {"name": ", ".join(frame["model"].unique()), "computed": "elsewhere", "units": units}}
     inputs = (*scoring.materials, mapping, *filter(None, [shown]))
-    _write(replace(scoring, materials=inputs), {"surprisal": frame}, notes)
+    _write(replace(scoring, materials=inputs), [{"surprisal": frame}], notes)
 
 
-def _write(scoring: Scoring, frames: "Mapping[str, pd.DataFrame]", notes: Mapping[str, object]) -> None:
-    paths = {name: scoring.write(frame, name, notes) for name, frame in frames.items()}
+def _write(scoring: Scoring, parts: "Iterable[Mapping[str, pd.DataFrame]]", notes: Mapping[str, object]) -> None:
+    """Write tables that come in parts, with their sidecars, and say so."""
+    from gardenpath import study
+
+    rows = study.table_files.write_parts(
+        parts, scoring.out, command=options.typed(), inputs=scoring.inputs(), notes=notes, parquet=scoring.parquet
+    )
+    for path, count in rows.items():
+        options.talk(f"{path}: {count} rows")
     if scoring.as_json:
-        tables = {name: {"path": str(path), "rows": len(frames[name])} for name, path in paths.items()}
+        tables = {path.stem: {"path": str(path), "rows": count} for path, count in rows.items()}
         click.echo(json.dumps({"tables": tables, **notes}, ensure_ascii=False, indent=1))

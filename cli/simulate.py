@@ -151,11 +151,12 @@ def command(
         options.talk(f"--seed {seed}")
     [number] = participants
     with options.progress("simulating", number) as progress:
-        experiment.simulate(
+        sessions = experiment.simulate(
             versions,
             out,
             participants=number,
             seed=seed,
+            sessions=plan.online.sessions if plan.online else 1,
             effects=effects,
             surprisal=scores,
             replace=force,
@@ -164,4 +165,5 @@ def command(
     scored = None if surprisal is None else study.table_files.table_file(surprisal, "surprisal")
     inputs = [path for path in (study_file, effects_file, scored) if path is not None]
     truth.note(out, effects, scores, participants=number, inputs=inputs, seed=seed)
-    click.echo(f"{out}: {number} simulated sessions")
+    of = f" of {options.count(number, 'participant')}" if plan.design.lists else ""
+    click.echo(f"{out}: {sessions} simulated sessions{of}")

@@ -80,7 +80,7 @@ def collect(
     >>> from gardenpath import experiment
     >>> versions = experiment.version_files(study.load(files("gardenpath.examples") / "minimal-pairs"))
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     experiment.simulate(versions, f"{folder}/data", participants=2, seed=1)
+    ...     _ = experiment.simulate(versions, f"{folder}/data", participants=2, seed=1)
     ...     list(collect(f"{folder}/data"))
     ['items', 'conditions', 'words', 'readings', 'responses', 'sessions']
     """

@@ -5,17 +5,20 @@ import pickle
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from operator import itemgetter
 from tempfile import TemporaryFile
 from typing import Any
 
 import pandas as pd
 
 from gardenpath import study
-from gardenpath.stimuli import Item, Materials, Paradigm, conditions_table, items_table, words_table
+from gardenpath.stimuli import Item, Materials, Paradigm, Trial, conditions_table, items_table, words_table
 from gardenpath.stimuli.item_tables import replacements_table
 from gardenpath.study.formula_columns import accuracy_of, questions, usable_factors, with_formula_columns
+from gardenpath.study.schemas import Column
 from gardenpath.study.screens import Form
 
+from .list_coverage import Judged, coverage, judged_in
 from .records import record_of
 from .script import Placed
 from .sessions import Event, Session, SessionRecord, sifted, steps_of
@@ -25,9 +28,9 @@ from .versions import VersionFile
 log = logging.getLogger("gardenpath")
 
 MADE = ("readings", "responses", "sessions", "demographics")
-Rows = dict[str, list[dict[str, Any]]]  # by table
-
-
+Cells = Mapping[str, Any]  # by column
+Rows = dict[str, list[tuple[Cells, list[dict[str, Any]]]]]  # by table: the cells that rows share, and those of each
+DTYPES: Mapping[str, Any] = {"string": "string", "int": "Int64", "float": "float64", "bool": "boolean"}
 PART = 20_000  # rows that are made into a frame at once: what a part takes in memory
 Tables = dict[str, pd.DataFrame]
 
@@ -68,8 +71,9 @@ def parts_of(
     shown = {sha256: [ShownTrial.of(trial) for trial in file.version.trials] for sha256, file in files.items()}
     sessions: list[pd.DataFrame] = []
     tallies: list[pd.DataFrame] = []
+    judged, ran = Judged(), dict[str, VersionFile]()
     made: list[Rows] = []
-    read = 0
+    read = waiting_rows = 0
     with TemporaryFile() as waiting:
 
         def part() -> Tables:
@@ -79,6 +83,7 @@ def parts_of(
                 made[:] = [rows for rows in made if _fits(rows)]
                 frames = _frames(made)
             sessions.append(frames.pop("sessions"))
+            judged.update(judged_in(frames["responses"], sessions[-1]))
             tallies.append(questions(frames["responses"]))
             pickle.dump(frames.pop("responses"), waiting)
             made.clear()
@@ -86,11 +91,14 @@ def parts_of(
 
         for record in records:
             sha256 = record.session.version_sha256
+            ran[record.session.version] = files[sha256]
             if (rows := _made(record, files[sha256], shown[sha256])) is not None:
                 made.append(rows)
+                waiting_rows += sum(len(of) for table in ("readings", "responses") for _, of in rows[table])
             read += 1
-            if sum(len(one["readings"]) + len(one["responses"]) for one in made) >= PART:
+            if waiting_rows >= PART:
                 yield part()
+                waiting_rows = 0
         yield part()
         recorded = pd.concat(sessions, ignore_index=True)
         if read and not len(recorded):
@@ -101,7 +109,8 @@ def parts_of(
         for _ in tallies:
             responses = with_formula_columns(pickle.load(waiting), conditions=conditions, accuracy=accuracy)
             yield {"responses": study.check(responses, "responses")}
-    yield {"sessions": study.check(recorded, "sessions")}
+    covered = coverage([*files.values(), *ran.values()], judged)
+    yield {"sessions": study.check(recorded, "sessions"), **({} if covered is None else {"coverage": covered})}
 
 
 def _made(record: SessionRecord, file: VersionFile, shown: Sequence[ShownTrial]) -> Rows | None:
@@ -118,14 +127,14 @@ def _fits(rows: Rows) -> bool:
     try:
         _frames([rows])
     except study.DataError as error:
-        _set_aside(rows["sessions"][0]["session"], error)
+        _set_aside(rows["sessions"][0][0]["session"], error)
         return False
     return True
 
 
 def _frames(sessions: Sequence[Rows]) -> Tables:
     """Return the tables of the sessions' rows, without what depends on other sessions."""
-    return {name: frame(name, [row for one in sessions for row in one[name]]) for name in MADE}
+    return {name: frame(name, [rows for one in sessions for rows in one[name]]) for name in MADE}
 
 
 def _set_aside(session: str, error: Exception) -> None:
@@ -148,10 +157,14 @@ def _rows_of(record: SessionRecord, file: VersionFile, shown: Sequence[ShownTria
     known = replace(record, events=sift.known)
     steps, starts = steps_of(session, file), _starts(known.events)
     rows: Rows = {name: [] for name in MADE}
+    place = _session_place(session)
     for run in _runs(session.id, steps, starts):
-        for table, row in _rows(session, file, shown, run):
-            rows[table].append(row)
-    rows["sessions"].append(_session_row(known, steps, starts, complete=session.finished is not None and not lost))
+        if run.placed.step.trial is None:
+            rows["demographics"].append(_demographics(session, run))
+        else:
+            _add_trial(rows, place, file.version.trials, shown, run)
+    complete = session.finished is not None and not lost
+    rows["sessions"].append((place, [_session_row(known, steps, starts, complete=complete)]))
     return rows
 
 
@@ -219,45 +232,45 @@ def _starts(events: Iterable[Event]) -> dict[int, list[list[Event]]]:
     return starts
 
 
-def _session_place(session: Session) -> dict[str, Any]:
+def _session_place(session: Session) -> Cells:
     experiment, version = session.version.split("-", 1)
     return {"participant": session.participant, "session": session.id, "experiment": experiment, "version": version}
 
 
-def _rows(
-    session: Session, file: VersionFile, shown: Sequence[ShownTrial], run: _Run
-) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield the rows of a step, with the table that each belongs to."""
+def _add_trial(rows: Rows, session: Cells, trials: Sequence[Trial], shown: Sequence[ShownTrial], run: _Run) -> None:
+    """Add the rows of a trial to those of its tables; `session` are the cells that they share with its other trials."""
     step = run.placed.step
-    if step.trial is None:
-        yield from _demographics(session, run)
-        return
-    trial = file.version.trials[step.trial]
+    assert step.trial is not None
+    trial = trials[step.trial]
     place = {
-        **_session_place(session),
+        **session,
         "trial": run.placed.position,
         "role": trial.role,
         "paradigm": trial.item.paradigm,
         "item": trial.item.id,
     }
     flags = frozenset({"seen_before"} if run.seen_before else ())
+    of_screen: dict[int | None, list[Event]] = defaultdict(list)
+    for event in run.events:
+        of_screen[event.screen].append(event)
+    own: dict[str, list[dict[str, Any]]] = defaultdict(list)
     for n, screen in enumerate(step.screens):
-        events = [event for event in run.events if event.screen == n]
-        if events and screen.task != "page":
-            record = record_of(screen, events, flags=flags)
-            for table, row in rows_of(record, shown[step.trial]):
-                yield table, place | row
+        if n in of_screen and screen.task != "page":
+            for table, row in rows_of(record_of(screen, of_screen[n], flags=flags), shown[step.trial]):
+                own[table].append(row)
+    for table, of in own.items():
+        rows[table].append((place, of))
 
 
-def _demographics(session: Session, run: _Run) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield the answers to the questions about the participant."""
+def _demographics(session: Session, run: _Run) -> tuple[Cells, list[dict[str, Any]]]:
+    """Return a row for each answer to the questions about the participant, and the cells that they share."""
+    answers: dict[str, Any] = {}
     for n, screen in enumerate(run.placed.step.screens):
         if isinstance(screen, Form):
             record = record_of(screen, [event for event in run.events if event.screen == n])
-            answers = record.answer if isinstance(record.answer, Mapping) else {}
-            who = {"participant": session.participant, "session": session.id}
-            for name, answer in answers.items():
-                yield "demographics", {**who, "field": name, "answer": str(answer)}
+            answers |= record.answer if isinstance(record.answer, Mapping) else {}
+    who = {"participant": session.participant, "session": session.id}
+    return who, [{"field": name, "answer": str(answer)} for name, answer in answers.items()]
 
 
 def _lost(record: SessionRecord) -> str | None:
@@ -276,7 +289,6 @@ def _session_row(
     visit = next((event.value for event in record.events if event.kind == "visit"), {})
     trials = [runs for number, runs in starts.items() if steps[number].position is not None]
     return {
-        **_session_place(session),
         "slot": session.slot,
         "started": session.started,
         "finished": session.finished,
@@ -292,8 +304,40 @@ def _session_row(
     }
 
 
-def frame(name: str, rows: list[dict[str, Any]], conditions: pd.DataFrame | None = None) -> pd.DataFrame:
-    """Return a checked table of these rows, that of responses with what formulas need."""
-    names = study.TABLES[name].names
-    made = pd.DataFrame({column: [row.get(column) for row in rows] for column in names}, columns=names)
+def frame(
+    name: str, groups: Sequence[tuple[Cells, list[dict[str, Any]]]], conditions: pd.DataFrame | None = None
+) -> pd.DataFrame:
+    """Return a checked table of rows, each group with the cells that it shares; that of responses with what formulas need."""
+    groups = [(shared, rows) for shared, rows in groups if rows]
+    times = [len(rows) for _, rows in groups]
+    columns = study.TABLES[name].columns
+    own = [column for column in columns if not groups or column.name not in groups[0][0]]
+    cells = dict(zip(own, _cells([row for _, rows in groups for row in rows], own), strict=True))
+    made = pd.DataFrame(
+        {
+            column.name: _typed(cells[column], column)
+            if column in cells
+            else _typed([shared[column.name] for shared, _ in groups], column).repeat(times)
+            for column in columns
+        }
+    )
     return study.check(with_formula_columns(made, made, conditions) if name == "responses" else made, name)
+
+
+def _cells(rows: Sequence[Cells], columns: Sequence[Column]) -> Iterable[Sequence[Any]]:
+    """Return the cells of each column, None where a row has none."""
+    names = [column.name for column in columns]
+    cells = itemgetter(*names)
+    try:
+        return zip(*map(cells, rows), strict=True) if rows else [()] * len(names)
+    except KeyError:  # rows of readings are whole; to fill them as well would take twice the time
+        empty = dict.fromkeys(names)
+        return zip(*(cells({**empty, **row}) for row in rows), strict=True)
+
+
+def _typed(cells: Sequence[Any], column: Column) -> Any:
+    """Return cells in their column's type, or as they are where they have another one, which the check then names."""
+    try:
+        return pd.array(cells, dtype=DTYPES[column.type])
+    except (TypeError, ValueError, OverflowError):
+        return pd.array(cells, dtype=object)

@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import math
+import re
 import shutil
 import tempfile
 import tomllib
@@ -18,11 +19,13 @@ from gardenpath.stimuli import Item, Materials, Paradigm, check, examine
 from gardenpath.stimuli.items import CRITICAL
 from gardenpath.study.polar_answers import as_yes_no
 
-from .standard_texts import standard_texts
+from .standard_texts import START, Texts, languages, to_translate
 
 KIND = ".kind.toml"
 SHARE = 0.5  # of the sentences with a question, those that are followed by it
+TAG = re.compile(r"[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*")
 EXAMPLES = "en"  # in this language there are examples of everything
+TEXTS = "texts.toml"
 PLACEHOLDER = "English placeholder: replace it"
 SHOWN = 10  # faults that are spelt out
 
@@ -70,8 +73,10 @@ def new_study(folder: str | Path, kind: str, *, language: str = "en", table: str
     With `table` its items are those of this file, which is copied, and study.toml states what is found in it; otherwise they
     are a few examples in the language, or English placeholders where there are none.
 
-    A folder that holds something is a `FileExistsError`, a language without texts for participants a `ValueError`, a table
-    that cannot be read, or whose sentences this kind cannot show, a `DataError`.
+    In a language without texts for participants they are written too, in English, to be translated.
+
+    A folder that holds something is a `FileExistsError`, a language that is no BCP 47 tag a `ValueError`, a table that cannot be
+    read, or whose sentences this kind cannot show, a `DataError`.
 
     >>> with tempfile.TemporaryDirectory() as place:
     ...     [path.name for path in new_study(Path(place, "study"), "spr", language="de").paths]
@@ -81,7 +86,8 @@ def new_study(folder: str | Path, kind: str, *, language: str = "en", table: str
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise FileExistsError(f"{folder}: holds something already; expected a new folder, or an empty one")
     start = _kind(kind)
-    texts = standard_texts("start", language)
+    if not TAG.fullmatch(language):
+        raise ValueError(f"language is {language!r}; expected a language tag (BCP 47), as in de, pt-BR or zh-Hant")
     content = _examples(start, language) if table is None else _own(Path(table), start, language)
     folder.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder.parent, prefix=f".{folder.name}.") as place:
@@ -91,7 +97,8 @@ def new_study(folder: str | Path, kind: str, *, language: str = "en", table: str
             study.files.write_text(whole / content.file, content.text)
         else:
             shutil.copyfile(table, whole / content.file)
-        for name, text in _pages(folder.resolve().name, start, language, texts, content).items():
+        pages = _pages(folder.resolve().name, start, language, content)
+        for name, text in pages.items():
             study.files.write_text(whole / name, text)
         study.load(whole)  # what is written is never broken
         if not folder.exists():
@@ -99,7 +106,7 @@ def new_study(folder: str | Path, kind: str, *, language: str = "en", table: str
         else:  # which is empty, and may be where the user is
             for path in sorted(whole.iterdir()):
                 path.rename(folder / path.name)
-    return NewStudy(tuple(folder / name for name in ("study.toml", content.file, "README.md")), content.missing)
+    return NewStudy(tuple(folder / name for name in ("study.toml", content.file, *([*pages][1:]))), content.missing)
 
 
 def _read(name: str) -> str:
@@ -211,7 +218,7 @@ def _with_question(content: _Content) -> int:
     return sum(item.question is not None for item in content.materials.items)
 
 
-def _pages(name: str, kind: Kind, language: str, texts: Mapping[str, Any], content: _Content) -> dict[str, str]:
+def _pages(name: str, kind: Kind, language: str, content: _Content) -> dict[str, str]:
     """Return the text of each file that is written beside the items."""
     import jinja2
 
@@ -219,8 +226,10 @@ def _pages(name: str, kind: Kind, language: str, texts: Mapping[str, Any], conte
     env.filters["toml"] = _toml
     asked = round(SHARE * _with_question(content)) if kind.asks else 0
     asks = ["comprehension"] if asked else []
+    known = _base(language) in languages()
     given: dict[str, Any] = {
-        "name": name, "kind": kind, "language": language, "texts": texts, "file": content.file, "missing": content.missing,
+        "name": name, "kind": kind, "language": language, "texts": Texts(language if known else EXAMPLES)[START],
+        "to_translate": None if known else TEXTS, "file": content.file, "missing": content.missing,
         "placeholders": content.placeholders, "example": content.example, "fillers": content.fillers, "asked": asked,
         "asks": _toml(asks), "asks_and": lambda task: _toml([*asks, task]),
         "practice": [_toml(entry) for entry in _practice(kind, language, bool(asks))],
@@ -230,7 +239,8 @@ def _pages(name: str, kind: Kind, language: str, texts: Mapping[str, Any], conte
     }  # fmt: skip
     given["procedure"] = env.from_string(kind.procedure).render(given).rstrip()
     given["participants"] = 6 * given["versions"]
-    return {page: env.from_string(_read(f"{page}.jinja")).render(given) for page in ("study.toml", "README.md")}
+    pages = {page: env.from_string(_read(f"{page}.jinja")).render(given) for page in ("study.toml", "README.md")}
+    return pages if known else {**pages, TEXTS: to_translate(language)}
 
 
 def _dealt(content: _Content) -> dict[str, int | None]:

@@ -84,23 +84,22 @@ def _words(screen: Any, events: Sequence[Event], flags: frozenset[str]) -> Recor
     for event in events:
         if event.kind == "interruption":
             met.add("interrupted")
-        if event.kind == "press":
+        elif event.kind == "press":
             met.add(event.value["reason"])
-        if event.kind != "word":
-            continue
-        if before is not None:
-            if (event.value["press"] or {}).get("repeats"):
-                met.add("repeats")
-            words.append(_word(screen, event, before, tuple(sorted(met | flags))))
-        before, met = event, set()
+        elif event.kind == "word":
+            if before is not None:
+                if (event.value["press"] or {}).get("repeats"):
+                    met.add("repeats")
+                words.append(_word(screen, event, before, tuple(sorted(met | flags)) if met or flags else ()))
+            before, met = event, set()
     return _record(screen, outcome, words=tuple(words))
 
 
 def _word(screen: Any, event: Event, before: Event, flags: tuple[str, ...]) -> WordRecord:
-    value, frame = event.value, event.value["display"]["frame"]
-    timed = value["press"] is None
+    value = event.value
+    frame, timed = value["display"]["frame"], value["press"] is None
     # Of a wrong choice that ends the sentence there is no time to the right word.
-    stopped = isinstance(screen, WordPairs) and value["correct"] is False and not screen.redo
+    stopped = value["correct"] is False and isinstance(screen, WordPairs) and not screen.redo
     follows = value["word"] == before.value["word"] + 1
     return WordRecord(
         value["word"],

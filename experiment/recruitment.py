@@ -2,15 +2,14 @@
 
 import hmac
 from collections.abc import Mapping
-from dataclasses import dataclass
-from functools import cache
+from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import quote
 
 from gardenpath import study
 
 from .standard_texts import LAB as LAB_TEXTS
-from .standard_texts import languages, standard_texts
+from .standard_texts import texts_of
 
 PROLIFIC_RETURN = "https://app.prolific.com/submissions/complete?cc={code}"
 LONGEST = 200  # characters of an id
@@ -88,11 +87,12 @@ class Ending:
         return {"text": list(self.text), "code": self.code, "url": self.url}
 
 
-def ending(
-    online: study.config.OnlineSection, language: str, kind: str, platform: str = "link", id: str = ""
-) -> Ending:
-    """Return how a visit ends that does not go on: `kind` is a key of texts/endings.toml."""
-    texts = {**_texts(language), **online.texts}
+def ending(online: study.config.OnlineSection, kind: str, platform: str = "link", id: str = "") -> Ending:
+    """Return how a visit ends that does not go on.
+
+    `kind` is a key of texts/endings.toml, and `online` as `online_section` returns it, with all of these.
+    """
+    texts = online.texts
     codes = {
         "finished": online.completion_code,
         "screened_out": online.screened_out_code,
@@ -117,23 +117,21 @@ def way_back(online: study.config.OnlineSection, platform: str, id: str, code: s
     return online.completion_url.replace("{id}", quote(id, safe="")).replace("{code}", quote(code, safe=""))
 
 
-def kiosk_texts(online: study.config.OnlineSection, language: str) -> dict[str, str]:
-    """Return what a kiosk says of its own, without the prefix of its names."""
-    texts = {**_texts(language), **online.texts}
-    return {name.removeprefix(KIOSK): text for name, text in texts.items() if name.startswith(KIOSK)}
+def kiosk_texts(online: study.config.OnlineSection) -> dict[str, str]:
+    """Return what a kiosk says of its own, without the prefix of its names; `online` as `online_section` returns it."""
+    return {name.removeprefix(KIOSK): text for name, text in online.texts.items() if name.startswith(KIOSK)}
 
 
-def check_texts(online: study.config.OnlineSection, language: str) -> None:
-    """Raise `DataError` for texts of study.toml that no page asks for."""
-    known = _texts(language)
-    if unknown := sorted(online.texts.keys() - known.keys()):
+def online_section(plan: study.Study) -> study.config.OnlineSection:
+    """Return the section `online` with a text for every ending: its own, those of the study's file of texts, or standard ones.
+
+    Raises `DataError` for texts that no page asks for, and where some are in no file.
+    """
+    try:
+        known = texts_of(plan)["endings"]
+    except ValueError as error:
+        raise study.DataError(f"{plan.path}: {error}") from None
+    del known[LAB_TEXTS]
+    if unknown := sorted(plan.served.texts.keys() - known.keys()):
         raise study.DataError(f"online.texts: {', '.join(unknown)} is not known; expected some of {', '.join(known)}")
-
-
-@cache
-def _texts(language: str) -> Mapping[str, str]:
-    """The standard texts in a language, in English where there are none."""
-    known = language.partition("-")[0] in languages()
-    return {
-        name: text for name, text in standard_texts("endings", language if known else "en").items() if name != LAB_TEXTS
-    }
+    return replace(plan.served, texts={**known, **plan.served.texts})

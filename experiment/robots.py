@@ -1,5 +1,6 @@
 """Robots: participants with known effects, who take sessions over HTTP or within this process."""
 
+import contextlib
 import dataclasses
 import math
 import shutil
@@ -133,7 +134,10 @@ class Robot:
         file = self.files[session["version_sha256"]]
         random = Random(f"{self.seed}-robot-{name}")
         me = random.gauss(0, self.effects.participant_sd), random.gauss(0, self.effects.rating_participant_sd)
-        steps = sequence(file.script, session["order"])
+        order = [session["script"]["trials"][n]["trial"] for n in session["order"]]
+        if file.version.lists:  # each of a reader's lists is another one, and the reader the same
+            random = Random(f"{self.seed}-robot-{name}-{order}")
+        steps = sequence(file.script, order)
         stand = Walk(steps, session["done"], {block: (n, of) for block, (n, of) in session["tallies"].items()})
         consent = file.script.consent
         consented = consent is None or consent in stand.done
@@ -499,16 +503,29 @@ def _bearer(session: Json) -> dict[str, str]:
 
 
 class FolderTransport:
-    """Reaches no server: deals versions in turn and writes each session to a folder."""
+    """Reaches no server: deals versions in turn, or to each reader the next list, and writes each session to a folder."""
 
     def __init__(self, folder: Path, versions: Sequence[VersionFile]) -> None:
         self.folder, self.versions = folder, versions
         self.opened = 0
         self.events: list[Event] = []
+        self._used: dict[str, set[int]] = {file.name: set() for file in versions}
+        self._had: dict[str, frozenset[str]] = {}  # what of lists each reader was shown
+
+    def _place(self, name: str) -> tuple[VersionFile, int]:
+        slot, turn = divmod(self.opened, len(self.versions))
+        if not self.versions[turn].version.lists:
+            return self.versions[turn], slot
+        for file in (*self.versions[turn:], *self.versions[:turn]):
+            used, had = self._used[file.name], self._had.get(name, frozenset())
+            if (open_one := file.version.open_slot(used, used, had)) is not None:
+                used.add(open_one)
+                self._had[name] = had | file.version.shown_of(file.version.order(open_one))
+                return file, open_one
+        raise LookupError(f"no list is left that shows nothing of what {name} has judged")
 
     def begin(self, name: str) -> Json:
-        slot, turn = divmod(self.opened, len(self.versions))
-        self.file = self.versions[turn]
+        self.file, slot = self._place(name)
         # A simulation has no time of day; counting minutes keeps the sessions in order and the bytes the same.
         started = (datetime(2000, 1, 1, tzinfo=UTC) + timedelta(minutes=self.opened)).isoformat(timespec="milliseconds")
         self.session = open_session(
@@ -537,12 +554,15 @@ def simulate(
     *,
     participants: int,
     seed: int,
+    sessions: int = 1,
     effects: Effects | None = None,
     surprisal: "pd.DataFrame | None" = None,
     replace: bool = False,
     progress: Callable[[int, int], None] = lambda done, total: None,
-) -> None:
-    """Write the sessions of simulated participants with known effects to `folder`, versions dealt in turn.
+) -> int:
+    """Write the sessions of simulated participants with known effects to `folder`, versions dealt in turn; return how many.
+
+    Of small lists each participant takes up to `sessions`, while there are some that show nothing twice.
 
     With `effects.ms_per_bit`, `surprisal` is the table of a language model that scored these sentences. The folder appears when
     all sessions are written. One that is there raises `FileExistsError`, unless `replace`, which takes the place of an earlier
@@ -553,7 +573,6 @@ def simulate(
     >>> versions = experiment.version_files(study.load(files("gardenpath.examples") / "minimal-pairs"))
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     simulate(versions, f"{folder}/data", participants=2, seed=1)
-    ...     len(experiment.collect(f"{folder}/data")["sessions"])
     2
     """
     if participants < 1:
@@ -571,12 +590,15 @@ def simulate(
     folder.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder.parent, prefix=f".{folder.name}.") as place:
         transport = FolderTransport(Path(place) / "sessions", versions)
-        for n in range(participants):
-            take(machine, transport, f"sim-{n + 1:04}")
-            progress(n + 1, participants)
+        lists = any(file.version.lists for file in versions)
+        for n in range(participants * (sessions if lists else 1)):
+            with contextlib.suppress(LookupError):
+                take(machine, transport, f"sim-{n % participants + 1:04}")
+            progress(min(n + 1, participants), participants)
         if folder.exists():
             shutil.rmtree(folder)
         transport.folder.rename(folder)
+    return transport.opened
 
 
 def _is_simulation(folder: Path) -> bool:

@@ -26,8 +26,8 @@ from gardenpath.study.screens import (
     Words,
 )
 
-from .standard_texts import LAB, direction, standard_texts
-from .tasks import WITH_TASK, Moment, Tasks
+from .standard_texts import LAB, Texts, direction, texts_of
+from .tasks import WITH_TASK, Moment, Tasks, tasks_of
 
 PRACTICE, SCREENER = "practice", "screener"
 # What players say outside of screens.
@@ -51,20 +51,21 @@ SAID_IN_THE_LAB = ("screened_out", "stop_question", "stop_yes", "stopped_here", 
 
 def script(plan: study.Study, tasks: Tasks, version: Version) -> Script:
     """Return all that a version's sessions show; raises `study.DataError` naming the trials that cannot be shown."""
-    texts = standard_texts("session", plan.language)
+    own = texts_of(plan)
+    texts = own["session"]
     faults: list[str] = []
     trials = []
     for n, trial in enumerate(version.trials):
         try:
             seed = f"{version.seed}-{trial.item.id}-{trial.condition}"
-            trials.append(_trial(n, trial, tasks, plan, seed))
+            trials.append(_trial(n, trial, tasks, plan, own, seed))
         except ValueError as error:
             faults.append(f"{plan.path}: item {trial.item.id}: {error}")
     if not plan.procedure.device.keyboard:
         faults += _needs_keys(plan, trials)
     if faults:
         raise study.DataError(dict.fromkeys(faults))
-    front = list(_front(plan, tasks, texts))
+    front = list(_front(plan, tasks, own))
     debriefing = texts["debriefing"] if plan.procedure.debriefing is None else plan.procedure.debriefing
     made = Script(
         language=plan.language,
@@ -80,6 +81,13 @@ def script(plan: study.Study, tasks: Tasks, version: Version) -> Script:
         display=plan.procedure.display,
     )
     return made if plan.procedure.device.keyboard else _by_hand(made, texts)
+
+
+def untranslated(plan: study.Study) -> list[str]:
+    """Return what of the texts that participants may read is still English in the study's own file, as `section.key`."""
+    tasks = tasks_of(plan)
+    names = dict.fromkeys(tasks.task(name).__name__.rpartition(".")[2] for name in tasks.settings)
+    return texts_of(plan).untranslated("session", *(["endings"] if plan.online else []), *names)
 
 
 def _needs_keys(plan: study.Study, trials: Sequence[Step]) -> Iterator[str]:
@@ -121,20 +129,20 @@ def _tells(trial: Trial, plan: study.Study) -> bool:
     return trial.role == PRACTICE and plan.procedure.practice.criterion is not None
 
 
-def _trial(n: int, trial: Trial, tasks: Tasks, plan: study.Study, seed: str) -> Step:
+def _trial(n: int, trial: Trial, tasks: Tasks, plan: study.Study, texts: Texts, seed: str) -> Step:
     """Return the step of a trial: its context, the sentence in its presentation, and what is asked of it."""
     if tasks.shows[trial.role] == WITH_TASK and not trial.prompts:
         raise ValueError(f"show is {WITH_TASK!r} for {trial.role}, but no task is asked of its sentence")
     shown: list[Screen] = []
     show = tasks.shows[trial.role]
     if trial.item.context:
-        hint = standard_texts("session", plan.language)["continue"]
+        hint = texts["session"]["continue"]
         shown.append(Whole(name="context", task="whole", text=trial.item.context, hint=hint))
     for name in [*([] if show == WITH_TASK else [show]), *trial.prompts]:
         moment = Moment(
             trial,
             name,
-            plan.language,
+            texts,
             len(shown),
             with_task=show == WITH_TASK,
             tell=_tells(trial, plan),
@@ -163,8 +171,9 @@ def _paragraphs(text: str | Sequence[str]) -> tuple[str, ...]:
     return tuple(part.strip() for part in parts if part.strip())
 
 
-def _front(plan: study.Study, tasks: Tasks, texts: Mapping[str, str]) -> Iterator[Step]:
-    lab: Mapping[str, str] = texts[LAB]  # type: ignore[assignment]
+def _front(plan: study.Study, tasks: Tasks, own: Texts) -> Iterator[Step]:
+    texts = own["session"]
+    lab: Mapping[str, str] = texts[LAB]
     if plan.procedure.device.keyboard:
         leave = {"aside": Button(texts["no_keyboard"], "unsuitable"), "exits": (Exit("unsuitable", "unsuitable"),)}
         yield page("device", texts, texts["device"], buttons=(), lab=_paragraphs(lab["device"]), **leave)
@@ -186,7 +195,7 @@ def _front(plan: study.Study, tasks: Tasks, texts: Mapping[str, str]) -> Iterato
         for text in plan.procedure.instructions:
             yield page("instructions", texts, text)
         return
-    for text in _instructions(plan, tasks):
+    for text in _instructions(plan, tasks, own):
         yield page("instructions", texts, text)
     begin = [texts["practice"]] if plan.design.practice else []
     said = [*_paragraphs(lab["ready"]), *begin]
@@ -211,14 +220,14 @@ def _screener(asked: Sequence[study.config.ScreenerSection], texts: Mapping[str,
     )
 
 
-def _instructions(plan: study.Study, tasks: Tasks) -> Iterator[str]:
+def _instructions(plan: study.Study, tasks: Tasks, texts: Texts) -> Iterator[str]:
     """Yield a page for each way of reading and each task, the targets' before those of other roles."""
     roles = [role for role in study.config.ROLES if role in ("target", *_present(plan))]
     shows = [tasks.shows[role] for role in roles if tasks.shows[role] != WITH_TASK]
     asks = [name for role in roles for name in tasks.asks[role]]
     seen: set[str] = set()
     for name in dict.fromkeys([*shows, *asks]):
-        text = tasks.task(name).instructions(tasks.settings[name], plan.language)
+        text = tasks.task(name).instructions(tasks.settings[name], texts)
         if text and text not in seen:
             yield text
         seen.add(text)
@@ -241,9 +250,8 @@ def _interludes(
 ) -> Iterator[Interlude]:
     """Yield what comes between trials: rounds of practice, its end, breaks, and pages before blocks."""
     practice = [step for step in trials if step.block == PRACTICE]
-    ordered = len(version.trials) - len(practice)
     section, pauses = plan.procedure.practice, version.pauses()
-    starts = [len(practice) + n for n in version.ordering.starts(ordered)]
+    starts = [len(practice) + n for n in version.ordering.starts(version.length)]
     pages: dict[int, list[Step]] = {}
     for block_page in plan.procedure.pages:
         if block_page.block > len(starts):
@@ -251,7 +259,7 @@ def _interludes(
                 f"{plan.path}: procedure.pages names block {block_page.block}; the order has {len(starts)} (ordering.blocks)"
             )
         pages.setdefault(starts[block_page.block - 1], []).append(page("page", texts, block_page.text))
-    for position in range(len(version.trials)):
+    for position in range(len(practice) + version.length):
         steps: list[Step] = []
         if position == len(practice) > 0:
             for repeat in range(1, section.rounds if section.criterion is not None else 1):

@@ -93,7 +93,10 @@ def walked(session: Session, file: VersionFile, events: tuple[Event, ...] = ()) 
 
 
 def payload(session: Session, file: VersionFile, stand: Walk, *, token: str, visit: int, next_seq: int) -> Json:
-    """Return what a player needs to run a session from where it stands (docs/api.md)."""
+    """Return what a player needs to run a session from where it stands (docs/api.md): of small lists the one at hand alone."""
+    shown, order = file.shown, list(session.order)
+    if file.version.lists:
+        shown, order = {**shown, "trials": [shown["trials"][n] for n in order]}, list(range(len(order)))
     return {
         "session": session.id,
         "token": token,
@@ -104,8 +107,8 @@ def payload(session: Session, file: VersionFile, stand: Walk, *, token: str, vis
         "outcomes": {str(n): outcome for n, outcome in stand.outcomes.items()},
         "study": {"name": file.study, "title": file.title},
         "version_sha256": file.sha256,
-        "order": list(session.order),
-        "script": file.shown,
+        "order": order,
+        "script": shown,
     }
 
 

@@ -5,7 +5,7 @@ follow each other is judged in the order of their numbers (`sift`), whatever ord
 and an event that is lost takes no other one with it.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -53,26 +53,31 @@ def misfit(steps: Sequence[Placed], event: Event) -> str | None:
         return None
     if event.screen >= len(screens):
         return f"screen {event.screen}; expected one from 0 to {len(screens) - 1}"
-    judge = {"word": _word_misfit, "outcome": fault}.get(event.kind)
+    judge = _JUDGES.get(event.kind)
     reason = None if judge is None else judge(screens[event.screen], event.value)
     return None if reason is None else reason[:LONGEST_REASON]
 
 
 def _word_misfit(screen: Any, value: Mapping[str, Any]) -> str | None:
-    if not isinstance(screen, (Words, WordPairs)):
+    if isinstance(screen, Words):
+        number, chosen, lines = len(screen.words), False, len(screen.breaks)
+    elif isinstance(screen, WordPairs):
+        number, chosen, lines = len(screen.pairs), value["word"] >= 0, 0
+    else:
         return f"a word on a screen of kind {screen.kind}"
-    word, chosen = value["word"], isinstance(screen, WordPairs) and value["word"] >= 0
-    number = len(screen.pairs if isinstance(screen, WordPairs) else screen.words)
+    word, line = value["word"], value["line"]
     if not -1 <= word < number:
         return f"word {word}; expected one from -1 to {number - 1}"
-    lines = len(screen.breaks) if isinstance(screen, Words) else 0
-    if value["line"] is not None and not 0 <= value["line"] <= lines:
-        return f"line {value['line']}; expected one from 0 to {lines}"
+    if line is not None and not 0 <= line <= lines:
+        return f"line {line}; expected one from 0 to {lines}"
     if (value["correct"] is not None) != chosen:
         return f"correct is {value['correct']} of word {word}; expected {'true or false' if chosen else 'null'}"
     if value["first"] is not None and not chosen:
         return f"a first choice of word {word}, which is not chosen"
     return None
+
+
+_JUDGES: Mapping[str, Callable[[Any, Mapping[str, Any]], str | None]] = {"word": _word_misfit, "outcome": fault}
 
 
 @dataclass
@@ -145,7 +150,7 @@ def _out_of_place(placed: Placed, event: Event, runs: dict[int, _Run], done: set
             return f"step {number} has not come to its end"
         done.add(number)
         return None
-    reason = run.reach(event)
+    reason = None if event.screen == run.at else run.reach(event)
     if reason is None and event.kind == "word":
         return run.read(event)
     if reason is None:

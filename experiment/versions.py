@@ -94,7 +94,7 @@ def version_files(plan: study.Study) -> list[VersionFile]:
     materials = read_study(plan)
     versions = design(plan, materials, asks=tasks.asks, needing=tasks.needing())
     _check_needs(plan, tasks, versions)
-    shown = min(len(version.trials) for version in versions) - len(plan.design.practice)
+    shown = min(version.length for version in versions)
     if plan.procedure.breaks >= shown:
         raise study.DataError(
             f"{plan.path}: procedure.breaks is {plan.procedure.breaks}; expected fewer than the {shown} sentences of a version"
@@ -134,9 +134,10 @@ def _check_needs(plan: study.Study, tasks: Tasks, versions: Sequence[Version]) -
 
 
 def _check_order(plan: study.Study, version: Version) -> None:
-    """Draw one order, so that rules which cannot hold are refused before anybody comes."""
+    """Draw one order, or one of each list, so that rules which cannot hold are refused before anybody comes."""
     try:
-        version.drawn(0)
+        for slot in range(len(version.lists) or 1):
+            version.drawn(slot)
     except ValueError as error:
         raise study.DataError(f"{plan.path}: ordering, version {version.experiment}-{version.id}: {error}") from None
 

@@ -31,6 +31,7 @@ def load(
     trust_remote_code: bool = False,
     prefix: str | None = None,
     progress: Progress | None = None,
+    memory: Path | None = None,
 ) -> Model:
     """Return the causal or masked model of that Hugging Face id or folder, or the pocket model for `pocket`.
 
@@ -38,9 +39,10 @@ def load(
     `device` is auto (a GPU when there is one), cpu, cuda, cuda:1 ...; `prefix` names the token fed before every text:
     by default the tokenizer's BOS, else the config's, else the end-of-text token (a masked model gets what its tokenizer
     puts around a text). `quantization` is 8bit or 4bit (on a GPU, with the extra `quantized`). Code that comes with a model
-    is run only with `trust_remote_code`. `progress` is called while the pocket model is trained. Raises `ValueError` in one line
-    for what cannot be scored, and `study.MissingExtra` where torch and transformers are not installed (an n-gram model needs
-    neither).
+    is run only with `trust_remote_code`. `progress` is called while the pocket model is trained. In the folder `memory` is kept
+    what probing tells of such a model; `load_cached` does so, and loads no weights that are not needed. Raises `ValueError` in
+    one line for what cannot be scored, and `study.MissingExtra` where torch and transformers are not installed (an n-gram model
+    needs neither).
 
     >>> from pathlib import Path
     >>> from tempfile import TemporaryDirectory
@@ -75,7 +77,7 @@ def load(
         tokenizer = _tokenizer(source, hub)
     size = int(network.get_output_embeddings().weight.shape[0])
     if _is_masked(config):
-        return _masked_model(str(name), network, tokenizer, size, place, dtype, revision)
+        return _masked_model(str(name), network, tokenizer, size, place, dtype, revision, memory)
     encoder = Encoder(
         tokenizer=tokenizer,
         vocabulary=vocabulary(tokenizer, size),
@@ -94,7 +96,7 @@ def load(
         quantization=quantization,
         repeats=tokenizer("a")["input_ids"][:1] == [encoder.prefix],
     )
-    return fastest(model)
+    return fastest(model, memory)
 
 
 def _device(device: str) -> str:
@@ -258,7 +260,14 @@ def _tokenizer(source: str, hub: dict[str, Any]) -> Any:
 
 
 def _masked_model(
-    name: str, network: Any, tokenizer: Any, size: int, device: str, dtype: str, revision: str | None
+    name: str,
+    network: Any,
+    tokenizer: Any,
+    size: int,
+    device: str,
+    dtype: str,
+    revision: str | None,
+    memory: Path | None,
 ) -> MaskedModel:
     output = tokenizer("a", return_special_tokens_mask=True)
     ids, special = output["input_ids"], output["special_tokens_mask"]
@@ -276,7 +285,8 @@ def _masked_model(
         window=_positions(network),
     )
     tail = tuple(ids[inside[-1] + 1 :])
-    return checked(MaskedModel(name, encoder, network, device, dtype, revision, tokenizer.mask_token_id, tail))
+    model = MaskedModel(name, encoder, network, device, dtype, revision, tokenizer.mask_token_id, tail)
+    return checked(model, memory)
 
 
 def _positions(network: Any) -> int | None:

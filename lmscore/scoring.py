@@ -11,11 +11,12 @@ from gardenpath import study
 from gardenpath.stimuli import GRAMMATICAL, UNGRAMMATICAL, Item, Materials, Sentence
 from gardenpath.study.measures import IN_SCORES
 
+from .cache.token_cache import CachedModel
 from .loading import load
 from .measures import reductions
 from .measures.unigrams import Unigrams, read_unigrams
 from .models.interface import COLUMNS, Model, Progress
-from .tokens.encoding import Encoded
+from .tokens.encoding import Encoded, units
 from .tokens.protocols import Protocol, chosen
 from .tokens.token_table import TokenTable
 
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 SHOWN = 10  # so many faults are named; the rest is counted
 COARSE = ("bfloat16", "float16")
 TOGETHER, WHOLE = 8192, 2**31  # padded positions of a batch of whole items; a budget that any batch keeps to
+CHARACTERS = 100_000  # of a block of items whose tables are in memory together: 2 kB a word
 SAMPLED = 32  # pairs that are scored a second time to measure layout noise
 
 log = logging.getLogger("gardenpath")
@@ -77,8 +79,9 @@ def score(
     The columns are those of `study.TABLES["surprisal"]` and `study.TABLES["sentence_scores"]`, a row for each word or sentence
     of each condition of each item, in their order. `model` is what `load` takes, or a loaded model; `protocol` is one of
     `PROTOCOLS`, by default `default`, for a masked model `pll-word-l2r`; `unigrams`, for SLOR, what `read_unigrams` takes, or
-    gives. Equal sentences are computed once. See `words` for the surprisal of words, docs/scores.md for the measures of
-    sentences, with their sources. Raises `study.DataError` with every sentence that cannot be scored,
+    gives. Equal sentences are computed once; `score_blocks` is for what memory would not hold. See `words` for the surprisal of
+    words, docs/scores.md for the measures of sentences, with their sources. Raises `study.DataError` with every sentence that
+    cannot be scored,
     `ValueError` for materials without sentences, a model that cannot be loaded, or a protocol that does not fit it.
 
     >>> from pathlib import Path
@@ -99,18 +102,98 @@ def score(
     """
     import pandas as pd
 
+    parts = [
+        *score_blocks(
+            materials, model, protocol=protocol, unigrams=unigrams, batch_tokens=batch_tokens, progress=progress
+        )
+    ]
+    return (
+        parts[0]
+        if len(parts) == 1
+        else Scores(*(pd.concat(part, ignore_index=True) for part in zip(*parts, strict=True)))
+    )
+
+
+def score_blocks(
+    materials: Materials,
+    model: str | Path | Model,
+    *,
+    protocol: str | Protocol | None = None,
+    unigrams: str | Path | Unigrams | None = None,
+    batch_tokens: int | None = None,
+    progress: Progress | None = None,
+) -> Iterator[Scores]:
+    """Yield what `score` returns, in order, for some items at a time, so that memory does not grow with the materials.
+
+    Every sentence that cannot be scored is named before the first is. Equal sentences are computed once in each block of
+    about 100,000 characters; with a cache, once.
+
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> from gardenpath import lmscore
+    >>> from gardenpath.stimuli import Item, Materials, Paradigm, Sentence
+    >>> with TemporaryDirectory() as folder:
+    ...     corpus = Path(folder, "corpus.txt")
+    ...     _ = corpus.write_text("A dog barks.\\nThe dogs bark.\\nA cat sleeps.\\nThe cats sleep.\\n")
+    ...     model = lmscore.estimate_ngram(corpus, order=2)
+    >>> pair = {"grammatical": Sentence("A dog barks."), "ungrammatical": Sentence("A dog bark.")}
+    >>> materials = Materials((Paradigm("number", "agreement"),), (Item("i1", "number", pair),))
+    >>> [len(part.surprisal) for part in lmscore.score_blocks(materials, model)]
+    [6]
+    """
+    import pandas as pd
+
     model = load(model) if isinstance(model, (str, Path)) else model
     protocol = chosen(protocol, model.name, model.masked)
     counted = _unigrams(unigrams, model, protocol)
-    scored = token_tables(materials, model, protocol=protocol, batch_tokens=batch_tokens, progress=progress)
-    words = _each(
-        scored, lambda s: [_word_row(model, protocol, s, word) for word in reductions.words(s.table, s.sentence)]
-    )
-    sentences = _each(scored, lambda s: _sentence_row(model, protocol, s, counted))
-    return Scores(
-        study.check(pd.DataFrame([row for rows in words for row in rows]), "surprisal"),
-        study.check(pd.DataFrame(sentences), "sentence_scores"),
-    )
+    blocks = [Materials(materials.paradigms, tuple(items), materials.places) for items in _item_blocks(materials.items)]
+    if len(blocks) > 1:
+        _check_all(materials, model, protocol)
+    total, before = sum(len(item.sentences) for item in materials.items), 0
+    for block in blocks:
+        move = _onward(progress, before, total)
+        scored = token_tables(block, model, protocol=protocol, batch_tokens=batch_tokens, progress=move)
+        before += len(scored)
+        words = _each(
+            scored, lambda s: [_word_row(model, protocol, s, word) for word in reductions.words(s.table, s.sentence)]
+        )
+        sentences = _each(scored, lambda s: _sentence_row(model, protocol, s, counted))
+        yield Scores(
+            study.check(pd.DataFrame([row for rows in words for row in rows]), "surprisal"),
+            study.check(pd.DataFrame(sentences), "sentence_scores"),
+        )
+
+
+def _item_blocks(items: Sequence[Item]) -> Iterator[list[Item]]:
+    """Yield items in order, as many as keep to a number of characters, one at least; of no items, none of them."""
+    block: list[Item] = []
+    size = 0
+    for item in items:
+        if size >= CHARACTERS:
+            yield block
+            block, size = [], 0
+        block.append(item)
+        size += sum(len(sentence.text) for sentence in item.sentences.values())
+    yield block
+
+
+def _onward(progress: Progress | None, before: int, total: int) -> Progress | None:
+    """Return a progress through all sentences, of which some are done; equal ones that are computed once count as one."""
+    return (lambda count, _: progress(before + count, total)) if progress else None
+
+
+def _check_all(materials: Materials, model: Model, protocol: Protocol) -> None:
+    """Raise `study.DataError` with every sentence that has no tokens, or whose words or critical region have none."""
+    faults = []
+    for item in materials.items:
+        for condition, sentence in item.sentences.items():
+            try:
+                encoded = model.encode(sentence.text, item.context, **protocol.options())
+                units(encoded, sentence)
+                reductions.region_tokens(encoded, sentence)
+            except ValueError as error:
+                faults.append(_where(item, condition, error))
+    _raise(faults)
 
 
 def evaluate(
@@ -148,22 +231,50 @@ def evaluate(
     """
     import pandas as pd
 
+    model = load(model) if isinstance(model, (str, Path)) else model
+    materials, measures, chosen_protocol, counted = asked_of_pairs(materials, model, measures, protocol, unigrams)
+    values = pair_values(
+        materials, model, measures, chosen_protocol, counted, batch_tokens=batch_tokens, progress=progress
+    )
+    rows = pair_rows(materials, values, measures, model.name, chosen_protocol.name)
+    return study.check(pd.DataFrame(rows), "pairs")
+
+
+def asked_of_pairs(
+    materials: Materials,
+    model: Model,
+    measures: Sequence[str],
+    protocol: str | Protocol | None,
+    unigrams: str | Path | Unigrams | None,
+) -> tuple[Materials, list[str], Protocol, Unigrams | None]:
+    """Return the minimal pairs, each measure once, the protocol and the unigrams; raise what `evaluate` raises of them."""
     reductions.check_measures(measures)
     measures = list(dict.fromkeys(measures))
     materials = minimal_pairs(materials)
-    model = load(model) if isinstance(model, (str, Path)) else model
     protocol = chosen(protocol, model.name, model.masked)
     counted = _unigrams(unigrams, model, protocol)
     if counted is None and (needing := [name for name in measures if name in reductions.OVER_UNIGRAMS]):
         raise ValueError(
             f"measure {needing[0]!r} needs the probability of each token by itself; give unigrams (--unigrams FILE)"
         )
+    return materials, measures, protocol, counted
+
+
+def pair_values(
+    materials: Materials,
+    model: Model,
+    measures: Iterable[str],
+    protocol: Protocol,
+    unigrams: Unigrams | None,
+    *,
+    batch_tokens: int | None = None,
+    progress: Progress | None = None,
+) -> Values:
+    """Return the scores (nats) of the members of pairs by item, condition and measure, of the measures that each has."""
     scored = token_tables(
         materials, model, protocol=protocol, columns=_summed(protocol), batch_tokens=batch_tokens, progress=progress
     )
-    values = _values(scored, measures, counted)
-    rows = pair_rows(materials, values, measures, model.name, protocol.name)
-    return study.check(pd.DataFrame(rows), "pairs")
+    return _values(scored, measures, unigrams)
 
 
 def pair_rows(
@@ -212,7 +323,9 @@ def layout_noise(
     >>> lmscore.layout_noise(materials, model, lmscore.evaluate(materials, model))
     {'lp': 0.0}
     """
-    model = getattr(model, "uncached", model)  # what a cache holds does not move
+    model = (
+        model.alone() if isinstance(model, CachedModel) else model
+    )  # what a cache holds of whole batches does not move
     protocol = chosen(protocol, model.name, model.masked)
     counted = _unigrams(unigrams, model, protocol)
     rows = pairs[(pairs["model"] == model.name) & ~pairs["tie"]]
@@ -287,7 +400,7 @@ def token_tables(
         except ValueError as error:
             faults.append(_where(item, condition, error))
     _raise(faults)
-    if _is_coarse(model):
+    if is_coarse(model):
         blocks = _blocks(materials.items, encoded, batch_tokens or TOGETHER)
         tables: list[TokenTable] = []
         for block in blocks:
@@ -299,7 +412,7 @@ def token_tables(
     return [Scored(*place, table) for place, table in zip(places, tables, strict=True)]
 
 
-def _is_coarse(model: Model) -> bool:
+def is_coarse(model: Model) -> bool:
     """Whether a score depends visibly on its batch. A masked model's batches hold texts of one length, whatever is asked."""
     return not model.masked and (getattr(model, "dtype", "") in COARSE or bool(getattr(model, "quantization", None)))
 

@@ -2,7 +2,7 @@
 
 from .balance import balance_table
 from .checks import RULES, check
-from .design_tables import balance_of, exposures, questions_of
+from .design_tables import balance_of, exposures, lists_of, questions_of
 from .designs import Design, design
 from .findings import Finding
 from .formats import examine, read, read_study, write
@@ -48,6 +48,7 @@ __all__ = [
     "exposures",
     "groups_of",
     "items_table",
+    "lists_of",
     "questions_of",
     "read",
     "read_study",

@@ -26,7 +26,8 @@ def balance_of(versions: Sequence[Version]) -> "pd.DataFrame":
     counts = Counter(
         (version.experiment, version.id, trial.role, trial.item.paradigm, _levels(trial), condition, side)
         for version in versions
-        for trial in version.trials
+        for part in version.parts()
+        for trial in part
         for side, (condition, _) in enumerate(trial.shown, start=1)
     )
     return _table("design_balance", [(*key, n) for key, n in sorted(counts.items())])
@@ -41,7 +42,8 @@ def _levels(trial: Trial) -> str | None:
 def exposures(versions: Sequence[Version], participants: int) -> "pd.DataFrame":
     """Return table `exposures`: in how many versions each sentence appears, and how many readers it has among `participants`.
 
-    Participants are dealt evenly to the versions of all experiments; what is left over goes to the first ones.
+    Participants are dealt evenly to the versions of all experiments; what is left over goes to the first ones. Small lists are
+    counted as versions are.
 
     >>> from gardenpath import stimuli
     >>> pair = {"grammatical": stimuli.Sentence("A dog barks."), "ungrammatical": stimuli.Sentence("A dog bark.")}
@@ -51,14 +53,35 @@ def exposures(versions: Sequence[Version], participants: int) -> "pd.DataFrame":
     >>> stimuli.exposures(versions, 5)[["item", "condition", "readers"]].values.tolist()
     [['i1', 'grammatical', 2], ['i1', 'ungrammatical', 3], ['i2', 'grammatical', 3], ['i2', 'ungrammatical', 2]]
     """
-    each, more = divmod(participants, len(versions))
+    parts = [part for version in versions for part in version.parts()]
+    each, more = divmod(participants, len(parts))
     shown: dict[tuple[str, str, str], list[int]] = {}
-    for n, version in enumerate(versions):
-        for trial in version.trials:
+    for n, part in enumerate(parts):
+        for trial in part:
             for condition, _ in trial.shown:
                 shown.setdefault((trial.item.paradigm, trial.item.id, condition), []).append(each + (n < more))
     rows = [(*key, len(readers), sum(readers)) for key, readers in sorted(shown.items())]
     return _table("exposures", rows)
+
+
+def lists_of(versions: Sequence[Version]) -> "pd.DataFrame":
+    """Return table `design_lists`: what each small list of these versions shows, beside practice.
+
+    >>> from gardenpath import stimuli, study
+    >>> pair = {"grammatical": stimuli.Sentence("A dog barks."), "ungrammatical": stimuli.Sentence("A dog bark.")}
+    >>> items = tuple(stimuli.Item(f"i{n}", "number", pair) for n in (1, 2))
+    >>> materials = stimuli.Materials((stimuli.Paradigm("number", "agreement"),), items)
+    >>> plan = stimuli.Design({"grammatical": 1, "ungrammatical": 1}, lists=study.ListsSection(items=1, readers=2))
+    >>> sorted(stimuli.lists_of(plan.deal(materials, seed=1))["item"])
+    ['i1', 'i1', 'i2', 'i2']
+    """
+    rows = [
+        (version.experiment, n, trial.role, trial.item.paradigm, trial.item.id, trial.condition)
+        for version in versions
+        for n, part in enumerate(version.lists)
+        for trial in map(version.trials.__getitem__, part)
+    ]
+    return _table("design_lists", rows)
 
 
 def questions_of(versions: Sequence[Version], names: Collection[str]) -> "pd.DataFrame":
@@ -75,7 +98,8 @@ def questions_of(versions: Sequence[Version], names: Collection[str]) -> "pd.Dat
     counts = Counter(
         (version.experiment, version.id, trial.role, trial.item.paradigm, trial.condition, trial.answer() or "")
         for version in versions
-        for trial in version.trials
+        for part in version.parts()
+        for trial in part
         for name in trial.prompts
         if name in names
     )

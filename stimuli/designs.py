@@ -1,7 +1,7 @@
 """Counterbalanced designs: paradigms dealt to experiments, conditions to versions, and an order for each slot."""
 
 import itertools
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from random import Random
@@ -11,6 +11,7 @@ from gardenpath import study
 from .experiment_dealing import dealt_apart, sharing, shown_twice
 from .formats import marked_csv, read_study
 from .items import Item, Materials, Paradigm, Question, Sentence
+from .list_dealing import dealt_lists, in_rounds, list_faults
 from .orderings import Ordering
 from .question_dealing import Answers, LatinSquare, choose
 from .task_shares import SHARED, ask, without
@@ -55,7 +56,13 @@ class Design(study.DesignSection):
     experiment, in the conditions of `filler_ratio` (fillers only) or all equally often. `practice` are sentences (or pairs) shown
     first, as written, or sentences with a question; `attention` are instructions or nonsense among the rest. `share` names tasks
     that are asked of a share of targets and fillers. Of several experiments each has some of the paradigms, those of a phenomenon
-    and those that share a sentence in different ones, as far as can be: nobody reads the same sentence of two paradigms.
+    and those that share a sentence in different ones, as far as can be: nobody reads the same sentence of two paradigms. With
+    `unequal_experiments` some may have one more than others.
+
+    `lists` deals the items of an experiment to many small lists in place of versions: `items` of different paradigms a list, each
+    in as many lists as it gets `readers`, in each condition (or with each first) as often as `ratio` says; of `catch` and
+    `attention` each list has one more item, in turn (Warstadt et al. 2020, doi 10.1162/tacl_a_00321).
+
     A comprehension question is asked about an item in every version or in none,
     and the items are dealt to the conditions so that its right answers are in balance in each of them.
 
@@ -92,6 +99,11 @@ class Design(study.DesignSection):
         asks, needing = asks or {}, needing or {}
         versions = []
         for e, dealt in enumerate(self._experiments(chosen, materials, seed), start=1):
+            if self.lists is not None:
+                pool, lists = self._in_lists(materials, dealt, self.lists, f"{seed}-lists-E{e}")
+                pool = tuple(_asked(trial, asks.get(trial.role, ()), needing) for trial in pool)
+                versions.append(Version("V1", f"E{e}", pool, ordering or Ordering(), seed, lists=lists))
+                continue
             about = self._about(materials, dealt, f"{seed}-share-{{}}-E{e}", asks, needing)
             turns = itertools.product(self._parts(materials), range(self.versions))
             for n, ((levels, ratio), turn) in enumerate(turns, start=1):
@@ -161,6 +173,38 @@ class Design(study.DesignSection):
             first = rotation.first + turn * (step if rotation.role == "target" else 1)
             for item, place in zip(rotation.items, places, strict=True):
                 yield self._trial(rotation, item, rotation.cycle[(place + first) % len(rotation.cycle)])
+
+    def _in_lists(
+        self, materials: Materials, dealt: Sequence[str], lists: study.ListsSection, seed: str
+    ) -> tuple[tuple[Trial, ...], tuple[tuple[int, ...], ...]]:
+        """Return the trials of an experiment, and its lists as positions in them; raises `ValueError` where there are none."""
+        rotations = list(self._rotations(materials, dealt, self.ratio))
+        rotation_of = {item.id: rotation for rotation in rotations for item in rotation.items}
+        items: dict[str, list[Item]] = {}
+        for rotation in rotations:
+            if rotation.role == "target":
+                items.setdefault(rotation.paradigm.id, []).extend(rotation.items)
+        if faults := list(list_faults({name: len(some) for name, some in items.items()}, lists)):
+            where = f"experiment {seed.rpartition('-')[2]}: " if self.experiments > 1 else ""
+            raise ValueError("\n".join(where + fault for fault in faults))
+        chosen, random = dealt_lists(items, lists, seed), Random(f"{seed}-sides")
+        catch = [item for rotation in rotations if rotation.role == "catch" for item in rotation.items]
+        for some, item in zip(chosen, in_rounds(catch, len(chosen) if catch else 0, random), strict=False):
+            some.append(item)
+        times = Counter(item.id for some in chosen for item in some)
+        conditions = {id: in_rounds(rotation_of[id].cycle, times[id], random) for id in rotation_of}
+        pool = [*self._practice(materials), *self._attention(materials)]
+        extra = [n for n, trial in enumerate(pool) if trial.role == ATTENTION]
+        attention = in_rounds(extra, len(chosen) if extra else 0, random)
+        drawn = [[(item.id, next(conditions[item.id])) for item in some] for some in chosen]
+        used = {shown for some in drawn for shown in some}
+        at: dict[tuple[str, str], int] = {}
+        for rotation in rotations:
+            for item, condition in itertools.product(rotation.items, rotation.ratio):
+                if (item.id, condition) in used:
+                    at[item.id, condition] = len(pool)
+                    pool.append(self._trial(rotation, item, condition))
+        return tuple(pool), tuple((*(at[shown] for shown in some), *itertools.islice(attention, 1)) for some in drawn)
 
     def _rotations(self, materials: Materials, dealt: Iterable[str], ratio: Ratio) -> Iterator[Rotation]:
         for p, name in enumerate(dealt):
@@ -287,8 +331,14 @@ def _faults(design: Design, materials: Materials) -> list[str]:
         return unknown
     faults = list(_written_faults(design))
     targets = design._targets(materials)
-    if not targets or len(targets) % design.experiments:
-        faults.append(f"{len(targets)} paradigms cannot be dealt equally to {design.experiments} experiments")
+    each, more = divmod(len(targets), design.experiments)
+    if not each or (more and not design.unequal_experiments):
+        unequal = (
+            f"; expected unequal_experiments = true, for {more} of {each + 1} and {design.experiments - more} of {each}"
+        )
+        faults.append(
+            f"{len(targets)} paradigms cannot be dealt equally to {design.experiments} experiments{unequal if each else ''}"
+        )
     shares = [fault for paradigm in targets for fault in _share_faults(design, paradigm)]
     for name in design.fillers:
         shares += _unknown("filler_ratio", design.filler_ratio, materials.paradigm(name))
@@ -299,6 +349,9 @@ def _faults(design: Design, materials: Materials) -> list[str]:
     if shares or not targets:
         return [*faults, *shares]
     ratios = [ratio for _, ratio in design._parts(materials)]
+    if design.lists is not None:
+        beside = ("fillers", "share", "between_participants")
+        faults += [f"lists have no {name}; expected it left out" for name in beside if getattr(design, name)]
     faults += dict.fromkeys(fault for ratio in ratios for fault in _rotation_faults(design, ratio))
     counts = [f for ratio in ratios for p in targets for f in _count_faults(design, ratio, p, materials)]
     return [*faults, *dict.fromkeys(counts)]
@@ -370,7 +423,7 @@ def _count_faults(design: Design, ratio: Ratio, paradigm: Paradigm, materials: M
         count = len(items) if design.items is None else design.items // len(groups)
         if len(items) < count:
             yield f"{of} has {len(items)} items, fewer than the {count} asked for"
-        elif count % total:
+        elif count % total and design.lists is None:
             yield (
                 f"{count} items of {of} cannot be split {_spelled(ratio)} over {design.versions} versions: "
                 f"{count} / {total} is not whole; use items = {(count - count % total) * len(groups)}"

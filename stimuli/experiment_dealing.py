@@ -1,4 +1,4 @@
-"""Paradigms dealt to experiments: equally many to each, those of a phenomenon and those that share a sentence apart."""
+"""Paradigms dealt to experiments: as many to each as can be, those of a phenomenon and those that share a sentence apart."""
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -14,7 +14,7 @@ Pairs = Collection[tuple[str, str]]
 def dealt_apart(
     names: Sequence[str], phenomenon: Mapping[str, str], sharing: Pairs, experiments: int
 ) -> list[list[str]]:
-    """Return the paradigms of each experiment, equally many, in the order of `names`.
+    """Return the paradigms of each experiment, in the order of `names`: equally many, or one more in some.
 
     The paradigms of a phenomenon are spread as evenly as can be, and those of a pair in `sharing` are in different
     experiments; where both cannot be, the second alone, and where that cannot be, the first alone.
@@ -42,6 +42,7 @@ def _dealt(
     seen = [phenomenon[name] for name in names]
     order = sorted(names, key=lambda name: (-len(neighbours[name]), seen.index(phenomenon[name])))
     dealt: list[list[str]] = [[] for _ in range(experiments)]
+    each, more = divmod(len(names), experiments)
     steps = count()
 
     def placed(at: int) -> bool:
@@ -51,7 +52,8 @@ def _dealt(
         name = order[at]
         alike = [sum(phenomenon[other] == phenomenon[name] for other in some) for some in dealt]
         for e in sorted(range(experiments), key=lambda e: (alike[e], len(dealt[e]))):
-            room = len(dealt[e]) < len(names) // experiments and alike[e] < limits[phenomenon[name]]
+            larger = sum(len(some) > each for some in dealt)
+            room = len(dealt[e]) < each + (larger < more) and alike[e] < limits[phenomenon[name]]
             if room and not neighbours[name].intersection(dealt[e]) and next(steps) < STEPS:
                 dealt[e].append(name)
                 if placed(at + 1):
@@ -69,9 +71,11 @@ def sharing(chosen: Mapping[str, Collection[Item]]) -> list[tuple[str, str]]:
 
 
 def shown_twice(versions: Collection[Version]) -> Iterator[str]:
-    """Yield each sentence that a version shows of two paradigms, once."""
+    """Yield each sentence that a version shows of two paradigms, once; lists are dealt without any."""
     told = set()
     for version in versions:
+        if version.lists:
+            continue
         shown: dict[str, Item] = {}
         for trial in version.trials:
             for _, sentence in trial.shown if trial.role == "target" else ():

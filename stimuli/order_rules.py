@@ -1,7 +1,8 @@
 """Limits on an order: each watches one factor and keeps, for every value of it, a small number from trial to trial.
 
 A mark is 0 when nothing is to be remembered. `allows(mark)` says whether a trial of a value with that mark may come next;
-`after(mark, here)` is the mark when the trial that came was of this value (`here`) or of another.
+`after(mark, here)` is the mark when the trial that came was of this value (`here`) or of another, `faded(mark, others)` that
+after so many trials of others.
 """
 
 from collections.abc import Sequence
@@ -26,7 +27,10 @@ class Gap:
         return mark == 0
 
     def after(self, mark: int, here: bool) -> int:
-        return self.distance - 1 if here else max(0, mark - 1)
+        return self.distance - 1 if here else self.faded(mark, 1)
+
+    def faded(self, mark: int, others: int) -> int:
+        return max(0, mark - others)
 
     def impossible(self, counts: Sequence[int], places: int) -> str | None:
         """Return why trials with these counts of each value cannot be kept apart, or None if they can."""
@@ -58,6 +62,9 @@ class Run:
 
     def after(self, mark: int, here: bool) -> int:
         return mark + 1 if here else 0
+
+    def faded(self, mark: int, others: int) -> int:
+        return 0 if others else mark
 
     def impossible(self, counts: Sequence[int], places: int) -> str | None:
         """Return why some run must be longer with these counts of each value, or None if none must."""

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import combinations, pairwise
+from itertools import combinations, islice, pairwise
 from math import factorial
 from random import Random
 
@@ -92,10 +92,13 @@ class Ordering(study.OrderingSection):
         """Return the positions at which blocks begin, among `places` trials."""
         return Blocks(self.blocks).starts(places)[:-1]
 
+    def forgotten(self, places: int) -> frozenset[int]:
+        """Return the positions before which neighbours do not count as such, among `places` trials."""
+        starts = [] if self.across_breaks else self.pauses(places)
+        return frozenset(starts + ([] if self.across_blocks else Blocks(self.blocks).starts(places)[1:-1]))
+
     def over(self, trials: Sequence[Labels]) -> "Orders":
         """Return the valid orders of these trials, each given by its factors; raises `ValueError` for unknown factors."""
-        starts = [] if self.across_breaks else self.pauses(len(trials))
-        starts += [] if self.across_blocks else Blocks(self.blocks).starts(len(trials))[1:-1]
         used = {rule.factor for rule in self.rules() if rule.factor is not None}
         for name in sorted(used):
             having = sum(name in labels for labels in trials)
@@ -105,7 +108,7 @@ class Ordering(study.OrderingSection):
                 raise ValueError(f"ordering: {name!r} is not a factor of {what}; expected one of {known}")
         # A trial without the factor is like no other one, so no rule on the factor concerns it.
         labelled = [{**dict.fromkeys(used, f"(trial {i})"), **labels} for i, labels in enumerate(trials)]
-        return Orders(tuple(self.rules()), tuple(labelled), frozenset(starts))
+        return Orders(tuple(self.rules()), tuple(labelled), self.forgotten(len(trials)))
 
 
 @dataclass(frozen=True)
@@ -210,7 +213,11 @@ class Orders:
         """Return what an order breaks, in words with the position from 0; it may come from anywhere."""
         if sorted(order) != list(range(len(self.trials))):
             return [f"the order has {len(order)} places; expected each of {len(self.trials)} trials once"]
-        return [fault for rule in self.rules for fault in self._breaches(rule, [self.trials[i] for i in order])]
+        return list(self._faults(order))
+
+    def _faults(self, order: Sequence[int]) -> Iterator[str]:
+        in_order = [self.trials[i] for i in order]
+        return (fault for rule in self.rules for fault in self._breaches(rule, in_order))
 
     def _refuse(self) -> None:
         conflict = self.conflict()
@@ -295,17 +302,18 @@ class Orders:
             yield from self._limit_breaches(rule, in_order)
 
     def _limit_breaches(self, rule: Limit, in_order: Sequence[Labels]) -> Iterator[str]:
-        marks: dict[str, int] = {}
+        marks: dict[str, tuple[int, int]] = {}  # of each value where it stood last, and its mark there
         for position, labels in enumerate(in_order):
             if position in self.starts:
-                marks = {}
+                marks.clear()
             value = labels[rule.factor]
-            watched = rule.value is None or value == rule.value
-            if watched and not rule.allows(marks.get(value, 0)):
+            if rule.value is not None and value != rule.value:
+                continue
+            last, mark = marks.get(value, (position - 1, 0))
+            mark = rule.faded(mark, position - last - 1)
+            if not rule.allows(mark):
                 yield f"{rule}: trial {position} is of {rule.factor} {value} again"
-            marks = {v: rule.after(m, v == value) for v, m in marks.items() if m or v == value}
-            if watched and value not in marks:
-                marks[value] = rule.after(0, True)
+            marks[value] = position, rule.after(mark, True)
 
     def _exchanged(self, random: Random) -> tuple[int, ...] | None:
         """Return a valid order reached by random exchanges that never add a breach; None where none is reached.
@@ -315,13 +323,15 @@ class Orders:
         base, _ = self._base
         blocks = next((rule for rule in self.rules if isinstance(rule, Blocks)), None)
         order = base.sample(random) if base and base.count() else self._shuffled(blocks, random)
+        factors = sorted({rule.factor for rule in self.rules if rule.factor is not None})
+        kinds = [[labels[factor] for factor in factors] for labels in self.trials]
         breaches = len(self.check(order))
-        steps = EXCHANGES * len(order)
-        while steps > 0:
-            steps -= 1
+        for _ in range(EXCHANGES * len(order)):
             i, j = random.randrange(len(order)), random.randrange(len(order))
             order[i], order[j] = order[j], order[i]
-            now = len(self.check(order))
+            if kinds[order[i]] == kinds[order[j]]:
+                continue  # what the rules see is as it was
+            now = sum(1 for _ in islice(self._faults(order), breaches + 1))
             if now > breaches:
                 order[i], order[j] = order[j], order[i]
             else:

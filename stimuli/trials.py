@@ -1,8 +1,9 @@
 """Trials and versions: what one participant is shown, and in which order."""
 
+import itertools
 from collections import Counter
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Final, Literal
 
@@ -73,7 +74,8 @@ class Trial:
 class Version:
     """A counterbalanced list of an experiment: which item is shown in which condition; orders differ by slot.
 
-    `levels` are the version's levels of the factors that vary between participants.
+    `levels` are the version's levels of the factors that vary between participants. Where there are small `lists`, each of
+    positions in `trials`, a session shows practice and one of them: the slot-th, and again from the first.
 
     >>> from importlib.resources import files
     >>> from gardenpath import stimuli, study
@@ -88,6 +90,7 @@ class Version:
     ordering: Ordering
     seed: int
     levels: Mapping[str, str] = field(default_factory=dict)
+    lists: tuple[tuple[int, ...], ...] = ()
 
     def __repr__(self) -> str:
         roles = Counter(trial.role for trial in self.trials)
@@ -102,15 +105,66 @@ class Version:
 
         The order depends on seed, experiment, version and slot alone, on every machine and Python version.
         """
-        return self._practice + [self._ordered[i] for i in self.drawn(slot).order]
+        shown = self._shown(slot)
+        return self._practice + [shown[i] for i in self.drawn(slot).order]
 
     def drawn(self, slot: int) -> Drawn:
-        """Return the order of all trials but practice, with the way it was drawn."""
-        return self.orders.sample(f"{self.seed}-{self.experiment}-{self.id}", slot)
+        """Return the order of all trials but practice, or of those of the slot's list, with the way it was drawn."""
+        orders = self.orders
+        if self.lists:
+            trials = tuple(orders.trials[i - len(self._practice)] for i in self._shown(slot))
+            orders = replace(orders, trials=trials, starts=self.ordering.forgotten(len(trials)))
+        return orders.sample(f"{self.seed}-{self.experiment}-{self.id}", slot)
 
     def pauses(self) -> frozenset[int]:
         """Return the presented positions before which a break comes."""
-        return frozenset(len(self._practice) + n for n in self.ordering.pauses(len(self._ordered)))
+        return frozenset(len(self._practice) + n for n in self.ordering.pauses(self.length))
+
+    @property
+    def length(self) -> int:
+        """How many trials a session has beside practice, the longest where lists differ."""
+        return max(map(len, self.lists), default=len(self._ordered))
+
+    def parts(self) -> list[tuple[Trial, ...]]:
+        """Return what single participants are shown: all trials, or practice and a list, for each list."""
+        if not self.lists:
+            return [self.trials]
+        return [tuple(self.trials[i] for i in (*self._practice, *some)) for some in self.lists]
+
+    def open_slot(
+        self, held: Collection[int], used: Collection[int], had: Collection[str] = (), first: int = 0
+    ) -> int | None:
+        """Return the slot of the first list that nobody holds and that shows nothing of `had`, None where there is none.
+
+        `held` are the slots of sessions that keep their place, `used` those that any session has had; the lists begin at that of
+        the slot `first`. Without lists it is the slot after all that were used.
+
+        >>> version = Version("V1", "E1", (), Ordering(), 1, lists=((), ()))
+        >>> version.open_slot(held=[0], used=[0, 1]), version.open_slot(held=[], used=[0]), version.open_slot([0, 3], [0, 1, 3])
+        (3, 2, None)
+        """
+        if not self.lists:
+            return max((slot + 1 for slot in used), default=first)
+        number = len(self.lists)
+        taken, known = {slot % number for slot in held}, frozenset(had)
+        for n in range(first, first + number):
+            if n % number not in taken and known.isdisjoint(self.shows[n % number]):
+                return next(slot for slot in itertools.count(n, number) if slot not in used)
+        return None
+
+    @cached_property
+    def shows(self) -> list[frozenset[str]]:
+        """What is shown of targets in each list: items, and sentences, which items of other paradigms may have too."""
+        return [self.shown_of(some) for some in self.lists]
+
+    def shown_of(self, positions: Iterable[int]) -> frozenset[str]:
+        """Return the items and sentences of the targets among these trials."""
+        targets = [trial for trial in map(self.trials.__getitem__, positions) if trial.role == "target"]
+        sentences = {sentence.text for trial in targets for sentence in trial.item.sentences.values()}
+        return frozenset(sentences | {trial.item.id for trial in targets})
+
+    def _shown(self, slot: int) -> Sequence[int]:
+        return self.lists[slot % len(self.lists)] if self.lists else self._ordered
 
     @cached_property
     def _practice(self) -> list[int]:

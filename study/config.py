@@ -20,9 +20,7 @@ from .polar_answers import YES_NO
 T = TypeVar("T")
 
 STRICT: Any = {"extra": "forbid", "strict": True}  # a misspelt key is an error, and "3" is not 3
-
-
-NEEDED: Any = ...  # for pydantic a key without default, which dataclasses allow before one that has any only
+UNSTATED = -1  # where lists are in their place no versions are stated
 
 
 def _expect(holds: bool, message: str) -> None:
@@ -112,6 +110,26 @@ Practice = Annotated[
 
 
 @dataclass(frozen=True)
+class ListsSection:
+    """Many small lists in place of versions: so many `items` a list, of different paradigms, and so many `readers` an item.
+
+    `shorter` lets the last list have fewer items where they do not come out even.
+
+    >>> ListsSection(items=4, readers=20).shorter
+    False
+    """
+
+    __pydantic_config__ = STRICT
+    items: int
+    readers: int
+    shorter: bool = False
+
+    def __post_init__(self) -> None:
+        _expect(self.items > 0, f"items is {self.items}; expected at least 1 a list")
+        _expect(self.readers > 0, f"readers is {self.readers}; expected at least 1 an item")
+
+
+@dataclass(frozen=True)
 class DesignSection:
     """How paradigms are dealt to experiments and conditions to versions; arguments of `stimuli.Design`.
 
@@ -123,7 +141,7 @@ class DesignSection:
 
     __pydantic_config__ = STRICT
     ratio: dict[str, int] = field(default_factory=dict)
-    versions: int = NEEDED
+    versions: int = UNSTATED
     items: int | None = None
     experiments: int = 1
     trial: str = "sentence"
@@ -135,13 +153,21 @@ class DesignSection:
     catch: list[str] = field(default_factory=list)
     attention: list[AttentionSection] = field(default_factory=list)
     share: dict[str, float] = field(default_factory=dict)
+    lists: ListsSection | None = None
+    unequal_experiments: bool = False
 
     def __post_init__(self) -> None:
         _expect(
             min(self.ratio.values(), default=1) > 0,
             f"ratio is {self.ratio}; expected a share of at least 1 each",
         )
-        _expect(self.versions is not NEEDED, "versions is missing; expected at least 1")
+        if self.lists is not None:
+            _expect(
+                self.versions in (UNSTATED, 1),
+                f"versions is {self.versions} beside lists; expected the one or the other",
+            )
+            object.__setattr__(self, "versions", 1)
+        _expect(self.versions != UNSTATED, "versions is missing; expected at least 1, or lists in their place")
         _expect(self.versions > 0, f"versions is {self.versions}; expected at least 1")
         _expect(self.items is None or self.items > 0, f"items is {self.items}; expected at least 1")
         _expect(self.experiments > 0, f"experiments is {self.experiments}; expected at least 1")
@@ -318,7 +344,7 @@ class PageSection:
 class ProcedureSection:
     """What a participant does. `tasks` holds the settings of tasks by name, each with its kind; a role shows and asks by name.
 
-    Texts left out come in the study's language.
+    Texts left out come in the study's language, or from the file that `texts` names.
     """
 
     __pydantic_config__ = STRICT
@@ -334,6 +360,7 @@ class ProcedureSection:
     screener: list[ScreenerSection] = field(default_factory=list)
     device: DeviceSection = field(default_factory=DeviceSection)
     display: DisplaySection = field(default_factory=DisplaySection)
+    texts: str = ""
     consent: str | None = None
     instructions: list[str] | None = None
     debriefing: str | None = None
@@ -718,6 +745,8 @@ class Study:
 
     def __post_init__(self) -> None:
         _expect_each_once(self.simulate, "simulate")
+        quota = self.online.quota if self.online and self.design.lists else None
+        _expect(quota is None, f"online.quota is {quota} beside design.lists; expected none: each list has one place")
 
     @property
     def folder(self) -> Path:

@@ -465,7 +465,7 @@ EVENTS: Mapping[str, tuple[type, str]] = {
 }
 
 
-@dataclass(frozen=True)
+@dataclass  # made by the million: frozen, it takes three times as long to make
 class Event:
     """One thing that happened: numbered by `seq` over the session, `t` in ms on the clock of one visit.
 
@@ -484,7 +484,7 @@ class Event:
 # ------------------------------------------------------------------------------------------------------------ records
 
 
-@dataclass(frozen=True)
+@dataclass  # as events are
 class WordRecord:
     """A word that was read, times in ms: `rt` from the press before, `rt_onset` from the frame that painted the word.
 

@@ -1,4 +1,4 @@
-"""All that pairs tell of their models, beside whatever else is known."""
+"""All that pairs, and judgments, tell of their models, beside whatever else is known."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -10,6 +10,15 @@ from gardenpath.study import check
 from .group_accuracy import accuracy_by
 from .languages import by_language, delta_regression
 from .learning_curves import learning_curves
+from .method_accuracy import (
+    PROMPTED,
+    TEMPLATED,
+    answer_shares,
+    method_accuracies,
+    method_differences,
+    method_groups,
+    method_length_bias,
+)
 from .model_comparison import (
     accuracy_bins,
     accuracy_correlations,
@@ -20,6 +29,7 @@ from .model_comparison import (
     rankings,
 )
 from .pair_accuracy import MODEL, OVERALL, accuracy
+from .voting import Members, ensembles, method_comparisons
 
 
 @dataclass(frozen=True)
@@ -62,6 +72,35 @@ def compared(pairs: pd.DataFrame, beside: Beside, *, seed: int = 1) -> dict[str,
         tables["proportion_tests"] = check(pd.concat(tests, ignore_index=True), "proportion_tests")
         tables["group_differences"] = group_differences(grouped, beside.halves)
     return tables | _over_languages(pairs, beside, seed)
+
+
+def judged(
+    judgments: pd.DataFrame,
+    beside: Beside,
+    *,
+    votes: Sequence[Members] | None = None,
+    select: Sequence[str] = (),
+    draws: int = 0,
+    seed: int = 1,
+) -> dict[str, pd.DataFrame]:
+    """Return the tables of methods of judging, by name: those that what was asked, or what is beside it, make possible.
+
+    Of `beside`, people and groups; `votes`, `select` and `draws` are what `ensembles` takes.
+    """
+    methods = {*judgments["method"]}
+    tables = {
+        "method_accuracies": method_accuracies(judgments, _by_phenomenon(judgments, beside.people)),
+        "method_length_bias": method_length_bias(judgments),
+        "answer_shares": answer_shares(judgments),
+        "ensembles": ensembles(judgments, votes, select=select, draws=draws, seed=seed),
+        "method_comparisons": method_comparisons(judgments, votes, seed=seed),
+    }
+    if {PROMPTED, TEMPLATED} <= methods:
+        tables["method_differences"] = method_differences(judgments, seed=seed)
+    if beside.groups:
+        by_group = [method_groups(judgments, groups, beside.people, seed=seed) for groups in beside.groups]
+        tables["method_groups"] = check(pd.concat(by_group, ignore_index=True), "method_groups")
+    return {name: table for name, table in tables.items() if len(table)}
 
 
 def _by_phenomenon(pairs: pd.DataFrame, people: pd.DataFrame | None) -> dict[str, float]:

@@ -31,21 +31,18 @@ def accuracy_by(
     >>> accuracy_by(pd.DataFrame(rows, columns=names), groups)[["level", "n", "mean_accuracy", "difference"]].to_numpy().tolist()
     [['none', 4, 1.0, 0.0], ['relational', 4, 0.5, -0.5]]
     """
-    key = _key(groups)
-    if unknown := sorted(set(groups[key]) - set(pairs[key])):
-        raise DataError(
-            capped(f"the groups name {key} {name!r}, which the pairs do not have" for name in map(str, unknown))
-        )
+    key = group_key(pairs, groups)
     grouped = pairs.assign(won=won(pairs)).merge(groups[[key, *GROUP]], on=key)
     rows = [
         {"model": model, "protocol": protocol, "measure": measure, **row}
         for (model, protocol, measure), of_model in grouped.groupby([*MODEL, "measure"], sort=False)
-        for row in _levels(of_model, groups, people, seed)
+        for row in level_rows(of_model, groups, people, seed)
     ]
     return check(pd.DataFrame(rows, columns=TABLES["group_accuracies"].names), "group_accuracies")
 
 
-def _key(groups: pd.DataFrame) -> str:
+def group_key(pairs: pd.DataFrame, groups: pd.DataFrame) -> str:
+    """Return by which column `groups` names pairs, paradigm or item; a name the pairs do not have is a `DataError`."""
     keys = [name for name in ("paradigm", "item") if name in groups]
     if len(keys) != 1 or not {*GROUP} <= {*groups}:
         raise DataError(
@@ -59,12 +56,17 @@ def _key(groups: pd.DataFrame) -> str:
                 for (name, factor), rows in double.groupby([keys[0], "factor"], sort=False)
             )
         )
+    if unknown := sorted(set(groups[keys[0]]) - set(pairs[keys[0]])):
+        raise DataError(
+            capped(f"the groups name {keys[0]} {name!r}, which the pairs do not have" for name in map(str, unknown))
+        )
     return keys[0]
 
 
-def _levels(
+def level_rows(
     of_model: pd.DataFrame, groups: pd.DataFrame, people: pd.DataFrame | None, seed: int
 ) -> Iterator[dict[str, object]]:
+    """Yield accuracy at each level of each factor, and its difference to the first, from pairs with `won` and their levels."""
     asked = people.groupby("paradigm")["accuracy"].mean() if people is not None else pd.Series(dtype="float64")
     for factor, levels in groups.groupby("factor", sort=False):
         first: dict[str, float | None] = {}

@@ -212,26 +212,30 @@ def length_bias(pairs: pd.DataFrame, scores: pd.DataFrame) -> pd.DataFrame:
     >>> table[["n", "mean_difference", "r"]].round(2).to_numpy().tolist()
     [[4.0, 0.5, -0.89]]
     """
-    from scipy import stats
-
     beside = _with_scores(pairs, scores)
     rows = []
     for (model, protocol, measure), model_pairs in beside.groupby([*MODEL, "measure"], sort=False):
-        clear = model_pairs[~model_pairs["tie"]]
-        longer = (clear["tokens"] - clear["tokens_ungrammatical"]).astype("float64")
-        correct = clear["correct"].astype("float64")
-        row = {
-            "model": model, "protocol": protocol, "measure": measure, "n": len(clear), "ties": int(model_pairs["tie"].sum()),
-            "mean_difference": longer.mean() if len(clear) else None, "unequal": int((longer != 0).sum()),
-        }  # fmt: skip
-        if len(clear) < 3 or longer.nunique() < 2 or correct.nunique() < 2:
-            why = "fewer than 3 pairs" if len(clear) < 3 else "members differ by one number of tokens in all pairs"
-            why = "all pairs are won, or all are lost" if len(clear) > 2 and correct.nunique() < 2 else why
-            rows.append(row | {"note": f"No correlation: {why}."})
-            continue
-        correlation = stats.pearsonr(correct, longer)
-        rows.append(row | {"r": correlation.statistic, "p": correlation.pvalue})
+        longer = model_pairs["tokens"] - model_pairs["tokens_ungrammatical"]
+        rows.append({"model": model, "protocol": protocol, "measure": measure, **leaning(model_pairs, longer)})
     return check(pd.DataFrame(rows, columns=TABLES["length_bias"].names), "length_bias")
+
+
+def leaning(pairs: pd.DataFrame, longer: "pd.Series[int]") -> dict[str, object]:
+    """Return how winning pairs goes along with a difference in tokens: counts, r and p without ties, or why there is no r."""
+    from scipy import stats
+
+    clear = ~pairs["tie"]
+    correct, difference = (column[clear].astype("float64") for column in (pairs["correct"], longer))
+    row: dict[str, object] = {
+        "n": len(correct), "ties": len(pairs) - len(correct), "unequal": int((difference != 0).sum()),
+        "mean_difference": difference.mean() if len(correct) else None,
+    }  # fmt: skip
+    if len(correct) < 3 or difference.nunique() < 2 or correct.nunique() < 2:
+        why = "fewer than 3 pairs" if len(correct) < 3 else "members differ by one number of tokens in all pairs"
+        why = "all pairs are won, or all are lost" if len(correct) > 2 and correct.nunique() < 2 else why
+        return row | {"note": f"No correlation: {why}."}
+    correlation = stats.pearsonr(correct, difference)
+    return row | {"r": correlation.statistic, "p": correlation.pvalue}
 
 
 def _with_scores(pairs: pd.DataFrame, scores: pd.DataFrame) -> pd.DataFrame:

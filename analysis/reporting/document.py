@@ -11,7 +11,7 @@ from gardenpath.study.config import FiguresSection, Smallest
 from ..row_dicts import records
 from . import manuscript, references, rscript
 from .exhibits import ALARM, OF_SENTENCES, Exhibit, Page, Section, Tables, cells_of
-from .sections import effect_sections, pair_sections, people_sections, surprisal_sections
+from .sections import effect_sections, judgment_sections, pair_sections, people_sections, surprisal_sections
 from .wording import surprisal
 from .wording.coefficients import is_heading
 
@@ -33,6 +33,7 @@ SECTIONS: Sequence[Callable[[Page], Section]] = (
     pair_sections.rating_correlations,
     pair_sections.pairs,
     pair_sections.comparisons,
+    judgment_sections.judgments,
     pair_sections.languages,
 )
 APPENDIX: Sequence[Callable[[Page], Section]] = (

@@ -56,6 +56,14 @@ OF_SENTENCES = (
     "rankings",
     "length_bias",
     "accuracy_correlations",
+    "judgments",
+    "method_accuracies",
+    "answer_shares",
+    "ensembles",
+    "method_comparisons",
+    "method_length_bias",
+    "method_groups",
+    "method_differences",
 )
 
 

@@ -9,6 +9,7 @@ from gardenpath.study.config import CUMULATIVE, Smallest, words_after
 
 from ..aligning.held_out import CLUSTERS
 from ..aligning.predictors import AT, at
+from ..comparing.pair_accuracy import OVERALL
 from ..comparing.rating_correlation import RELATIVE
 from ..ledger import ALL
 from ..modelling.grammaticality import INTERCEPTS, SLOPES, TERM
@@ -23,6 +24,7 @@ from .wording import (
     factors,
     fits,
     hypotheses,
+    judgments,
     labels,
     minimal_pairs,
     participation,
@@ -55,6 +57,7 @@ def methods(tables: Tables, software: Versions | None = None, models: Mapping[st
         [_alignment(tables), _alignment_models(tables, software), _smooths(tables), _heldout(tables, software)],
         [_rating_correlations(tables)],
         [_pairs(tables), _comparisons(tables)],
+        [_judgments(tables), _votes(tables), _method_comparisons(tables)],
     ]
     texts = [" ".join(part for part in parts if part) for parts in paragraphs]
     texts = [text for text in texts if text]
@@ -423,3 +426,47 @@ def _comparisons(tables: Tables) -> str:
     if table["flip_p"].notna().any():
         text += f", and by two-sided sign flips over {minimal_pairs.DRAWN}"
     return f"{text}; p was corrected over pairs of models (Holm, 1979)."
+
+
+def _judgments(tables: Tables) -> str:
+    accuracies = table_of(tables, "method_accuracies")
+    if accuracies.empty:
+        return ""
+    overall = accuracies[accuracies["phenomenon"] == OVERALL]
+    methods = labels.listed(judgments.method_name(name) for name in overall["method"].unique())
+    text = (
+        f"Language models were asked to judge {overall['n'].max()} minimal pairs in {overall['paradigms'].max()} paradigms by "
+        f"{methods} (Ide et al., 2025). A pair is won when its grammatical member has the higher score; {minimal_pairs.TIES}"
+    )
+    templates = overall["templates"].max()
+    if templates > 1:
+        text += f"; accuracies are means over up to {templates} templates"
+    unread = " An answer that could not be read counts as wrong." if overall["unread"].any() else ""
+    return f"{text}.{unread}"
+
+
+def _votes(tables: Tables) -> str:
+    table = table_of(tables, "ensembles")
+    table = table[(table["votes"] > 1) & table["accuracy"].notna()]
+    if table.empty:
+        return ""
+    votes = labels.listed(judgments.vote(name) for name in table["ensemble"].unique())
+    text = f"Majority votes over templates ({votes}) are means over every mix of templates"
+    chosen = [words for name, words in judgments.LABELS.items() if (table["selection"] == name).any()]
+    if chosen:
+        text += f"; the best mix was {labels.listed(chosen)}"
+    return f"{text}."
+
+
+def _method_comparisons(tables: Tables) -> str:
+    table = table_of(tables, "method_comparisons").dropna(subset="p")
+    if table.empty:
+        return ""
+    against = labels.listed(judgments.method_name(name) for name in table["against"].unique())
+    text = (
+        f"They were held against {against} by a paired bootstrap ({table['draws'].max():,} resamples, one-sided) over pairs, which "
+        f"speaks of {minimal_pairs.FIXED} only"
+    )
+    if table["paradigm_p"].notna().any():
+        text += f", and over {minimal_pairs.DRAWN}"
+    return f"{text}; p was corrected over methods (Holm, 1979)."

@@ -57,6 +57,12 @@ REFERENCES = {
         "grammatical constructions. Proceedings of the National Academy of Sciences, 121(36), e2400917121.",
         "10.1073/pnas.2400917121",
     ),
+    "Ide et al., 2025": _doi(
+        "Ide, Y., Nishida, Y., Vasselli, J., Oba, M., Sakai, Y., Kamigaito, H., & Watanabe, T. (2025). How to make the most of "
+        "LLMs' grammatical knowledge for acceptability judgments. In Proceedings of the 2025 Conference of the Nations of the "
+        "Americas Chapter of the Association for Computational Linguistics: Human Language Technologies (Volume 1: Long Papers).",
+        "10.18653/v1/2025.naacl-long.380",
+    ),
     "Kauf & Ivanova, 2023": _doi(
         "Kauf, C., & Ivanova, A. (2023). A better way to do masked language model scoring. In Proceedings of the 61st Annual "
         "Meeting of the Association for Computational Linguistics (Vol. 2, pp. 925–935).",

@@ -15,6 +15,7 @@ from typing import Protocol
 
 from gardenpath import study
 
+from ..recruitment import online_section
 from ..versions import VersionFile, version_files
 from .features import Plays, refuse
 from .gorilla import export as gorilla
@@ -46,6 +47,10 @@ ONE_EACH = (
     "chunk_includes/instructions-*.html",
 )
 QUOTAS = "The screener's quotas do not hold: only a server knows everybody's answers. Set them where you recruit."
+LISTS = (
+    "Lists go out in turn: none opens again when it is abandoned, and a reader's next one may share items with earlier ones. "
+    "Let each person take one."
+)
 EXPORTS: tuple[Export, ...] = (jspsych, jatos, pcibex, gorilla, psychopy)
 
 __all__ = ["EXPORTS", "Export", "Exported", "Place", "export", "places"]
@@ -65,19 +70,22 @@ def export(plan: study.Study, platform: str, out: str | Path, orders: int | None
     """Write a study as `platform` takes it into the folder `out`, with its version files, so that what comes back can be
     collected from the export alone.
 
-    Each version goes out in `orders` pre-drawn orders, by default in as many as `online.quota` lets take part. A study that the
-    platform cannot run raises `study.DataError` with all that it cannot, and the screens that have it.
+    Each version goes out in `orders` pre-drawn orders, by default in as many as `online.quota` lets take part, each small list
+    once. A study that the platform cannot run raises `study.DataError` with all that it cannot, and the screens that have it.
     """
     made = {one.NAME: one for one in EXPORTS}
     if platform not in made:
         raise ValueError(f"platform is {platform!r}; expected one of {', '.join(made)}")
-    orders = orders or plan.served.quota
-    if orders is None:
+    folder, files = Path(out), version_files(plan)
+    lists = max(len(file.version.lists) for file in files)
+    if lists and orders is not None:
+        raise ValueError(f"orders is {orders} beside design.lists; expected none: each list goes out once")
+    orders = orders or plan.served.quota or lists
+    if not orders:
         raise ValueError(
             f"{plan.path}: online.quota is not stated, so how many orders each version needs is open; expected --orders N, "
             "the participants planned for each version"
         )
-    folder, files = Path(out), version_files(plan)
     refuse(files, made[platform].PLAYS, platform)
     drawn = places(files, orders)
     with _whole(folder) as target:
@@ -86,8 +94,9 @@ def export(plan: study.Study, platform: str, out: str | Path, orders: int | None
                 old.unlink()
         for file in files:
             file.write(target / "versions")
-        made[platform].write(files, drawn, target, plan.served)
-    loses = [*made[platform].loses(files), *([QUOTAS] if any(one.quotas for one in plan.procedure.screener) else [])]
+        made[platform].write(files, drawn, target, online_section(plan))
+    screened = [QUOTAS] if any(one.quotas for one in plan.procedure.screener) else []
+    loses = [*made[platform].loses(files), *screened, *([LISTS] if lists else [])]
     return Exported(len(files), orders, len(drawn), tuple(loses))
 
 

@@ -81,7 +81,7 @@ def exported(
             "resume_hours": online.resume_hours,
             "lease_minutes": online.lease_minutes,
             "sessions": online.sessions,
-            "endings": {platform: _endings(online, files[0], platform) for platform in PLATFORMS.values()},
+            "endings": {platform: _endings(online, platform) for platform in PLATFORMS.values()},
         },
         "versions": [
             {
@@ -102,6 +102,5 @@ def exported(
     }
 
 
-def _endings(online: study.config.OnlineSection, file: VersionFile, platform: str) -> dict[str, Any]:
-    language = file.language
-    return {kind: ending(online, language, kind, platform, ID).json() for kind in ENDINGS}
+def _endings(online: study.config.OnlineSection, platform: str) -> dict[str, Any]:
+    return {kind: ending(online, kind, platform, ID).json() for kind in ENDINGS}

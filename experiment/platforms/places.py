@@ -41,8 +41,14 @@ class Place:
 
 
 def places(files: Sequence[VersionFile], orders: int) -> list[Place]:
-    """Return the places in the order of a platform's counter: all versions in their first order, then in their second."""
-    return [Place(file, slot) for slot in range(orders) for file in _named(files)]
+    """Return the places in the order of a platform's counter: all versions in their first order, then in their second.
+
+    Of small lists each has one place.
+    """
+    slots = {file.name: len(file.version.lists) or orders for file in files}
+    return [
+        Place(file, slot) for slot in range(max(slots.values())) for file in _named(files) if slot < slots[file.name]
+    ]
 
 
 def _named(files: Iterable[VersionFile]) -> list[VersionFile]:

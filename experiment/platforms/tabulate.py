@@ -14,6 +14,7 @@ from gardenpath.stimuli.item_tables import replacements_table
 from gardenpath.study.screens import Record
 
 from ..event_tables import frame
+from ..list_coverage import coverage, judged_in
 from ..tasks import rows_of
 from .agreement import Known
 from .cell_values import as_number, names_person
@@ -76,7 +77,10 @@ def tabulate(
     for table in ("readings", "responses", "sessions", "demographics"):
         table_rows = [row for _, of in rows for row in of[table]]
         if table_rows or table != "demographics":
-            made[table] = frame(table, table_rows, made.get("conditions"))
+            made[table] = frame(table, [({}, table_rows)], made.get("conditions"))
+    if shown is not None:
+        covered = coverage(shown.files.values(), judged_in(made["responses"], made["sessions"]))
+        made |= {} if covered is None else {"coverage": covered}
     return made
 
 

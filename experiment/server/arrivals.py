@@ -72,7 +72,7 @@ class Arrivals:
         if arrival.preview is not None:
             return self._preview(connection, arrival, *arrival.preview)
         earlier = self._earlier(connection, arrival)
-        if earlier and earlier[-1].finished is None:
+        if earlier and earlier[-1].finished is None and not self._may_leave(connection, earlier[-1]):
             return self._resume(connection, earlier[-1], arrival)
         if arrival.participant is not None:
             if (reason := departed(connection, arrival.participant)) == "screened_out" and arrival.person:
@@ -87,7 +87,7 @@ class Arrivals:
             raise Refused("closed", "the study is closed for newcomers")
         if self._screening.is_full(connection):
             raise Refused("full", "every answer that lets somebody in has its quota")
-        return self._assign(connection, arrival, [row.version for row in earlier])
+        return self._assign(connection, arrival, earlier)
 
     def filled(self, connection: sa.Connection) -> dict[str, Filled]:
         """Return how far each version with a session is filled."""
@@ -111,14 +111,38 @@ class Arrivals:
         query = sa.select(SESSIONS).where(theirs, REAL, SESSIONS.c.withdrawn.is_(None)).order_by(SESSIONS.c.ordinal)
         return connection.execute(query).all()
 
-    def _assign(self, connection: sa.Connection, arrival: Arrival, taken: Sequence[str]) -> Opened:
-        active = published_versions.active(connection)
-        name = choose(sorted(active), self.filled(connection), self.rules.quota, taken)
+    def _may_leave(self, connection: sa.Connection, row: Row) -> bool:
+        """Whether the person may go on with another list, where one was left too long ago."""
+        expired = row.seen <= self._leases.oldest_resumable()
+        return expired and bool(self._files.file(connection, row.version_sha256).version.lists)
+
+    def _assign(self, connection: sa.Connection, arrival: Arrival, earlier: Sequence[Row]) -> Opened:
+        files = {name: self._files.file(connection, sha) for name, sha in published_versions.active(connection).items()}
+        seen = [
+            self._files.file(connection, row.version_sha256).version.shown_of(json.loads(row.order)) for row in earlier
+        ]
+        had = frozenset[str]().union(*seen)
+        lists = {name: self._open_list(connection, file, had) for name, file in files.items() if file.version.lists}
+        names = sorted(name for name in files if name not in lists or lists[name] is not None)
+        name = choose(names, self.filled(connection), self.rules.quota, [row.version for row in earlier])
+        if name is None and lists and earlier and earlier[-1].finished is not None:
+            ticket = payments.ticket(connection, earlier[-1])
+            raise Refused("finished", "no list is open without what this person has judged already", session=ticket)
         if name is None:
             raise Refused("full", "every version has its quota of completed and running sessions")
-        last = connection.scalar(sa.select(sa.func.max(SESSIONS.c.slot)).where(SESSIONS.c.version == name, REAL))
-        slot = 0 if last is None else last + 1
-        return self._begin(connection, arrival, self._files.file(connection, active[name]), slot, ordinal=len(taken))
+        slot = lists.get(name)
+        if slot is None:
+            last = connection.scalar(sa.select(sa.func.max(SESSIONS.c.slot)).where(SESSIONS.c.version == name, REAL))
+            slot = 0 if last is None else last + 1
+        return self._begin(connection, arrival, files[name], slot, ordinal=len(earlier))
+
+    def _open_list(self, connection: sa.Connection, file: VersionFile, had: frozenset[str]) -> int | None:
+        """Return the slot of the first list without `had` that no completed or running session has; None where there is none."""
+        running = SESSIONS.c.finished.is_not(None) | (SESSIONS.c.seen > self._leases.oldest_live())
+        holds = COUNTS & running & (SESSIONS.c.version_sha256 == file.sha256)
+        of_version = sa.select(SESSIONS.c.slot).where(REAL, SESSIONS.c.version == file.name)
+        held, used = (set(connection.scalars(query)) for query in (of_version.where(holds), of_version))
+        return file.version.open_slot(held, used, had)
 
     def _preview(self, connection: sa.Connection, arrival: Arrival, version: str, trial: int) -> Opened:
         sha256 = published_versions.active(connection).get(version)

@@ -53,6 +53,7 @@ class Row:
     filled: Filled
     left: dict[str, int]
     over: int
+    quota: int | None
     preview: str
 
 
@@ -167,24 +168,27 @@ class Dashboard:
         pages = max(1, math.ceil(begun / LISTED))
         page = min(max(page, 1), pages)
         sessions = self.store.overview((page - 1) * LISTED, LISTED)
-        filled, left = self.store.filled(), self.store.departures()
+        filled, left, places = self.store.filled(), self.store.departures(), self.store.places()
         rows = [
             Row(
                 name,
                 filled.get(name, Filled()),
                 left.get(name, {}),
-                filled.get(name, Filled()).over(online.quota),
+                filled.get(name, Filled()).over(quota),
+                quota,
                 "./?" + urlencode({"preview": name, "trial": 0, "key": self._preview}),
             )
-            for name in sorted({*self.store.active(), *filled, *left})
+            for name in sorted({*places, *filled, *left})
+            for quota in [places.get(name, online.quota)]
         ]
+        quotas = [row.quota or 0 for row in rows]
         minutes = self.store.durations()
         return {
             "title": self._title(),
             "now": datetime.now(UTC),
             "closed": self.store.closed,
-            "quota": online.quota,
-            "most": max([online.quota or 0, 1, *(row.filled.places for row in rows)]),
+            "quotas": quotas,
+            "most": max([1, *quotas, *(row.filled.places for row in rows)]),
             "rows": rows,
             "places": [row.filled.places for row in rows],
             "total": Counter(

@@ -3,6 +3,7 @@
 The database's address comes on standard input, since an argument could be read by everybody on the machine.
 """
 
+import gc
 import sys
 import tempfile
 import zipfile
@@ -50,4 +51,5 @@ def write_zip(kind: str, url: str, target: Path) -> None:
 
 
 if __name__ == "__main__":
+    gc.set_threshold(100_000)  # as gardenpath.cli.main
     write_zip(sys.argv[1], sys.stdin.read(), Path(sys.argv[2]))

@@ -32,9 +32,9 @@ from ..pseudonyms import hash_participant
 from ..pseudonyms import known_key as known_key
 from ..pseudonyms import participant_key as participant_key
 from ..pseudonyms import secret as secret
-from ..recruitment import LAB, Ending, check_texts, ending, is_signed, kiosk_texts, person, person_in_lab, way_back
+from ..recruitment import LAB, Ending, ending, is_signed, kiosk_texts, online_section, person, person_in_lab, way_back
 from ..sessions import Json, payload
-from ..standard_texts import direction
+from ..standard_texts import direction, texts_of
 from ..versions import VersionFile
 from .arrivals import Arrival, Opened
 from .dashboard import COOKIE, Dashboard
@@ -120,7 +120,7 @@ def application(store: Store, plan: study.Study, *, key: bytes, site: Site | Non
 
 def check(plan: study.Study) -> None:
     """Raise `DataError` where the server would show people what it does not do, or texts that no page asks for."""
-    check_texts(plan.served, plan.language)
+    online_section(plan)
     if plan.served.withdrawal == "keep" and plan.procedure.consent is None:
         raise study.DataError(
             f"{plan.path}: online.withdrawal is 'keep', and the standard consent text promises deletion; expected a "
@@ -133,7 +133,7 @@ class _Study:
 
     def __init__(self, store: Store, plan: study.Study, key: bytes, site: Site) -> None:
         check(plan)
-        self.store, self.plan, self.online, self.key, self.site = store, plan, plan.served, key, site
+        self.store, self.plan, self.online, self.key, self.site = store, plan, online_section(plan), key, site
         self.arrivals = Limit(burst=300, rate=5)  # a class behind one address comes at once
         self.calls = Limit(burst=site.burst, rate=site.burst / 50)
 
@@ -178,7 +178,7 @@ class _Study:
                 "direction": direction(language),
             },
             "seconds": seconds,
-            "texts": kiosk_texts(self.online, language),
+            "texts": kiosk_texts(self.online),
         }
         data = json.dumps(said, ensure_ascii=False).replace("<", "\\u003c")
         block = f'<script type="application/json" id="kiosk">{data}</script>'
@@ -281,7 +281,7 @@ class _Study:
         reason = (await _body(request)).get("reason", "withdrawn")
         if reason not in REASONS:
             raise ValueError(f"reason: expected one of {', '.join(REASONS)}")
-        code = ending(self.online, self.plan.language, reason).code
+        code = ending(self.online, reason).code
         left = await run_in_threadpool(self.store.withdraw, session, token, reason, code)
         last = self._withdrawn(left.how, left.ticket).json()
         return JSONResponse({**last, "deleted": left.deleted, "scrubbed": left.scrubbed})
@@ -299,7 +299,7 @@ class _Study:
     def _ending(self, kind: str, ticket: Ticket | None) -> Ending:
         platform, id = (ticket.platform, ticket.id) if ticket else ("link", "")
         platform = platform if self.site.kiosk is None else LAB
-        return ending(self.online, self.plan.language, kind, platform, id)
+        return ending(self.online, kind, platform, id)
 
     def _online(self, opened: Opened) -> Json:
         online, ticket = self.online, opened.ticket
@@ -502,9 +502,9 @@ def open_store(
     )
     store = Store(url, rules=rules, clock=clock)
     # What people are told and how they are treated; how many places there are may change at any time.
-    settings = {
-        name: value for name, value in asdict(online).items() if name in ("reward", "sessions", "texts", "withdrawal")
-    }
+    own = texts_of(plan).own.get("endings", {})
+    settings = {name: value for name, value in asdict(online).items() if name in ("reward", "sessions", "withdrawal")}
+    settings["texts"] = {**own, **online.texts}
     store.publish(versions, settings)
     return store
 

@@ -69,10 +69,13 @@ class Store:
         with self.database.reading() as connection:
             return published_versions.revisions(connection)
 
-    def active(self) -> list[str]:
-        """Return the names of the versions that newcomers are assigned to, in order."""
+    def places(self) -> dict[str, int | None]:
+        """Return how many places each version has that newcomers are assigned to: its lists, or its quota, None without one."""
         with self.database.reading() as connection:
-            return sorted(published_versions.active(connection))
+            files = {
+                name: self._files.file(connection, sha) for name, sha in published_versions.active(connection).items()
+            }
+        return {name: len(files[name].version.lists) or self._leases.rules.quota for name in sorted(files)}
 
     def files(self) -> dict[str, VersionFile]:
         """Return every version that is or was published, by SHA-256."""

@@ -62,8 +62,10 @@ def events_of(connection: sa.Connection, session: str, kinds: Sequence[str] = ()
     query = query.where(EVENTS.c.kind.in_(kinds)) if kinds else query
     # By position: a row's attribute `t` is SQLAlchemy's own.
     return tuple(
-        Event(seq, visit, t, kind, step, screen, from_json(value))
-        for _, seq, visit, t, kind, step, screen, value in connection.execute(query).all()
+        [
+            Event(seq, visit, t, kind, step, screen, from_json(value))
+            for _, seq, visit, t, kind, step, screen, value in connection.execute(query).all()
+        ]
     )
 
 

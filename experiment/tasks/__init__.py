@@ -4,7 +4,7 @@ KINDS                                  what `kind` says in study.toml, or `show`
 SHOWS                                  whether it shows the sentence (a presentation) or asks of it
 Settings                               the table [procedure.tasks.NAME], a frozen dataclass that checks itself
 NEEDS                                  the fields and free columns of items without which it is not asked
-instructions(settings, language)       the page that explains it
+instructions(settings, texts)          the page that explains it
 screens(settings, moment)              the screens of one trial, in order; `ValueError` says why there can be none
 act(screen, reader) -> Act             what a robot does on one of them, and when
 rows(record, shown)                    the rows of `readings` and `responses` that a record of one of them makes in a trial that
@@ -20,6 +20,7 @@ from typing import Any, Protocol
 from gardenpath import study
 from gardenpath.study.screens import Record
 
+from ..standard_texts import Texts
 from . import choice, completion, lexical_decision, maze, question, rating, rsvp, self_paced, whole
 from .moment import Act, Moment, Reader, Row
 from .recording import ShownTrial, readings, response
@@ -40,7 +41,10 @@ __all__ = [
 
 
 class Task(Protocol):
-    """What each of the modules above is."""
+    """What each of the modules above is; its texts are those of texts/<its name>.toml."""
+
+    @property
+    def __name__(self) -> str: ...
 
     @property
     def KINDS(self) -> tuple[str, ...]: ...
@@ -54,7 +58,7 @@ class Task(Protocol):
     @property
     def Settings(self) -> type: ...
 
-    def instructions(self, settings: Any, language: str) -> str: ...
+    def instructions(self, settings: Any, texts: Texts) -> str: ...
 
     def screens(self, settings: Any, moment: Moment) -> Iterator[Any]: ...
 

@@ -8,7 +8,7 @@ from gardenpath.stimuli import GRAMMATICAL
 from gardenpath.study.screens import Answers, Value
 
 from ..answers import answers
-from ..standard_texts import standard_texts
+from ..standard_texts import Texts
 from .deadline import check, quick
 from .moment import Act, Moment, Reader, is_minimal, joined
 from .recording import response as rows
@@ -33,9 +33,9 @@ class Settings:
         check(self.deadline)
 
 
-def instructions(settings: Settings, language: str) -> str:
+def instructions(settings: Settings, texts: Texts) -> str:
     """Return the page that explains the choice."""
-    return str(standard_texts("choice", language)["instructions"]) + quick(settings.deadline, language)
+    return str(texts["choice"]["instructions"]) + quick(settings.deadline, texts)
 
 
 def screens(settings: Settings, moment: Moment) -> Iterator[Answers]:
@@ -51,7 +51,7 @@ def screens(settings: Settings, moment: Moment) -> Iterator[Answers]:
     yield Answers(
         name=moment.name,
         task="choice",
-        prompt=settings.prompt or standard_texts("choice", moment.language)["prompt"],
+        prompt=settings.prompt or moment.texts["choice"]["prompt"],
         deadline=settings.deadline,
         right=right,
         answers=answers([joined(one) for _, one in trial.shown], conditions, moment.direction, stacked=stacked),

@@ -12,7 +12,7 @@ from typing import Literal
 from gardenpath.stimuli import Sentence
 from gardenpath.study.screens import Entry, Stimulus
 
-from ..standard_texts import standard_texts
+from ..standard_texts import Texts
 from .moment import Act, Moment, Reader
 from .recording import response as rows
 
@@ -41,14 +41,14 @@ class Settings:
             raise ValueError(f"longest is {self.longest}; expected 1 to 500 characters")
 
 
-def instructions(settings: Settings, language: str) -> str:
+def instructions(settings: Settings, texts: Texts) -> str:
     """Return the page that explains what to type."""
-    return str(standard_texts("completion", language)["instructions"])
+    return str(texts["completion"]["instructions"])
 
 
 def screens(settings: Settings, moment: Moment) -> Iterator[Entry]:
     """Yield the one screen on which a text is typed."""
-    texts = standard_texts("completion", moment.language)
+    said = moment.texts["completion"]
     above = moment.above
     if settings.until or settings.blank:
         if not isinstance(above, Stimulus):
@@ -57,11 +57,11 @@ def screens(settings: Settings, moment: Moment) -> Iterator[Entry]:
     yield Entry(
         name=moment.name,
         task="completion",
-        prompt=settings.prompt or texts["prompt"],
+        prompt=settings.prompt or said["prompt"],
         above=above,
         right=moment.expected(),
-        button=standard_texts("session", moment.language)["go_on"],
-        missing=texts["missing"],
+        button=moment.texts["session"]["go_on"],
+        missing=said["missing"],
         longest=settings.longest,
     )
 

@@ -5,7 +5,6 @@ from typing import Literal
 
 from gardenpath.study.screens import After, Button, Outcome, Text
 
-from ..standard_texts import standard_texts
 from .moment import Moment
 
 Feedback = Literal["practice", "always", "never"]
@@ -18,7 +17,7 @@ def tells(when: Feedback, moment: Moment) -> bool:
 
 def feedback(moment: Moment, right: str, deadline: float | None = None) -> Iterator[Text]:
     """Yield a page for each way in which the task's screen can have ended; `right` is the label of the right answer."""
-    texts = {**standard_texts("session", moment.language), **standard_texts("deadline", moment.language)}
+    texts = {**moment.texts["session"], **moment.texts["deadline"]}
     button = (Button(texts["continue"], "continued"),)
     ends: dict[Outcome, str] = {"right": texts["right"], "wrong": texts["wrong"]}
     if deadline is not None:

@@ -11,7 +11,7 @@ from typing import Literal
 from gardenpath.study.screens import Answers, Screen
 
 from ..answers import answers
-from ..standard_texts import standard_texts
+from ..standard_texts import Texts
 from .deadline import check, quick
 from .feedback import Feedback, feedback, tells
 from .moment import Act, Moment, Reader, right_or_other
@@ -40,23 +40,23 @@ class Settings:
         check(self.deadline)
 
 
-def instructions(settings: Settings, language: str) -> str:
+def instructions(settings: Settings, texts: Texts) -> str:
     """Return the page that explains the decision."""
-    return str(standard_texts("lexical_decision", language)["instructions"]) + quick(settings.deadline, language)
+    return str(texts["lexical_decision"]["instructions"]) + quick(settings.deadline, texts)
 
 
 def screens(settings: Settings, moment: Moment) -> Iterator[Screen]:
     """Yield the string with its answers and, where there is feedback, a page for each way in which that can end."""
-    texts = standard_texts("lexical_decision", moment.language)
+    said = moment.texts["lexical_decision"]
     right = moment.trial.given("lexicality")
     if right not in VALUES:
         raise ValueError(f"its lexicality is {right!r}; expected word or nonword")
-    labels = {"word": settings.word or texts["word"], "nonword": settings.nonword or texts["nonword"]}
+    labels = {"word": settings.word or said["word"], "nonword": settings.nonword or said["nonword"]}
     gives_feedback = tells(settings.feedback, moment)
     yield Answers(
         name=moment.name,
         task="lexical_decision",
-        prompt=settings.prompt or texts["prompt"],
+        prompt=settings.prompt or said["prompt"],
         above=moment.above,
         deadline=settings.deadline,
         right=(right,),

@@ -13,7 +13,7 @@ from typing import Literal
 from gardenpath.stimuli import Sentence
 from gardenpath.study.screens import SKIP, After, Button, Exit, Pair, Text, WordPairs
 
-from ..standard_texts import standard_texts
+from ..standard_texts import Texts
 from .moment import Act, Moment, Reader, words_of
 from .recording import readings as rows
 
@@ -41,15 +41,15 @@ class Settings:
             raise ValueError(f"delay is {self.delay:g} and redo false; expected redo = true, or the trial ends at once")
 
 
-def instructions(settings: Settings, language: str) -> str:
+def instructions(settings: Settings, texts: Texts) -> str:
     """Return the page that explains the maze."""
-    texts = standard_texts("maze", language)
-    return f"{texts['instructions']}\n\n{texts['redo' if settings.redo else 'once']}"
+    said = texts["maze"]
+    return f"{said['instructions']}\n\n{said['redo' if settings.redo else 'once']}"
 
 
 def screens(settings: Settings, moment: Moment) -> Iterator[WordPairs | Text]:
     """Yield a screen for each sentence; where an error ends the trial, also the page that says so."""
-    texts = standard_texts("maze", moment.language)
+    said = moment.texts["maze"]
     random = Random(f"{moment.seed}-sides")
     before = moment.before
     for n, (condition, sentence) in enumerate(moment.trial.shown):
@@ -59,11 +59,11 @@ def screens(settings: Settings, moment: Moment) -> Iterator[WordPairs | Text]:
             name=moment.name,
             task="maze",
             pairs=_pairs(sentence, random),
-            hint=texts["start_hint"],
+            hint=said["start_hint"],
             redo=settings.redo,
             delay=settings.delay,
-            error=texts["error"] if settings.redo else "",
-            again=texts["again"] if settings.redo else "",
+            error=said["error"] if settings.redo else "",
+            again=said["again"] if settings.redo else "",
             sentence=n,
         )
         if settings.redo:
@@ -73,8 +73,8 @@ def screens(settings: Settings, moment: Moment) -> Iterator[WordPairs | Text]:
             name="feedback",
             when=After(before, ("wrong",)),
             exits=(Exit("continued", SKIP),),
-            paragraphs=(texts["ended"],),
-            buttons=(Button(standard_texts("session", moment.language)["continue"], "continued"),),
+            paragraphs=(said["ended"],),
+            buttons=(Button(moment.texts["session"]["continue"], "continued"),),
         )
         before += 2
 

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 from gardenpath.stimuli import GRAMMATICAL, UNGRAMMATICAL, Sentence, Trial
 from gardenpath.study.screens import Above, Nothing, Stimulus, Value
 
-from ..standard_texts import direction
+from ..standard_texts import Texts, direction
 
 Row = tuple[str, dict[str, Any]]  # a table and what a task says of its row
 
@@ -24,7 +24,7 @@ class Moment:
 
     trial: Trial
     name: str
-    language: str
+    texts: Texts
     before: int
     with_task: bool = False
     tell: bool = False
@@ -34,7 +34,7 @@ class Moment:
     @property
     def direction(self) -> str:
         """The reading direction of the study's language."""
-        return direction(self.language)
+        return direction(self.texts.language)
 
     @property
     def above(self) -> Above:

@@ -7,7 +7,7 @@ from typing import Literal
 from gardenpath.study.screens import Answers, Screen
 
 from ..answers import answers
-from ..standard_texts import standard_texts
+from ..standard_texts import Texts
 from .deadline import check, quick
 from .feedback import Feedback, feedback, tells
 from .moment import Act, Moment, Reader, right_or_other
@@ -31,9 +31,9 @@ class Settings:
         check(self.deadline)
 
 
-def instructions(settings: Settings, language: str) -> str:
+def instructions(settings: Settings, texts: Texts) -> str:
     """Return the page that explains questions."""
-    return str(standard_texts("question", language)["instructions"]) + quick(settings.deadline, language)
+    return str(texts["question"]["instructions"]) + quick(settings.deadline, texts)
 
 
 def screens(settings: Settings, moment: Moment) -> Iterator[Screen]:

@@ -9,7 +9,7 @@ from typing import Literal
 from gardenpath.study.screens import Answers, Slider, Value
 
 from ..answers import answers, points
-from ..standard_texts import LAB, standard_texts
+from ..standard_texts import LAB, Texts
 from .deadline import check, quick
 from .moment import Act, Moment, Reader
 from .recording import response as rows
@@ -51,15 +51,15 @@ class Settings:
         return {"keys": range(1, self.points + 1), "slider": SLIDER, "yes_no": range(2)}[self.scale]
 
 
-def instructions(settings: Settings, language: str) -> str:
+def instructions(settings: Settings, texts: Texts) -> str:
     """Return the page that explains how to rate."""
-    said = str(standard_texts("rating", language)[settings.scale]).replace("{points}", str(settings.points))
-    return said + quick(settings.deadline, language)
+    said = str(texts["rating"][settings.scale]).replace("{points}", str(settings.points))
+    return said + quick(settings.deadline, texts)
 
 
 def screens(settings: Settings, moment: Moment) -> Iterator[Answers | Slider]:
     """Yield the one screen of a rating."""
-    texts = standard_texts("rating", moment.language)
+    said = moment.texts["rating"]
     right = expected(settings.range, moment.expected())
     if settings.scale == "slider":
         yield Slider(
@@ -70,13 +70,13 @@ def screens(settings: Settings, moment: Moment) -> Iterator[Answers | Slider]:
             right=right,
             low=settings.low,
             high=settings.high,
-            hint=texts["slider_hint"],
-            lab_hint=texts[LAB]["slider_hint"],
-            button=standard_texts("session", moment.language)["go_on"],
+            hint=said["slider_hint"],
+            lab_hint=said[LAB]["slider_hint"],
+            button=moment.texts["session"]["go_on"],
         )
         return
     if settings.scale == "yes_no":
-        labels = [settings.high or texts["yes"], settings.low or texts["no"]]
+        labels = [settings.high or said["yes"], settings.low or said["no"]]
         made, ends = answers(labels, [1, 0], moment.direction), ("", "")
     else:
         made, ends = points(settings.points), (settings.low, settings.high)

@@ -11,7 +11,7 @@ from typing import Literal
 
 from gardenpath.study.screens import SKIP, Exit, Pace, Words
 
-from ..standard_texts import standard_texts
+from ..standard_texts import Texts
 from .moment import Act, Moment, Reader, words_of
 from .recording import readings as rows
 
@@ -38,14 +38,14 @@ class Settings:
             raise ValueError(f"pause is {self.pause:g}; expected ms, 0 to {MOST}")
 
 
-def instructions(settings: Settings, language: str) -> str:
+def instructions(settings: Settings, texts: Texts) -> str:
     """Return the page that explains how to read."""
-    return str(standard_texts("rsvp", language)["instructions"])
+    return str(texts["rsvp"]["instructions"])
 
 
 def screens(settings: Settings, moment: Moment) -> Iterator[Words]:
     """Yield a screen for each sentence."""
-    hint = standard_texts("rsvp", moment.language)["start_hint"]
+    hint = moment.texts["rsvp"]["start_hint"]
     for n, (_, sentence) in enumerate(moment.trial.shown):
         words, gaps = words_of(sentence)
         yield Words(

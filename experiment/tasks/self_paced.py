@@ -9,7 +9,7 @@ from typing import Literal
 from gardenpath.study.screens import Words
 
 from ..line_breaks import breaks
-from ..standard_texts import standard_texts
+from ..standard_texts import Texts
 from .moment import Act, Moment, Reader, words_of
 from .recording import readings as rows
 
@@ -27,14 +27,14 @@ class Settings:
     kind: Literal["centred", "moving_window", "cumulative"]
 
 
-def instructions(settings: Settings, language: str) -> str:
+def instructions(settings: Settings, texts: Texts) -> str:
     """Return the page that explains how to read."""
-    return str(standard_texts("self_paced", language)[settings.kind])
+    return str(texts["self_paced"][settings.kind])
 
 
 def screens(settings: Settings, moment: Moment) -> Iterator[Words]:
     """Yield a screen for each sentence."""
-    texts = standard_texts("self_paced", moment.language)
+    said = moment.texts["self_paced"]
     for n, (_, sentence) in enumerate(moment.trial.shown):
         words, gaps = words_of(sentence)
         yield Words(
@@ -43,8 +43,8 @@ def screens(settings: Settings, moment: Moment) -> Iterator[Words]:
             words=words,
             gaps=gaps,
             arrangement=settings.kind,
-            hint=texts["start_hint"],
-            reminder=texts["other_key"] if moment.trial.role == "practice" else "",
+            hint=said["start_hint"],
+            reminder=said["other_key"] if moment.trial.role == "practice" else "",
             breaks=() if settings.kind == "centred" else breaks(moment.trial.item.sentences.values(), moment.width),
             sentence=n,
         )

@@ -6,7 +6,7 @@ from typing import Literal
 
 from gardenpath.study.screens import Record, Whole
 
-from ..standard_texts import standard_texts
+from ..standard_texts import Texts
 from .moment import Act, Moment, Reader, Row, joined
 from .recording import ShownTrial
 
@@ -22,14 +22,14 @@ class Settings:
     kind: Literal["whole"]
 
 
-def instructions(settings: Settings, language: str) -> str:
+def instructions(settings: Settings, texts: Texts) -> str:
     """Return the page that explains how to read."""
-    return str(standard_texts("whole", language)["instructions"])
+    return str(texts["whole"]["instructions"])
 
 
 def screens(settings: Settings, moment: Moment) -> Iterator[Whole]:
     """Yield a screen for each sentence."""
-    hint = standard_texts("whole", moment.language)["done_hint"]
+    hint = moment.texts["whole"]["done_hint"]
     for n, (_, sentence) in enumerate(moment.trial.shown):
         yield Whole(name=moment.name, task="whole", text=joined(sentence), hint=hint, sentence=n)
 

@@ -3,13 +3,12 @@
 import hashlib
 import importlib.metadata
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from gardenpath import study
-
 from ..models.interface import Model
+from .file_hashes import file_hashes
 
 SCHEMA = 2  # goes up when the same key would mean other numbers, or a record is laid out otherwise
 DECISIVE = (".safetensors", ".bin", ".json", ".py")  # files of a model's folder that its numbers depend on
@@ -52,7 +51,7 @@ def _weights(network: Any, folder: Path) -> Mapping[str, str]:
         if getattr(config, "_commit_hash", None):
             return {"repository": config.name_or_path, "commit": config._commit_hash}
         if config.name_or_path and source.is_dir():
-            return _hashes(sorted(p for p in source.iterdir() if p.suffix in DECISIVE), folder)
+            return file_hashes(sorted(p for p in source.iterdir() if p.suffix in DECISIVE), folder)
     import torch
 
     digest = hashlib.sha256(config.to_json_string().encode())
@@ -60,22 +59,3 @@ def _weights(network: Any, folder: Path) -> Mapping[str, str]:
         digest.update(name.encode())
         digest.update(values.detach().cpu().contiguous().flatten().view(torch.uint8).numpy().tobytes())
     return {"memory": digest.hexdigest()}
-
-
-def _hashes(paths: Sequence[Path], folder: Path) -> dict[str, str]:
-    """Return the SHA-256 of files by name; a file of the same path, size and time of change is not read again."""
-    memory = folder / "hashes.json"
-    try:
-        known: dict[str, list[Any]] = json.loads(memory.read_text("utf-8"))
-    except (OSError, ValueError):
-        known = {}
-    hashes = {}
-    for path in paths:
-        state = path.stat()
-        entry = known.get(str(path.resolve()))
-        if entry is None or entry[:2] != [state.st_size, state.st_mtime_ns]:
-            entry = [state.st_size, state.st_mtime_ns, study.files.sha256(path)]
-            known[str(path.resolve())] = entry
-        hashes[path.name] = str(entry[2])
-    study.files.write_text(memory, json.dumps(known, indent=1))
-    return hashes

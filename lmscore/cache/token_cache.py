@@ -54,7 +54,11 @@ def cached(model: Model, folder: str | Path | None = None) -> Model:
     """
     if isinstance(model, (NgramModel, CachedModel)):
         return model
-    base = Path(folder) if folder is not None else cache_folder() / "scores"
+    return CachedModel(model, place_of(model, Path(folder) if folder is not None else cache_folder() / "scores"))
+
+
+def place_of(model: Model, base: Path) -> Path:
+    """Return the folder of a model's token scores, made if it is not there."""
     try:
         base.mkdir(parents=True, exist_ok=True)
         facts = identity(model, base)
@@ -68,18 +72,25 @@ def cached(model: Model, folder: str | Path | None = None) -> Model:
             f"the cache {base} cannot be used ({error.strerror or error}); expected a folder that can be written: name another "
             "one, or do without (--no-cache)"
         ) from error
-    return CachedModel(model, _Shards(place))
+    return place
 
 
 class CachedModel:
     """A model whose token tables are read from a cache where it has them, and added to it where not."""
 
-    def __init__(self, model: Model, shards: "_Shards") -> None:
+    def __init__(self, model: Model, folder: Path) -> None:
         self.uncached = model
-        self._shards = shards
+        self.folder = folder
+        self._shards = _Shards(folder)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.uncached, name)
+
+    def alone(self) -> "CachedModel":
+        """Return the model with a cache of what it computed of one item alone, in no batch with others."""
+        folder = self.folder / "alone"
+        folder.mkdir(exist_ok=True)
+        return CachedModel(self.uncached, folder)
 
     @property
     def name(self) -> str:

@@ -89,6 +89,30 @@ def lp(table: TokenTable) -> float:
     return float(table.logprob[: table.encoded.scored].sum())
 
 
+def answer_lps(tables: Sequence[TokenTable]) -> np.ndarray:
+    """Return the log-probability of each answer after one prompt, in nats, of the tables of its `continuations`.
+
+    It is that of the whole answer. Where the tokens of one answer begin another ("1" and "10"), the shorter is not the longer: its
+    probability is without theirs.
+
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> from gardenpath import lmscore
+    >>> with TemporaryDirectory() as folder:
+    ...     _ = Path(folder, "corpus.txt").write_text("A dog barks.\\nThe dogs bark.\\nA cat sleeps.\\nThe cats sleep.\\n")
+    ...     model = lmscore.estimate_ngram(Path(folder, "corpus.txt"), order=2)
+    >>> answer_lps(model.forward([model.encode(text) for text in ("The cats", "The dog", "The cat")])).round(2).tolist()
+    [-2.51, -4.62, -4.62]
+    """
+    whole = np.array([table.logprob[: len(table.encoded.ids)].sum() for table in tables])
+    ids = [table.encoded.ids for table in tables]
+    for k in sorted(range(len(ids)), key=lambda k: -len(ids[k])):
+        longer = [j for j, other in enumerate(ids) if len(other) > len(ids[k]) and other[: len(ids[k])] == ids[k]]
+        if longer:
+            whole[k] += np.log1p(-min(1.0, float(np.exp(whole[longer] - whole[k]).sum())))
+    return whole
+
+
 def mean_lp(table: TokenTable) -> float:
     """Return lp / |s|, |s| being the scored tokens, in nats (Lau et al. 2020, doi 10.1162/tacl_a_00315)."""
     return lp(table) / table.encoded.scored

@@ -1,8 +1,9 @@
 """A causal model: token ids become token tables through forward passes over batches of shared prefixes."""
 
 import logging
+import sys
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -12,7 +13,9 @@ from ..tokens.token_table import TokenTable
 from . import huggingface, output_layers, packing
 from .interface import COLUMNS, Done, Progress, check_columns
 
-ROW = 128  # positions of a row with shared prefixes: twice as many share little more and cost more attention
+ROW = 128  # positions of a row with shared prefixes: for sentences twice as many share little more and cost more attention
+LONGEST_ROW = 8192  # where long prefixes are shared: the mask of such a row is 256 MB
+NEVER = sys.maxsize
 CPU_TOKENS, GPU_TOKENS = 512, 16384  # positions of a batch; bigger batches gain nothing on a CPU and hold more memory
 
 log = logging.getLogger("gardenpath")
@@ -42,6 +45,7 @@ class CausalModel:
     row: int = 0
     reasons: Mapping[str, str] | None = None
     toy: str = ""
+    longer: dict[int, int] = field(default_factory=dict, compare=False, repr=False)
 
     def encode(
         self,
@@ -68,6 +72,8 @@ class CausalModel:
             windows_repeat_prefix=self.repeats,
             **{f"{name}_because": why for name, why in (self.reasons or {}).items()},
         )
+        if NEVER in self.longer.values():
+            facts["long_prefixes"] = "not shared: it would change log-probabilities"
         return facts | ({"toy": self.toy} if self.toy else {})
 
     def forward(
@@ -122,8 +128,9 @@ class CausalModel:
         blocks = self._blocks(wanted)
         budget = budget or huggingface.budget(self, CPU_TOKENS, GPU_TOKENS)
         halved = False
-        alone = packing.single_rows(path for path in paths if len(path.ids) > self.row)
-        together = packing.shared_rows((path for path in paths if len(path.ids) <= self.row), self.row)
+        row = self._row(paths)
+        alone = packing.single_rows(path for path in paths if len(path.ids) > row)
+        together = packing.shared_rows((path for path in paths if len(path.ids) <= row), row)
         for rows, shared in ((alone, False), (together, True)):
             rows.sort(key=lambda row: -row.size)
             start = 0
@@ -149,6 +156,36 @@ class CausalModel:
                     continue
                 start += count
                 yield values
+
+    def _row(self, paths: Sequence[packing.Path]) -> int:
+        """Return the size of rows with shared prefixes: more than `row` where long prefixes are shared and that is exact."""
+        if not self.row:
+            return 0
+        width = getattr(self.network.config.get_text_config(), "hidden_size", 0)
+        row = packing.capacity(paths, self.row, LONGEST_ROW, max(256, width))
+        if row > self.row:
+            together = packing.shared_rows((path for path in paths if len(path.ids) <= row), row)
+            longest = max(together, key=lambda each: max(len(path.ids) for path in each.paths))
+            length = max(len(path.ids) for path in longest.paths)
+            if length > self.longer.get(row, 0):
+                self.longer[row] = length if self._is_exact(longest) else NEVER
+            row = row if self.longer[row] != NEVER else self.row
+        return row
+
+    def _is_exact(self, row: packing.Row) -> bool:
+        """Whether the first, last and longest path of a row have, but for noise, the log-probabilities of rows of their own."""
+        wanted = frozenset({"logprob"})
+        blocks = self._blocks(wanted)
+        longest = max(row.paths, key=lambda path: len(path.ids))
+        try:
+            together = dict(self._compute(packing.lay_out([row]), True, blocks, wanted))
+            for path in {row.paths[0], row.paths[-1], longest}:
+                [(_, alone)] = self._compute(packing.lay_out(packing.single_rows([path])), False, blocks, wanted)
+                if np.abs(together[path][0] - alone[0]).max() > 5 * huggingface.tolerance(self):
+                    return False
+        except (RuntimeError, MemoryError):  # what does not fit, or a place beyond those that a network knows
+            return False
+        return True
 
     def _blocks(self, wanted: frozenset[str]) -> output_layers.Blocks:
         vocabulary = self.encoder.vocabulary

@@ -2,34 +2,42 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 
 from ..tokens.encoding import BOUNDARY, Encoded
 from ..tokens.token_table import TokenTable
-from . import output_layers
+from . import huggingface, output_layers, verdicts
 from .causal import ROW, CausalModel, columns_of
 from .interface import COLUMNS
 
 PROBED = tuple(name for name in COLUMNS if name != "end")
 
 
-def fastest(model: CausalModel) -> CausalModel:
+def fastest(model: CausalModel, memory: Path | None = None) -> CausalModel:
     """Return the model with each fast path that gives the numbers of its own logits with a row for each text.
 
-    Three texts of random tokens tell: they share prefixes, and the longest fills a row or the window. Raises
-    `ValueError` where a later token changes what is predicted before it.
+    Three texts of random tokens tell: they share prefixes, and the longest fills a row or the window. What they told of such
+    a model is remembered in the folder `memory`. Raises `ValueError` where a later token changes what is predicted before it.
     """
     plain = replace(model, head=None, row=0, reasons=None)
-    texts, common = _probes(model)
+    verdict = verdicts.remembered(plain, memory, lambda: _probed(plain))
+    head = output_layers.candidate(model.network, verdict["head"])
+    return replace(plain, head=head, row=ROW if verdict["shares"] else 0, reasons=verdict["reasons"])
+
+
+def _probed(plain: CausalModel) -> verdicts.Verdict:
+    """Return the number of the head that holds, if any does, whether rows may share prefixes, and why not."""
+    texts, common = _probes(plain)
     expected = plain.forward(texts, columns=PROBED)
     _check_causal(plain, expected, common)
     reasons = {}
-    head, why = None, ""
-    for candidate in output_layers.candidates(model.network):
+    found, head, why = None, None, ""
+    for number, candidate in enumerate(output_layers.candidates(plain.network)):
         why = why_not(replace(plain, head=candidate), expected)
         if not why:
-            head = candidate
+            found, head = number, candidate
             break
     else:
         reasons["head"] = why
@@ -37,7 +45,7 @@ def fastest(model: CausalModel) -> CausalModel:
     why = why_not(replace(plain, head=head, row=2 * ROW), expected)
     if why:
         reasons["layout"] = why
-    return replace(plain, head=head, row=0 if why else ROW, reasons=reasons)
+    return {"head": found, "shares": not why, "reasons": reasons}
 
 
 def why_not(model: CausalModel, expected: Sequence[TokenTable]) -> str:
@@ -60,9 +68,7 @@ def _numbers(tables: Sequence[TokenTable]) -> np.ndarray:
 def _noise(model: CausalModel, expected: Sequence[TokenTable], away: np.ndarray) -> float:
     """Return the root mean square of differences as a multiple of what rounding in the model's dtype explains."""
     spread = np.concatenate([table.logprob[:-1] for table in expected]).std()
-    # Some models give float32 logits whatever their dtype.
-    tolerance = {"float64": 2e-6, "float32": 2e-5}.get(model.dtype, 3e-2) if model.quantization is None else 3e-2
-    return float(np.sqrt(np.square(away).mean()) / (tolerance * spread + 1e-12))
+    return float(np.sqrt(np.square(away).mean()) / (huggingface.tolerance(model) * spread + 1e-12))
 
 
 def _probes(model: CausalModel) -> tuple[list[Encoded], int]:

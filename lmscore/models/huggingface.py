@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from gardenpath import study
+from ..cache.file_hashes import file_hashes
 
 if TYPE_CHECKING:
     from .causal import CausalModel
@@ -38,7 +38,7 @@ def described(model: "CausalModel | MaskedModel", **details: object) -> dict[str
     if folder.is_dir():
         weights = {p for p in folder.iterdir() if p.suffix in (".safetensors", ".bin")}
         decisive = sorted(weights | set(folder.glob("tokenizer.json")))
-        facts["sha256"] = {p.name: study.files.sha256(p) for p in decisive}
+        facts["sha256"] = file_hashes(decisive)
     return facts
 
 
@@ -49,6 +49,13 @@ def budget(model: "CausalModel | MaskedModel", cpu: int, gpu: int) -> int:
     if model.head:
         return positions
     return min(positions, (GPU_LOGITS if on_gpu else CPU_LOGITS) // len(model.encoder.vocabulary.begins))
+
+
+def tolerance(model: "CausalModel | MaskedModel") -> float:
+    """Return how far apart two ways to compute a number may be, relative to its spread, by rounding in the model's dtype."""
+    # Some models give float32 logits whatever their dtype.
+    exact = {"float64": 2e-6, "float32": 2e-5}.get(model.dtype, 3e-2)
+    return 3e-2 if getattr(model, "quantization", None) else exact
 
 
 def is_out_of_memory(error: Exception) -> bool:

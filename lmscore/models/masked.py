@@ -4,13 +4,14 @@ import itertools
 import logging
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
 
 from ..tokens.encoding import CERTAIN, Encoded, Encoder, encode, lead_in
 from ..tokens.token_table import TokenTable
-from . import huggingface, output_layers
+from . import huggingface, output_layers, verdicts
 from .interface import COLUMNS, Done, Progress, check_columns
 
 CPU_TOKENS, GPU_TOKENS = 768, 16384  # positions of a batch; on a CPU 2048 gain 5 % and hold three times the memory
@@ -168,22 +169,28 @@ class MaskedModel:
             ).logprob
 
 
-def checked(model: MaskedModel) -> MaskedModel:
-    """Return the model with its output layer apart where that gives the numbers of its own logits."""
-    size = len(model.encoder.vocabulary.begins)
-    row = np.random.default_rng(0).integers(size, size=(1, min(16, model.encoder.window or 16)))
-    places = np.arange(row.shape[1])
+def checked(model: MaskedModel, memory: Path | None = None) -> MaskedModel:
+    """Return the model with its output layer apart where that gives the numbers of its own logits; see `fastest`."""
     plain = replace(model, head=None)
+    verdict = verdicts.remembered(plain, memory, lambda: {"head": _probed(plain)})
+    return replace(plain, head=output_layers.candidate(model.network, verdict["head"]))
+
+
+def _probed(plain: MaskedModel) -> int | None:
+    """Return the number of the head that gives the numbers of the model's own logits, if one does."""
+    size = len(plain.encoder.vocabulary.begins)
+    row = np.random.default_rng(0).integers(size, size=(1, min(16, plain.encoder.window or 16)))
+    places = np.arange(row.shape[1])
     expected = plain._compute(row, 0 * places, places, row[0])
-    for head in output_layers.candidates(model.network):
-        fast = replace(model, head=head)
+    for number, head in enumerate(output_layers.candidates(plain.network)):
+        fast = replace(plain, head=head)
         try:
             away = np.abs(fast._compute(row, 0 * places, places, row[0]) - expected).max()
         except Exception:  # whatever another library's network cannot do, its own logits remain
             continue
-        if away <= {"float64": 1e-9, "float32": 1e-4}.get(model.dtype, 3e-2) * max(1.0, np.abs(expected).max()):
-            return fast
-    return plain
+        if away <= {"float64": 1e-9, "float32": 1e-4}.get(plain.dtype, 3e-2) * max(1.0, np.abs(expected).max()):
+            return number
+    return None
 
 
 def _key(text: Encoded) -> tuple[object, ...]:

@@ -1,5 +1,6 @@
 """The output layer apart from the rest of a network, in blocks of the vocabulary: no full table of logits is held."""
 
+import itertools
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -89,6 +90,11 @@ def candidates(network: Any) -> Iterator[Head]:
     for bound in (None, *(float(b) for b in bounds if b)):
         for factor in factors:
             yield Head(linear, factor, bound)
+
+
+def candidate(network: Any, number: int | None) -> Head | None:
+    """Return one of the `candidates`; of None, none."""
+    return None if number is None else next(itertools.islice(candidates(network), number, None))
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,7 @@ In a row with shared prefixes each distinct prefix stands once: the sequences, s
 A node sees exactly its ancestors, and those are the earlier nodes whose subtree has not ended; its position is its depth.
 """
 
+import itertools
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -84,6 +85,44 @@ def shared_rows(paths: Iterable[Path], capacity: int) -> list[Row]:
             rows[-1].shared.append(common)
             rows[-1].size += size - common
     return rows
+
+
+def capacity(paths: Sequence[Path], least: int, most: int, width: int) -> int:
+    """Return the size of rows, `least` doubled up to `most`, in which shared prefixes cost the least work.
+
+    Each row repeats the prefixes it shares with the row before, and each of its nodes attends to the whole row: to `6 * width`
+    positions at the cost of its weights. Longer rows are taken where they spare a twentieth.
+    """
+    if max(map(len, (path.ids for path in paths)), default=0) <= least // 2:
+        return least
+    ordered = sorted(path.ids for path in paths)
+    sizes = [len(ids) for ids in ordered]
+    common = [0, *(_common(*pair) for pair in itertools.pairwise(ordered))]
+    best, size = least, least
+    spent = _work(sizes, common, size, 6 * width)
+    while size < most and size < 2 * sum(sizes):
+        size *= 2
+        work = _work(sizes, common, size, 6 * width)
+        if work < 0.95 * spent:
+            best, spent = size, work
+    return best
+
+
+def _work(sizes: Sequence[int], common: Sequence[int], capacity: int, alike: int) -> float:
+    """Return the positions that rows of a capacity compute, longer sequences alone, each with what its attention costs."""
+    total, filled, shared = 0.0, 0, NOWHERE
+    for size, with_last in zip(sizes, common, strict=True):
+        shared = min(shared, with_last)
+        if size > capacity:
+            total += size * (1 + size / alike)
+            continue
+        if filled and filled + size - shared <= capacity:
+            filled += size - shared
+        else:
+            total += filled * (1 + filled / alike)
+            filled = size
+        shared = NOWHERE
+    return total + filled * (1 + filled / alike)
 
 
 def _common(one: Sequence[int], other: Sequence[int]) -> int:

@@ -89,7 +89,7 @@ def encode(
     context = context or ""
     before = lead_in(context, leading_space)
     whole = before + text
-    output = _tokenized(encoder.tokenizer, whole)
+    output = tokenized(encoder.tokenizer, whole)
     ids: list[int] = output.ids
     if not ids:
         raise ValueError(f"the tokenizer finds no token in {text!r}; expected at least one")
@@ -97,8 +97,8 @@ def encode(
     first_own = _first_own(whole, spans, context)
     if before:
         spans = [(max(0, a - len(before)), max(0, b - len(before))) for a, b in spans]
-    added = [encoder.prefix] if prefix else _added(encoder)
-    first = first_own if added or first_own else 1
+    before_all = [encoder.prefix] if prefix else added(encoder)
+    first = first_own if before_all or first_own else 1
     if first == len(ids):
         raise ValueError(
             f"{text!r} is one token, fed first and not scored without a prefix token; expected two or more"
@@ -108,7 +108,7 @@ def encode(
     if first and ends[first - 1]:
         opening = CERTAIN
     return Encoded(
-        fed=(*added, *ids[:first]),
+        fed=(*before_all, *ids[:first]),
         ids=tuple(ids[first:]),
         spans=tuple(spans[first:]),
         begins=tuple(begins[first:]),
@@ -127,19 +127,34 @@ def lead_in(context: str | None, leading_space: bool = False) -> str:
     return f"{context} " if joined else context
 
 
-def _tokenized(tokenizer: "PreTrainedTokenizerFast", text: str) -> "Encoding":
-    """Return ids and offsets of a text, special tokens in it read as plain characters.
+def cut_off(encoder: Encoder, output: "Encoding", fed: tuple[int, ...], first: int, edge: int) -> Encoded:
+    """Return the tokens from number `first` on as scored after `fed`; their spans count from character `edge`."""
+    ids = output.ids[first:]
+    begins, ends = encoder.vocabulary.begins[ids].tolist(), encoder.vocabulary.ends[ids].tolist()
+    return Encoded(
+        fed=fed,
+        ids=tuple(ids),
+        spans=tuple((max(0, a - edge), max(0, b - edge)) for a, b in output.offsets[first:]),
+        begins=tuple(begins),
+        ends=tuple(ends),
+        opening=CERTAIN if first and encoder.vocabulary.ends[fed[-1]] else BOUNDARY,
+        unknown=ids.count(encoder.tokenizer.unk_token_id),
+    )
+
+
+def tokenized(tokenizer: "PreTrainedTokenizerFast", text: str, *, special: bool = False) -> "Encoding":
+    """Return ids and offsets of a text; special tokens in it are read as plain characters, or as such where they are `special`.
 
     The tokenizer's own call gives the same, and takes as long again as the tokenizing to wrap it up.
     """
     backend = tokenizer.backend_tokenizer
-    backend.encode_special_tokens = True
+    backend.encode_special_tokens = not special
     backend.no_padding()
     backend.no_truncation()
     return backend.encode(text, add_special_tokens=False)
 
 
-def _added(encoder: Encoder) -> list[int]:
+def added(encoder: Encoder) -> list[int]:
     """Return the ids that the tokenizer itself puts before every text."""
     output = encoder.tokenizer("a", return_special_tokens_mask=True)
     special = zip(output["input_ids"], output["special_tokens_mask"], strict=True)

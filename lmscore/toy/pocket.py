@@ -85,9 +85,14 @@ def build_pocket(
     return Path(folder)
 
 
+def place() -> Path:
+    """Return the folder of the pocket model, whether it is there or not."""
+    return cache_folder() / f"pocket-{_fingerprint()}"
+
+
 def pocket_folder(progress: Progress | None = None) -> Path:
     """Return the folder of the pocket model in the user's cache, trained there now if it is not yet."""
-    folder = cache_folder() / f"pocket-{_fingerprint()}"
+    folder = place()
     if folder.exists():
         return folder
     log.info("training the pocket model (a toy, once, under a minute) into %s", folder)

@@ -12,6 +12,7 @@ from ..items import Item, SourceLine
 from .sentence_rows import Rows
 
 DOUBLED = r'(?:(?<=^)|(?<={0}))""(?!"|{0}|$)(.*?[^"])""(?={0}|$)'  # a cell ""..."", as some of BLiMP-NL's files have
+STARTS = '{["-0123456789tfnNI'  # what a JSON value begins with; most texts begin with none of them
 LONGEST = 20  # lines that a quoted cell may run over; a quote that is never closed ends there and is a fault
 
 
@@ -172,6 +173,8 @@ def from_text(text: str) -> Any:
     >>> [from_text(t) for t in ('true', '3', 'three', '"3"', '3.10')]
     [True, 3, 'three', '3', '3.10']
     """
+    if text[:1] not in STARTS:
+        return text
     try:
         value = json.loads(text)
     except json.JSONDecodeError:

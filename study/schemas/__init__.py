@@ -2,10 +2,28 @@
 
 from collections.abc import Mapping
 
-from . import alignment_tables, comparison_tables, material_tables, result_tables, score_tables, session_tables
+from . import (
+    alignment_tables,
+    comparison_tables,
+    judgment_tables,
+    material_tables,
+    method_tables,
+    result_tables,
+    score_tables,
+    session_tables,
+)
 from .declaration import COMPUTED, OF_FACTOR, STEPS, Column, Maker, Table, columns
 
-PARTS = (material_tables, session_tables, score_tables, result_tables, alignment_tables, comparison_tables)
+PARTS = (
+    material_tables,
+    session_tables,
+    score_tables,
+    judgment_tables,
+    method_tables,
+    result_tables,
+    alignment_tables,
+    comparison_tables,
+)
 TABLES: Mapping[str, Table] = {table.name: table for part in PARTS for table in part.TABLES}
 
 # Names of the columns that are computed from a table's others, or from another table.

@@ -98,7 +98,7 @@ trials        int      trials that show it there
 paradigm      string   paradigm
 item          string   item
 condition     string   condition
-versions      int      versions in which the sentence appears
+versions      int      versions, or small lists, in which the sentence appears
 readers       int      participants who read it, of the number stated
 """),
         ("item", "condition"),
@@ -117,6 +117,21 @@ answer        string   right answer
 questions     int      trials followed by a question with that right answer
 """),
         ("experiment", "version", "role", "paradigm", "condition", "answer"),
+        DESIGN,
+        always=False,
+    ),
+    Table(
+        "design_lists",
+        "an item in a small list",
+        columns("""
+experiment    string   experiment of the design, E1 ...
+list          int      list, from 0, in the order in which readers get them
+role          string   target, catch or attention
+paradigm      string   paradigm
+item          string   item
+condition     string   condition shown; of a pair both, the first side first
+"""),
+        ("experiment", "list", "item"),
         DESIGN,
         always=False,
     ),

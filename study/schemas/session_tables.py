@@ -99,4 +99,19 @@ answer        string   answer; questions left empty have no row
         COLLECT,
         always=False,
     ),
+    Table(
+        "coverage",
+        "an item of small lists in a condition",
+        columns("""
+experiment    string   experiment of the design, E1 ...
+paradigm      string   paradigm
+item          string   item
+condition     string   condition shown; of a pair both, the first side first
+planned       int      lists that show it
+judgments     int      answers to it in complete sessions that count
+"""),
+        ("experiment", "item", "condition"),
+        COLLECT,
+        always=False,
+    ),
 )

@@ -158,6 +158,11 @@ def analysed(tables: dict[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
 @pytest.fixture(scope="session")
 def islands(tables: dict[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
     """The study of `tables` with one phenomenon of its three: most of the time of `analyse` goes to models of each."""
+    return of_islands(tables)
+
+
+def of_islands(tables: dict[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
+    """Return the rows of one phenomenon, and of what has no items all."""
     items = tables["items"].loc[tables["items"]["phenomenon"] == "islands", "item"]
     return {
         name: frame[frame["item"].isin(items)].reset_index(drop=True) if "item" in frame else frame

@@ -36,7 +36,7 @@ from gardenpath.analysis.reporting.figures import catalogue, effect_figures, rat
 from gardenpath.analysis.reporting.wording import effects
 from gardenpath.study import AnalysisSection, ExcludeSection, ModelSection, read, write
 
-from .conftest import sentence_scores
+from .conftest import of_islands, sentence_scores
 from .test_commands import STUDY, run
 
 Tables = dict[str, pd.DataFrame]
@@ -405,6 +405,7 @@ def test_sentences_and_methods_name_the_prompts_of_two_and_not_the_one(two_scale
 
 def test_a_prompt_asked_of_fillers_alone_is_still_one_of_two(two_scales: Tables) -> None:
     """Its sentences are none, yet the other's name it: the reader knows that there are two."""
+    two_scales = of_islands(two_scales)
     responses = two_scales["responses"].copy()
     fillers = (responses["prompt"] == "plausibility") & (responses["role"] == "target")
     responses.loc[fillers, "role"] = "filler"
@@ -461,6 +462,7 @@ def test_the_report_shows_both_scales_apart(two_scales: Tables, found: Tables) -
 
 
 def test_a_study_of_two_scales_goes_from_tables_to_a_report(two_scales: Tables, tmp_path: Path) -> None:
+    two_scales = of_islands(two_scales)
     for name in ("items", "words", *GIVEN[:3]):
         write(two_scales[name], name, tmp_path / "tables", command="gardenpath collect", seed=11)
     write(two_scales["surprisal"], "surprisal", tmp_path / "scores", command="gardenpath score")
@@ -472,7 +474,8 @@ def test_a_study_of_two_scales_goes_from_tables_to_a_report(two_scales: Tables, 
     for prompt in SCALES:
         assert f"Ratings ({prompt}) differ between grammatical and ungrammatical sentences in" in told.stdout
         assert (results / "figures" / f"ratings-{prompt}.svg").exists()
-    assert len(read(results, "participant_prompts")) == 23 * 4
+    told_of = read(results, "participant_prompts")
+    assert (told_of["participant"].nunique(), told_of["prompt"].nunique()) == (23, 4)
     told = run("align", tmp_path / "tables", tmp_path / "scores", "-o", results, "--no-slopes", "--folds", 2)
     assert told.exit_code == 0, told.output
     assert (

@@ -10,9 +10,9 @@ from gardenpath import stimuli, study
 from ..conftest import ROOT, Ran, commands, run_here
 
 STUDY = ROOT / "examples" / "agreement-attraction"  # German, from a spreadsheet, in a moving window
-# The tutorial's commands, of less than half the participants, a model that needs no download, and without what takes long.
+# The tutorial's commands, of a sixth of the participants, a model that needs no download, and without what takes long.
 INSTEAD = {
-    "--participants 48": "--participants 16",
+    "--participants 48": "--participants 8",
     "--model dbmdz/german-gpt2": "--model ngram:corpus.txt:2",
     "--study study.toml -o results": "--study study.toml -o results --no-figures",
     "-o report.html": "-o report.html --no-figures",

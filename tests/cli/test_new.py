@@ -117,7 +117,10 @@ def test_a_folder_that_holds_something_is_left_alone_and_an_empty_one_is_filled(
     ("options", "message"),
     [
         (["--kind", "sprt"], "'sprt' is not one of 'forced-choice', 'maze', 'minimal-pairs', 'rating', 'spr'"),
-        (["--kind", "spr", "--language", "fr"], "there are no texts in it; expected one of ar, de, en"),
+        (
+            ["--kind", "spr", "--language", "Polish!"],
+            "language is 'Polish!'; expected a language tag (BCP 47), as in de, pt-BR",
+        ),
         (["--kind", "spr", "--from", "nothing.csv"], "nothing.csv"),
     ],
 )

@@ -1,5 +1,6 @@
 """README and docs are run: Python blocks, command blocks, and the examples in docstrings."""
 
+import dataclasses
 import doctest
 import importlib
 import re
@@ -11,10 +12,11 @@ from typing import Any
 import pytest
 
 from gardenpath import lmscore, study
+from gardenpath.experiment.standard_texts import texts_of
 from gardenpath.experiment.tasks import tasks_of
 from gardenpath.study.measures import MEASURES
 
-from ..conftest import blocks, commands, run_line
+from ..conftest import blocks, commands, run_here
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -33,29 +35,38 @@ def workplace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.mark.slow
 @pytest.mark.parametrize("page", [p for p in PAGES if blocks(p, "python")], ids=lambda p: p.name)
 def test_python_blocks_run_in_order(page: Path, workplace: Path) -> None:
-    """As they stand, but for fewer participants: two a version; the demo, by commands, has all of them."""
+    """As they stand, but for fewer participants, one a version, and fewer folds."""
+    fewer = {"participants": 9, "folds": 2}
     names: dict[str, object] = {}
     for block in blocks(page, "python"):
-        exec(compile(re.sub(r"participants=\d+", "participants=18", block), str(page), "exec"), names)
+        exec(
+            compile(
+                re.sub(r"\b(participants|folds)=\d+", lambda found: f"{found[1]}={fewer[found[1]]}", block),
+                str(page),
+                "exec",
+            ),
+            names,
+        )
 
 
 @pytest.mark.lm
 @pytest.mark.slow
 @pytest.mark.parametrize("page", [p for p in PAGES if commands(p) and p.stem != "tutorial"], ids=lambda p: p.name)
-def test_command_blocks_run_in_order(page: Path, workplace: Path) -> None:
-    """Those of the tutorial are run in tests/cli/test_factorial_study.py."""
-    folder = workplace / "examples" / "minimal-pairs"
-    ran = [run_line(line, folder) for line in commands(page)]
+def test_command_blocks_run_in_order(page: Path, workplace: Path, full: bool) -> None:
+    """As they stand, but for fewer participants; those of the tutorial are run in tests/cli/test_factorial_study.py."""
+    folder, people = workplace / "examples" / "minimal-pairs", 54 if full else 18
+    lines = [line.replace("--participants 54", f"--participants {people}") for line in commands(page)]
+    ran = [run_here(line, folder) for line in lines]
     for one in ran:
         assert one.code == 0, f"{one.line}\n{one.printed}{one.said}"
     if page.name == "README.md":
-        from_materials_to_report(folder, {one.line.split()[1]: one.printed for one in ran})
+        from_materials_to_report(folder, {one.line.split()[1]: one.printed for one in ran}, people)
 
 
-def from_materials_to_report(folder: Path, printed: dict[str, str]) -> None:
+def from_materials_to_report(folder: Path, printed: dict[str, str], people: int) -> None:
     """Hold what the commands of README left in the folder of the study."""
     assert "24 grammatical" in printed["design"]
-    assert len(study.read(folder / "tables", "responses")) == 54 * 39
+    assert len(study.read(folder / "tables", "responses")) == people * 39
     assert {"z", "log_rt"} == set(study.read(folder / "results", "phenomenon_models")["measure"])
     page = (folder / "report.html").read_text()
     assert "simulated" in page
@@ -66,8 +77,19 @@ def test_the_parts_of_study_toml_shown_in_docs_are_taken(workplace: Path) -> Non
     """Put into the example study, as a reader would."""
     stated = tomllib.loads((workplace / "examples" / "minimal-pairs" / "study.toml").read_text())
     shown = blocks(ROOT / "docs" / "study-toml.md", "toml")
-    assert len(shown) == 8
+    assert len(shown) == 9
+    [texts] = [block for block in shown if block.startswith("[session]")]
+    (workplace / "texts.toml").write_text(texts, "utf-8")
+    own = study.config.ProcedureSection(texts="texts.toml")
+    said = texts_of(
+        dataclasses.replace(
+            study.load(workplace / "examples" / "minimal-pairs"), procedure=own, path=workplace / "study.toml"
+        )
+    )
+    assert said["endings"]["full"] == "Enough people have taken part. Thank you!"
     for block in shown:
+        if block == texts:
+            continue
         for section, keys in tomllib.loads(block).items():
             stated[section] = stated.get(section, {}) | keys
     [published] = blocks(ROOT / "docs" / "study.md", "toml")

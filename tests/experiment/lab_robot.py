@@ -101,7 +101,7 @@ class Participant:
                 return
             assert self.program.poll() is None, self.said()
             assert time.monotonic() < end, f"nothing changes after {self.sent[-1:]}"
-            self.do("sleep 0.01")
+            self.do("sleep 0.02")
 
     def press(self, key: str, *, held: float = 0.05, wait: float | None = None) -> None:
         """Press a key on what is shown now, `wait` s after it came, and let it go after so many s."""

@@ -3,19 +3,20 @@
 import sqlite3
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from json import dumps, loads
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlencode
 
 import pytest
 
 from gardenpath import experiment, study
-from gardenpath.experiment.browser import AGAIN, PAINTED
+from gardenpath.experiment.browser import AGAIN, PAINTED, take_page
 from gardenpath.experiment.script import sequence
 
-from .conftest import serve
+from .conftest import ROBOT_KEY, serve
 
 ITEMS = """\
 paradigm,phenomenon,item,condition,sentence
@@ -139,6 +140,15 @@ def opened(browser: Any, address: str, scripts: tuple[str, ...] = (), **options:
     yield Reader(page)
     context.close()
     assert not faults
+
+
+def robot_takes(robot: experiment.Robot, site: Site, name: str, browser: Any, *, pace: float) -> str:
+    """As `experiment.take_in_browser`, in a browser that runs already."""
+    with closing(browser.new_context()) as context:
+        page = context.new_page()
+        with page.expect_response("**/api/sessions") as answer:
+            page.goto(f"{site.address}?{urlencode({'participant': name, 'source': 'robot', 'key': ROBOT_KEY})}")
+        return take_page(robot, page, answer.value.json(), name, pace=pace)
 
 
 @dataclass

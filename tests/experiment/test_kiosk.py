@@ -13,7 +13,7 @@ import pytest
 
 from gardenpath import experiment, study
 from gardenpath.experiment.server import routes
-from gardenpath.experiment.standard_texts import direction, languages, standard_texts
+from gardenpath.experiment.standard_texts import Texts, direction, languages
 
 from .conftest import serve
 from .pages import ITEMS, Reader, Site, browser, opened, stated  # noqa: F401
@@ -356,7 +356,7 @@ def test_the_start_screen_speaks_the_language_of_the_study(
     tmp_path: Path,
     browser: Any,  # noqa: F811
 ) -> None:
-    texts = standard_texts("endings", language)
+    texts = Texts(language)["endings"]
     with kiosk(tmp_path, stated(language=language)) as site, opened(browser, site.address) as reader:
         reader.at("kiosk")
         assert reader.page.locator("label").text_content() == texts["kiosk_code"]

@@ -25,7 +25,7 @@ from gardenpath.experiment.players.lab.displays import Asked, Blank, Display, Ke
 from gardenpath.experiment.players.lab.journal import Journal
 from gardenpath.experiment.records import record_of
 from gardenpath.experiment.script import Placed, sequence
-from gardenpath.experiment.standard_texts import LAB, languages, standard_texts
+from gardenpath.experiment.standard_texts import LAB, Texts, languages
 from gardenpath.study import screens
 from gardenpath.study.screens import SKIP, After, Answers, Entry, Exit, Pace, Passage, Slider, Step, Whole, WordPairs
 
@@ -38,7 +38,7 @@ VISIT = asdict(
     screens.Visit(1.7e12, "a test", 60.0, None, None, None, None, None, True, None, None, None, {"gardenpath": "0"})
 )
 SLIDER = RATING + 'scale = "slider"\n'
-ENGLISH = standard_texts("session", "en")
+ENGLISH = Texts("en")["session"]
 
 
 def made(folder: Path, text: str, items: str = ITEMS) -> list[experiment.VersionFile]:
@@ -1131,7 +1131,7 @@ def test_machines_with_first_slots_of_their_own_show_different_orders(
 
 @pytest.mark.parametrize("language", languages())
 def test_every_language_has_the_texts_of_the_lab(language: str) -> None:
-    english, texts = (standard_texts("session", one)[LAB] for one in ("en", language))
+    english, texts = (Texts(one)["session"][LAB] for one in ("en", language))
     assert texts.keys() == english.keys()
     assert len(texts["consent"]) == len(english["consent"])
     assert "Esc" in texts["consent"][2]
@@ -1141,7 +1141,7 @@ def test_every_language_has_the_texts_of_the_lab(language: str) -> None:
 def test_nobody_in_the_lab_is_told_of_a_page_or_to_have_a_computer(tmp_path: Path, language: str) -> None:
     files = made(tmp_path, stated(language=language))
     take(tmp_path / "data", files, reader := Machine())
-    page = standard_texts("session", language)
+    page = Texts(language)["session"]
     read = ["\n\n".join(one.paragraphs) for one in reader.of(Page)]
     assert read[0] == page[LAB]["device"] != page["device"]
     assert read[1] == "\n\n".join(page[LAB]["consent"])

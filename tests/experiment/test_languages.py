@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from gardenpath import experiment, study
-from gardenpath.experiment.standard_texts import standard_texts
+from gardenpath.experiment.standard_texts import Texts
 
 from .conftest import ROBOT_KEY, serve
 from .pages import RATING, browser, opened, served, stated  # noqa: F401
@@ -75,7 +75,7 @@ def test_turblimp_is_read_to_the_end_in_turkish(
 
 
 def test_a_right_to_left_study_begins_at_the_right(tmp_path: Path, browser: Any) -> None:  # noqa: F811
-    texts = standard_texts("session", "he")
+    texts = Texts("he")["session"]
     with (
         served(tmp_path, stated(ONE, procedure="", show="moving_window", language="he"), HEBREW) as site,
         opened(browser, f"{site.address}?participant=P1") as reader,

@@ -9,7 +9,7 @@ import httpx2
 import pytest
 
 from gardenpath import experiment, study
-from gardenpath.experiment.recruitment import Person, check_texts, ending, person, way_back
+from gardenpath.experiment.recruitment import Person, ending, online_section, person, way_back
 from gardenpath.experiment.sessions import steps_of
 from gardenpath.study.config import OnlineSection
 
@@ -156,11 +156,13 @@ def test_platforms_are_told_apart_by_their_parameters() -> None:
 
 
 @pytest.mark.parametrize("language", ["en", "de", "nl", "tr", "zh", "he"])
-def test_every_ending_has_a_text_in_every_language(language: str) -> None:
-    english = ending(OnlineSection("C"), "en", "full")
-    said = ending(OnlineSection("C"), f"{language}-XX", "full")
+def test_every_ending_has_a_text_in_every_language(language: str, example: study.Study) -> None:
+    english, said = (
+        ending(online_section(dataclasses.replace(example, language=one)), "full") for one in ("en", f"{language}-XX")
+    )
     assert len(said.text) == 2
     assert (said == english) == (language == "en")
-    check_texts(OnlineSection("C", texts={"full": "Come later."}), language)
+    own = dataclasses.replace(example, language=language, online=OnlineSection("C", texts={"full": "Come later."}))
+    assert ending(online_section(own), "full").text[0] == "Come later."
     with pytest.raises(study.DataError, match="fool is not known"):
-        check_texts(OnlineSection("C", texts={"fool": "Come later."}), language)
+        online_section(dataclasses.replace(own, online=OnlineSection("C", texts={"fool": "Come later."})))

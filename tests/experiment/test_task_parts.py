@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from gardenpath import experiment, study
-from gardenpath.experiment import standard_texts
+from gardenpath.experiment.standard_texts import Texts
 
 from .task_studies import sentences, stated, tables, trial_screens
 
@@ -63,7 +63,7 @@ def test_feedback_comes_after_trials_or_practice_or_never(tmp_path: Path, when: 
 def test_feedback_names_the_right_answer_and_says_what_came_too_late(tmp_path: Path) -> None:
     made = stated(tmp_path, ASKED + 'feedback = "always"\ndeadline = 1000\n')
     _, asked, right, wrong, late = trial_screens(made)[0]
-    texts = standard_texts.standard_texts("session", "en")
+    texts = Texts("en")["session"]
     (answer,) = asked.right
     assert right.paragraphs == (texts["right"],)
     assert wrong.paragraphs == (f"That was not the right answer. The right answer is: {answer}",)

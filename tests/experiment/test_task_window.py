@@ -49,12 +49,13 @@ STUDIES = {
 }
 # Who errs so often is, with this seed, right and wrong in each study, and in time and too late.
 CARELESS, SEED = experiment.Effects(slips=0.3, comprehension=0.5), 35
+SIZE = "800x480"  # the smallest that studies take: each look at a large one costs
 DEADLINE = ("deadline = 1500", "deadline = 1100")
 
 
 @pytest.fixture(scope="module")
 def screen() -> Iterator[Screen]:
-    with xvfb() as made:
+    with xvfb(f"{SIZE}x24") as made:
         yield made
 
 
@@ -74,7 +75,7 @@ def test_what_a_robot_does_at_the_window_comes_back_as_it_was_meant(name: str, t
     robot, home = experiment.robot(files, seed=SEED, effects=CARELESS), FolderTransport(tmp_path / "home", files)
     session = home.begin("anna")
     path = files[0].write(tmp_path / "versions")
-    program = gardenpath("lab", path, "--participant", "anna", "-o", data, "--window", "1024x768", screen=screen.name)
+    program = gardenpath("lab", path, "--participant", "anna", "-o", data, "--window", SIZE, screen=screen.name)
     sitter = AtTheWindow(Participant(screen, program), data)
     sitter.run(robot.acts(session, "anna"))
     said, errors = program.communicate(timeout=PATIENCE)

@@ -10,8 +10,7 @@ import pytest
 from gardenpath import experiment
 from gardenpath.experiment.sessions import open_session, payload, walked
 
-from .conftest import ROBOT_KEY
-from .pages import DESIGN, RATING, Site, browser, opened, served, stated  # noqa: F401
+from .pages import DESIGN, RATING, Site, browser, opened, robot_takes, served, stated  # noqa: F401
 
 pytestmark = pytest.mark.browser
 
@@ -80,11 +79,10 @@ def _script(site: Site, robot: experiment.Robot, name: str, tables: dict[str, An
 
 
 @pytest.mark.parametrize("name", STUDIES)
-def test_a_robot_at_the_keyboard_does_what_it_meant_to_do(tmp_path: Path, chromium: str, name: str) -> None:
+def test_a_robot_at_the_keyboard_does_what_it_meant_to_do(tmp_path: Path, browser: Any, name: str) -> None:  # noqa: F811
     with served(tmp_path, STUDIES[name], _items()) as site:
         robot = experiment.robot(site.versions, seed=3)
-        code = experiment.take_in_browser(robot, site.address, "anna", key=ROBOT_KEY, chromium=chromium, pace=20)
-        assert code == "GARDEN-PATH-1"
+        assert robot_takes(robot, site, "anna", browser, pace=20) == "GARDEN-PATH-1"
         tables = experiment.collect(site.folder)
         script = _script(site, robot, "anna", tables)
         done = site.events()

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from gardenpath.experiment.script import SAID, SAID_IN_THE_LAB
-from gardenpath.experiment.standard_texts import direction, languages, standard_texts
+from gardenpath.experiment.standard_texts import Texts, direction, languages
 
 LANGUAGES = ("ar", "de", "en", "he", "ja", "nl", "tr", "zh")
 NAMES = sorted(
@@ -39,13 +39,13 @@ def test_the_languages_are_those_that_the_docs_name() -> None:
 @pytest.mark.parametrize("language", LANGUAGES)
 @pytest.mark.parametrize("name", NAMES)
 def test_every_text_is_there_with_everything_to_fill_in(name: str, language: str) -> None:
-    assert _fields(standard_texts(name, language)) == _fields(standard_texts(name, "en"))
+    assert _fields(Texts(language)[name]) == _fields(Texts("en")[name])
 
 
 @pytest.mark.parametrize("language", [name for name in LANGUAGES if name != "en"])
 @pytest.mark.parametrize("name", NAMES)
 def test_no_text_was_left_in_english(name: str, language: str) -> None:
-    texts, english = standard_texts(name, language), standard_texts(name, "en")
+    texts, english = Texts(language)[name], Texts("en")[name]
     same = [key for key, value in english.items() if value and value == texts[key]]
     same += [key for key, value in english["lab"].items() if value == texts["lab"][key]]
     assert not same

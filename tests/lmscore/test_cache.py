@@ -22,7 +22,7 @@ from safetensors.torch import load_file, save_file  # noqa: E402
 
 from gardenpath import lmscore, study  # noqa: E402
 from gardenpath.lmscore import cached  # noqa: E402
-from gardenpath.lmscore.cache import cache_key  # noqa: E402
+from gardenpath.lmscore.cache import cache_key, file_hashes  # noqa: E402
 from gardenpath.lmscore.models.causal import CausalModel  # noqa: E402
 from gardenpath.lmscore.models.interface import COLUMNS  # noqa: E402
 from gardenpath.lmscore.toy import grammar  # noqa: E402
@@ -327,6 +327,7 @@ def test_two_processes_at_once_lose_nothing(folders, tmp_path):
 def test_files_are_hashed_once_until_they_change(folders, tmp_path, monkeypatch):
     hashed = []
     real = study.files.sha256
+    monkeypatch.setattr(file_hashes, "_known", {})
     monkeypatch.setattr(study.files, "sha256", lambda path: hashed.append(Path(path).name) or real(path))
     model = lmscore.load(folders["gpt2"], device="cpu")
     cached(model, tmp_path)

@@ -3,6 +3,7 @@
 import dataclasses
 import logging
 
+import pandas as pd
 import pytest
 
 from gardenpath import lmscore, study
@@ -235,3 +236,33 @@ def test_tables_of_before_these_columns_are_read(tmp_path, byte_model):
     pairs = lmscore.evaluate(Materials((Paradigm("p", "p"),), items), byte_model)
     pairs.drop(columns="language").to_csv(tmp_path / "pairs.csv", index=False)
     assert study.read(tmp_path, "pairs")["language"].isna().all()
+
+
+def test_large_materials_are_scored_in_blocks_of_items_that_make_the_same_tables(byte_model, materials, monkeypatch):
+    whole = lmscore.score(materials, byte_model)
+    monkeypatch.setattr("gardenpath.lmscore.scoring.CHARACTERS", 30)
+    asked, moved = [], []
+    forward = type(byte_model).forward
+    monkeypatch.setattr(
+        type(byte_model), "forward", lambda self, texts, **how: asked.append(len(texts)) or forward(self, texts, **how)
+    )
+    blocks = lmscore.score_blocks(materials, byte_model, progress=lambda count, total: moved.append((count, total)))
+    first = next(blocks)
+    assert (asked, first.sentence_scores["item"].unique().tolist()) == ([2], [materials.items[0].id])
+    rest = list(blocks)
+    assert asked == [len(item.sentences) for item in materials.items]
+    assert moved[-1][0] <= moved[-1][1] == len(whole.sentence_scores)
+    for name in ("surprisal", "sentence_scores"):
+        joined = pd.concat([getattr(part, name) for part in (first, *rest)], ignore_index=True)
+        pd.testing.assert_frame_equal(joined, getattr(whole, name), rtol=1e-12)
+        pd.testing.assert_frame_equal(getattr(lmscore.score(materials, byte_model), name), joined)
+
+
+def test_every_sentence_that_cannot_be_scored_is_named_before_a_block_is_computed(byte_model, monkeypatch):
+    monkeypatch.setattr("gardenpath.lmscore.scoring.CHARACTERS", 10)
+    cut = Sentence("The cat", (Region("critical", 0, 5),))
+    items = [Item(f"i{k}", "p", {"one": cut if k % 2 else Sentence("The cat sat down.")}) for k in range(6)]
+    monkeypatch.setattr(type(byte_model), "forward", lambda *_, **__: pytest.fail("was computed"))
+    with pytest.raises(study.DataError) as caught:
+        next(lmscore.score_blocks(of(*items), byte_model))
+    assert [f"item 'i{k}', condition 'one'" in str(caught.value) for k in range(6)] == [False, True] * 3

@@ -110,4 +110,5 @@ def test_items_of_json_may_leave_out_language_and_choices(tmp_path: Path) -> Non
 
 def test_answers_are_those_of_the_pages() -> None:
     texts = tomllib.loads((Path(experiment.__file__).parent / "texts" / "rating.toml").read_text())
-    assert {language: (said["yes"], said["no"]) for language, said in texts.items()} == study.polar_answers.YES_NO
+    pages = {language: (said["yes"], said["no"]) for language, said in texts.items()}
+    assert pages.items() <= study.polar_answers.YES_NO.items()

@@ -139,14 +139,6 @@ def test_marking_and_parsing_are_inverse(text: str, data: st.DataObject) -> None
     assert marked_csv.parse(marked_csv.mark(Sentence(text, regions))) == (text, regions)
 
 
-@pytest.mark.data
-def test_blimp_is_read_with_its_counts_and_critical_words(real_data: Path) -> None:
-    materials = stimuli.read(*sorted((real_data / "blimp").glob("*.jsonl")))
-    assert (len(materials.items), len(materials.paradigms)) == (67_000, 67)
-    marked = {item.paradigm for item in materials.items if item.sentences["grammatical"].regions}
-    assert len(marked) == 40, "20 one-prefix and 20 two-prefix paradigms have a critical word"
-
-
 def test_questions_display_text_and_notes_survive_both_formats_of_ours(tmp_path: Path) -> None:
     header = HEADER.replace("sentence", "sentence,context,question,answer,display,notes")
     rows = [

@@ -22,13 +22,14 @@ def rows(path: Path, separator: str) -> list[dict[str, str]]:
         return list(csv.DictReader(stream, delimiter=separator))
 
 
-CORPORA = {  # folder and pattern: format, files, items, regions marked in grammatical and ungrammatical sentences
-    "blimp/*.jsonl": ("blimp", 67, 67_000),
-    "turblimp/data/base/*.csv": ("turblimp", 16, 16_000),
-    "turblimp/data/experimental/*.csv": ("turblimp", 22, 2_200),
-    "syntaxgym/*.json": ("syntaxgym", 10, 262),
-    "sling/*/*.jsonl": ("sling", 7, 7_000),
-    "rublimp/*.csv": ("rublimp", 2, 2_000),
+# Folder and pattern: format, files (a paradigm each), items, and paradigms with regions; of BLiMP those of one prefix and of two.
+CORPORA = {
+    "blimp/*.jsonl": ("blimp", 67, 67_000, 40),
+    "turblimp/data/base/*.csv": ("turblimp", 16, 16_000, 16),
+    "turblimp/data/experimental/*.csv": ("turblimp", 22, 2_200, 22),
+    "syntaxgym/*.json": ("syntaxgym", 10, 262, 10),
+    "sling/*/*.jsonl": ("sling", 7, 7_000, 0),
+    "rublimp/*.csv": ("rublimp", 2, 2_000, 2),
 }
 
 
@@ -41,15 +42,17 @@ def count(path: Path) -> int:
 
 @pytest.mark.parametrize(("pattern", "case"), CORPORA.items(), ids=CORPORA)
 def test_a_corpus_is_read_with_the_counts_of_its_lines(
-    real_data: Path, pattern: str, case: tuple[str, int, int]
+    real_data: Path, pattern: str, case: tuple[str, int, int, int]
 ) -> None:
-    format, files, items = case
+    format, files, items, regional = case
     paths = sorted(real_data.glob(pattern))
     texts = [path.read_text(encoding="utf-8-sig") for path in paths]
     assert [formats.recognise(text, "").NAME for text in texts[:3]] == [format] * min(3, files)
     materials, findings = stimuli.examine(*paths)
     assert (len(paths), len(materials.items), sum(map(count, paths))) == (files, items, items)
     assert len(materials.paradigms) == files
+    marked = {item.paradigm for item in materials.items if any(s.regions for s in item.sentences.values())}
+    assert len(marked) == regional
     assert not [f for f in findings if f.severity == "error"]
 
 

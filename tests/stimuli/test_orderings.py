@@ -112,14 +112,14 @@ def test_counts_and_feasibility_equal_enumeration(rules: dict[str, Any], sizes: 
 @pytest.mark.slow
 @pytest.mark.parametrize("way", ["rejection", "states"])
 def test_draws_are_uniform_over_the_valid_orders(way: str, full: bool) -> None:
-    """60,000 draws (20,000 without --full) with a fixed seed, by a chi-square test; counting over states is as uniform as rejection."""
+    """60,000 draws (10,000 without --full) with a fixed seed, by a chi-square test; counting over states is as uniform as rejection."""
     rules = {"no_adjacent": "paradigm", "max_run": {"condition": 2}, "breaks": 1, "across_breaks": False}
     things = trials(3, 2, 2)
     valid = set(enumerated(rules, things))
     orders, random = Ordering(**rules).over(things), Random(7)
     assert orders.draw(random).method == "rejection"
     draw = (lambda: orders.draw(random).order) if way == "rejection" else (lambda: tuple(orders._states.sample(random)))
-    draws = 60_000 if full else 20_000
+    draws = 60_000 if full else 10_000
     drawn = Counter(draw() for _ in range(draws))
     assert set(drawn) <= valid
     expected = draws / len(valid)

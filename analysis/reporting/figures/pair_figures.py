@@ -107,16 +107,22 @@ def heat_figure(accuracy: pd.DataFrame, measure: str, choices: pd.DataFrame | No
             known = rows_of_prompt(choices, prompt).set_index("paradigm")["individual"].to_dict()
             shares = wide.index.get_level_values("paradigm").map(known).astype("float64")
             wide.insert(place, f"{PEOPLE}{asked(prompt)}", shares)
+    figure = share_map(wide.droplevel("phenomenon"))
+    before = list(wide.index.get_level_values("phenomenon"))
+    for y in (y for y in range(1, len(before)) if before[y] != before[y - 1]):
+        figure.axes[0].axhline(y - 0.5, color="white", linewidth=3)
+    return figure
+
+
+def share_map(wide: pd.DataFrame) -> "Figure":
+    """Return a map of shares of pairs won, 0 to 1, in percent: a row for each name of the index, and the columns named above."""
     cells = wide.to_numpy(dtype="float64") * 100
     with style():
         figure, axes = blank(1.2 + 0.27 * len(wide) + 0.012 * max(map(len, wide.columns)), _width(len(wide.columns)))
         shown = axes.imshow(cells, cmap="cividis", vmin=0, vmax=100, aspect="auto")
         _cells(axes, cells, "{:.0f}", lambda value: value < 55)
-        axes.set_yticks(range(len(wide)), [wrapped(name, 30) for _, name in wide.index], fontsize=9)
+        axes.set_yticks(range(len(wide)), [wrapped(str(name), 30) for name in wide.index], fontsize=9)
         _columns(axes, list(wide.columns))
-        before = list(wide.index.get_level_values("phenomenon"))
-        for y in (y for y in range(1, len(before)) if before[y] != before[y - 1]):
-            axes.axhline(y - 0.5, color="white", linewidth=3)
         bar = figure.colorbar(shown, ax=axes, orientation="horizontal", shrink=0.7, aspect=30, ticks=[0, 50, 100])
         bar.set_label("pairs won (%), chance is 50", fontsize=10)
         bar.outline.set_visible(False)

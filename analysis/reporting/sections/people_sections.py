@@ -4,6 +4,8 @@ from functools import partial
 
 import pandas as pd
 
+from gardenpath.study.list_coverage import covered
+
 from ...ledger import ALL
 from ...measuring.ratings_and_times import RATED
 from ...measuring.reliability import poor
@@ -28,6 +30,11 @@ def run(page: Page) -> Section:
         sources = ", ".join(sorted(sessions["source"].unique()))
         sentences.append(f"{participation.participation(ledger, people, sessions)} Sessions came from: {sources}.")
         exhibits += page.table("sessions", "Sessions by version: counts of rows.", _sessions(sessions))
+    coverage = page.get("coverage")
+    if len(coverage):
+        sentences.append(f"{covered(coverage)}.")
+        caption = "Items of lists short of the judgments that were planned."
+        exhibits += page.table("coverage", caption, coverage[coverage["judgments"] < coverage["planned"]])
     return Section("Participants and materials", page.people() if len(sessions) else (), sentences, exhibits)
 
 

@@ -1,6 +1,7 @@
 """Language models on minimal pairs: beside people's ratings, by themselves, and against each other."""
 
 from collections.abc import Mapping
+from typing import Any
 
 import pandas as pd
 
@@ -228,4 +229,20 @@ def layout_noise(model: str, measures: Mapping[str, Mapping[str, float]]) -> lis
         f"{model}, {measure}: scores moved by up to {noise['nats']:.1e} nats in another batch; "
         f"{noise['verdicts_within']} of {noise['verdicts']} verdicts lie within that"
         for measure, noise in measures.items()
+    ]
+
+
+def stages(model: str, facts: Mapping[str, Any]) -> list[str]:
+    """Return what was computed exactly of pairs in two stages, and how many verdicts may be wrong, as evaluate_in_stages found."""
+    if "note" in facts:
+        return [f"{model}, two stages: {facts['note']}"]
+    sentences = [
+        f"{model}, two stages: {facts['exact']} of {facts['pairs']} pairs are computed exactly, {facts['open']} of them since "
+        "bfloat16 leaves them open"
+    ]
+    return sentences + [
+        f"{model}, {measure}: differences move by {facts['noise'][measure]:.2g} nats (s.d.) in bfloat16, and under "
+        f"{facts['within'][measure]:.2g} are open; of {facts['checked']} decided verdicts {wrong} are wrong, of the others "
+        f"at most {percent(facts['wrong_at_most'][measure])} (95%)"
+        for measure, wrong in facts["wrong"].items()
     ]

@@ -105,12 +105,16 @@ def reserve(
     with _locked(folder):
         reservations = _read(folder)
         earlier = [one for one in reservations if one.participant == participant]
-        name = choose(sorted(named), _filled(folder, reservations, now), None, [one.version for one in earlier])
-        assert name is not None, "without a quota there is always a version"
-        slots = [one.slot + 1 for one in reservations if one.version == name]
+        slots = {file.name: _open_slot(folder, file, reservations, earlier, now, first_slot) for file in files}
+        names = sorted(name for name, slot in slots.items() if slot is not None)
+        name = choose(names, _filled(folder, reservations, now), None, [one.version for one in earlier])
+        if name is None or (slot := slots[name]) is None:
+            raise ValueError(
+                f"every list is taken or shows what {participant} has judged already; expected somebody else"
+            )
         session = open_session(
             named[name],
-            max(slots, default=first_slot),
+            slot,
             id=f"s-{secrets.token_hex(8)}",
             participant=participant,
             started=now.isoformat(timespec="milliseconds"),
@@ -154,12 +158,39 @@ def _revision(reservations: Sequence[Reservation], file: VersionFile) -> int:
     return ran.index(file.sha256) + 1 if file.sha256 in ran else len(ran) + 1
 
 
+def _open_slot(
+    folder: Path,
+    file: VersionFile,
+    reservations: Sequence[Reservation],
+    earlier: Sequence[Reservation],
+    now: datetime,
+    first: int,
+) -> int | None:
+    """Return the slot that comes next in a version, or of its next list for who had `earlier` ones; None where all are taken."""
+    ours = [one for one in reservations if one.version == file.name]
+    used = [one.slot for one in ours]
+    if not file.version.lists:
+        return file.version.open_slot((), used, first=first)
+    held = [one.slot for one in ours if one.version_sha256 == file.sha256 and _holds(folder, one, now)]
+    shown = {file.sha256: file, **(read_files(folder) if earlier else {})}
+    had = [shown[one.version_sha256].version for one in earlier]
+    known = frozenset[str]().union(
+        *(version.shown_of(version.order(one.slot)) for version, one in zip(had, earlier, strict=True))
+    )
+    return file.version.open_slot(held, used, known, first)
+
+
+def _holds(folder: Path, reservation: Reservation, now: datetime) -> bool:
+    """Whether a session keeps its place: it is finished, or runs."""
+    return reservation.finished is not None or (not reservation.left and _seen(folder, reservation) > now - LEASE)
+
+
 def _filled(folder: Path, reservations: Sequence[Reservation], now: datetime) -> dict[str, Filled]:
     filled: dict[str, Filled] = {}
     for reservation in reservations:
         before = filled.get(reservation.version, Filled())
         completed = reservation.finished is not None
-        live = not completed and not reservation.left and _seen(folder, reservation) > now - LEASE
+        live = not completed and _holds(folder, reservation, now)
         filled[reservation.version] = replace(
             before,
             completed=before.completed + completed,

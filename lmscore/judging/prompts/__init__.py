@@ -1,0 +1,1 @@
+"""The templates that come along, a file a language."""

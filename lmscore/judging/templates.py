@@ -1,0 +1,220 @@
+"""Templates of prompts: read from TOML or from the files of Ide et al., checked, and filled with sentences."""
+
+import json
+import re
+import tomllib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from importlib.resources import files
+from pathlib import Path
+from typing import Literal
+
+import jinja2
+import jinja2.meta
+from jinja2.sandbox import SandboxedEnvironment
+
+from gardenpath import study
+
+SENTENCE, PAIR = ("sentence",), ("a", "b")
+# What a template of each type is filled with, and how many labels it has: none, two, or one for each point of a scale.
+TYPES = {"single": SENTENCE, "comparative": PAIR, "ab": PAIR, "yes_no": SENTENCE, "choose": PAIR, "rate": SENTENCE}
+LABELLED = ("ab", "yes_no", "choose", "rate")
+BEGIN, END = "\x02", "\x03"  # around what is filled in, while parts are told apart
+
+# A sentence is filled in and never evaluated; templates of others see nothing but the sentences.
+_ENVIRONMENT = SandboxedEnvironment(undefined=jinja2.StrictUndefined, keep_trailing_newline=True, autoescape=False)
+
+
+@dataclass(frozen=True)
+class Template:
+    """A prompt of a type: what the system and the user say, in jinja2, and the labels that may answer it.
+
+    `language` and `id` name it. The first label accepts the sentence, or names the first of two; those of a scale go from its low
+    to its high end. `space` stands between system and user where they are one text, and before a label; `answer`
+    after a prompt of a model without turns. `chat`: it is for models with turns alone, or for those without, or (None) for both.
+    """
+
+    type: Literal["single", "comparative", "ab", "yes_no", "choose", "rate"]
+    id: str
+    user: str
+    system: str = ""
+    labels: tuple[str, ...] = ()
+    source: str = ""
+    language: str = ""
+    space: str = ""
+    answer: str = ""
+    chat: bool | None = None
+
+    def __post_init__(self) -> None:
+        expected = TYPES[self.type]
+        try:
+            used = jinja2.meta.find_undeclared_variables(_ENVIRONMENT.parse(f"{self.system}\n{self.user}"))
+        except jinja2.TemplateSyntaxError as error:
+            raise ValueError(
+                f"template {self.type} {self.id}: {error.message}; expected a template of jinja2"
+            ) from error
+        if used != {*expected}:
+            fields = " and ".join(f"{{{{ {name} }}}}" for name in expected)
+            raise ValueError(
+                f"template {self.type} {self.id}: uses {', '.join(sorted(used)) or 'no variable'}; expected {fields}"
+            )
+        count = len(self.labels)
+        if (self.type in LABELLED and count < 2) or (self.type in ("ab", "yes_no", "choose") and count > 2):
+            raise ValueError(
+                f"template {self.type} {self.id}: has {count} labels; expected two, or of rate one for each point of its scale"
+            )
+        if len(set(self.labels)) < count or not all(label.strip() for label in self.labels):
+            raise ValueError(
+                f"template {self.type} {self.id}: labels are {', '.join(self.labels)}; expected different ones"
+            )
+        if self.type == "rate" and not all(label.isdigit() for label in self.labels):
+            raise ValueError(f"template rate {self.id}: labels are {', '.join(self.labels)}; expected numbers")
+
+    @cached_property
+    def _compiled(self) -> tuple[jinja2.Template, jinja2.Template]:
+        return _ENVIRONMENT.from_string(self.system), _ENVIRONMENT.from_string(self.user)
+
+    def fill(self, *sentences: str) -> tuple[str, str]:
+        """Return what the system and the user say of the sentences."""
+        values = dict(zip(TYPES[self.type], sentences, strict=True))
+        system, user = self._compiled
+        return system.render(values), user.render(values)
+
+    def parts(self, *sentences: str) -> list[str]:
+        """Return what the user says, in pieces: the template's own and the sentences by turns."""
+        _, whole = self.fill(*(f"{BEGIN}{sentence}{END}" for sentence in sentences))
+        return [part for part in re.split(f"[{BEGIN}{END}]", whole) if part]
+
+
+@dataclass(frozen=True)
+class TemplateFile:
+    """A file of templates; language, space and answer hold for each that does not say otherwise."""
+
+    language: str
+    templates: tuple[Template, ...]
+    space: str = " "
+    answer: str = ""
+
+
+def shipped() -> list[str]:
+    """Return the languages that there are templates in."""
+    folder = files("gardenpath.lmscore.judging.prompts")
+    return sorted(entry.name.removesuffix(".toml") for entry in folder.iterdir() if entry.name.endswith(".toml"))
+
+
+def read_templates(*paths: str | Path) -> tuple[Template, ...]:
+    """Return the templates of files or folders, or without any those that come along.
+
+    A file is TOML as in docs/judging.md, or one of Ide et al. (github.com/Yusuke196/llm-acceptability): a text with
+    `{sentence}` whose name says `single` or `compar`, or JSON with system_prompt and user_template whose name says `ab` or
+    `yn`. Those have no licence, so you bring your own copy. Raises `study.DataError` with every fault of a file.
+
+    >>> sorted({(one.language, one.type) for one in read_templates() if one.language == "nl"})
+    [('nl', 'choose'), ('nl', 'rate')]
+    """
+    found: list[Template] = []
+    if not paths:
+        for language in shipped():
+            name = f"{language}.toml"
+            text = (files("gardenpath.lmscore.judging.prompts") / name).read_text("utf-8")
+            found += _from_toml(text, name)
+    for path in map(Path, paths):
+        inside = sorted(p for p in path.rglob("*") if p.suffix in READERS) if path.is_dir() else [path]
+        for file in inside:
+            if file.suffix not in READERS:
+                raise ValueError(f"{file}: not a file of templates; expected .toml, or .json or .txt of Ide et al.")
+            read = READERS[file.suffix]
+            found += read(study.files.read_text(file), str(file))
+    if not found:
+        raise ValueError(
+            f"{', '.join(map(str, paths))}: no template in it; expected .toml, or .json or .txt of Ide et al."
+        )
+    seen: set[tuple[object, ...]] = set()
+    for one in found:
+        key = (one.language, one.type, one.id, one.chat)
+        if key in seen:
+            raise ValueError(
+                f"template {one.type} {one.id} ({one.language}) is there twice; expected another id for each of a type"
+            )
+        seen.add(key)
+    return tuple(found)
+
+
+def _from_toml(text: str, where: str) -> list[Template]:
+    try:
+        table = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise study.DataError([f"{where}: {error}; expected TOML"]) from error
+    whole = study.config.structure(TemplateFile, table, where=where)
+    common = {name: getattr(whole, name) for name in ("language", "space", "answer")}
+    stated = table["templates"]
+    return [
+        replace(one, **{name: value for name, value in common.items() if name not in given})
+        for one, given in zip(whole.templates, stated, strict=True)
+    ]
+
+
+_NAMES = re.compile(
+    r"(?P<set>blimp|climp)_(?P<type>single|compar|ab|yn)(?P<en>-en)?(?P<chat>-chat)?_(?P<id>\w+)\.(?:json|txt)$"
+)
+_FIELDS = {"sentence": "sentence", "sentence_a": "a", "sentence_b": "b"}
+_COMPARED = {"sentence": "a", "other_sentence": "b"}
+_RELEASED = {"single": "single", "compar": "comparative", "ab": "ab", "yn": "yes_no"}
+
+
+def _released(text: str, where: str) -> list[Template]:
+    """Return the template of one file of Ide et al."""
+    name = _NAMES.search(where)
+    if name is None:
+        raise ValueError(
+            f"{where}: its name does not say what it is; expected one such as template_blimp_ab-chat_1.json"
+        )
+    kind, chinese = name["type"], name["set"] == "climp"
+    prompted = kind in ("ab", "yn")
+    try:
+        said = json.loads(text) if prompted else {"system_prompt": "", "user_template": text}
+        system, user = said["system_prompt"], said["user_template"]
+    except (ValueError, KeyError, TypeError) as error:
+        raise ValueError(f"{where}: {error}; expected a JSON object with system_prompt and user_template") from error
+    yes_no = ("是", "否") if chinese and not name["en"] else ("Yes", "No")
+    return [
+        Template(
+            type=_RELEASED[kind],  # type: ignore[arg-type]
+            id=f"{name['id']}-en" if name["en"] else name["id"],
+            system=_as_jinja(system, {}, where),
+            user=_as_jinja(user, _COMPARED if kind == "compar" else _FIELDS, where),
+            labels={"ab": ("A", "B"), "yn": yes_no}.get(kind, ()),
+            source="doi 10.18653/v1/2025.naacl-long.380, the authors' file",
+            language="zh" if chinese else "en",
+            space="" if chinese else " ",
+            chat=bool(name["chat"]) if prompted else None,
+        )
+    ]
+
+
+def _as_jinja(text: str, names: dict[str, str], where: str) -> str:
+    """Return a template of Python's `format` as one of jinja2."""
+
+    def field(found: re.Match[str]) -> str:
+        if found[1] not in names:
+            raise ValueError(f"{where}: {found[0]} is not known; expected {', '.join(f'{{{name}}}' for name in names)}")
+        return f"{{{{ {names[found[1]]} }}}}"
+
+    return re.sub(r"\{(\w*)\}", field, text)
+
+
+READERS = {".toml": _from_toml, ".json": _released, ".txt": _released}
+
+
+def in_language(templates: Iterable[Template], language: str) -> list[Template]:
+    """Return the templates of a language, a BCP 47 tag of which the first part counts."""
+    return [one for one in templates if one.language.split("-")[0] == language.split("-")[0]]
+
+
+def described(templates: Sequence[Template]) -> list[dict[str, object]]:
+    """Return what a sidecar records of templates: all they say."""
+    return [
+        {name: value for name, value in vars(one).items() if value not in ("", (), None) and not name.startswith("_")}
+        for one in templates
+    ]

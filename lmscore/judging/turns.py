@@ -1,0 +1,116 @@
+"""A system's and a user's words as a model is told them: by its chat template, or as one text where it has none."""
+
+import re
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from ..models.interface import Model
+from ..tokens.continuations import prompted
+
+DATE = "26 Jul 2024"  # that of Llama 3's template where it is told none: the same prompt on every day
+THINKING = {"enable_thinking": False, "thinking": False}
+
+
+@dataclass(frozen=True)
+class Turns:
+    """How a model is spoken to. `facts` are for the sidecar: whether it has turns, and what its template does not allow.
+
+    `space` stands between system and user where they are one text.
+    """
+
+    model: Model
+    chat: bool
+    facts: dict[str, object] = field(default_factory=dict)
+
+    @cached_property
+    def _tokenizer(self) -> Any:
+        return prompted(self.model).tokenizer
+
+    @cached_property
+    def special(self) -> "re.Pattern[str]":
+        """What a text may not hold: tokens by which a template tells who speaks."""
+        added = [str(token) for token in self._tokenizer.added_tokens_decoder.values() if _speaks(token)]
+        names = {*added, *self._tokenizer.all_special_tokens}
+        return re.compile("|".join(map(re.escape, sorted(names, key=len, reverse=True))) or r"(?!)")
+
+    def check(self, text: str) -> None:
+        """Raise `ValueError` where a text holds a special token, which in a template would end its writer's turn."""
+        if self.chat and (found := self.special.search(text)):
+            raise ValueError(
+                f"the text holds {found[0]!r}, a special token of {self.model.name}; expected a text without: reword it, or do "
+                "without the chat template (--no-chat)"
+            )
+
+    def prompt(self, system: str, user: str, *, space: str = " ", answer: str = "") -> str:
+        """Return the prompt up to where the answer begins; `answer` follows it where a model has no turns."""
+        whole = f"{system}{space}{user}" if system else user
+        if not self.chat:
+            return whole + answer
+        if system and self._has_system_role:
+            return self._render([{"role": "system", "content": system}, {"role": "user", "content": user}])
+        return self._render([{"role": "user", "content": whole}])
+
+    def lead(self, label: str) -> str:
+        """Return the space, if any, that the template writes between the end of a prompt and an answer such as `label`."""
+        if not self.chat:
+            return ""
+        user = [{"role": "user", "content": "A user."}]
+        try:
+            before = self._render(user)
+            after = self._render([*user, {"role": "assistant", "content": label}], answered=True)
+        except Exception:  # a template that knows no answers
+            return ""
+        lead = after[len(before) :].partition(label)[0] if after.startswith(before) else ""
+        return lead if lead.isspace() else ""
+
+    @cached_property
+    def _has_system_role(self) -> bool:
+        """Whether the template takes what the system says, tried once: some raise, some leave it out."""
+        mark = "A system that speaks."
+        said = [{"role": "system", "content": mark}, {"role": "user", "content": "A user."}]
+        try:
+            has = mark in self._render(said)
+        except Exception:  # whatever a template raises by itself
+            has = False
+        self.facts["system_role"] = "its own" if has else "none: the system's words open the user's turn"
+        return has
+
+    def _render(self, messages: list[dict[str, str]], *, answered: bool = False) -> str:
+        """Return the messages in the model's template, as text: what it holds of special tokens is read as such later."""
+        text: str = self._tokenizer.apply_chat_template(
+            messages,
+            tokenize=False,
+            add_generation_prompt=not answered,
+            date_string=DATE,
+            strftime_now=lambda form: DATE,
+            **THINKING,
+        )
+        return text
+
+
+def turns(model: Model, chat: bool | None = None) -> Turns:
+    """Return how a model is spoken to: by its chat template if it has one, or as `chat` says.
+
+    Raises `ValueError` for a model that takes no prompt, and where there is no template to speak by.
+    """
+    template: str | dict[str, str] | None = getattr(prompted(model).tokenizer, "chat_template", None)
+    if chat and not template:
+        raise ValueError(f"model {model.name}: has no chat template; expected an instruction model, or none of --chat")
+    by_turns = bool(template) if chat is None else chat
+    facts: dict[str, object] = {"chat_template": by_turns}
+    if template and by_turns:
+        facts["date"] = DATE
+        text = template if isinstance(template, str) else " ".join(map(str, template.values()))
+        switches = [name for name in THINKING if re.search(rf"\b{name}\b", text)]
+        if switches:
+            facts["thinking"] = "off"
+        elif "<think>" in text:
+            facts["thinking"] = "cannot be turned off"
+    return Turns(model, by_turns, facts)
+
+
+def _speaks(token: Any) -> bool:
+    """Whether an added token is one that a text has no business with: special, or in the form of a tag."""
+    text = str(token)
+    return bool(token.special) or (text[:1] in "<[" and text[-1:] in ">]" and len(text) > 2)

@@ -1,0 +1,96 @@
+"""Which fast paths hold for a model, remembered: probing takes longer than scoring a few hundred sentences."""
+
+import hashlib
+import importlib.metadata
+import inspect
+import json
+from collections.abc import Callable, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from gardenpath import study
+
+Verdict = Mapping[str, Any]
+OURS = Path(__file__).parents[1]
+
+
+def remembered(model: Any, folder: Path | None, probe: Callable[[], Verdict]) -> Verdict:
+    """Return what `probe` finds of a loaded model, from `folder` where it was found of such a model before.
+
+    A model whose weights are not all in memory is probed each time: what moves them about is none of its properties. Without
+    a folder nothing is remembered.
+    """
+    if folder is None or _is_offloaded(model.network):
+        return probe()
+    facts = decisive(model)
+    text = json.dumps(facts, indent=1, sort_keys=True, default=str)
+    path = folder / "verdicts" / f"{hashlib.sha256(text.encode()).hexdigest()[:32]}.json"
+    try:
+        known: dict[str, Any] = json.loads(path.read_text("utf-8"))
+        if known["facts"] == json.loads(text):
+            return dict(known["verdict"])
+    except (OSError, ValueError, KeyError, TypeError):
+        pass
+    verdict = probe()
+    study.files.write_text(path, json.dumps({"verdict": verdict, "facts": json.loads(text)}, indent=1))
+    return verdict
+
+
+def decisive(model: Any) -> dict[str, object]:
+    """Return what decides whether a fast path gives a model's numbers; its weights do not."""
+    import torch
+
+    network = model.network
+    configuration = {k: v for k, v in network.config.to_dict().items() if k not in ("_name_or_path", "_commit_hash")}
+    return {
+        "kind": type(model).__name__,
+        "architecture": type(network).__name__,
+        "configuration": configuration,
+        "versions": {name: importlib.metadata.version(name) for name in ("torch", "transformers")},
+        "dtype": model.dtype,
+        "device": model.device,
+        "processor": _processor(torch, str(model.device)),
+        "attention": getattr(network.config, "_attn_implementation", None),
+        "quantization": str(getattr(model, "quantization", None)),
+        "adapters": {k: str(v) for k, v in (getattr(network, "peft_config", None) or {}).items()},
+        "device_map": getattr(network, "hf_device_map", None),
+        "vocabulary": len(model.encoder.vocabulary.begins),
+        "prefix": model.encoder.prefix,
+        "window": model.encoder.window,
+        "code": {"lmscore": our_code(), "network": _code(type(network))},
+    }
+
+
+def _processor(torch: Any, device: str) -> str:
+    """Return the name of the card, or which instructions of the processor are used."""
+    return str(
+        torch.cuda.get_device_name(device) if device.startswith("cuda") else torch.backends.cpu.get_cpu_capability()
+    )
+
+
+def _is_offloaded(network: Any) -> bool:
+    """Whether some weights wait on a disk, or beside another device, until a layer needs them."""
+    places = set((getattr(network, "hf_device_map", None) or {}).values())
+    return "disk" in places or (len(places) > 1 and "cpu" in places) or any(p.is_meta for p in network.parameters())
+
+
+@cache
+def our_code() -> str:
+    """Return a hash of this package's code: what it decides of a model may change with it."""
+    return hash_of_code(OURS)
+
+
+def hash_of_code(folder: Path) -> str:
+    """Return a hash of the Python files of a folder and those below it."""
+    digest = hashlib.sha256()
+    for path in sorted(folder.rglob("*.py")):
+        digest.update(str(path.relative_to(folder)).encode() + b"\0" + path.read_bytes() + b"\0")
+    return digest.hexdigest()
+
+
+def _code(network: type) -> str | None:
+    """Return a hash of the code that came with a model, if it is not of transformers."""
+    if network.__module__.startswith("transformers."):
+        return None
+    return hash_of_code(Path(inspect.getfile(network)).parent)
