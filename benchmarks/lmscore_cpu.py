@@ -3,11 +3,12 @@
     python benchmarks/lmscore_cpu.py [--blimp ../shared/data/blimp] [--pairs 1000] [--paradigm adjunct_island]
 
 GPT-2-small's shape with seeded random weights; its tokenizer is a byte-level BPE of 50,257 entries trained on BLiMP and
-seeded syllables. Two stages are `evaluate_in_stages` with bfloat16 first, beside float32 alone. Pseudo-log-likelihoods (within words from left to right) are those of RoBERTa-base's shape over the same
-tokenizer, beside minicons at several batch sizes. Each system runs in a process of its own, warmed up on eight sentences;
-loading is outside the clock, tokenizing inside. Pairs come in random order; sorted by paradigm they have less padding
-where a system does not sort. Memory is the peak above what is held when loaded and warm. The others are those of the extra
-`benchmark`; one that is absent is left out. CPU-seconds of a busy machine vary by 10 to 20 %.
+seeded syllables. Two stages are `evaluate_in_stages` with bfloat16 first, beside float32 alone. Pseudo-log-likelihoods (within
+words from left to right) are those of RoBERTa-base's shape over the same tokenizer, beside minicons at several batch sizes.
+Each system runs in a process of its own, warmed up on eight sentences; loading is outside the clock, tokenizing inside. Pairs
+come in random order; sorted by paradigm they have less padding where a system does not sort. Memory is the peak above what is
+held when loaded and warm. The others are those of the extra `benchmark`; one that is absent is left out. CPU-seconds of a busy
+machine vary by 10 to 20 %.
 
 Then the commands themselves, each run in a process of its own: `score` and `evaluate` of sentences for the first time and
 with all in the cache, the memory of `score` over a million words, and two answers after a long prompt beside one.

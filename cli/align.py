@@ -98,7 +98,7 @@ def command(
     TABLES is a folder with readings, sessions and words, or with word_means and words; SCORES a folder with surprisal. Whom and
     what `analyse` leaves out of such tables under [analysis.exclude] is left out here too (responses and items are read). A word
     read without a score, or in another form than was scored, is an error that names it. Where SCORES has sentence_scores and
-    `analyse` has written rating_scores, the two are correlated too.
+    `analyse` has written rating_scores, the two are correlated too, and alone where nothing was read word by word.
 
     First comes a test that reading times stand beside the right words: the next word, not yet seen, must add nothing.
     Where it fails, the exit code is 1 and no models are fitted.
@@ -144,21 +144,24 @@ def _print(results: Mapping[str, "pd.DataFrame"], simulated: "surprisal.Truth") 
     from gardenpath.analysis.reporting.wording import minimal_pairs, surprisal
     from gardenpath.study import DataError
 
-    models = results["alignment_models"]
-    withheld = models["note"].str.contains("self-test failed").fillna(False).astype(bool)
-    sentences = [
-        *surprisal.alignment_test(results["alignment_test"], results["lag_profile"]),
-        *surprisal.slopes(models[~withheld]),
-        *surprisal.costs(results["surprisal_effects"]),
-        *surprisal.recovered(results["surprisal_effects"], simulated),
-        *surprisal.gains(results["delta_log_likelihood"]),
-        *surprisal.gain_comparisons(results["delta_comparisons"]),
-    ]
+    sentences, misaligned = [], False
+    if "alignment_models" in results:
+        models = results["alignment_models"]
+        withheld = models["note"].str.contains("self-test failed").fillna(False).astype(bool)
+        misaligned = bool(withheld.any())
+        sentences += [
+            *surprisal.alignment_test(results["alignment_test"], results["lag_profile"]),
+            *surprisal.slopes(models[~withheld]),
+            *surprisal.costs(results["surprisal_effects"]),
+            *surprisal.recovered(results["surprisal_effects"], simulated),
+            *surprisal.gains(results["delta_log_likelihood"]),
+            *surprisal.gain_comparisons(results["delta_comparisons"]),
+        ]
     if "rating_correlations" in results:
         sentences += minimal_pairs.rating_correlations(results["rating_correlations"])
     for sentence in sentences:
         click.echo(sentence)
-    if withheld.any():
+    if misaligned:
         raise DataError(
             f"{surprisal.MISALIGNED}, so they were not modelled; once you know why, correct the tables, or go on with "
             "--despite-failure"

@@ -50,7 +50,7 @@ def command(
     if len(paths) == 1 and paths[0].suffix == ".toml":
         plan = study.load(paths[0])
         paths, language = plan.paths(), language or plan.language
-    read, unreadable = stimuli.examine(*paths, format=format_, language=language or "en")
+    read, unreadable = stimuli.examine(*paths, format=format_, language=language)
     findings = [*unreadable, *stimuli.check(read, rules=rules)]
     summaries = summary(read, findings)
     if as_json:

@@ -87,6 +87,7 @@ def align(tables: Mapping[str, pd.DataFrame], options: AlignOptions | None = Non
     `tables` are readings, sessions and words of `collect`, and surprisal of `score`. In place of readings and sessions there may be
     word_means: their models have random effects of items (texts) alone, and aligned_means stands in place of aligned. With
     sentence_scores of `score` and rating_scores of `analyse` (and its noise_ceilings), ratings are correlated with scores too.
+    Where nothing was read word by word, that is all there is.
     With responses and items (demographics, replacements) of `collect`, whoever and whatever `analyse` leaves out is left out here.
 
     The tables, by name: aligned, alignment_test, lag_profile, collinearity, alignment_models, surprisal_effects, heldout,
@@ -117,6 +118,10 @@ def align(tables: Mapping[str, pd.DataFrame], options: AlignOptions | None = Non
     """
     options = options or AlignOptions()
     settings, lags, engine = options.settings, options.lags, options.settings.engine
+    correlated = _correlated(tables, settings.rated, options.seed)
+    if correlated and "readings" in tables and not tables["readings"]["role"].isin(RATED).any():
+        log.warning("table readings: no word of a target or filler trial; scores are held against ratings alone")
+        return correlated
     aligned, ledger = align_words(tables, options)
     tested = alignment_test(aligned, engine=engine)
     withheld = {} if options.despite_failure else stopped(tested)
@@ -140,7 +145,7 @@ def align(tables: Mapping[str, pd.DataFrame], options: AlignOptions | None = Non
         **(curves(aligned, lags=lags, withheld=withheld) if settings.gam else {}),
         "surprisal_effects": surprisal_effects(aligned, fitted["alignment_models"], engine=engine),
         **_predicted(aligned, withheld, lags=lags, by=options.folds_by, folds=options.folds, seed=options.seed),
-        **_correlated(tables, settings.rated, options.seed),
+        **correlated,
         "alignment_exclusions": ledger.table("alignment_exclusions"),
     }
 

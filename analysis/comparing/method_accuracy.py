@@ -121,7 +121,7 @@ def method_length_bias(judgments: pd.DataFrame) -> pd.DataFrame:
     judgments = judgments.assign(longer=judgments["tokens_grammatical"] - judgments["tokens_ungrammatical"])
     by = [*ASKED, "template"]
     rows = [
-        {**dict(zip(by, place, strict=True)), **leaning(judged, judged["longer"])}
+        {**dict(zip(by, place, strict=True)), "r": float("nan"), **leaning(judged, judged["longer"])}
         for place, judged in judgments.groupby(by, sort=False)
     ]
     table = pd.DataFrame(rows, columns=TABLES["method_length_bias"].names)

@@ -19,7 +19,7 @@ def unimodality(rating_counts: pd.DataFrame, *, seed: int = 1, draws: int = DRAW
     or farther, (hits + 1) / (draws + 1). Hartigan's dip test, made for continuous values, rejects every sample on a scale of few
     points. The points are the ratings that occur under a prompt, and those between them where all are whole numbers. Ratings count
     as independent, though people and sentences have several each. In simulations up to 5 % of samples of one mode had p < .05,
-    up to 10 % where several points in a row are equally frequent. A prompt of more than 11 points, as of a slider, has no rows.
+    up to 11 % where several points in a row are equally frequent. A prompt of more than 11 points, as of a slider, has no rows.
 
     >>> rows = [("rating", "npi", "p", "grammatical", point, n) for point, n in ((1, 40), (2, 5), (3, 3), (4, 6), (5, 46))]
     >>> counts = pd.DataFrame(rows, columns=["prompt", "phenomenon", "paradigm", "condition", "rating", "n"])

@@ -3,6 +3,7 @@
 import logging
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
@@ -68,6 +69,7 @@ FORMATS: tuple[Format, ...] = (
     pcibex,
     turktools,
 )
+UNKNOWN = "und"  # the language of items of which nobody has said it
 PICKLE = re.compile(rb"\x80[\x02-\x05]|[(](?:dp|lp)\d+\n|[]}]q")
 
 
@@ -130,11 +132,12 @@ def _text(path: str | Path) -> str:
 
 
 def examine(
-    *paths: "str | Path | pd.DataFrame", format: str | None = None, language: str = "en"
+    *paths: "str | Path | pd.DataFrame", format: str | None = None, language: str | None = None
 ) -> tuple[Materials, list[Finding]]:
     """Return what can be read of the files, and a finding for everything that cannot.
 
-    `language` is that of items of which their file states none.
+    `language` is that of items of which their file states none; where it is not given, they are English in our own formats, and of
+    other corpora unknown ('und').
 
     >>> from importlib.resources import files
     >>> from gardenpath import stimuli
@@ -153,12 +156,14 @@ def examine(
         together.paradigms |= rows.paradigms
         together.findings += rows.findings
         together.faulty |= rows.faulty
-    materials = assemble(together, language)
+    if language:
+        together.rows = [replace(row, language="") if row.language == UNKNOWN else row for row in together.rows]
+    materials = assemble(together, language or "en")
     return materials, sorted(together.findings, key=lambda f: (f.file, f.line))
 
 
 def read(
-    *paths: "str | Path | pd.DataFrame", format: str | None = None, language: str = "en", skip_bad: bool = False
+    *paths: "str | Path | pd.DataFrame", format: str | None = None, language: str | None = None, skip_bad: bool = False
 ) -> Materials:
     """Return the materials of one or more files, or tables in memory; the format is recognised from the content unless named.
 

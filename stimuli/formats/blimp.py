@@ -23,8 +23,8 @@ LANGUAGE = "en"
 
 
 def recognises(text: str) -> bool:
-    """Whether the first line is a JSON object with BLiMP's sentence fields."""
-    return {"sentence_good", "UID"} <= set(first_record(text))
+    """Whether the first line is a JSON object with BLiMP's fields; other corpora have some of them, and are read as any pairs."""
+    return {"sentence_good", "UID", "linguistics_term"} <= set(first_record(text))
 
 
 def read(text: str, file: str) -> Rows:

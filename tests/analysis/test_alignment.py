@@ -6,10 +6,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from gardenpath.analysis import AlignOptions, align, collinearity
+from gardenpath.analysis import AlignOptions, align, collinearity, rating_scores
 from gardenpath.analysis.aligning.alignment import align_words, alignment_models, surprisal_effects
 from gardenpath.lmscore import scores_from
 from gardenpath.study import AnalysisSection, DataError, ExcludeSection, check
+
+from .conftest import sentence_scores
 
 Tables = dict[str, pd.DataFrame]
 GIVEN = ("readings", "sessions", "surprisal", "words")
@@ -391,3 +393,14 @@ def test_align_leaves_out_whom_and_what_analyse_does(tables: Tables, found: Tabl
     pd.testing.assert_frame_equal(ours.reset_index(drop=True), ours_of[kept].reset_index(drop=True))
     with pytest.raises(DataError, match=r"table responses is missing"):
         align_words({name: given[name] for name in GIVEN}, AlignOptions(settings=stated))
+
+
+def test_where_nothing_was_read_word_by_word_scores_are_held_against_ratings_alone(tables: Tables) -> None:
+    scores = sentence_scores(tables["items"][["item", "condition"]].assign(
+        model="m", protocol="p", tokens=9, unknown=0, windows=1, lp=np.random.default_rng(4).normal(-30, 3, len(tables["items"]))
+    ))  # fmt: skip
+    given = {name: tables[name] for name in GIVEN} | {"readings": tables["readings"].head(0), "sentence_scores": scores}
+    rated = given | {"rating_scores": rating_scores(tables["responses"], tables["items"])}
+    assert list(align(rated)) == ["rating_correlations"]
+    with pytest.raises(DataError, match="nothing to align"):
+        align(given)

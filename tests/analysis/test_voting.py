@@ -322,3 +322,11 @@ def test_all_tables_of_judgments_are_there_where_they_can_be(judgments: pd.DataF
     }  # fmt: skip
     alone = judged(judgments[judgments["method"] == "lp"], Beside())
     assert {*alone} == {"method_accuracies", "method_length_bias"}
+
+
+def test_members_of_equal_length_throughout_have_no_leaning() -> None:
+    rows = [("m", "lp", "none", k < 2, 4, 4) for k in range(4)]
+    names = ["model", "method", "template", "correct", "tokens_grammatical", "tokens_ungrammatical"]
+    table = method_length_bias(pd.DataFrame(rows, columns=names).assign(tie=False))
+    assert table["r"].isna().all()
+    assert table["n"].tolist() == [4]

@@ -5,7 +5,7 @@ import random
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
-from gardenpath import experiment, stimuli, study
+from gardenpath import analysis, experiment, stimuli, study
 
 NOUNS = ("dog", "cat", "goat", "bird", "horse", "fox")
 PHENOMENA = {"agreement": ("in_pp", "in_clause"), "islands": ("wh", "adjunct"), "npi": ("ever", "any")}
@@ -64,6 +64,12 @@ remove_outliers = false
 """
 
 
+# The pairs themselves, in many small lists.
+CHOOSING = STUDY.replace('show = "centred"\nask = ["rating"]', 'show = "with_task"\nask = ["choice"]').replace(
+    "versions = 2", 'trial = "pair"\nitems = 6\nlists = { items = 3, readers = 2 }'
+)
+
+
 def write(path: Path, rows: Iterable[Sequence[object]], separator: str = ",") -> None:
     """Write a table."""
     with path.open("w", encoding="utf-8", newline="") as file:
@@ -112,8 +118,7 @@ def blimp_nl(folder: Path) -> None:
 def blimp(folder: Path) -> None:
     """With people's choices, and what another program says of a model at three sizes of its training data."""
     pairs(folder)
-    choosing = STUDY.replace('show = "centred"\nask = ["rating"]', 'show = "with_task"\nask = ["choice"]')
-    take(folder, choosing.replace("versions = 2", 'lists = { items = 4, readers = 2 }\ntrial = "pair"'), "A", "B")
+    take(folder, CHOOSING, "A")
     chance, shown = random.Random(1), stimuli.read(folder / "ITEMS").items
     runs = {"lstm-1M": 1, "lstm-2M": 2, "lstm-4M": 4, "lstm": 83}
     for name, size in runs.items():
@@ -127,7 +132,12 @@ def blimp(folder: Path) -> None:
 
 
 def ide(folder: Path) -> None:
+    """With people's choices, as BLiMP's are."""
     pairs(folder)
+    take(folder, CHOOSING, "A")
+    results = analysis.analyse(experiment.collect(folder / "A"))
+    for table in ("choice_agreement", "rating_scores"):
+        study.write(results[table], table, folder / "R", command="")
 
 
 def multiblimp(folder: Path) -> None:

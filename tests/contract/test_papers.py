@@ -23,7 +23,7 @@ ROWS = {  # of each paper: where, result, by
 }
 MODELS = {"M": "ngram:corpus.txt:3", "N": "ngram:corpus.txt:1"}
 NETWORK = {"M": "gpt2", "N": "gpt2"}  # a folder of that name: a small network, where an n-gram model will not do
-NEEDS_NETWORK = ("--unigrams", "--protocol")
+NEEDS_NETWORK = ("--unigrams", "--protocol", " judge ")
 NOT_RUN = {
     "gardenpath serve STUDY": "waits for participants; tests/experiment/test_serve.py",
     "gardenpath evaluate ITEMS --model M --quantization 4bit -o R": "needs bitsandbytes and its graphics card",
@@ -66,7 +66,7 @@ def run(line: str, folder: Path) -> str:
     if "--model gpt2" in line and not (folder / "gpt2").exists():
         from ..lmscore.conftest import gpt2
 
-        gpt2(folder / "gpt2")
+        gpt2(folder / "gpt2", window=512)
     done = run_here(line if " -o " not in line and " design " not in line else f"{line} --force", folder)
     return f"{line}: exit code {done.code}, {done.said[-300:]}" if done.code else ""
 
@@ -74,9 +74,9 @@ def run(line: str, folder: Path) -> str:
 def faults(folder: Path, rows: list[list[str]]) -> Iterator[str]:
     """Run the commands of each row, and say what of it is not there afterwards."""
     for where, _, by in rows:
+        for path in (path for table in named(by) if commands(by) for path in files(folder, table)):
+            path.unlink()
         for line in commands(by):
-            for path in (path for table in named(by) for path in files(folder, table)):
-                path.unlink()
             yield run(line, folder)
         written = {table: read(folder, table) for table in named(by)}
         yield from (f"{where}: no rows of {table}" for table, rows_of in written.items() if not len(rows_of))

@@ -1,5 +1,6 @@
 """Materials are read from each format with every fault named by file and line, and written back the same."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -221,3 +222,19 @@ def test_factors_that_are_misread_are_said_in_three_lines(
         stimuli.read(write(tmp_path, HEADER.replace("sentence", "sentence,factors") + "".join(rows)))
     assert len(caught.value.faults) <= 3
     assert all(part in str(caught.value) for part in said if everywhere or "79" not in part)
+
+
+def test_a_corpus_with_some_of_blimps_fields_is_read_as_pairs_in_the_language_of_its_study(tmp_path: Path) -> None:
+    record = {
+        "sentence_good": "Die Hunde schlafen.",
+        "sentence_bad": "Die Hunde schläft.",
+        "UID": "kongruenz",
+        "pair_id": 1,
+    }
+    (tmp_path / "x.jsonl").write_text(json.dumps(record | {"phenomenon": "Kongruenz", "source": "hand"}) + "\n")
+    alone, stated = (stimuli.read(tmp_path / "x.jsonl", language=tag).items[0] for tag in (None, "de"))
+    assert (alone.id, alone.language, alone.extra["source"]) == ("kongruenz-1", "und", "hand")
+    assert stated.language == "de"
+    ours = "paradigm,phenomenon,item,condition,sentence\np,p,i,grammatical,A dog.\np,p,i,ungrammatical,Dog a.\n"
+    (tmp_path / "ours.csv").write_text(ours)
+    assert stimuli.read(tmp_path / "ours.csv").items[0].language == "en"

@@ -190,6 +190,7 @@ def test_a_pickle_is_refused_before_it_is_read_with_a_way_to_convert_it(tmp_path
 
 def test_two_formats_that_both_claim_a_file_are_named(tmp_path: Path) -> None:
     record = {"sentence_good": "A.", "sentence_bad": "B.", "UID": "u", "phenomenon": "p", "paradigm": "q", "pair_id": 1}
+    record["linguistics_term"] = "p"
     (tmp_path / "x.jsonl").write_text(json.dumps(record) + "\n")
     with pytest.raises(study.DataError, match="this may be blimp or sling; name the format"):
         stimuli.read(tmp_path / "x.jsonl")

@@ -61,8 +61,9 @@ def _score_figures(page: Page, table: pd.DataFrame) -> list[Exhibit]:
         subject = f"{model} ({protocol}), {measure}{labels.asked(prompt)}"
         caption = (
             f"{subject}: mean rating of each sentence against its score, and the difference within each pair, with the "
-            f"least-squares line and its 95% band. Beside r stands the ceiling, {raters.CEILING}."
+            "least-squares line and its 95% band."
         )
+        caption += f" Beside r stands the ceiling, {raters.CEILING}." if of == "z" else ""
         source = "rating_correlations" if len(table) else "rating_scores"
         draw = partial(score_figures.score_figure, rows, ratings, measure, table, prompt, of)
         exhibits += page.figure(source, f"ratings-{number}{ending}", caption, draw, rows, aside=number > 0)
@@ -92,18 +93,18 @@ def pairs(page: Page) -> Section:
     exhibits += page.table("accuracy_bins", "Accuracy by confidence, length and perplexity.", bins, aside=True)
     exhibits += page.table("length_bias", "Leaning to shorter or longer members.", bias, aside=True)
     caption = "Accuracy at the levels of a grouping; differences are of means over paradigms, to the first level."
-    exhibits += page.table("group_accuracies", caption, aside=True)
+    exhibits += _folded(page, "group_accuracies", caption)
     caption = "Accuracy by training tokens: what a doubling brings. Tokens needed are an extrapolation of the line."
-    exhibits += page.table("learning_curves", caption, aside=True)
+    exhibits += _folded(page, "learning_curves", caption)
     exhibits += page.table(
         "usable_phenomena", "Phenomena that tell models from people, and why others do not.", aside=True
     )
     caption = f"Two groups of items, with z-tests for two proportions, which {minimal_pairs.INDEPENDENT}."
-    exhibits += page.table("proportion_tests", caption, aside=True)
+    exhibits += _folded(page, "proportion_tests", caption)
     caption = "Accuracy in two groups of items of each paradigm; the dashed line is the mean difference."
     draw = partial(pair_figures.difference_figure, page.get("group_differences"))
     exhibits += page.figure("group_differences", "group-differences", caption, draw)
-    exhibits += page.table("group_differences", "Two groups of items, paradigm by paradigm.", aside=True)
+    exhibits += _folded(page, "group_differences", "Two groups of items, paradigm by paradigm.")
     head, others = (minimal_pairs.accuracies(table[(table["measure"] == first) == main]) for main in (True, False))
     sentences = [*head, *others, *minimal_pairs.accuracy_by_confidence(bins[bins["measure"] == first])]
     sentences += minimal_pairs.group_accuracies(page.get("group_accuracies"))
@@ -203,12 +204,19 @@ def languages(page: Page) -> Section:
     draw = partial(language_figures.frequency_figure, curves, residuals, first)
     exhibits += page.figure("frequency_curves", "language-frequency", caption, draw)
     for name, caption in OVER_LANGUAGES.items():
-        exhibits += page.table(name, caption, aside=True)
+        exhibits += _folded(page, name, caption)
     head = wording.means(means)
     sentences = [*head, *wording.wins(page.get("language_wins")), *wording.frequencies(curves, residuals)]
     sentences += wording.regressions(page.get("delta_regressions"))
     badges = page.badges_of_first("language_accuracies")
     return Section("Language models over languages", badges, sentences, exhibits, first=leading(sentences, len(head)))
+
+
+def _folded(page: Page, name: str, caption: str) -> list[Exhibit]:
+    """Return a table that opens on demand; what is the same in all its rows stands in the caption, since tables are narrow."""
+    rows, once = constant_apart(page.get(name), *MODEL, "measure", "factor", "group_a", "group_b")
+    first, stop, rest = caption.partition(".")
+    return page.table(name, f"{first}{once}{stop}{rest}", rows, aside=True)
 
 
 def _main(table: pd.DataFrame) -> str:
