@@ -101,7 +101,8 @@ def evaluate_in_stages(
             f"All pairs, {whole}, are computed exactly: on {SAMPLE} of them the coarse model took {rough_s / exact_s:.2f} of the "
             f"exact one's time and left {share:.0%} open, so that it saves nothing here."
         )
-        return finished(values(model, items, progress), {**facts, "exact": whole, "note": note})
+        rest = values(model, {*items} - {*both}, progress)
+        return finished(exact | rest, {**facts, "exact": whole, "note": note})
     rough |= values(coarse, {*items} - {*both}, progress)
     still_open = {*_open(rough, items, noise)} - {*both}
     decided = [name for name in items if name not in still_open and name not in both]
