@@ -380,18 +380,18 @@ def materials(folder: Path, blimp: Path, pairs: int, seed: int) -> Path:
     path = folder / f"pairs-{pairs}.csv"
     with path.open("w", encoding="utf-8", newline="") as stream:
         lines = csv.writer(stream)
-        lines.writerow(["paradigm", "item", "condition", "sentence"])
+        lines.writerow(["paradigm", "phenomenon", "item", "condition", "sentence"])
         for number, text in enumerate(sample(blimp, pairs, seed)):
-            lines.writerow(["blimp", f"i{number // 2}", ("grammatical", "ungrammatical")[number % 2], text])
+            lines.writerow(["blimp", "blimp", f"i{number // 2}", ("grammatical", "ungrammatical")[number % 2], text])
     return path
 
 
 def command(line: str, held: float = 0.0) -> tuple[float, float, set[str]]:
     """Run a command in a process of its own; return CPU-seconds, the peak of memory (MB) and what large packages it imported."""
     code = (
-        "import contextlib, json, resource, sys, time\n"
+        "import json, resource, sys, time\n"
         "from gardenpath.cli.main import main\n"
-        "with contextlib.suppress(SystemExit):\n    main()\n"
+        "try:\n    main()\nexcept SystemExit as end:\n    assert not end.code, end.code\n"
         "large = [name for name in ('torch', 'transformers') if name in sys.modules]\n"
         "peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024\n"
         "print(json.dumps([time.process_time(), peak, large]))"
