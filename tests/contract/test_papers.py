@@ -23,10 +23,12 @@ ROWS = {  # of each paper: where, result, by
 }
 MODELS = {"M": "ngram:corpus.txt:3", "N": "ngram:corpus.txt:1"}
 NETWORK = {"M": "gpt2", "N": "gpt2"}  # a folder of that name: a small network, where an n-gram model will not do
-NEEDS_NETWORK = ("--unigrams", "--protocol")
+NEEDS_NETWORK = ("--unigrams", "--protocol", " judge ")
 NOT_RUN = {
     "gardenpath serve STUDY": "waits for participants; tests/experiment/test_serve.py",
     "gardenpath evaluate ITEMS --model M --quantization 4bit -o R": "needs bitsandbytes and its graphics card",
+    "gardenpath judge ITEMS --model M --method choose_generated -o R": "needs a chat model; tests/lmscore/test_judging.py",
+    "gardenpath judge ITEMS --model M --method rate_generated -o R": "needs a chat model; tests/lmscore/test_judging.py",
 }
 NONE = pd.Series(dtype=object)
 WITHOUT_RESULT = {"new", "simulate", "lab", "links", "forget", "backup", "prolific", "export", "report", "demo"}
@@ -66,7 +68,7 @@ def run(line: str, folder: Path) -> str:
     if "--model gpt2" in line and not (folder / "gpt2").exists():
         from ..lmscore.conftest import gpt2
 
-        gpt2(folder / "gpt2")
+        gpt2(folder / "gpt2", window=512)
     done = run_here(line if " -o " not in line and " design " not in line else f"{line} --force", folder)
     return f"{line}: exit code {done.code}, {done.said[-300:]}" if done.code else ""
 
