@@ -27,8 +27,6 @@ NEEDS_NETWORK = ("--unigrams", "--protocol", " judge ")
 NOT_RUN = {
     "gardenpath serve STUDY": "waits for participants; tests/experiment/test_serve.py",
     "gardenpath evaluate ITEMS --model M --quantization 4bit -o R": "needs bitsandbytes and its graphics card",
-    "gardenpath judge ITEMS --model M --method choose_generated -o R": "needs a chat model; tests/lmscore/test_judging.py",
-    "gardenpath judge ITEMS --model M --method rate_generated -o R": "needs a chat model; tests/lmscore/test_judging.py",
 }
 NONE = pd.Series(dtype=object)
 WITHOUT_RESULT = {"new", "simulate", "lab", "links", "forget", "backup", "prolific", "export", "report", "demo"}
