@@ -17,7 +17,7 @@ from .measuring.binary_answers import binary_answers
 from .measuring.ratings_and_times import condition_means, marked, rating_scores, reading_curves, region_times
 from .measuring.reliability import choice_agreement, noise_ceilings, rating_counts, reliabilities
 from .measuring.unimodality import unimodality
-from .modelling.factorial import factorial_models, regions_named
+from .modelling.factorial import POPULATION, POPULATIONS, factorial_models, regions_named
 from .modelling.grammaticality import Measured, entering, families, paradigm_models, phenomenon_models
 from .modelling.ordinal import ordinal_factorial_models, ordinal_models
 from .modelling.random_effects import chosen_models
@@ -95,6 +95,8 @@ def analyse(
     times = timed(readings)
     others = _other_regions(readings, items, tables.get("words"), settings.models, timed)
     answers = binary_answers(responses, scores, items, conditions)
+    if with_models(settings.exclude):
+        scores, answers = (_with_population(frame, sessions) for frame in (scores, answers))
     entered = entering(scores, times, items, settings.covariates)
     measured = pd.concat([times, *others], ignore_index=True)
     return {
@@ -124,6 +126,18 @@ def analyse(
             covariates=settings.covariates,
         ),
     }
+
+
+def _with_population(frame: pd.DataFrame, sessions: pd.DataFrame) -> pd.DataFrame:
+    """Return trials with who answered, people or a language model."""
+    if POPULATION in frame:
+        raise DataError(
+            f"factor {POPULATION!r} has the name of the column that tells people from language models; give it another one"
+        )
+    models = set(sessions.loc[sessions["source"] == "model", "session"])
+    people, model = POPULATIONS
+    said = [model if session in models else people for session in frame["session"]]
+    return frame.assign(**{POPULATION: pd.array(said, dtype="string")})
 
 
 def _require_conditions(models: Sequence[ModelSection], conditions: pd.DataFrame | None) -> None:

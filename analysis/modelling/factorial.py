@@ -40,6 +40,7 @@ ABSENT = {  # what has no rows, of a response
     CHOSEN: "no sentence of these paradigms was chosen from a pair",
 }
 Levels = Mapping[str, pd.DataFrame]  # of a paradigm: the level of each factor by condition
+POPULATION, POPULATIONS = "population", ["people", "model"]  # who answered: a column where both did
 
 
 @dataclass(frozen=True)
@@ -107,6 +108,9 @@ def factorial_models(
     and, in place of z, whether sentences were accepted on a scale of two points (`yes`), by the same factors, the minimal pairs
     of a phenomenon together, slopes of interactions left out; and which of a pair was chosen (`chosen`), by the factors whose
     levels both members share, or an intercept alone, whose test is against one half.
+
+    Where people and language models took part, `population` is a factor for declared models, the one that varies between
+    participants.
 
     A factor's contrasts are `repeated` unless declared (Schad et al. 2020, doi 10.1016/j.jml.2019.104038): a coefficient is a
     level minus the level before it, in the order in which the materials state the levels; of a two-level factor the difference
@@ -268,7 +272,10 @@ def _means(planned: Sequence[_Planned], study: _Study) -> list[pd.DataFrame]:
         rows, response = _rows(plan, study), plan.formula.response
         if rows.empty:
             continue
-        orders = {factor: _order(factor, plan.paradigms, study.levels) for factor in plan.contrasts}
+        orders = {
+            factor: POPULATIONS if factor == POPULATION else _order(factor, plan.paradigms, study.levels)
+            for factor in plan.contrasts
+        }
         means = cell_means(rows, response, orders)
         exponents = np.exp(means[["mean_value", "ci_low", "ci_high"]]) if response == "log_rt" else np.nan
         means[["ms", "ms_low", "ms_high"]] = exponents
@@ -333,13 +340,15 @@ def _declared(models: Sequence[ModelSection], study: _Study, policy: str) -> Ite
             continue
         factors = dict.fromkeys(str(name) for by in levels.values() for name in by if name in formula.names)
         having = [p for p in (model.paradigms or levels) if p in levels and {*factors} <= {*levels[p]}]
-        if stated := sorted({*model.contrasts, *model.reference} - {*factors}):
+        of_people = [POPULATION] if POPULATION in formula.names and POPULATION in study.rows(formula.response) else []
+        if stated := sorted({*model.contrasts, *model.reference} - {*factors, *of_people}):
             there = ", ".join(sorted(factors)) or "none"
             faults.append(
                 f"analysis.models, {model.name!r}: contrasts of {stated[0]!r}, no factor of its formula; there are {there}"
             )
             continue
         contrasts = {name: _coding(name, model.contrasts, having, levels) for name in factors}
+        contrasts |= {name: (model.contrasts.get(name, "repeated"), POPULATIONS) for name in of_people}
         for name, reference in model.reference.items():
             coding, order = contrasts[name]
             if reference in order:

@@ -322,3 +322,30 @@ def test_a_minimal_pair_is_left_to_the_models_of_grammaticality() -> None:
         columns=["paradigm", "condition", "factor", "level"],
     )
     assert factorial_models(scores, times, pair)["factorial_models"].empty
+
+
+def test_population_is_a_factor_between_participants() -> None:
+    """In a balanced design the coefficients are differences of the cells' means."""
+    random = np.random.default_rng(3)
+    rows = [
+        (f"P{p}", f"i{i}", "ab"[(p + i) % 2], i, "model" if p % 4 > 1 else "people", random.normal())
+        for p in range(16)
+        for i in range(8)
+    ]
+    scores = pd.DataFrame(rows, columns=["participant", "item", "condition", "trial", "population", "z"])
+    scores["z"] += (scores["population"] == "model") * 0.5 + (scores["condition"] == "b") * 0.8
+    scores = scores.assign(role="target", paradigm="ever", prompt="rating", rating=4.0)
+    levels = [("ever", "a", "npi", "any"), ("ever", "b", "npi", "ever")]
+    conditions = pd.DataFrame(levels, columns=["paradigm", "condition", "factor", "level"])
+    declared = ModelSection("both", "z ~ population*npi + (1|participant)")
+    times = pd.DataFrame(columns=["region", "paradigm"])
+    made = factorial_models(scores, times, conditions, models=[declared])
+    found = made["factorial_models"].set_index("term")["estimate"]
+    cell = scores.groupby(["population", "condition"])["z"].mean()
+    people, model = (cell[who, "b"] - cell[who, "a"] for who in ("people", "model"))
+    assert found["population_model_people"] == pytest.approx(cell["model"].mean() - cell["people"].mean(), abs=1e-6)
+    assert found["npi_ever_any"] == pytest.approx((people + model) / 2, abs=1e-6)
+    assert found["population_model_people:npi_ever_any"] == pytest.approx(model - people, abs=1e-6)
+    assert set(made["factorial_means"]["factors"]) == {"npi x population"}
+    with pytest.raises(DataError, match="'population' is no column"):
+        factorial_models(scores.drop(columns="population"), times, conditions, models=[declared])
