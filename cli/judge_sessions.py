@@ -15,9 +15,9 @@ from . import options
 from .score import Scoring
 
 if TYPE_CHECKING:
+    from gardenpath.experiment import VersionFile
     from gardenpath.experiment.transcripts import Sitting
     from gardenpath.lmscore import Model
-    from gardenpath.study import Study
 
 STARTED = "2000-01-01T00:00:00.000+00:00"  # a model has no time of day
 LOW_MASS = 0.5
@@ -159,12 +159,12 @@ def take_part(scoring: Scoring, models: Sequence[str], taking: Taking) -> None:
             notes.append({**loaded.describe(), "called": called})
     write_transcripts(texts, scoring.out / "sessions.jsonl")
     scoring.write(pd.DataFrame(rows), "model_answers", {"models": notes, **vars(taking)}, taking.seed)
-    _tell(pd.DataFrame(rows), plan)
+    _tell(pd.DataFrame(rows), versions)
     options.talk(f"next:  gardenpath collect {sessions} -o {scoring.out / 'tables'}")
 
 
 def _sat(
-    model: "Model", called: str, prefix: str, versions: Sequence[Any], taking: Taking, batch_tokens: int | None
+    model: "Model", called: str, prefix: str, versions: "Sequence[VersionFile]", taking: Taking, batch_tokens: int | None
 ) -> "tuple[list[Sitting], list[dict[str, object]]]":
     """Return the sessions of a model, taken side by side, and a row for each answer."""
     from gardenpath.experiment.sessions import open_session
@@ -231,7 +231,7 @@ def _sat(
     return sat, rows
 
 
-def _tell(rows: Any, plan: "Study") -> None:
+def _tell(rows: Any, versions: "Sequence[VersionFile]") -> None:
     for called, part in rows.groupby("model", sort=False):
         mass, cut = part["mass"].mean(), int((part["cut"] > 0).sum())
         counted = f"{options.count(part['session'].nunique(), 'session')}, {options.count(len(part), 'answer')}"
@@ -244,7 +244,7 @@ def _tell(rows: Any, plan: "Study") -> None:
             options.talk(
                 f"{called}: before {options.count(cut, 'answer')} the first trials did not fit its window and were cut"
             )
-    if plan.procedure.target.show is not None:
+    if any(screen.kind == "words" for file in versions for step in file.script.trials for screen in step.screens):
         options.talk("readings are not simulated: a model takes no time")
 
 

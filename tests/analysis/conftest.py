@@ -29,10 +29,13 @@ PHENOMENA = {
 SENTENCE = "the old {noun} of the garden {verb} every single morning"
 
 
+PLAIN = ("lp", "mean_lp", "pen_lp")  # measures that need nothing but the sentence
+
+
 def sentence_scores(sentences: pd.DataFrame) -> pd.DataFrame:
-    """Return the table of these sentences, with lp in the columns of measures that they do not have and cannot leave empty."""
+    """Return the table of these sentences, with lp in the columns of measures that need nothing else and that they do not have."""
     measures = [MEASURES[name] for name in IN_SCORES if name not in sentences]
-    filled = sentences.assign(**{one.name: None if one.may_be_empty else sentences["lp"] for one in measures})
+    filled = sentences.assign(**{one.name: sentences["lp"] if one.name in PLAIN else None for one in measures})
     return check(filled.reindex(columns=TABLES["sentence_scores"].names), "sentence_scores")
 
 

@@ -11,9 +11,8 @@ from gardenpath.analysis.reporting.wording.minimal_pairs import model_comparison
 from gardenpath.analysis.reporting.wording.surprisal import gain_comparisons, gains
 from gardenpath.cli.main import cli
 from gardenpath.study import read, write
-from gardenpath.study.measures import IN_SCORES, MEASURES
 
-from .conftest import sentence_scores
+from .conftest import PLAIN, sentence_scores
 
 Tables = dict[str, pd.DataFrame]
 
@@ -50,7 +49,7 @@ def test_align_tells_what_each_model_adds_and_how_it_fares_with_ratings(folder: 
         assert part in told.stdout
     assert len(read(folder / "results", "delta_comparisons")) == 1
     found = read(folder / "results", "rating_correlations")
-    assert set(found["measure"]) == {name for name in IN_SCORES if not MEASURES[name].may_be_empty}
+    assert set(found["measure"]) == {*PLAIN}
     assert run("align", folder / "tables", folder / "scores", "-o", folder / "results").exception is not None
     again = run("align", folder / "tables", folder / "scores", "-o", folder / "again", "--no-slopes", "--folds", 2)
     assert "mean ratings" not in again.stdout  # nothing from analyse is there
