@@ -156,6 +156,7 @@ def examine(
         together.paradigms |= rows.paradigms
         together.findings += rows.findings
         together.faulty |= rows.faulty
+        del text, rows  # what is kept of them stands in `together`
     if language:
         together.rows = [replace(row, language="") if row.language == UNKNOWN else row for row in together.rows]
     materials = assemble(together, language or "en")

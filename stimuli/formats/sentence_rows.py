@@ -97,8 +97,9 @@ def assemble(rows: Rows, language: str = "en") -> Materials:
         if row.waivers:
             paradigms[row.paradigm] = _waive(paradigms[row.paradigm], row, rows)
         items.setdefault(row.item, {})[row.condition] = row
-    built = [_item(members, paradigms, rows, language) for members in items.values()]
     places = {(i, c): row.place for i, members in items.items() for c, row in members.items()}
+    rows.rows = []  # an item takes the place of its rows, so that large materials are not there twice
+    built = [_item(items.pop(name), paradigms, rows, language) for name in [*items]]
     whole = tuple(item for item in built if item)
     used = {item.paradigm for item in whole}
     return Materials(tuple(p for p in paradigms.values() if p.id in used), whole, places)
