@@ -164,7 +164,12 @@ def take_part(scoring: Scoring, models: Sequence[str], taking: Taking) -> None:
 
 
 def _sat(
-    model: "Model", called: str, prefix: str, versions: "Sequence[VersionFile]", taking: Taking, batch_tokens: int | None
+    model: "Model",
+    called: str,
+    prefix: str,
+    versions: "Sequence[VersionFile]",
+    taking: Taking,
+    batch_tokens: int | None,
 ) -> "tuple[list[Sitting], list[dict[str, object]]]":
     """Return the sessions of a model, taken side by side, and a row for each answer."""
     from gardenpath.experiment.sessions import open_session
