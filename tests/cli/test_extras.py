@@ -17,8 +17,8 @@ def run_without(modules: list[str], folder: Path, *words: str) -> tuple[int, str
 @pytest.mark.parametrize(
     ("module", "extra", "words"),
     [
-        ("torch", "lm", ["score", "items.csv", "--model", "pocket", "-o", "scores"]),
-        ("transformers", "lm", ["evaluate", "items.csv", "--model", "pocket", "-o", "results"]),
+        ("torch", "lm", ["score", "items.csv", "--model", "pocket", "--no-cache", "-o", "scores"]),
+        ("transformers", "lm", ["evaluate", "items.csv", "--model", "pocket", "--no-cache", "-o", "results"]),
         ("starlette", "online", ["serve", "study.toml"]),
         ("uvicorn", "online", ["serve", "study.toml"]),
         ("starlette", "online", ["demo"]),

@@ -237,7 +237,7 @@ def test_every_kind_of_screen_is_run_in_a_window(folder: Path, screen: Screen) -
                 reader.press("f")
                 reader.await_change()
                 reader.send("j")
-                reader.do("sleep 0.7")  # the keys are alive again
+                reader.do("sleep 2")  # the keys are alive again, on a busy machine too
             reader.press(key)
         if part.screen.kind == "words" and part.screen.pace:
             reader.do("sleep 1.3")
