@@ -1,0 +1,1 @@
+"""Agreement pairs out of treebanks and tables of forms."""
