@@ -1,1 +1,1 @@
-"""Agreement pairs out of treebanks and tables of forms."""
+"""Minimal pairs from treebanks: trees of Universal Dependencies, forms of UniMorph, and what agrees with what."""
