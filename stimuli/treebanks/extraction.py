@@ -98,7 +98,7 @@ class _Language:
                 self._reject(name, edge, word.form, "", fault)
                 continue
             value = features.get(phenomenon.feature, frozenset())
-            for swap in inflector.swaps(word, features):
+            for swap in inflector.swaps(word, features, edge.particle if word is edge.head else ""):
                 made = pair(edge, word, swap, value, phenomenon.feature)
                 fault = swap.fault or self._pair_fault(made, phenomenon.feature)
                 if fault:

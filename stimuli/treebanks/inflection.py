@@ -4,11 +4,12 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from .candidates import AGREEING, OF_SUBJECT, THIRD
+from .candidates import AGREEING, FINITE, OF_SUBJECT, PARTICLE, THIRD
 from .trees import Features, Token
 
 VERBAL = frozenset(("VERB", "AUX"))
 TURKIC = frozenset(("tur", "aze", "crh"))  # written with a dotless i beside the dotted one
+PLAIN = {"Mood": frozenset(("Ind",)), "Voice": frozenset(("Act",))}
 NOTHING: frozenset[str] = frozenset()
 
 
@@ -46,6 +47,11 @@ def compatible(one: Features, other: Features, but: str = "") -> bool:
     return all(name == but or name not in other or not values.isdisjoint(other[name]) for name, values in one.items())
 
 
+def settled(features: Features) -> Features:
+    """Return the features of a word with what a finite one is where it does not say so: indicative and active."""
+    return {**PLAIN, **features} if FINITE in features.get("VerbForm", ()) else features
+
+
 @dataclass
 class Inflector:
     """Finds the other forms of words in the forms of a language, the same words once.
@@ -59,30 +65,29 @@ class Inflector:
     _found: dict[tuple[object, ...], list[Swap]] = field(default_factory=dict)
     _whole: dict[int, Features] = field(default_factory=dict)
 
-    def swaps(self, word: Token, features: Features) -> list[Swap]:
-        """Return the other forms of a word whose features are these (`transferred`), or one `Swap` with a fault."""
-        key = word.form, word.lemma, frozenset(features.items())
+    def swaps(self, word: Token, features: Features, particle: str = "") -> list[Swap]:
+        """Return the other forms of a word whose features are these (`transferred`), or one `Swap` with a fault.
+
+        `particle` is that of a separable verb, where it stands apart from it.
+        """
+        key = word.form, word.lemma, particle, frozenset(features.items())
         if key not in self._found:
-            self._found[key] = self._swaps(word, features)
+            self._found[key] = self._swaps(word, settled(features), particle)
         return self._found[key]
 
-    def _swaps(self, word: Token, features: Features) -> list[Swap]:
+    def _swaps(self, word: Token, features: Features, particle: str) -> list[Swap]:
         here = features.get(self.feature, NOTHING)
         if not here:
             return [Swap(fault="undefined")]
-        known = [e for e in self._verbal(self.forms.of_form(word.form)) if compatible(features, self._of(e))]
-        lemmas = {entry.lemma for entry in known}
+        lemmas = self._lemmas(word, features, particle)
         if not lemmas:
             return [Swap(fault="no-entry")]
-        if word.lemma in lemmas:
-            lemmas = {word.lemma}
         others = [
             entry
-            for lemma in sorted(lemmas)
-            for entry in self._verbal(self.forms.of_lemma(lemma))
+            for lemma, apart in lemmas
+            for entry in self._verbal(self.forms.of_lemma(lemma), apart)
             if compatible(features, self._of(entry), self.feature)
-            and self.feature in self._of(entry)
-            and here.isdisjoint(self._of(entry)[self.feature])
+            and here.isdisjoint(self._of(entry).get(self.feature, here))
         ]
         if not others:
             return [Swap(fault="no-form")]
@@ -94,6 +99,26 @@ class Inflector:
             if self._stated(entry, features) == most
         )
         return [self._swap(form, word, features, here) for form in forms]
+
+    def _lemmas(self, word: Token, features: Features, particle: str) -> list[tuple[str, bool]]:
+        """Return the lemmas whose entries may be other forms of a word, each with whether its particle stands apart.
+
+        The tree's own lemma comes before all others; of a verb without its particle also the lemma without it.
+        """
+        own = {word.lemma, word.lemma.replace("_", "")}
+        if particle:
+            base = word.lemma[len(particle) :].lstrip("_")
+            tried = [(lemma, True) for lemma in own] + [(base, False)]
+        else:
+            tried = [(lemma, False) for lemma in own]
+        entries = {apart: self._verbal(self.forms.of_form(word.form), apart) for _, apart in tried}
+        known = {
+            (entry.lemma, apart)
+            for apart in entries
+            for entry in entries[apart]
+            if compatible(features, self._of(entry))
+        }
+        return sorted(known.intersection(tried)) or sorted(known)
 
     def _swap(self, form: str, word: Token, features: Features, here: frozenset[str]) -> Swap:
         if form == word.form:
@@ -110,8 +135,8 @@ class Inflector:
         values = frozenset().union(*(reading[self.feature] for reading in readings))
         return Swap(form, values, "values-overlap" if values & here else "")
 
-    def _verbal(self, entries: Iterable[Entry]) -> list[Entry]:
-        return [entry for entry in entries if entry.upos in VERBAL]
+    def _verbal(self, entries: Iterable[Entry], apart: bool | None = None) -> list[Entry]:
+        return [e for e in entries if e.upos in VERBAL and apart in (None, PARTICLE in e.features)]
 
     def _stated(self, entry: Entry, features: Features) -> int:
         return sum(name in features and name in self._of(entry) for name in AGREEING if name != self.feature)
@@ -120,7 +145,7 @@ class Inflector:
         """Return the features of an entry with those that it has from its subjects, under one name."""
         known = self._whole.get(id(entry.features))
         if known is None:
-            known = {name.removeprefix(OF_SUBJECT): values for name, values in entry.features.items()}
+            known = settled({name.removeprefix(OF_SUBJECT): values for name, values in entry.features.items()})
             self._whole[id(entry.features)] = known
         return known
 
