@@ -24,8 +24,8 @@ class Edge:
     """A subject with its predicate, in a sentence of a treebank.
 
     `verb` is the finite word that agrees: the first finite auxiliary or copula, else the predicate's head, None where neither is
-    finite. `particle` is that of the head where it stands apart from it, else ''. `between` are the nouns, pronouns and names from the
-    first to the last of the three. `fault` is why it is no candidate, '' if it is one.
+    finite. `particle` is that of the head where it stands apart from it, else ''. `between` are the nouns, pronouns and names from
+    the first to the last of the three. `fault` is why it is no candidate, '' if it is one.
     """
 
     treebank: str
@@ -125,14 +125,18 @@ def additions(tree: Tree, found: Iterable[Edge]) -> dict[int, Features]:
 
     Features of subjects are under names of their own, so that agreement is measured without them.
     """
-    added: dict[int, dict[str, frozenset[str]]] = {particle.head: dict(APART) for particle in tree.tokens if is_apart(particle, tree)}
+    added: dict[int, dict[str, frozenset[str]]] = {
+        particle.head: dict(APART) for particle in tree.tokens if is_apart(particle, tree)
+    }
     for edge in found:
         if edge.fault in SUBJECT_IN_DOUBT:
             continue
         given = stated(edge.subject)
         for word in (edge.verb, edge.head):
             if word is not None and word.upos in PREDICATES:
-                taken = {OF_SUBJECT + name: given[name] for name in AGREEING if name in given and name not in word.features}
+                taken = {
+                    OF_SUBJECT + name: given[name] for name in AGREEING if name in given and name not in word.features
+                }
                 added[word.id] = added.get(word.id, {}) | taken
     return added
 

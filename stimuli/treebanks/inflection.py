@@ -166,6 +166,15 @@ def subject_values(subject: Token, feature: str, forms: Index) -> frozenset[str]
     return None if None in values else frozenset().union(*(value for value in values if value))
 
 
+def word_values(word: Token, feature: str, forms: Index) -> frozenset[str] | None:
+    """Return the values that an agreeing word may have by its form; None where an entry states none, which is any."""
+    readings = [
+        e for e in forms.of_form(word.form) if e.upos in VERBAL and compatible(word.features, e.features, feature)
+    ]
+    values = [entry.features.get(feature) for entry in readings] + [word.features.get(feature)]
+    return None if None in values else frozenset().union(*(value for value in values if value))
+
+
 def _value(upos: str, features: Mapping[str, frozenset[str]], feature: str) -> frozenset[str] | None:
     return features.get(feature, THIRD if feature == "Person" and upos == "NOUN" else None)
 

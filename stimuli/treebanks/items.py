@@ -80,7 +80,9 @@ def pair(edge: Edge, word: Token, swap: Swap, value: frozenset[str], feature: st
 
 def fused(word: Token, form: str) -> bool:
     """Whether a word of a multiword token cannot change by itself: the token is not its words side by side, or one is a clitic."""
-    return word.fused is not None and (not word.fused.whole or word.form.startswith(APOSTROPHES) or form.startswith(APOSTROPHES))
+    return word.fused is not None and (
+        not word.fused.whole or word.form.startswith(APOSTROPHES) or form.startswith(APOSTROPHES)
+    )
 
 
 def joined(values: frozenset[str]) -> str:
@@ -99,7 +101,8 @@ def item(pair: Pair, name: str, paradigm: str, tag: str, more: dict[str, str]) -
     regions = [
         tuple(
             sorted(
-                (Region(CRITICAL, start, stop), *(Region(CUE, *span) for span in spans)), key=lambda region: region.start
+                (Region(CRITICAL, start, stop), *(Region(CUE, *span) for span in spans)),
+                key=lambda region: region.start,
             )
         )
         for stop, spans in ((end, cues[:1]), (end + longer, cues[1:]))
@@ -133,5 +136,9 @@ def item(pair: Pair, name: str, paradigm: str, tag: str, more: dict[str, str]) -
 def _whole_word(text: str, start: int, end: int) -> tuple[int, int]:
     """Return a span widened to the letters around it up to the next spaces: words are what is read and scored."""
     before, after = LETTERS_BEFORE.search(text[:start]), LETTERS_AFTER.match(text, end)
-    letters = [n for n in (*range(before.start() if before else start, start), *range(end, after.end() if after else end)) if text[n].isalnum()]
+    letters = [
+        n
+        for n in (*range(before.start() if before else start, start), *range(end, after.end() if after else end))
+        if text[n].isalnum()
+    ]
     return min([start, *letters]), max([end, *(n + 1 for n in letters)])
