@@ -152,5 +152,5 @@ def test_one_bad_treebank_does_not_take_the_others_of_its_language(folder: Path)
     assert "28 pairs" in skipped.said
     assert any(
         "3 columns" in reason
-        for reason in json.loads((folder / "pairs" / "items.jsonl.meta.json").read_text())["left_out"].values()
+        for reason in json.loads((folder / "pairs" / "items.jsonl.meta.json").read_text())["not_taken"].values()
     )
