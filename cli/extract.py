@@ -1,7 +1,7 @@
 """gardenpath extract: agreement pairs out of treebanks and tables of forms."""
 
-import json
-from collections.abc import Iterable, Mapping
+import re
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,16 +10,18 @@ import click
 from . import options
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from gardenpath.stimuli.treebanks.extraction import Extraction
 
-SHARED_LICENCES = ("NC", "ND", "GPL")  # what does not go with other licences, or not with every use
+FILES = ("items.jsonl", "pool.jsonl")
+LAST = "conditions_by_language"
+TABLES = ("agreement", "rejected", LAST)
+STRICT = {"NC", "ND", "GPL", "LGPLLR", "GNU"}  # parts of licences that do not allow every use, or ask for the same one
+GROUPS = ("family", "resource")
 
 
-def phenomena() -> list[str]:
+def known() -> list[str]:
     """Return what can agree with a subject."""
-    from gardenpath.stimuli.treebanks.extraction import PHENOMENA
+    from gardenpath.stimuli.treebanks.phenomena import PHENOMENA
 
     return list(PHENOMENA)
 
@@ -39,12 +41,14 @@ def phenomena() -> list[str]:
     help="Folder of UniMorph's tables (nld, nld/nld ...); without it forms come from the trees alone.",
 )
 @click.option("--language", metavar="CODE", help="Language, as in nld or nl (ISO 639).")
-@click.option("--all", "every", is_flag=True, help="Every language that has a treebank; what is done is not done again.")
+@click.option(
+    "--all", "every", is_flag=True, help="Every language that has a treebank; what is done is not done again."
+)
 @click.option(
     "--phenomenon",
-    "chosen",
+    "phenomena",
     multiple=True,
-    type=options.OneOf(phenomena),
+    type=options.OneOf(known),
     help="What agrees: subject and verb (sv) or participle (sp); may be given several times.  [default: all]",
 )
 @click.option(
@@ -65,7 +69,11 @@ def phenomena() -> list[str]:
     help="Take only treebanks under this licence, such as 'CC BY-SA 4.0'; may be given several times.",
 )
 @click.option(
-    "--subjects", type=click.Choice(["all", "noun"]), default="all", show_default=True, help="Nouns and pronouns, or nouns."
+    "--subjects",
+    type=click.Choice(["all", "noun"]),
+    default="all",
+    show_default=True,
+    help="Nouns and pronouns, or nouns.",
 )
 @click.option("--passive", is_flag=True, help="Take subjects of passives (nsubj:pass) too.")
 @click.option("--english-past", is_flag=True, help="Take English verbs in the past too: was and were.")
@@ -89,19 +97,200 @@ def phenomena() -> list[str]:
     help="CSV of language, family and resource class, for the table of languages.",
 )
 @click.option("--seed", type=int, default=1, show_default=True, help="Draws pairs of each condition.")
-@click.option("--skip-bad", is_flag=True, help="Leave out a treebank that cannot be read, and name it; with --all always.")
+@click.option(
+    "--skip-bad", is_flag=True, help="Leave out a treebank that cannot be read, and name it; with --all always."
+)
 @options.out
 @options.force
-def command(
-    out: Path, language: str | None, every: bool, force: bool, languages: Path | None, **how: Any
-) -> None:
+def command(out: Path, language: str | None, every: bool, force: bool, languages: Path | None, **how: Any) -> None:
     """Make minimal pairs of agreement out of treebanks: items.jsonl, from sentences as their treebanks have them.
 
     Beside the pairs drawn, which are balanced, are all that there are (pool.jsonl) and the tables agreement (whether the
     language has it), conditions_by_language and rejected (every subject without a pair, and why). With --all each language has
     a folder, and language_counts says how many languages have a phenomenon.
     """
-    from gardenpath import study
-
     if every == (language is not None):
         raise click.UsageError("expected --language CODE or --all, one of the two")
+    if every:
+        return _all(out, languages, how)
+    from gardenpath import study
+
+    files = [out / name for name in (*FILES, *map("{}.csv".format, TABLES))]
+    study.files.refuse_overwrite(files, force)
+    with options.progress("files of trees", 1) as move:
+        done = _extracted(out, {**how, "language": language}, _groups(languages), move)
+    _say(done)
+    if not done.materials.items:
+        raise study.DataError(_nothing(done, out, how["minimum"]))
+    return None
+
+
+def _extracted(
+    folder: Path,
+    how: Mapping[str, Any],
+    groups: Mapping[str, Mapping[str, str]],
+    move: "Callable[[int, int], None] | None" = None,
+) -> "Extraction":
+    """Extract the pairs of a language and write them; the table by which a run is known to be whole comes last."""
+    from gardenpath import stimuli, study
+
+    done = stimuli.extract(**how, progress=move)
+    code = done.language
+    for column in GROUPS:
+        done.tables["conditions_by_language"][column] = groups.get(code, {}).get(column)
+    about: dict[str, Any] = {
+        "command": options.typed(),
+        "inputs": done.inputs,
+        "seed": how["seed"],
+        "notes": done.notes,
+    }
+    for name, materials in zip(FILES, (done.materials, done.pool), strict=True):
+        (folder / name).unlink(missing_ok=True)
+        if materials.items:
+            stimuli.write(materials, folder / name)
+            study.files.write_sidecar(folder / name, **about)
+    study.table_files.write_parts([{name: done.tables[name] for name in TABLES}], folder, **about)
+    return done
+
+
+def _nothing(done: "Extraction", folder: Path, minimum: int) -> str:
+    """Return why there are no pairs, and what to do."""
+    if done.pool.items:
+        most = int(done.tables["conditions_by_language"]["pool"].max())
+        return (
+            f"{folder}: no condition has {minimum} pairs, the largest {most}; take smaller ones with  --minimum {most}"
+        )
+    reasons = ", ".join(f"{count} {reason}" for reason, count in _reasons(done)[:3]) or "no subject in any tree"
+    return f"{folder}: no pair in {done.language}: {reasons}; {folder / 'rejected.csv'} has every subject"
+
+
+def _reasons(done: "Extraction") -> list[tuple[str, int]]:
+    counts = done.tables["rejected"]["reason"].value_counts(sort=True)
+    return [(str(reason), int(count)) for reason, count in counts.items()]
+
+
+def _say(done: "Extraction") -> None:
+    """Print the conditions, and say what was read, what was left out, and under which licences the pairs stand."""
+    for bank in done.notes["treebanks"]:
+        left = ", ".join(f"{count} {reason}" for reason, count in bank["left_out"].items())
+        options.talk(
+            f"{bank['treebank']} ({bank['licence'] or 'licence unknown'}): {options.count(bank['trees'], 'tree')}"
+            + (f"; left out {left}" if left else "")
+        )
+    for name, reason in done.notes["not_taken"].items():
+        options.talk(f"not taken: {name}: {reason}")
+    forms = done.notes["forms"]
+    found = ", ".join(
+        f"{count / max(forms['agreeing_words'], 1):.0%} in {name}" for name, count in forms["with_entries"].items()
+    )
+    options.talk(
+        f"forms: {', '.join(forms['files']) or 'no table of UniMorph'}; of {forms['agreeing_words']} agreeing words {found or 'none'}"
+    )
+    if forms["unknown_tags"]:
+        options.talk(
+            f"unknown tags of UniMorph: {', '.join(f'{tag} ({count})' for tag, count in forms['unknown_tags'].items())}"
+        )
+    if mixed := _restricted(bank["licence"] for bank in done.notes["treebanks"]):
+        options.talk(mixed)
+    table = done.tables["conditions_by_language"].drop(columns=["language", *GROUPS])
+    if len(table):
+        click.echo(options.aligned([[*table.columns], *table.astype(str).to_numpy().tolist()]))
+    rejected = ", ".join(f"{count} {reason}" for reason, count in _reasons(done))
+    options.talk(f"{len(done.pool.items)} pairs, {len(done.materials.items)} drawn; no pair: {rejected or 'none'}")
+
+
+def _restricted(licences: Iterable[str | None]) -> str | None:
+    """Return that pairs are under several licences, or one that does not allow every use, or an unknown one."""
+    named = sorted({licence or "unknown" for licence in licences})
+    careful = [name for name in named if name == "unknown" or set(re.split(r"[\W_]+", name)) & STRICT]
+    if len(named) == 1 and not careful:
+        return None
+    return (
+        f"licences of the sentences: {', '.join(named)}"
+        + (f"; look at {', '.join(careful)} before you share them" if careful else "")
+        + "; --licence takes one"
+    )
+
+
+def _groups(path: Path | None) -> dict[str, dict[str, str]]:
+    """Return family and resource class of each language that a table of the user's has."""
+    if path is None:
+        return {}
+    import pandas as pd
+
+    from gardenpath import study
+    from gardenpath.stimuli.treebanks.folders import language_code
+
+    table = pd.read_csv(path, dtype=str, keep_default_na=False)
+    if "language" not in table or not {*GROUPS} & {*table}:
+        raise study.DataError(
+            f"{path}: the columns are {', '.join(table)}; expected language with {' or '.join(GROUPS)}, or both"
+        )
+    return {
+        language_code(row["language"]): {column: row[column] for column in GROUPS if row.get(column)}
+        for row in table.to_dict("records")
+    }
+
+
+def _all(out: Path, languages: Path | None, how: dict[str, Any]) -> None:
+    """Extract the pairs of every language, each in a folder of its own, and count the languages that have a phenomenon."""
+    import pandas as pd
+
+    from gardenpath import stimuli, study
+    from gardenpath.stimuli.treebanks.folders import languages_of
+
+    groups = _groups(languages)
+    codes = languages_of(how["ud"], how["tables"])
+    failed, tables = [], []
+    with options.progress("languages", len(codes)) as move:
+        for number, code in enumerate(codes, start=1):
+            asked = {**how, "language": code, "skip_bad": True}
+            try:
+                if not _is_done(out / code, asked):
+                    done = _extracted(out / code, asked, groups)
+                    options.talk(f"{code}: {len(done.pool.items)} pairs, {len(done.materials.items)} drawn")
+                tables.append(study.read(out / code, LAST))
+            except (study.DataError, OSError) as error:
+                failed.append(f"{code}: {error}")
+                options.talk(f"left out: {failed[-1]}")
+            move(number, len(codes))
+    if not tables:
+        raise study.DataError(failed or f"{how['ud']}: no treebank of any language")
+    together = pd.concat(tables, ignore_index=True)
+    for column in GROUPS:
+        together[column] = [groups.get(code, {}).get(column) for code in together["language"]]
+    counts = stimuli.language_counts(together)
+    files = [out / code / f"{LAST}.csv" for code in codes if (out / code / f"{LAST}.csv").exists()]
+    for name, table in {LAST: together, "language_counts": counts}.items():
+        study.write(
+            table,
+            name,
+            out,
+            command=options.typed(),
+            seed=how["seed"],
+            notes={"failed": failed, "languages": len(files)},
+        )
+    click.echo(options.aligned([[*counts.columns], *counts.astype(str).to_numpy().tolist()]))
+    if failed:
+        raise study.DataError([f"{len(failed)} of {len(codes)} languages were left out", *failed])
+
+
+def _is_done(folder: Path, asked: Mapping[str, Any]) -> bool:
+    """Whether a folder holds the pairs of the same files, made in the same way by the same version."""
+    from gardenpath import study
+    from gardenpath.stimuli.treebanks.phenomena import ordered
+    from gardenpath.stimuli.treebanks.sources import sources
+
+    said = study.files.read_sidecar(folder / f"{LAST}.csv")
+    if not said:
+        return False
+    taken = sources(
+        asked["ud"], asked["unimorph"], language=asked["language"], licences=asked["licences"], own=asked["tables"]
+    )
+    now = {path.name: study.files.sha256(path) for path in taken.inputs}
+    given = {key: said["asked"][key] for key in said["asked"]}
+    return (said["inputs"], said["versions"]["gardenpath"]) == (now, study.files.versions()["gardenpath"]) and all(
+        given[key]
+        == (ordered(asked[key]) if key == "phenomena" else [*asked[key]] if key == "licences" else asked[key])
+        for key in given
+    )

@@ -9,6 +9,7 @@ import click
 
 COMMANDS = (
     "new",
+    "extract",
     "check",
     "convert",
     "design",

@@ -20,6 +20,7 @@ from .items import (
     Sentence,
 )
 from .orderings import Ordering
+from .treebanks.extraction import Extraction, extract, language_counts
 from .trials import Trial, Version
 
 __all__ = [
@@ -28,6 +29,7 @@ __all__ = [
     "RULES",
     "UNGRAMMATICAL",
     "Design",
+    "Extraction",
     "Finding",
     "Item",
     "Materials",
@@ -46,8 +48,10 @@ __all__ = [
     "design",
     "examine",
     "exposures",
+    "extract",
     "groups_of",
     "items_table",
+    "language_counts",
     "lists_of",
     "questions_of",
     "read",

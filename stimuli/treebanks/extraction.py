@@ -5,64 +5,64 @@ test whether the language has the agreement, and a draw that balances what makes
 """
 
 import itertools
+import logging
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gardenpath import study
 
 from ..checks import check
+from ..formats.multiblimp import tongue
 from ..items import Item, Materials, Paradigm
 from . import agreement
+from . import tables as tables_of
 from .balance import draw, weights
-from .candidates import Edge, contradicts, transferred
-from .inflection import Inflector, subject_values
-from .items import Pair, fused, item, joined, pair
-from .trees import Features
+from .candidates import PREDICATES, SUBJECTS, Edge, additions, edges
+from .forms import Forms
+from .items import Pair, item, joined
+from .language_pairs import LanguagePairs, Rejection
+from .phenomena import ordered
+from .sources import Sources, sources
+from .trees import read_trees
 
 if TYPE_CHECKING:
     import pandas as pd
 
-
-@dataclass(frozen=True)
-class Phenomenon:
-    """What agrees with the subject: in which feature, and whether it is a participle or a finite word."""
-
-    feature: str
-    participle: bool
+log = logging.getLogger("gardenpath")
 
 
-PHENOMENA: Mapping[str, Phenomenon] = {
-    "sv-number": Phenomenon("Number", False),
-    "sv-person": Phenomenon("Person", False),
-    "sv-gender": Phenomenon("Gender", False),
-    "sp-number": Phenomenon("Number", True),
-    "sp-gender": Phenomenon("Gender", True),
-}
-Condition = tuple[str, str, str, str]  # value, other, order, type
-
-
-@dataclass(frozen=True, slots=True)
-class Rejection:
-    """A subject of which no pair was made, and why; `phenomenon` is empty where it is none of any."""
+class Condition(NamedTuple):
+    """A condition of agreement: the values of the two members, which of subject and word comes first, and what the word is."""
 
     phenomenon: str
-    edge: Edge
-    word: str
-    swapped: str
-    reason: str
+    value: str
+    other: str
+    order: str
+    type: str
+
+    def paradigm(self, language: str) -> str:
+        """Return the id of its paradigm."""
+        return "-".join((language, *self))
+
+
+ENTRIES = PREDICATES | {*SUBJECTS["all"]}  # the kinds of words of which forms are kept
+MARKS = {"certain": "+", "likely": "~", "undecided": "?", "none": ""}
+UNKNOWN = "unknown"
+WAIVED = {"critical-words": "the form that agrees is what the members differ in"}
 
 
 @dataclass(frozen=True)
 class Extraction:
     """What `extract` returns.
 
-    `materials` are the pairs drawn and `pool` all that there are; `tables` are `agreement`, `conditions_by_language` and `rejected`;
-    `notes` say for sidecars what was read, left out and used, and `inputs` are the files.
+    `language` is its ISO 639-3 code, `materials` are the pairs drawn and `pool` all that there are; `tables` are `agreement`, `rejected`
+    and `conditions_by_language`; `notes` say for sidecars what was asked, read, left out and used, and `inputs` are the files.
     """
 
+    language: str
     materials: Materials
     pool: Materials
     tables: Mapping[str, "pd.DataFrame"]
@@ -70,59 +70,266 @@ class Extraction:
     inputs: tuple[Path, ...] = field(repr=False)
 
 
-class _Language:
-    """The pairs and rejections of one language, phenomenon by phenomenon."""
+@dataclass(frozen=True, slots=True)
+class _Made:
+    item: Item
+    pair: Pair
+    condition: Condition
+    certainty: str
 
-    def __init__(self, code: str, found: Sequence[Edge], forms: Any, required: Mapping[str, Features]) -> None:
-        self.code = code
-        self.edges = found
-        self.forms = forms
-        self.required = required
-        self.rejected = [Rejection("", edge, "", "", edge.fault) for edge in found if edge.fault]
-        self.seen: set[tuple[str, str]] = set()
 
-    def pairs(self, name: str) -> list[Pair]:
-        """Return the pairs of a phenomenon, and remember why the other subjects give none."""
-        phenomenon = PHENOMENA[name]
-        inflector = Inflector(self.forms, phenomenon.feature, self.code)
-        found: list[Pair] = []
-        for edge in self.edges:
-            if edge.fault:
+def _items(
+    found: LanguagePairs,
+    phenomena: Iterable[str],
+    marks: Mapping[tuple[str, str, str], str],
+    tag: str,
+    licences: Mapping[str, str],
+) -> list[_Made]:
+    """Return the pairs of the phenomena as items, but for those of conditions without agreement or with letters that nobody can read."""
+    made = []
+    for name in phenomena:
+        for number, one in enumerate(found.pairs(name), start=1):
+            certainty = _certainty(one, name, marks)
+            if not certainty:
+                found.reject(name, one.edge, one.word.form, one.swap.form, "no-agreement")
                 continue
-            word = edge.agreeing(phenomenon.participle)
-            if word is None:
-                self._reject(name, edge, "", "", "no-participle" if phenomenon.participle else "not-finite")
-                continue
-            features = transferred(word, edge.subject)
-            if fault := self._fault(name, edge, features):
-                self._reject(name, edge, word.form, "", fault)
-                continue
-            value = features.get(phenomenon.feature, frozenset())
-            for swap in inflector.swaps(word, features, edge.particle if word is edge.head else ""):
-                made = pair(edge, word, swap, value, phenomenon.feature)
-                fault = swap.fault or self._pair_fault(made, phenomenon.feature)
-                if fault:
-                    self._reject(name, edge, word.form, swap.form, fault)
-                else:
-                    self.seen.add(made.texts)
-                    found.append(made)
-        return found
+            condition = Condition(name, joined(one.value), joined(one.swap.values), one.order, one.type)
+            more = {"lang": found.code, "licence": licences[one.edge.treebank], "certainty": certainty}
+            named = f"{found.code}-{name}-{number}"
+            made.append(_Made(item(one, named, condition.paradigm(found.code), tag, more), one, condition, certainty))
+    unreadable = {finding.item: finding.rule for finding in check(_materials(made, found.code), only="error")}
+    for one in made:
+        if rule := unreadable.get(one.item.id):
+            found.reject(one.condition.phenomenon, one.pair.edge, one.pair.word.form, one.pair.swap.form, rule)
+    return [one for one in made if one.item.id not in unreadable]
 
-    def _reject(self, name: str, edge: Edge, word: str, swapped: str, reason: str) -> None:
-        self.rejected.append(Rejection(name, edge, word, swapped, reason))
 
-    def _fault(self, name: str, edge: Edge, features: Features) -> str:
-        """Return why a subject and a word cannot make a pair of the phenomenon, whatever the other form, or nothing."""
-        word = edge.agreeing(PHENOMENA[name].participle)
-        if word is not None and contradicts(word, edge.subject):
-            return "contradiction"
-        required = self.required.get(name, {})
-        return "" if all(values & features.get(key, frozenset()) for key, values in required.items()) else "restricted"
+def _certainty(one: Pair, name: str, marks: Mapping[tuple[str, str, str], str]) -> str:
+    """Return how sure it is that the values of a pair agree, + ~ or ?; the least sure of several; '' where they do not."""
+    found = [marks.get((name, one.order, value), "?") for value in one.value]
+    return "" if "" in found else max(found, key="+~?".index)
 
-    def _pair_fault(self, made: Pair, feature: str) -> str:
-        if fused(made.word, made.swap.form):
-            return "fused"
-        values = subject_values(made.edge.subject, feature, self.forms)
-        if values is None or values & made.swap.values:
-            return "ambiguous-subject"
-        return "duplicate" if made.texts in self.seen else ""
+
+def _drawn(made: Sequence[_Made], cap: int, minimum: int, seed: int) -> list[_Made]:
+    """Return the pairs drawn of each condition, in their order."""
+    groups: dict[Condition, list[_Made]] = defaultdict(list)
+    for one in made:
+        groups[one.condition].append(one)
+    kept = set()
+    for members in groups.values():
+        if len(members) >= minimum:
+            pairs = [one.pair for one in members]
+            chosen = draw([one.name for one in pairs], weights([one.difficulty for one in pairs]), cap, seed)
+            kept |= {members[position].item.id for position in chosen}
+    return [one for one in made if one.item.id in kept]
+
+
+def _materials(made: Iterable[_Made], language: str) -> Materials:
+    made = list(made)
+    paradigms = {one.condition.paradigm(language): one.condition.phenomenon for one in made}
+    return Materials(
+        tuple(Paradigm(name, phenomenon, waivers=WAIVED) for name, phenomenon in paradigms.items()),
+        tuple(one.item for one in made),
+    )
+
+
+def _conditions(made: Sequence[_Made], drawn: Sequence[_Made], language: str) -> "pd.DataFrame":
+    """Return table `conditions_by_language` of one language."""
+    import pandas as pd
+
+    certainty = {one.condition: one.certainty for one in made}
+    pool, kept = (Counter(one.condition for one in some) for some in (made, drawn))
+    rows = [
+        (language, None, None, *condition, certainty[condition], pool[condition], kept[condition])
+        for condition in sorted(certainty)
+    ]
+    return study.check(
+        pd.DataFrame(rows, columns=study.TABLES["conditions_by_language"].names), "conditions_by_language"
+    )
+
+
+def _rejected(rejected: Iterable[Rejection], language: str) -> "pd.DataFrame":
+    """Return table `rejected`."""
+    import pandas as pd
+
+    rows = [
+        (
+            language,
+            number,
+            one.phenomenon or None,
+            one.edge.treebank,
+            one.edge.sent_id,
+            one.edge.subject.form,
+            one.word or None,
+            one.swapped or None,
+            one.reason,
+            one.edge.text,
+        )
+        for number, one in enumerate(rejected)
+    ]
+    return study.check(pd.DataFrame(rows, columns=study.TABLES["rejected"].names), "rejected")
+
+
+def _read(
+    taken: Sources, which: str, subjects: str, passive: bool, move: Callable[[int, int], None]
+) -> tuple[list[Edge], Forms, list[dict[str, Any]]]:
+    """Return the subjects of all trees, the forms of the language, and what was read of each treebank.
+
+    Trees are read once and not kept: only subjects with what agrees with them, and counts of forms.
+    """
+    index = Forms(taken.language, taken.tables)
+    for path in taken.unimorph if which != "ud" else ():
+        index.unimorph(path)
+    found: list[Edge] = []
+    said = []
+    files = [(bank, path) for bank in taken.treebanks for path in bank.paths]
+    done = itertools.count(1)
+    for bank in taken.treebanks:
+        dropped: Counter[str] = Counter()
+        trees = 0
+        for path in bank.paths:
+            for tree in read_trees(path, bank.name, dropped):
+                trees += 1
+                of_tree = list(edges(tree, subjects=subjects, passive=passive))
+                found += of_tree
+                added = additions(tree, of_tree)
+                for token in tree.tokens if which != "unimorph" else ():
+                    if token.upos in ENTRIES:
+                        features = {**token.features, **added[token.id]} if token.id in added else token.features
+                        index.add(token.form, token.lemma, token.upos, features)
+            move(next(done), len(files))
+        said.append({"treebank": bank.name, "licence": bank.licence, "trees": trees, "left_out": dict(dropped)})
+    index.finish()
+    return found, index, said
+
+
+def extract(
+    ud: str | Path,
+    unimorph: str | Path | None = None,
+    *,
+    language: str,
+    phenomena: Iterable[str] = (),
+    cap: int = 100,
+    minimum: int = 10,
+    licences: Iterable[str] = (),
+    subjects: str = "all",
+    passive: bool = False,
+    english_past: bool = False,
+    forms: str = "both",
+    tables: str | Path | None = None,
+    seed: int = 1,
+    skip_bad: bool = False,
+    progress: Callable[[int, int], None] | None = None,
+) -> Extraction:
+    """Return minimal pairs of agreement out of the treebanks of a language: those drawn, all that there are, and why others are none.
+
+    `ud` is a folder of treebanks (Universal Dependencies) and `unimorph` one of tables of forms, as unpacked; `language` is
+    an ISO 639 code. `cap` pairs are drawn of each condition (0: all) that has `minimum`. `licences` are those under which a treebank
+    has to be to be taken; `tables` is a folder of data tables of your own. With `skip_bad` a treebank that cannot be read is left out.
+
+    Raises `study.DataError` for a language without treebanks or forms, and for files that cannot be read, with file and line.
+    """
+    chosen = ordered(phenomena)
+    taken = sources(ud, unimorph, language=language, licences=licences, own=tables)
+    if forms == "unimorph" and not taken.unimorph:
+        raise study.DataError(
+            f"{unimorph}: no table of forms of {taken.language}; expected one of that name, or --forms ud"
+        )
+    asked = {
+        "phenomena": chosen, "cap": cap, "minimum": minimum, "licences": sorted(licences), "subjects": subjects, "passive": passive,
+        "english_past": english_past, "forms": forms, "seed": seed, "skip_bad": skip_bad,
+    }  # fmt: skip
+    while True:
+        try:
+            found, index, read = _read(taken, forms, subjects, passive, progress or (lambda done, total: None))
+            break
+        except study.DataError as error:
+            bad = next(
+                (bank.name for bank in taken.treebanks if any(str(path) in str(error) for path in bank.paths)), ""
+            )
+            if not skip_bad or not bad or len(taken.treebanks) == 1:
+                raise
+            log.warning("left out: %s", error)
+            taken = taken.without(bad, str(error))
+    pairs = LanguagePairs(taken.language, found, index, _required(taken, english_past))
+    measured = {
+        name: agreement.agreement_table(taken.language, name, agreement.counts(pairs.values(name))) for name in chosen
+    }
+    marks = {
+        (name, row.order, row.value): MARKS[row.decision]
+        for name, table in measured.items()
+        for row in table.itertuples()
+    }
+    licence = {bank.name: bank.licence or UNKNOWN for bank in taken.treebanks}
+    made = _items(pairs, chosen, marks, tongue(taken.language), licence)
+    drawn = _drawn(made, cap, minimum, seed)
+    words = [edge.verb.form for edge in found if edge.verb and not edge.fault]
+    notes = {
+        "asked": asked,
+        "treebanks": read,
+        "not_taken": taken.left_out,
+        "forms": {
+            "files": [path.name for path in taken.unimorph],
+            "agreeing_words": len(words),
+            "with_entries": dict(index.coverage(words)),
+            "unknown_tags": dict(index.unknown),
+            "other_parts_of_speech": dict(index.left_out),
+            "patches": index.patched,
+        },
+        "tables": {name: tables_of.read(name, taken.tables)[1] for name in tables_of.NAMES},
+        "subjects": len(found),
+        "rejected": {
+            name or "all": dict(Counter(one.reason for one in pairs.rejected if one.phenomenon == name).most_common())
+            for name in ("", *chosen)
+        },
+    }
+    import pandas as pd
+
+    result = {
+        "agreement": pd.concat([*measured.values()], ignore_index=True),
+        "rejected": _rejected(pairs.rejected, taken.language),
+        "conditions_by_language": _conditions(made, drawn, taken.language),
+    }
+    return Extraction(
+        taken.language, _materials(drawn, taken.language), _materials(made, taken.language), result, notes, taken.inputs
+    )
+
+
+def _required(taken: Sources, english_past: bool) -> dict[str, dict[str, frozenset[str]]]:
+    """Return what a word has to state for a pair of a phenomenon to be made of it."""
+    table = tables_of.read("restrictions", taken.tables)[0].get(taken.language, {})
+    required = {name: {key: frozenset(values) for key, values in features.items()} for name, features in table.items()}
+    if english_past and taken.language == "eng":
+        for features in required.values():
+            features["Tense"] = features.get("Tense", frozenset()) | {"Past"}
+    return required
+
+
+def language_counts(conditions: "pd.DataFrame") -> "pd.DataFrame":
+    """Return table `language_counts`: how many languages have pairs of each phenomenon, and how many where agreement is certain.
+
+    `conditions` is table `conditions_by_language` of many languages; one has a phenomenon where pairs were drawn of one of its
+    conditions. MultiBLiMP's Table 2 (arXiv 2504.02768) has these numbers, the second in brackets; families and resource classes, where
+    `conditions` has them, are counted by themselves.
+
+    >>> import pandas as pd
+    >>> columns = ["language", "phenomenon", "value", "certainty", "drawn", "family"]
+    >>> rows = [("nld", "sv-number", "Sing", "+", 50, "Germanic"), ("nld", "sv-number", "Plur", "?", 20, "Germanic")]
+    >>> rows += [("tur", "sv-number", "Sing", "?", 10, "Turkic"), ("tur", "sv-number", "Plur", "+", 0, "Turkic")]
+    >>> counts = language_counts(pd.DataFrame(rows, columns=columns).assign(resource=None))
+    >>> counts[["level", "languages", "certain", "pairs"]].to_numpy().tolist()
+    [['all', 2, 1, 80], ['Germanic', 1, 1, 70], ['Turkic', 1, 0, 10]]
+    """
+    import pandas as pd
+
+    drawn = conditions[conditions["drawn"] > 0]
+    rows = []
+    for phenomenon, part in drawn.groupby("phenomenon"):
+        for grouping in ("all", "family", "resource"):
+            levels = part.assign(all="all")[grouping]
+            for level, group in part.groupby(levels):
+                certain = group.loc[group["certainty"] == "+", "language"].nunique()
+                rows.append(
+                    (phenomenon, grouping, level, group["language"].nunique(), certain, int(group["drawn"].sum()))
+                )
+    return study.check(pd.DataFrame(rows, columns=study.TABLES["language_counts"].names), "language_counts")

@@ -9,6 +9,8 @@ from .trees import Features, Token
 
 VERBAL = frozenset(("VERB", "AUX"))
 TURKIC = frozenset(("tur", "aze", "crh"))  # written with a dotless i beside the dotted one
+NOMINAL_ENTRIES = frozenset(("NOUN", "PRON"))
+NOMINATIVE = {"Case": frozenset(("Nom",))}
 PLAIN = {"Mood": frozenset(("Ind",)), "Voice": frozenset(("Act",))}
 NOTHING: frozenset[str] = frozenset()
 
@@ -24,6 +26,8 @@ class Entry(Protocol):
     def upos(self) -> str: ...
     @property
     def features(self) -> Features: ...
+    @property
+    def source(self) -> str: ...
 
 
 class Index(Protocol):
@@ -150,29 +154,27 @@ class Inflector:
         return known
 
 
-def subject_values(subject: Token, feature: str, forms: Index) -> frozenset[str] | None:
-    """Return the values that a subject may have in the nominative by its form; None where an entry states none, which is any.
+def subject_values(subject: Token, feature: str, forms: Index) -> list[frozenset[str] | None]:
+    """Return the values of a feature that each reading of a subject states, in the nominative; None for one that states none.
 
-    A noun is of the third person.
+    The readings are its own features and the entries of its form, or corrections by hand alone where there are some. A noun is of the
+    third person.
     """
-    nominative = {"Case": frozenset(("Nom",))}
-    readings = [
-        entry
-        for entry in forms.of_form(subject.form)
-        if entry.upos in ("NOUN", "PRON") and compatible(nominative, entry.features)
+    entries = [
+        e for e in forms.of_form(subject.form) if e.upos in NOMINAL_ENTRIES and compatible(NOMINATIVE, e.features)
     ]
-    values = [_value(entry.upos, entry.features, feature) for entry in readings]
-    values.append(_value(subject.upos, subject.features, feature))
-    return None if None in values else frozenset().union(*(value for value in values if value))
+    if corrected := [entry for entry in entries if entry.source == "patch"]:
+        return [entry.features.get(feature) for entry in corrected]
+    return [_value(one.upos, one.features, feature) for one in (subject, *entries)]
 
 
-def word_values(word: Token, feature: str, forms: Index) -> frozenset[str] | None:
-    """Return the values that an agreeing word may have by its form; None where an entry states none, which is any."""
-    readings = [
-        e for e in forms.of_form(word.form) if e.upos in VERBAL and compatible(word.features, e.features, feature)
-    ]
-    values = [entry.features.get(feature) for entry in readings] + [word.features.get(feature)]
-    return None if None in values else frozenset().union(*(value for value in values if value))
+def word_values(word: Token, feature: str, forms: Index) -> list[frozenset[str] | None]:
+    """Return the values of a feature that each reading of an agreeing word states; None for one that states none."""
+    features = settled(word.features)
+    entries = (
+        e for e in forms.of_form(word.form) if e.upos in VERBAL and compatible(features, settled(e.features), feature)
+    )
+    return [one.features.get(feature) for one in (word, *entries)]
 
 
 def _value(upos: str, features: Mapping[str, frozenset[str]], feature: str) -> frozenset[str] | None:

@@ -4,6 +4,26 @@ from .declaration import EXTRACT, Table, columns
 
 TABLES = (
     Table(
+        "agreement",
+        "a value of subjects that come before or after what agrees with them",
+        columns("""
+language      string   language (ISO 639-3)
+phenomenon    string   what agrees in what, such as sv-number
+order         string   SV where the subject comes first, else VS
+value         string   value of the feature of the subject
+k             int      words of the same value
+m             int      words of any value
+p             float?   k / m; empty where m is 0
+low           float?   lower end of the 95 % Clopper-Pearson interval of p
+high          float?   upper end
+greater       float?   P[Bin(m, 0.9) >= k]
+less          float?   P[Bin(m, 0.9) <= k]
+decision      string   certain (greater <= 0.05), none (less <= 0.05: no pairs), likely (p > 0.9 and k > 5), or undecided
+"""),
+        ("language", "phenomenon", "order", "value"),
+        EXTRACT,
+    ),
+    Table(
         "rejected",
         "a subject, or another form of the word that agrees with it, of which no pair was made",
         columns("""

@@ -8,7 +8,7 @@ from typing import Any
 from gardenpath import study
 from gardenpath.study.files import read_text
 
-NAMES = ("features", "patches", "transliterations", "treebanks")
+NAMES = ("features", "patches", "restrictions", "transliterations", "treebanks")
 
 
 def read(name: str, folder: str | Path | None = None) -> tuple[dict[str, Any], str]:
