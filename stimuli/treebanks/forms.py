@@ -97,14 +97,24 @@ class Forms:
         self._counts: dict[tuple[str, str, frozenset[tuple[str, frozenset[str]]]], Counter[str]] = defaultdict(Counter)
         self._of_form: dict[str, list[Entry]] = defaultdict(list)
         self._of_lemma: dict[str, list[Entry]] = defaultdict(list)
+        # Few rows of UniMorph are ever asked for, and only then are they entries.
+        self._rows_of_form: dict[str, str] = {}
+        self._rows_of_lemma: dict[str, list[str]] = defaultdict(list)
 
     def of_form(self, form: str) -> Sequence[Entry]:
         """Return the entries of a form."""
-        return self._of_form.get(self.writing.key(form), ())
+        key = self.writing.key(form)
+        if key in self._rows_of_form:
+            rows = self._rows_of_form.pop(key).split("\n")
+            self._of_form[key] = [*map(self._entry, rows), *self._of_form[key]]
+        return self._of_form.get(key, ())
 
     def of_lemma(self, lemma: str) -> Sequence[Entry]:
         """Return the entries of a lemma."""
-        return self._of_lemma.get(self.writing.key(lemma), ())
+        key = self.writing.key(lemma)
+        if key in self._rows_of_lemma:
+            self._of_lemma[key] = [*map(self._entry, self._rows_of_lemma.pop(key)), *self._of_lemma[key]]
+        return self._of_lemma.get(key, ())
 
     def unimorph(self, path: str | Path) -> None:
         """Take the entries of a table of UniMorph: `nld`, `nld.segmentations`, or either packed as `.xz`.
@@ -112,11 +122,13 @@ class Forms:
         Raises `study.DataError` with file and line for a row without lemma, form and tags, and for bytes that are not UTF-8.
         """
         removed = self._patches.get("remove", ())
-        known, plain, number = self._read, self.writing.plain, 0
+        known, key, number = self._read, self.writing.key, 0
+        of_form, of_lemma = self._rows_of_form, self._rows_of_lemma
         try:
             with _open(path) as stream:
                 for number, line in enumerate(stream, start=1):
-                    cells = line.rstrip("\n").split("\t")
+                    line = line.rstrip("\n")
+                    cells = line.split("\t")
                     if len(cells) < 3:
                         if not line.strip():
                             continue
@@ -125,13 +137,15 @@ class Forms:
                             "tags, with a tab between each two"
                         )
                     lemma, form, tags = cells[:3]
-                    part, features, unknown = known.get(tags) or self._tagged(tags)
+                    part, _, unknown = known.get(tags) or self._tagged(tags)
                     if unknown:
                         self.unknown.update(unknown)
                     if not part:
                         self.left_out[re.split("[;|]", tags)[0]] += 1
                     elif not (removed and any(_matches(patch, lemma, form, tags) for patch in removed)):
-                        self._put(Entry(lemma, plain(form), part, features, "unimorph"))
+                        form, lemma = key(form), key(lemma)
+                        of_form[form] = f"{of_form[form]}\n{line}" if form in of_form else line
+                        of_lemma[lemma].append(line)
         except UnicodeDecodeError:
             with lzma.open(path) if str(path).endswith(".xz") else open(path, "rb") as raw:
                 decode(raw.read(), path)  # says in which line
@@ -172,6 +186,11 @@ class Forms:
         for form in forms:
             counts.update({e.source for e in self.of_form(form) if e.upos in VERBAL} or {"none"})
         return counts
+
+    def _entry(self, row: str) -> Entry:
+        lemma, form, tags, *_ = row.split("\t")
+        part, features, _ = self._read[tags]
+        return Entry(lemma, self.writing.plain(form), part, features, "unimorph")
 
     def _put(self, entry: Entry) -> None:
         key = self.writing.key
