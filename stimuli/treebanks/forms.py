@@ -54,6 +54,8 @@ class Writing:
 
     def plain(self, text: str) -> str:
         """Return the text as it is compared, with its capitals where its letters have some."""
+        if not self._changes:
+            return text
         if self._remove:
             text = unicodedata.normalize("NFC", unicodedata.normalize("NFD", text).translate(self._remove))
         for pattern, by in self._replace:
@@ -62,9 +64,10 @@ class Writing:
 
     def key(self, text: str) -> str:
         """Return what a word is looked up by."""
-        if text not in self._keys:
-            self._keys[text] = self.plain(self.lower(text)) if self._changes else self.lower(text)
-        return self._keys[text]
+        known = self._keys.get(text)
+        if known is None:
+            known = self._keys[text] = self.plain(self.lower(text))
+        return known
 
 
 class Forms:
@@ -94,14 +97,24 @@ class Forms:
         self._counts: dict[tuple[str, str, frozenset[tuple[str, frozenset[str]]]], Counter[str]] = defaultdict(Counter)
         self._of_form: dict[str, list[Entry]] = defaultdict(list)
         self._of_lemma: dict[str, list[Entry]] = defaultdict(list)
+        # Few rows of UniMorph are ever asked for, and only then are they entries.
+        self._rows_of_form: dict[str, str] = {}
+        self._rows_of_lemma: dict[str, list[str]] = defaultdict(list)
 
     def of_form(self, form: str) -> Sequence[Entry]:
         """Return the entries of a form."""
-        return self._of_form.get(self.writing.key(form), ())
+        key = self.writing.key(form)
+        if key in self._rows_of_form:
+            rows = self._rows_of_form.pop(key).split("\n")
+            self._of_form[key] = [*map(self._entry, rows), *self._of_form[key]]
+        return self._of_form.get(key, ())
 
     def of_lemma(self, lemma: str) -> Sequence[Entry]:
         """Return the entries of a lemma."""
-        return self._of_lemma.get(self.writing.key(lemma), ())
+        key = self.writing.key(lemma)
+        if key in self._rows_of_lemma:
+            self._of_lemma[key] = [*map(self._entry, self._rows_of_lemma.pop(key)), *self._of_lemma[key]]
+        return self._of_lemma.get(key, ())
 
     def unimorph(self, path: str | Path) -> None:
         """Take the entries of a table of UniMorph: `nld`, `nld.segmentations`, or either packed as `.xz`.
@@ -109,11 +122,13 @@ class Forms:
         Raises `study.DataError` with file and line for a row without lemma, form and tags, and for bytes that are not UTF-8.
         """
         removed = self._patches.get("remove", ())
-        number, lemma, form, tags = 0, "", "", ""
+        known, key, number = self._read, self.writing.key, 0
+        of_form, of_lemma = self._rows_of_form, self._rows_of_lemma
         try:
             with _open(path) as stream:
                 for number, line in enumerate(stream, start=1):
-                    cells = line.rstrip("\n").split("\t")
+                    line = line.rstrip("\n")
+                    cells = line.split("\t")
                     if len(cells) < 3:
                         if not line.strip():
                             continue
@@ -122,12 +137,15 @@ class Forms:
                             "tags, with a tab between each two"
                         )
                     lemma, form, tags = cells[:3]
-                    part, features, unknown = self._read.get(tags) or self._tagged(tags)
-                    self.unknown.update(unknown)
+                    part, _, unknown = known.get(tags) or self._tagged(tags)
+                    if unknown:
+                        self.unknown.update(unknown)
                     if not part:
                         self.left_out[re.split("[;|]", tags)[0]] += 1
-                    elif not any(_matches(patch, lemma, form, tags) for patch in removed):
-                        self._put(Entry(lemma, self.writing.plain(form), part, features, "unimorph"))
+                    elif not (removed and any(_matches(patch, lemma, form, tags) for patch in removed)):
+                        form, lemma = key(form), key(lemma)
+                        of_form[form] = f"{of_form[form]}\n{line}" if form in of_form else line
+                        of_lemma[lemma].append(line)
         except UnicodeDecodeError:
             with lzma.open(path) if str(path).endswith(".xz") else open(path, "rb") as raw:
                 decode(raw.read(), path)  # says in which line
@@ -143,15 +161,16 @@ class Forms:
 
     def finish(self) -> None:
         """Make entries of the words of trees, but for rare ones that are most likely faults, and of the patches."""
-        whole: dict[tuple[str, str, str], list[tuple[int, frozenset[Any]]]] = defaultdict(list)
+        common: dict[tuple[str, str, str], tuple[int, frozenset[Any]]] = {}
         for (lemma, upos, features), forms in self._counts.items():
             for form, count in forms.items():
-                whole[lemma, upos, form].append((count, features))
+                if count > common.get((lemma, upos, form), (0, features))[0]:
+                    common[lemma, upos, form] = count, features
         shared: dict[frozenset[Any], Features] = {}
         for (lemma, upos, features), forms in self._counts.items():
             most, stated = max(forms.values()), shared.setdefault(features, dict(features))
             for form, count in forms.items():
-                if most <= COMMON * count and not _is_fault(count, features, whole[lemma, upos, form]):
+                if most <= COMMON * count and not _is_fault(count, features, *common[lemma, upos, form]):
                     self._put(Entry(lemma, form, upos, stated, "ud"))
         self._counts.clear()
         self.patched += [{"removed": True, **patch} for patch in self._patches.get("remove", ())]
@@ -167,6 +186,11 @@ class Forms:
         for form in forms:
             counts.update({e.source for e in self.of_form(form) if e.upos in VERBAL} or {"none"})
         return counts
+
+    def _entry(self, row: str) -> Entry:
+        lemma, form, tags, *_ = row.split("\t")
+        part, features, _ = self._read[tags]
+        return Entry(lemma, self.writing.plain(form), part, features, "unimorph")
 
     def _put(self, entry: Entry) -> None:
         key = self.writing.key
@@ -205,9 +229,6 @@ def _matches(patch: Mapping[str, str], lemma: str, form: str, tags: str) -> bool
     return all(patch.get(name, value) == value for name, value in (("lemma", lemma), ("form", form), ("tags", tags)))
 
 
-def _is_fault(count: int, features: frozenset[Any], known: list[tuple[int, frozenset[Any]]]) -> bool:
+def _is_fault(count: int, features: frozenset[Any], most: int, common: frozenset[Any]) -> bool:
     """Whether features of a form are seen once, and are almost those that it mostly has."""
-    most, common = max(known, key=lambda one: one[0])
-    if count > 1 or most <= RARE * count:
-        return False
-    return len({name for name, _ in features ^ common}) <= SIMILAR
+    return count == 1 and most > RARE and len({name for name, _ in features ^ common}) <= SIMILAR

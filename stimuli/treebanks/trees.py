@@ -15,6 +15,14 @@ from gardenpath import study
 from gardenpath.study.files import read_text
 
 LONGEST = 64  # words
+# Sentences with one of these in a column (DEPREL, FEATS, MISC) are left out.
+MARKS = (
+    (7, "reparandum", "reparandum"),
+    (5, "Typo=Yes", "typo"),
+    (5, "Style=", "style"),
+    (5, "Foreign=", "foreign"),
+    (9, "Correct", "correction"),
+)
 COLUMNS = 10  # of CoNLL-U
 
 Features = Mapping[str, frozenset[str]]
@@ -93,7 +101,7 @@ def _comment(lines: list[str], key: str) -> str | None:
 
 
 def _tree(lines: list[str], path: str | Path, first: int, treebank: str, dropped: Counter[str]) -> Tree | None:
-    rows: list[tuple[int, list[str]]] = []  # words
+    words: list[list[str]] = []
     spans: dict[int, tuple[int, str]] = {}  # first word of a multiword token: its last word and its form
     for number, line in enumerate(lines, start=first):
         if line.startswith("#"):
@@ -104,55 +112,42 @@ def _tree(lines: list[str], path: str | Path, first: int, treebank: str, dropped
                 f"{path}, line {number}: {len(cells)} columns; expected the {COLUMNS} of CoNLL-U, with a tab between each two"
             )
         name = cells[0]
-        if name.isdecimal() and cells[6].isdecimal() and int(name) == len(rows) + 1:
-            rows.append((number, cells))
+        if name == str(len(words) + 1) and cells[6].isdecimal():
+            words.append(cells)
         elif match := re.fullmatch(r"([0-9]+)-([0-9]+)", name):
             spans[int(match[1])] = int(match[2]), cells[1]
         elif not re.fullmatch(r"[0-9]+\.[0-9]+", name):
             raise study.DataError(
-                f"{path}, line {number}: ID {name!r} and HEAD {cells[6]!r}; expected the word {len(rows) + 1} of the sentence "
+                f"{path}, line {number}: ID {name!r} and HEAD {cells[6]!r}; expected the word {len(words) + 1} of the sentence "
                 "and the number of its head (0 for the root)"
             )
-    for number, cells in rows:
-        if int(cells[6]) > len(rows):
-            raise study.DataError(
-                f"{path}, line {number}: HEAD {cells[6]} in a sentence of {len(rows)} words; expected one of its words, or 0"
-            )
+    heads = [int(cells[6]) for cells in words]
+    if heads and max(heads) > len(words):
+        word = heads.index(max(heads)) + 1
+        number = first + next(n for n, line in enumerate(lines) if line.startswith(f"{word}\t"))
+        raise study.DataError(
+            f"{path}, line {number}: HEAD {max(heads)} in a sentence of {len(words)} words; expected one of its words, or 0"
+        )
     text = _comment(lines, "text")
-    words = [cells for _, cells in rows]
-    reason = "no-text" if text is None else _reason(words)
+    reason = "no-text" if text is None else _reason(words, "".join(lines))
     if reason or text is None:
         dropped[reason] += 1
         return None
-    tokens = _placed(words, spans, text)
+    tokens = _placed(words, heads, spans, text)
     if tokens is None:
         dropped["text-mismatch"] += 1
         return None
     return Tree(_comment(lines, "sent_id") or f"{Path(path).name}:{first}", text, treebank, tokens)
 
 
-def _reason(words: list[list[str]]) -> str:
+def _reason(words: list[list[str]], lines: str) -> str:
     """Return why a sentence is left out; '' for one that is not."""
     if len(words) > LONGEST:
         return "long"
-    if any(cells[7].startswith("reparandum") for cells in words):
-        return "reparandum"
-    marked = {_mark(cells[5]) for cells in words}
-    for mark in MARKS.values():
-        if mark in marked:
-            return mark
-    if any("Correct" in cells[9] and re.search(r"(^|\|)Correct", cells[9]) for cells in words):
-        return "correction"
+    for column, mark, reason in MARKS:
+        if mark in lines and any(part.startswith(mark) for cells in words for part in cells[column].split("|")):
+            return reason
     return ""
-
-
-MARKS = {"Typo": "typo", "Style": "style", "Foreign": "foreign"}
-
-
-@cache
-def _mark(cell: str) -> str:
-    found = features_of(cell)
-    return next((mark for name, mark in MARKS.items() if name in found), "")
 
 
 @cache
@@ -168,7 +163,9 @@ def features_of(cell: str) -> Features:
     return {name: frozenset(values.split(",")) for name, _, values in pairs}
 
 
-def _placed(words: list[list[str]], spans: dict[int, tuple[int, str]], text: str) -> tuple[Token, ...] | None:
+def _placed(
+    words: list[list[str]], heads: list[int], spans: dict[int, tuple[int, str]], text: str
+) -> tuple[Token, ...] | None:
     """Return the words with their characters of the text, over any white space; None where they are not those of the text."""
     tokens: list[Token] = []
     position, last, fused = 0, 0, None
@@ -190,7 +187,7 @@ def _placed(words: list[list[str]], spans: dict[int, tuple[int, str]], text: str
         else:
             where = fused.start, fused.end
         tokens.append(
-            Token(index, cells[1], cells[2], cells[3], features_of(cells[5]), int(cells[6]), cells[7], *where, fused)
+            Token(index, cells[1], cells[2], cells[3], features_of(cells[5]), heads[index - 1], cells[7], *where, fused)
         )
     return None if text[position:].strip() else tuple(tokens)
 
