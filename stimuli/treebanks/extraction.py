@@ -263,7 +263,7 @@ def extract(
     licence = {bank.name: bank.licence or UNKNOWN for bank in taken.treebanks}
     made = _items(pairs, chosen, marks, tongue(taken.language), licence)
     drawn = _drawn(made, cap, minimum, seed)
-    words = [edge.verb.form for edge in found if edge.verb and not edge.fault]
+    words = [edge.verb.lemma for edge in found if edge.verb and not edge.fault]
     notes = {
         "asked": asked,
         "treebanks": read,
