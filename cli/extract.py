@@ -11,6 +11,7 @@ from . import options
 
 if TYPE_CHECKING:
     from gardenpath.stimuli.treebanks.extraction import Extraction
+    from gardenpath.stimuli.treebanks.sources import Sources
 
 FILES = ("items.jsonl", "pool.jsonl")
 LAST = "conditions_by_language"
@@ -183,9 +184,8 @@ def _say(done: "Extraction") -> None:
     found = ", ".join(
         f"{count / max(forms['agreeing_words'], 1):.0%} in {name}" for name, count in forms["with_entries"].items()
     )
-    options.talk(
-        f"forms: {', '.join(forms['files']) or 'no table of UniMorph'}; of {forms['agreeing_words']} agreeing words {found or 'none'}"
-    )
+    tables = ", ".join(forms["files"]) or "no table of UniMorph"
+    options.talk(f"forms: {tables}; of {forms['agreeing_words']} agreeing words {found or 'none'}")
     if forms["unknown_tags"]:
         options.talk(
             f"unknown tags of UniMorph: {', '.join(f'{tag} ({count})' for tag, count in forms['unknown_tags'].items())}"
@@ -224,7 +224,7 @@ def _groups(path: Path | None) -> dict[str, dict[str, str]]:
     table = pd.read_csv(path, dtype=str, keep_default_na=False)
     if "language" not in table or not {*GROUPS} & {*table}:
         raise study.DataError(
-            f"{path}: the columns are {', '.join(table)}; expected language with {' or '.join(GROUPS)}, or both"
+            f"{path}: the columns are {', '.join(map(str, table))}; expected language with {' or '.join(GROUPS)}, or both"
         )
     return {
         language_code(row["language"]): {column: row[column] for column in GROUPS if row.get(column)}
@@ -238,6 +238,7 @@ def _all(out: Path, languages: Path | None, how: dict[str, Any]) -> None:
 
     from gardenpath import stimuli, study
     from gardenpath.stimuli.treebanks.folders import languages_of
+    from gardenpath.stimuli.treebanks.sources import sources
 
     groups = _groups(languages)
     codes = languages_of(how["ud"], how["tables"])
@@ -246,7 +247,13 @@ def _all(out: Path, languages: Path | None, how: dict[str, Any]) -> None:
         for number, code in enumerate(codes, start=1):
             asked = {**how, "language": code, "skip_bad": True}
             try:
-                if not _is_done(out / code, asked):
+                taken = sources(how["ud"], how["unimorph"], language=code, licences=how["licences"], own=how["tables"])
+            except study.DataError as error:  # none of them is under the licence
+                options.talk(str(error))
+                move(number, len(codes))
+                continue
+            try:
+                if not _is_done(out / code, taken, asked):
                     done = _extracted(out / code, asked, groups)
                     options.talk(f"{code}: {len(done.pool.items)} pairs, {len(done.materials.items)} drawn")
                 tables.append(study.read(out / code, LAST))
@@ -260,7 +267,6 @@ def _all(out: Path, languages: Path | None, how: dict[str, Any]) -> None:
     for column in GROUPS:
         together[column] = [groups.get(code, {}).get(column) for code in together["language"]]
     counts = stimuli.language_counts(together)
-    files = [out / code / f"{LAST}.csv" for code in codes if (out / code / f"{LAST}.csv").exists()]
     for name, table in {LAST: together, "language_counts": counts}.items():
         study.write(
             table,
@@ -268,29 +274,24 @@ def _all(out: Path, languages: Path | None, how: dict[str, Any]) -> None:
             out,
             command=options.typed(),
             seed=how["seed"],
-            notes={"failed": failed, "languages": len(files)},
+            notes={"failed": failed, "languages": len(tables)},
         )
     click.echo(options.aligned([[*counts.columns], *counts.astype(str).to_numpy().tolist()]))
     if failed:
         raise study.DataError([f"{len(failed)} of {len(codes)} languages were left out", *failed])
 
 
-def _is_done(folder: Path, asked: Mapping[str, Any]) -> bool:
+def _is_done(folder: Path, taken: "Sources", asked: Mapping[str, Any]) -> bool:
     """Whether a folder holds the pairs of the same files, made in the same way by the same version."""
     from gardenpath import study
-    from gardenpath.stimuli.treebanks.phenomena import ordered
-    from gardenpath.stimuli.treebanks.sources import sources
+    from gardenpath.stimuli.treebanks.extraction import as_asked
 
-    said = study.files.read_sidecar(folder / f"{LAST}.csv")
+    said: Any = study.files.read_sidecar(folder / f"{LAST}.csv")
     if not said:
         return False
-    taken = sources(
-        asked["ud"], asked["unimorph"], language=asked["language"], licences=asked["licences"], own=asked["tables"]
-    )
     now = {path.name: study.files.sha256(path) for path in taken.inputs}
-    given = {key: said["asked"][key] for key in said["asked"]}
-    return (said["inputs"], said["versions"]["gardenpath"]) == (now, study.files.versions()["gardenpath"]) and all(
-        given[key]
-        == (ordered(asked[key]) if key == "phenomena" else [*asked[key]] if key == "licences" else asked[key])
-        for key in given
+    given = as_asked(
+        **{key: value for key, value in asked.items() if key not in ("ud", "unimorph", "language", "tables")}
     )
+    version = study.files.versions()["gardenpath"]
+    return bool((said["inputs"], said["asked"], said["versions"]["gardenpath"]) == (now, given, version))

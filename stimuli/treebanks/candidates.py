@@ -1,6 +1,5 @@
 """Subjects and the words that agree with them: the nsubj edges of a tree, and what speaks against one."""
 
-from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
@@ -51,12 +50,12 @@ def edges(tree: Tree, *, subjects: str = "all", passive: bool = False) -> Iterat
     found = [token for token in tree.tokens if token.deprel in relations]
     if not found:
         return
-    dependents: dict[int, list[Token]] = defaultdict(list)
+    found = [subject for subject in found if subject.head]  # a subject that is the root says nothing
+    dependents: dict[int, list[Token]] = {id: [] for subject in found for id in (subject.id, subject.head)}
     for token in tree.tokens:
-        dependents[token.head].append(token)
+        if token.head in dependents:
+            dependents[token.head].append(token)
     for subject in found:
-        if not subject.head:
-            continue  # an annotation that says nothing
         head = tree.tokens[subject.head - 1]
         below = dependents[head.id]
         verb = _finite(head, below)
@@ -125,8 +124,8 @@ def additions(tree: Tree, found: Iterable[Edge]) -> dict[int, Features]:
 
     Features of subjects are under names of their own, so that agreement is measured without them.
     """
-    added: dict[int, dict[str, frozenset[str]]] = {
-        particle.head: dict(APART) for particle in tree.tokens if is_apart(particle, tree)
+    added: dict[int, Features] = {
+        token.head: dict(APART) for token in tree.tokens if token.deprel == "compound:prt" and is_apart(token, tree)
     }
     for edge in found:
         if edge.fault in SUBJECT_IN_DOUBT:
@@ -137,7 +136,7 @@ def additions(tree: Tree, found: Iterable[Edge]) -> dict[int, Features]:
                 taken = {
                     OF_SUBJECT + name: given[name] for name in AGREEING if name in given and name not in word.features
                 }
-                added[word.id] = added.get(word.id, {}) | taken
+                added[word.id] = {**added.get(word.id, {}), **taken}
     return added
 
 

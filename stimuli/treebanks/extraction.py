@@ -1,7 +1,7 @@
 """Agreement pairs of a language: trees and forms in; balanced pairs, the pool they are drawn from, and all that was left out.
 
-The way is that of MultiBLiMP (Jumelet et al. 2025, arXiv 2504.02768): subjects and what agrees with them, other forms of that word, a
-test whether the language has the agreement, and a draw that balances what makes pairs easy or hard.
+The way is that of MultiBLiMP (Jumelet et al. 2025, arXiv 2504.02768): subjects and what agrees with them, other forms of that word,
+a test whether the language has the agreement, and a draw that balances what makes pairs easy or hard.
 """
 
 import itertools
@@ -58,8 +58,9 @@ WAIVED = {"critical-words": "the form that agrees is what the members differ in"
 class Extraction:
     """What `extract` returns.
 
-    `language` is its ISO 639-3 code, `materials` are the pairs drawn and `pool` all that there are; `tables` are `agreement`, `rejected`
-    and `conditions_by_language`; `notes` say for sidecars what was asked, read, left out and used, and `inputs` are the files.
+    `language` is its ISO 639-3 code, `materials` are the pairs drawn and `pool` all that there are; `tables` are `agreement`,
+    `rejected` and `conditions_by_language`; `notes` say for sidecars what was asked, read, left out and used, and `inputs` are the
+    files.
     """
 
     language: str
@@ -85,7 +86,7 @@ def _items(
     tag: str,
     licences: Mapping[str, str],
 ) -> list[_Made]:
-    """Return the pairs of the phenomena as items, but for those of conditions without agreement or with letters that nobody can read."""
+    """Return the pairs of the phenomena as items; those without agreement, or with errors that `check` finds, are rejected."""
     made = []
     for name in phenomena:
         for number, one in enumerate(found.pairs(name), start=1):
@@ -98,9 +99,9 @@ def _items(
             named = f"{found.code}-{name}-{number}"
             made.append(_Made(item(one, named, condition.paradigm(found.code), tag, more), one, condition, certainty))
     unreadable = {finding.item: finding.rule for finding in check(_materials(made, found.code), only="error")}
-    for one in made:
-        if rule := unreadable.get(one.item.id):
-            found.reject(one.condition.phenomenon, one.pair.edge, one.pair.word.form, one.pair.swap.form, rule)
+    for wrong in made:
+        if rule := unreadable.get(wrong.item.id):
+            found.reject(wrong.condition.phenomenon, wrong.pair.edge, wrong.pair.word.form, wrong.pair.swap.form, rule)
     return [one for one in made if one.item.id not in unreadable]
 
 
@@ -118,8 +119,8 @@ def _drawn(made: Sequence[_Made], cap: int, minimum: int, seed: int) -> list[_Ma
     kept = set()
     for members in groups.values():
         if len(members) >= minimum:
-            pairs = [one.pair for one in members]
-            chosen = draw([one.name for one in pairs], weights([one.difficulty for one in pairs]), cap, seed)
+            shares = weights([one.pair.difficulty for one in members])
+            chosen = draw([one.pair.name for one in members], shares, cap, seed)
             kept |= {members[position].item.id for position in chosen}
     return [one for one in made if one.item.id in kept]
 
@@ -203,6 +204,11 @@ def _read(
     return found, index, said
 
 
+def as_asked(phenomena: Iterable[str], licences: Iterable[str], **more: Any) -> dict[str, Any]:
+    """Return how pairs are made, as sidecars say it."""
+    return {"phenomena": ordered(phenomena), "licences": sorted(licences), **more}
+
+
 def extract(
     ud: str | Path,
     unimorph: str | Path | None = None,
@@ -221,13 +227,32 @@ def extract(
     skip_bad: bool = False,
     progress: Callable[[int, int], None] | None = None,
 ) -> Extraction:
-    """Return minimal pairs of agreement out of the treebanks of a language: those drawn, all that there are, and why others are none.
+    """Return minimal pairs of agreement out of the treebanks of a language: those drawn, all, and why other subjects give none.
 
-    `ud` is a folder of treebanks (Universal Dependencies) and `unimorph` one of tables of forms, as unpacked; `language` is
-    an ISO 639 code. `cap` pairs are drawn of each condition (0: all) that has `minimum`. `licences` are those under which a treebank
-    has to be to be taken; `tables` is a folder of data tables of your own. With `skip_bad` a treebank that cannot be read is left out.
+    `ud` is a folder of treebanks (Universal Dependencies) and `unimorph` one of tables of forms, as unpacked; `language` is an
+    ISO 639 code. `phenomena` are all where none is given. `cap` pairs are drawn of each condition (0: all) that has `minimum`. A
+    treebank is taken if it is under one of `licences`, where there are some. `tables` is a folder of data tables of your own. With
+    `skip_bad` a treebank that cannot be read is left out.
 
     Raises `study.DataError` for a language without treebanks or forms, and for files that cannot be read, with file and line.
+
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> def row(*cells):
+    ...     return "\t".join(map(str, cells)) + "\n"
+    >>> trees = ""
+    >>> for noun, verb, number in [("Rosen", "blühen", "Plur"), ("Rose", "blüht", "Sing")]:
+    ...     features = f"Mood=Ind|Number={number}|Person=3|Tense=Pres|VerbForm=Fin"
+    ...     trees += f"# sent_id = {noun}\n# text = {noun} {verb}\n"
+    ...     trees += row(1, noun, "Rose", "NOUN", "_", f"Case=Nom|Number={number}", 2, "nsubj", "_", "_")
+    ...     trees += row(2, verb, "blühen", "VERB", "_", features, 0, "root", "_", "_") + "\n"
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = Path(folder, "de_toy-ud-test.conllu").write_text(trees, "utf-8")
+    ...     done = extract(folder, language="de", phenomena=["sv-number"], minimum=1)
+    >>> [item.sentences["ungrammatical"].text for item in done.materials.items]
+    ['Rosen blüht', 'Rose blühen']
+    >>> type(done) is Extraction
+    True
     """
     chosen = ordered(phenomena)
     taken = sources(ud, unimorph, language=language, licences=licences, own=tables)
@@ -235,10 +260,10 @@ def extract(
         raise study.DataError(
             f"{unimorph}: no table of forms of {taken.language}; expected one of that name, or --forms ud"
         )
-    asked = {
-        "phenomena": chosen, "cap": cap, "minimum": minimum, "licences": sorted(licences), "subjects": subjects, "passive": passive,
-        "english_past": english_past, "forms": forms, "seed": seed, "skip_bad": skip_bad,
-    }  # fmt: skip
+    asked = as_asked(
+        phenomena=chosen, licences=licences, cap=cap, minimum=minimum, subjects=subjects, passive=passive,
+        english_past=english_past, forms=forms, seed=seed, skip_bad=skip_bad,
+    )  # fmt: skip
     while True:
         try:
             found, index, read = _read(taken, forms, subjects, passive, progress or (lambda done, total: None))
@@ -256,9 +281,9 @@ def extract(
         name: agreement.agreement_table(taken.language, name, agreement.counts(pairs.values(name))) for name in chosen
     }
     marks = {
-        (name, row.order, row.value): MARKS[row.decision]
+        (name, str(row["order"]), str(row["value"])): MARKS[row["decision"]]
         for name, table in measured.items()
-        for row in table.itertuples()
+        for row in table.to_dict("records")
     }
     licence = {bank.name: bank.licence or UNKNOWN for bank in taken.treebanks}
     made = _items(pairs, chosen, marks, tongue(taken.language), licence)
@@ -271,8 +296,8 @@ def extract(
         "forms": {
             "files": [path.name for path in taken.unimorph],
             "agreeing_words": len(words),
-            "with_entries": dict(index.coverage(words)),
-            "unknown_tags": dict(index.unknown),
+            "with_entries": dict(sorted(index.coverage(words).items())),
+            "unknown_tags": dict(sorted(index.unknown.items())),
             "other_parts_of_speech": dict(index.left_out),
             "patches": index.patched,
         },
@@ -309,8 +334,8 @@ def language_counts(conditions: "pd.DataFrame") -> "pd.DataFrame":
     """Return table `language_counts`: how many languages have pairs of each phenomenon, and how many where agreement is certain.
 
     `conditions` is table `conditions_by_language` of many languages; one has a phenomenon where pairs were drawn of one of its
-    conditions. MultiBLiMP's Table 2 (arXiv 2504.02768) has these numbers, the second in brackets; families and resource classes, where
-    `conditions` has them, are counted by themselves.
+    conditions. MultiBLiMP's Table 2 (arXiv 2504.02768) has these numbers, the second in brackets; families and resource classes,
+    where `conditions` has them, are counted by themselves.
 
     >>> import pandas as pd
     >>> columns = ["language", "phenomenon", "value", "certainty", "drawn", "family"]

@@ -48,7 +48,7 @@ class Swap:
 
 def compatible(one: Features, other: Features, but: str = "") -> bool:
     """Whether two sets of features contradict each other nowhere, or only in the feature `but`; what is absent is any value."""
-    return all(name == but or name not in other or not values.isdisjoint(other[name]) for name, values in one.items())
+    return all(name not in other or name == but or not values.isdisjoint(other[name]) for name, values in one.items())
 
 
 def settled(features: Features) -> Features:
@@ -157,15 +157,16 @@ class Inflector:
 def subject_values(subject: Token, feature: str, forms: Index) -> list[frozenset[str] | None]:
     """Return the values of a feature that each reading of a subject states, in the nominative; None for one that states none.
 
-    The readings are its own features and the entries of its form, or corrections by hand alone where there are some. A noun is of the
-    third person.
+    The readings are its own features and the entries of its form, or corrections by hand alone where there are some. A noun is of
+    the third person.
     """
     entries = [
         e for e in forms.of_form(subject.form) if e.upos in NOMINAL_ENTRIES and compatible(NOMINATIVE, e.features)
     ]
     if corrected := [entry for entry in entries if entry.source == "patch"]:
         return [entry.features.get(feature) for entry in corrected]
-    return [_value(one.upos, one.features, feature) for one in (subject, *entries)]
+    own = _value(subject.upos, subject.features, feature)
+    return [own, *(_value(entry.upos, entry.features, feature) for entry in entries)]
 
 
 def word_values(word: Token, feature: str, forms: Index) -> list[frozenset[str] | None]:
@@ -174,7 +175,7 @@ def word_values(word: Token, feature: str, forms: Index) -> list[frozenset[str] 
     entries = (
         e for e in forms.of_form(word.form) if e.upos in VERBAL and compatible(features, settled(e.features), feature)
     )
-    return [one.features.get(feature) for one in (word, *entries)]
+    return [word.features.get(feature), *(entry.features.get(feature) for entry in entries)]
 
 
 def _value(upos: str, features: Mapping[str, frozenset[str]], feature: str) -> frozenset[str] | None:

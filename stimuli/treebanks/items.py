@@ -107,12 +107,11 @@ def item(pair: Pair, name: str, paradigm: str, tag: str, more: dict[str, str]) -
         )
         for stop, spans in ((end, cues[:1]), (end + longer, cues[1:]))
     ]
-    attractors = [
-        [token.form, token.start, token.end, kind]
+    attractors = sorted(
+        (token.start, token.end, token.form, kind)
         for kind, tokens in (("congruent", pair.congruent), ("incongruent", pair.incongruent))
         for token in tokens
-    ]
-    attractors.sort(key=lambda attractor: int(attractor[1]))
+    )
     extra = {
         **more,
         "treebank": pair.edge.treebank,
@@ -127,7 +126,7 @@ def item(pair: Pair, name: str, paradigm: str, tag: str, more: dict[str, str]) -
         "distance": str(pair.distance),
         "congruent": str(len(pair.congruent)),
         "incongruent": str(len(pair.incongruent)),
-        "attractors": json.dumps(attractors, ensure_ascii=False),
+        "attractors": json.dumps([[form, *span, kind] for *span, form, kind in attractors], ensure_ascii=False),
     }
     sentences = {GRAMMATICAL: Sentence(good, regions[0]), UNGRAMMATICAL: Sentence(bad, regions[1])}
     return Item(name, paradigm, sentences, tag, extra=extra)

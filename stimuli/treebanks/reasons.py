@@ -18,7 +18,7 @@ REASONS: Mapping[str, str] = {
     "same-form": "the other form is the same",
     "several-words": "the other form is several words",
     "values-overlap": "the other form may also have the value of the word",
-    "fused": "the word is in a multiword token that is not its words side by side, or it or its other form begins with an apostrophe",
+    "fused": "the word is in a multiword token that is not its words side by side, or a form begins with an apostrophe",
     "ambiguous-subject": "the subject's form may also have the other value, or says nothing of the feature",
     "duplicate": "there is the same pair already",
     "no-agreement": "the language does not have the agreement in this order and value (table `agreement`)",

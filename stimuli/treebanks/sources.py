@@ -20,18 +20,20 @@ class Sources:
     left_out: dict[str, str]
     unimorph: tuple[Path, ...]
     tables: Path | None
+    broken: tuple[Path, ...] = ()
 
     @property
     def inputs(self) -> tuple[Path, ...]:
         """All files that are read."""
         own = [self.tables / f"{name}.toml" for name in tables.NAMES] if self.tables else []
         trees = [path for bank in self.treebanks for path in bank.paths]
-        return (*trees, *self.unimorph, *(path for path in own if path.exists()))
+        return (*trees, *self.broken, *self.unimorph, *(path for path in own if path.exists()))
 
     def without(self, name: str, reason: str) -> "Sources":
-        """Return the same without a treebank."""
+        """Return the same without a treebank that cannot be read."""
         kept = tuple(bank for bank in self.treebanks if bank.name != name)
-        return replace(self, treebanks=kept, left_out=self.left_out | {name: reason})
+        broken = [path for bank in self.treebanks if bank.name == name for path in bank.paths]
+        return replace(self, treebanks=kept, left_out=self.left_out | {name: reason}, broken=(*self.broken, *broken))
 
 
 def sources(
