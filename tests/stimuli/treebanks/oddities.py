@@ -14,20 +14,32 @@ ENGLISH = [
         cabinet cabinet NOUN Number=Sing 2 nmod
         stay stay VERB {PL} 0 root SpaceAfter=No
         . . PUNCT _ 6 punct"""),
-    ("The\u202f cat  don\u2009't stay".replace("\u2009", ""), "[contradiction]", f"""
+    ("The  cat don't stay", "[contradiction]", f"""
         The the DET _ 2 det
         cat cat NOUN Number=Sing 5 nsubj
         3-4 don't
         do do AUX {PL} 5 aux
         n't not PART _ 5 advmod
         stay stay VERB VerbForm=Inf 0 root"""),
-    ("The cats\xa0don't stay", "The cats\xa0doesn't stay", f"""
+    ("The cats don't stay", "The cats doesn't stay", f"""
         The the DET _ 2 det
         cats cat NOUN Number=Plur 5 nsubj
         3-4 don't
         do do AUX {PL} 5 aux
         n't not PART _ 5 advmod
         stay stay VERB VerbForm=Inf 0 root"""),
+    ("The cats\xa0don't stay", "[invisible-character]", f"""
+        The the DET _ 2 det
+        cats cat NOUN Number=Plur 5 nsubj
+        3-4 don't
+        do do AUX {PL} 5 aux
+        n't not PART _ 5 advmod
+        stay stay VERB VerbForm=Inf 0 root"""),
+    ("Do cats stay?", "Does cats stay?", f"""
+        Do do AUX {PL} 3 aux
+        cats cat NOUN Number=Plur 3 nsubj
+        stay stay VERB VerbForm=Inf 0 root SpaceAfter=No
+        ? ? PUNCT _ 3 punct"""),
     ("Does the cat stay?", "Do the cat stay?", f"""
         Does do AUX {SG} 4 aux
         the the DET _ 3 det
