@@ -22,7 +22,7 @@ from . import tables as tables_of
 from .balance import draw, weights
 from .candidates import PREDICATES, SUBJECTS, Edge, additions, edges
 from .forms import Forms
-from .items import Pair, item, joined
+from .items import Pair, item, joined, stands_alone
 from .language_pairs import LanguagePairs, Rejection
 from .phenomena import ordered
 from .sources import Sources, sources
@@ -195,7 +195,7 @@ def _read(
                 found += of_tree
                 added = additions(tree, of_tree)
                 for token in tree.tokens if which != "unimorph" else ():
-                    if token.upos in ENTRIES:
+                    if token.upos in ENTRIES and stands_alone(token):
                         features = {**token.features, **added[token.id]} if token.id in added else token.features
                         index.add(token.form, token.lemma, token.upos, features)
             move(next(done), len(files))
@@ -284,7 +284,7 @@ def extract(
     licence = {bank.name: bank.licence or UNKNOWN for bank in taken.treebanks}
     made = _items(pairs, chosen, marks, tongue(taken.language), licence)
     drawn = _drawn(made, cap, minimum, seed)
-    words = [edge.verb.form for edge in found if edge.verb and not edge.fault]
+    words = [edge.verb.lemma for edge in found if edge.verb and not edge.fault]
     notes = {
         "asked": asked,
         "treebanks": read,

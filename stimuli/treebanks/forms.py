@@ -180,11 +180,12 @@ class Forms:
                 self._put(Entry(patch.get("lemma", form), form, part, said, "patch"))
             self.patched.append(patch)
 
-    def coverage(self, forms: Iterable[str]) -> Counter[str]:
-        """Return how many of the verbs, given by their forms, have an entry in each source, and how many in `none`."""
+    def coverage(self, lemmas: Iterable[str]) -> Counter[str]:
+        """Return how many of the verbs, given by their lemmas, have entries in each source, and how many in `none`."""
         counts: Counter[str] = Counter()
-        for form in forms:
-            counts.update({e.source for e in self.of_form(form) if e.upos in VERBAL} or {"none"})
+        for lemma in lemmas:
+            entries = (*self.of_lemma(lemma), *self.of_lemma(lemma.replace("_", "")))  # voor_komen in Dutch trees
+            counts.update({entry.source for entry in entries if entry.upos in VERBAL} or {"none"})
         return counts
 
     def _entry(self, row: str) -> Entry:

@@ -85,6 +85,11 @@ def fused(word: Token, form: str) -> bool:
     )
 
 
+def stands_alone(word: Token) -> bool:
+    """Whether a word's form is one that can stand where another word does: no part (*can't*, *wanna*), no clitic."""
+    return word.fused is None and not word.form.startswith(APOSTROPHES)
+
+
 def joined(values: frozenset[str]) -> str:
     """Return values as Universal Dependencies write several: in order, with commas."""
     return ",".join(sorted(values))

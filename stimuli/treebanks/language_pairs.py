@@ -82,6 +82,8 @@ class LanguagePairs:
         word = edge.agreeing(PHENOMENA[name].participle)
         if word is not None and contradicts(word, edge.subject):
             return "contradiction"
+        if word is not None and fused(word, ""):
+            return "fused"
         required = self.required.get(name, {})
         return "" if all(values & features.get(key, frozenset()) for key, values in required.items()) else "restricted"
 

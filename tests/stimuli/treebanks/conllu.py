@@ -1,4 +1,4 @@
-"""Small trees for tests: a line a word, `form lemma UPOS features head relation`, multiword tokens as `1-2 form`."""
+"""Small trees for tests: a line a word, `form lemma UPOS features head relation [MISC]`, multiword tokens as `1-2 form`."""
 
 import tempfile
 from collections import Counter
@@ -14,12 +14,12 @@ def conllu(*sentences: tuple[str, str]) -> str:
         lines, position = [f"# sent_id = s{number}", f"# text = {text}"], 0
         for line in words.strip().splitlines():
             cells = line.split()
-            if "-" in cells[0] and cells[0][0].isdigit():
+            if cells[0][0].isdigit() and ("-" in cells[0] or "." in cells[0]):  # or an empty node, as `1.1 form`
                 lines.append("\t".join([cells[0], cells[1], *["_"] * 8]))
                 continue
             position += 1
-            form, lemma, upos, features, head, relation = cells
-            lines.append("\t".join([str(position), form, lemma, upos, "_", features, head, relation, "_", "_"]))
+            form, lemma, upos, features, head, relation, misc = [*cells, "_"][:7]
+            lines.append("\t".join([str(position), form, lemma, upos, "_", features, head, relation, "_", misc]))
         parts.append("\n".join(lines) + "\n\n")
     return "".join(parts)
 

@@ -154,10 +154,10 @@ def test_coverage_counts_verbs_by_source(tmp_path: Path) -> None:
     (tmp_path / "nld").write_text(TABLE)
     forms = Forms("nld")
     forms.unimorph(tmp_path / "nld")
-    for form in ("loop", "is"):
-        forms.add(form, "x", "VERB", features_of("Number=Sing"))
+    for form, lemma in (("loop", "lopen"), ("is", "zijn")):
+        forms.add(form, lemma, "VERB", features_of("Number=Sing"))
     forms.finish()
-    assert forms.coverage(["Loop", "is", "huizen"]) == {"unimorph": 1, "ud": 2, "none": 1}
+    assert forms.coverage(["lo_pen", "zijn", "huis"]) == {"unimorph": 1, "ud": 2, "none": 1}
 
 
 def test_every_table_is_there_and_one_that_is_no_toml_is_refused(tmp_path: Path) -> None:
