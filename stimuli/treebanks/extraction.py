@@ -106,8 +106,11 @@ def _items(
 
 
 def _certainty(one: Pair, name: str, marks: Mapping[tuple[str, str, str], str]) -> str:
-    """Return how sure it is that the values of a pair agree, + ~ or ?; the least sure of several; '' where they do not."""
-    found = [marks.get((name, one.order, value), "?") for value in one.value]
+    """Return how sure it is that the values of a pair agree, + ~ or ?; the least sure of several; '' where they do not.
+
+    What no word has been seen to agree in is not taken to: English participles have other forms, but of no other number.
+    """
+    found = [marks.get((name, one.order, value), "") for value in one.value]
     return "" if "" in found else max(found, key="+~?".index)
 
 
