@@ -49,7 +49,7 @@ class Condition(NamedTuple):
 
 
 ENTRIES = PREDICATES | {*SUBJECTS["all"]}  # the kinds of words of which forms are kept
-MARKS = {"certain": "+", "likely": "~", "undecided": "?", "none": ""}
+CERTAINTIES = ("certain", "likely", "undecided")  # decisions of `agreement` after which pairs are kept
 UNKNOWN = "unknown"
 WAIVED = {"critical-words": "the form that agrees is what the members differ in"}
 
@@ -82,7 +82,7 @@ class _Made:
 def _items(
     found: LanguagePairs,
     phenomena: Iterable[str],
-    marks: Mapping[tuple[str, str, str], str],
+    decided: Mapping[tuple[str, str, str], str],
     tag: str,
     licences: Mapping[str, str],
 ) -> list[_Made]:
@@ -90,9 +90,10 @@ def _items(
     made = []
     for name in phenomena:
         for number, one in enumerate(found.pairs(name), start=1):
-            certainty = _certainty(one, name, marks)
+            certainty = _certainty(one, name, decided)
             if not certainty:
                 found.reject(name, one.edge, one.word.form, one.swap.form, "no-agreement")
+                found.seen.discard(one.texts)
                 continue
             condition = Condition(name, joined(one.value), joined(one.swap.values), one.order, one.type)
             more = {"lang": found.code, "licence": licences[one.edge.treebank], "certainty": certainty}
@@ -105,13 +106,13 @@ def _items(
     return [one for one in made if one.item.id not in unreadable]
 
 
-def _certainty(one: Pair, name: str, marks: Mapping[tuple[str, str, str], str]) -> str:
-    """Return how sure it is that the values of a pair agree, + ~ or ?; the least sure of several; '' where they do not.
+def _certainty(one: Pair, name: str, decided: Mapping[tuple[str, str, str], str]) -> str:
+    """Return how sure it is that the values of a pair agree, of several the least sure; '' where they do not.
 
     What no word has been seen to agree in is not taken to: English participles have other forms, but of no other number.
     """
-    found = [marks.get((name, one.order, value), "") for value in one.value]
-    return "" if "" in found else max(found, key="+~?".index)
+    found = [decided.get((name, one.order, value), "none") for value in one.value]
+    return "" if "none" in found else max(found, key=CERTAINTIES.index)
 
 
 def _drawn(made: Sequence[_Made], cap: int, minimum: int, seed: int) -> list[_Made]:
@@ -279,13 +280,13 @@ def extract(
     measured = {
         name: agreement.agreement_table(taken.language, name, agreement.counts(pairs.values(name))) for name in chosen
     }
-    marks = {
-        (name, str(row["order"]), str(row["value"])): MARKS[row["decision"]]
+    decided = {
+        (name, str(row["order"]), str(row["value"])): str(row["decision"])
         for name, table in measured.items()
         for row in table.to_dict("records")
     }
     licence = {bank.name: bank.licence or UNKNOWN for bank in taken.treebanks}
-    made = _items(pairs, chosen, marks, tongue(taken.language), licence)
+    made = _items(pairs, chosen, decided, tongue(taken.language), licence)
     drawn = _drawn(made, cap, minimum, seed)
     words = [edge.verb.lemma for edge in found if edge.verb and not edge.fault]
     notes = {
@@ -338,8 +339,8 @@ def language_counts(conditions: "pd.DataFrame") -> "pd.DataFrame":
 
     >>> import pandas as pd
     >>> columns = ["language", "phenomenon", "value", "certainty", "drawn", "family"]
-    >>> rows = [("nld", "sv-number", "Sing", "+", 50, "Germanic"), ("nld", "sv-number", "Plur", "?", 20, "Germanic")]
-    >>> rows += [("tur", "sv-number", "Sing", "?", 10, "Turkic"), ("tur", "sv-number", "Plur", "+", 0, "Turkic")]
+    >>> rows = [("nld", "sv-number", "Sing", "certain", 50, "Germanic"), ("nld", "sv-number", "Plur", "likely", 20, "Germanic")]
+    >>> rows += [("tur", "sv-number", "Sing", "likely", 10, "Turkic"), ("tur", "sv-number", "Plur", "certain", 0, "Turkic")]
     >>> counts = language_counts(pd.DataFrame(rows, columns=columns).assign(resource=None))
     >>> counts[["level", "languages", "certain", "pairs"]].to_numpy().tolist()
     [['all', 2, 1, 80], ['Germanic', 1, 1, 70], ['Turkic', 1, 0, 10]]
@@ -352,7 +353,7 @@ def language_counts(conditions: "pd.DataFrame") -> "pd.DataFrame":
         for grouping in ("all", "family", "resource"):
             levels = part.assign(all="all")[grouping]
             for level, group in part.groupby(levels):
-                certain = group.loc[group["certainty"] == "+", "language"].nunique()
+                certain = group.loc[group["certainty"] == "certain", "language"].nunique()
                 rows.append(
                     (phenomenon, grouping, level, group["language"].nunique(), certain, int(group["drawn"].sum()))
                 )
