@@ -157,22 +157,22 @@ def _rejected(rejected: Iterable[Rejection], language: str) -> "pd.DataFrame":
     """Return table `rejected`."""
     import pandas as pd
 
-    rows = [
-        (
-            language,
-            number,
-            one.phenomenon or None,
-            one.edge.treebank,
-            one.edge.sent_id,
-            one.edge.subject.form,
-            one.word or None,
-            one.swapped or None,
-            one.reason,
-            one.edge.text,
-        )
-        for number, one in enumerate(rejected)
-    ]
-    return study.check(pd.DataFrame(rows, columns=study.TABLES["rejected"].names), "rejected")
+    rows = ((one.phenomenon, one.edge, one.word, one.swapped, one.reason) for one in rejected)
+    columns = [*zip(*rows, strict=True)] or [()] * 5
+    phenomena, found, words, swapped, reasons = columns
+    frame = {
+        "language": language,
+        "rejection": range(len(reasons)),
+        "phenomenon": [name or None for name in phenomena],
+        "treebank": [edge.treebank for edge in found],
+        "sent_id": [edge.sent_id for edge in found],
+        "subject": [edge.subject.form for edge in found],
+        "word": [word or None for word in words],
+        "swapped": [form or None for form in swapped],
+        "reason": reasons,
+        "sentence": [edge.text for edge in found],
+    }
+    return study.check(pd.DataFrame(frame), "rejected")
 
 
 def _read(
@@ -288,19 +288,11 @@ def extract(
     licence = {bank.name: bank.licence or UNKNOWN for bank in taken.treebanks}
     made = _items(pairs, chosen, decided, tongue(taken.language), licence)
     drawn = _drawn(made, cap, minimum, seed)
-    words = [edge.verb.lemma for edge in found if edge.verb and not edge.fault]
     notes = {
         "asked": asked,
         "treebanks": read,
         "not_taken": taken.left_out,
-        "forms": {
-            "files": [path.name for path in taken.unimorph],
-            "agreeing_words": len(words),
-            "with_entries": dict(sorted(index.coverage(words).items())),
-            "unknown_tags": dict(sorted(index.unknown.items())),
-            "other_parts_of_speech": dict(index.left_out),
-            "patches": index.patched,
-        },
+        "forms": _said_of(index, found, taken),
         "tables": {name: tables_of.read(name, taken.tables)[1] for name in tables_of.NAMES},
         "subjects": len(found),
         "rejected": {
@@ -308,16 +300,31 @@ def extract(
             for name in ("", *chosen)
         },
     }
+    rejected = pairs.rejected
+    del pairs, found, index  # a large part of the memory, which the tables take next
     import pandas as pd
 
     result = {
         "agreement": pd.concat([*measured.values()], ignore_index=True),
-        "rejected": _rejected(pairs.rejected, taken.language),
+        "rejected": _rejected(rejected, taken.language),
         "conditions_by_language": _conditions(made, drawn, taken.language),
     }
     return Extraction(
         taken.language, _materials(drawn, taken.language), _materials(made, taken.language), result, notes, taken.inputs
     )
+
+
+def _said_of(index: Forms, found: Iterable[Edge], taken: Sources) -> dict[str, Any]:
+    """Return where forms are from, how many of the agreeing words have some, and what of the tables was not taken."""
+    words = [edge.verb.lemma for edge in found if edge.verb and not edge.fault]
+    return {
+        "files": [path.name for path in taken.unimorph],
+        "agreeing_words": len(words),
+        "with_entries": dict(sorted(index.coverage(words).items())),
+        "unknown_tags": dict(sorted(index.unknown.items())),
+        "other_parts_of_speech": dict(index.left_out),
+        "patches": index.patched,
+    }
 
 
 def _required(taken: Sources, english_past: bool) -> dict[str, dict[str, frozenset[str]]]:
