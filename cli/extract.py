@@ -104,11 +104,12 @@ def known() -> list[str]:
 @options.out
 @options.force
 def command(out: Path, language: str | None, every: bool, force: bool, languages: Path | None, **how: Any) -> None:
-    """Make minimal pairs of agreement out of treebanks: items.jsonl, from sentences as their treebanks have them.
+    """Make minimal pairs of agreement out of treebanks, in any language that has one.
 
-    Beside the pairs drawn, which are balanced, are all that there are (pool.jsonl) and the tables agreement (whether the
-    language has it), conditions_by_language and rejected (every subject without a pair, and why). With --all each language has
-    a folder, and language_counts says how many languages have a phenomenon.
+    Sentences are the treebank's own. Beside the pairs drawn, which are balanced (items.jsonl), are all that there are
+    (pool.jsonl) and the tables agreement (whether the language has it), conditions_by_language and rejected (every
+    subject without a pair, and why). With --all each language has a folder, and language_counts says how many languages
+    have a phenomenon.
     """
     if every == (language is not None):
         raise click.UsageError("expected --language CODE or --all, one of the two")

@@ -20,7 +20,7 @@ from .items import (
     Sentence,
 )
 from .orderings import Ordering
-from .treebanks.extraction import Extraction, extract, language_counts
+from .treebanks.extraction import extract, language_counts
 from .trials import Trial, Version
 
 __all__ = [
@@ -29,7 +29,6 @@ __all__ = [
     "RULES",
     "UNGRAMMATICAL",
     "Design",
-    "Extraction",
     "Finding",
     "Item",
     "Materials",

@@ -106,8 +106,11 @@ def _items(
 
 
 def _certainty(one: Pair, name: str, marks: Mapping[tuple[str, str, str], str]) -> str:
-    """Return how sure it is that the values of a pair agree, + ~ or ?; the least sure of several; '' where they do not."""
-    found = [marks.get((name, one.order, value), "?") for value in one.value]
+    """Return how sure it is that the values of a pair agree, + ~ or ?; the least sure of several; '' where they do not.
+
+    What no word has been seen to agree in is not taken to: English participles have other forms, but of no other number.
+    """
+    found = [marks.get((name, one.order, value), "") for value in one.value]
     return "" if "" in found else max(found, key="+~?".index)
 
 
@@ -238,14 +241,10 @@ def extract(
 
     >>> import tempfile
     >>> from pathlib import Path
-    >>> def row(*cells):
-    ...     return "\t".join(map(str, cells)) + "\n"
     >>> trees = ""
     >>> for noun, verb, number in [("Rosen", "blühen", "Plur"), ("Rose", "blüht", "Sing")]:
-    ...     features = f"Mood=Ind|Number={number}|Person=3|Tense=Pres|VerbForm=Fin"
-    ...     trees += f"# sent_id = {noun}\n# text = {noun} {verb}\n"
-    ...     trees += row(1, noun, "Rose", "NOUN", "_", f"Case=Nom|Number={number}", 2, "nsubj", "_", "_")
-    ...     trees += row(2, verb, "blühen", "VERB", "_", features, 0, "root", "_", "_") + "\n"
+    ...     rows = f"1 {noun} Rose NOUN _ Number={number} 2 nsubj _ _", f"2 {verb} blühen VERB _ Number={number} 0 root _ _"
+    ...     trees += "\\n".join([f"# text = {noun} {verb}", *(row.replace(" ", "\\t") for row in rows), "", ""])
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     _ = Path(folder, "de_toy-ud-test.conllu").write_text(trees, "utf-8")
     ...     done = extract(folder, language="de", phenomena=["sv-number"], minimum=1)

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from gardenpath import stimuli, study
+from gardenpath.stimuli.treebanks.extraction import Extraction
 from gardenpath.stimuli.treebanks.phenomena import PHENOMENA
 from gardenpath.stimuli.treebanks.reasons import REASONS
 
@@ -15,17 +16,17 @@ EXAMPLE = ROOT / "examples" / "agreement-pairs"
 TREES = EXAMPLE / "ud" / "UD_German-Garden" / "de_garden-ud-test.conllu"
 
 
-def extracted(**how: object) -> stimuli.Extraction:
+def extracted(**how: object) -> Extraction:
     given = {"language": "deu", "minimum": 3, **how}
     return stimuli.extract(EXAMPLE / "ud", EXAMPLE / "unimorph", **given)  # type: ignore[arg-type]
 
 
 @pytest.fixture(scope="module")
-def german() -> stimuli.Extraction:
+def german() -> Extraction:
     return extracted()
 
 
-def test_every_sentence_gives_the_pairs_that_a_reader_would_make(german: stimuli.Extraction) -> None:
+def test_every_sentence_gives_the_pairs_that_a_reader_would_make(german: Extraction) -> None:
     """28 sentences with a subject and a finite verb each: number changes in all, person of the singular ones twice."""
     made = [item for item in german.pool.items if item.extra["value"] in ("Sing", "Plur")]
     swapped = {item.extra["word"]: item.extra["swapped"] for item in made}
@@ -49,7 +50,7 @@ def test_every_sentence_gives_the_pairs_that_a_reader_would_make(german: stimuli
     assert reasons["warten", "wartet"] == "duplicate"  # ihr wartet, er wartet
 
 
-def test_sentences_are_the_treebanks_own_and_swapping_back_gives_them(german: stimuli.Extraction) -> None:
+def test_sentences_are_the_treebanks_own_and_swapping_back_gives_them(german: Extraction) -> None:
     texts = {line[len("# text = ") :] for line in TREES.read_text("utf-8").splitlines() if line.startswith("# text = ")}
     for item in german.pool.items:
         good, bad = item.sentences["grammatical"], item.sentences["ungrammatical"]
@@ -63,7 +64,7 @@ def test_sentences_are_the_treebanks_own_and_swapping_back_gives_them(german: st
             assert good.text[start:end] == form
 
 
-def test_an_attractor_beside_the_verb_is_one(german: stimuli.Extraction) -> None:
+def test_an_attractor_beside_the_verb_is_one(german: Extraction) -> None:
     [item] = [
         i
         for i in german.pool.items
@@ -72,13 +73,13 @@ def test_an_attractor_beside_the_verb_is_one(german: stimuli.Extraction) -> None
     assert (item.extra["incongruent"], item.extra["distance"]) == ("1", "4")
 
 
-def test_check_finds_no_error_and_the_critical_words_differ_on_purpose(german: stimuli.Extraction) -> None:
+def test_check_finds_no_error_and_the_critical_words_differ_on_purpose(german: Extraction) -> None:
     findings = stimuli.check(german.pool)
     assert not [finding for finding in findings if finding.severity == "error"]
     assert {finding.severity for finding in findings if finding.rule == "critical-words"} == {"waived"}
 
 
-def test_every_subject_is_a_pair_or_has_a_reason(german: stimuli.Extraction) -> None:
+def test_every_subject_is_a_pair_or_has_a_reason(german: Extraction) -> None:
     rejected = german.tables["rejected"]
     assert {*rejected["reason"]} <= {*REASONS}
     for name in PHENOMENA:
@@ -135,6 +136,11 @@ def test_the_passive_the_past_and_other_subjects_are_taken_when_asked(tmp_path: 
     assert pairs(english_past=True) == {"The dogs was", "The dog were"}
     assert pairs(passive=True) == {"She are seen", "They is seen"}
     assert pairs(passive=True, subjects="noun") == set()
+
+
+def test_the_docs_list_every_reason() -> None:
+    page = (ROOT / "docs" / "treebanks.md").read_text("utf-8")
+    assert "\n".join(f"| `{reason}` | {meaning} |" for reason, meaning in REASONS.items()) in page
 
 
 def test_an_unknown_phenomenon_is_named() -> None:

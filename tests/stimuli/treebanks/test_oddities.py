@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from gardenpath import stimuli
+from gardenpath.stimuli.treebanks.extraction import Extraction
 
 from . import oddities
 from .conllu import conllu
@@ -13,7 +14,7 @@ from .conllu import conllu
 Sentences = list[tuple[str, str, str]]
 
 
-def extracted(folder: Path, language: str, prefix: str, sentences: Sentences, forms: str) -> stimuli.Extraction:
+def extracted(folder: Path, language: str, prefix: str, sentences: Sentences, forms: str) -> Extraction:
     bank = folder / "ud" / f"UD_Odd-{prefix}"
     bank.mkdir(parents=True)
     (bank / f"{prefix}_odd-ud-test.conllu").write_text(conllu(*((text, rows) for text, _, rows in sentences)), "utf-8")
