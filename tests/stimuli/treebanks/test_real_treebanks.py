@@ -11,6 +11,7 @@ import pytest
 
 from gardenpath import stimuli
 from gardenpath.stimuli.treebanks import trees
+from gardenpath.stimuli.treebanks.extraction import Extraction
 
 pytestmark = pytest.mark.data
 Row = list[str]
@@ -62,7 +63,7 @@ def files(data: Path, language: str) -> list[Path]:
 
 
 @functools.cache
-def extracted(data: Path, language: str) -> stimuli.Extraction:
+def extracted(data: Path, language: str) -> Extraction:
     return stimuli.extract(data / "ud", data / "unimorph", language=language, phenomena=["sv-number"], cap=0)
 
 
