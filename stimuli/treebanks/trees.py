@@ -24,6 +24,7 @@ MARKS = (
     (9, "Correct", "correction"),
 )
 COLUMNS = 10  # of CoNLL-U
+TEXT, SENT_ID = "# text = ", "# sent_id = "
 
 Features = Mapping[str, frozenset[str]]
 
@@ -89,22 +90,24 @@ def read_trees(path: str | Path, treebank: str, dropped: Counter[str]) -> Iterat
         read_text(path)  # says in which line, and how to convert the file
         raise
     if lines:
+        name = next((line[len(SENT_ID) :].strip() for line in lines if line.startswith(SENT_ID)), "unknown")
         raise study.DataError(
-            f"{path}, line {number}: the file ends inside a sentence (sent_id {_comment(lines, 'sent_id') or 'unknown'}); "
+            f"{path}, line {number}: the file ends inside a sentence (sent_id {name}); "
             "expected an empty line after each: the file is cut short, download it again"
         )
 
 
-def _comment(lines: list[str], key: str) -> str | None:
-    start = f"# {key} = "
-    return next((line[len(start) :].rstrip("\n") for line in lines if line.startswith(start)), None)
-
-
 def _tree(lines: list[str], path: str | Path, first: int, treebank: str, dropped: Counter[str]) -> Tree | None:
+    text: str | None = None
+    sent_id = ""
     words: list[list[str]] = []
     spans: dict[int, tuple[int, str]] = {}  # first word of a multiword token: its last word and its form
     for number, line in enumerate(lines, start=first):
         if line.startswith("#"):
+            if line.startswith(TEXT):
+                text = line[len(TEXT) :].rstrip("\n")
+            elif line.startswith(SENT_ID):
+                sent_id = line[len(SENT_ID) :].rstrip("\n")
             continue
         cells = line.rstrip("\n").split("\t")
         if len(cells) != COLUMNS:
@@ -128,7 +131,6 @@ def _tree(lines: list[str], path: str | Path, first: int, treebank: str, dropped
         raise study.DataError(
             f"{path}, line {number}: HEAD {max(heads)} in a sentence of {len(words)} words; expected one of its words, or 0"
         )
-    text = _comment(lines, "text")
     reason = "no-text" if text is None else _reason(words, "".join(lines))
     if reason or text is None:
         dropped[reason] += 1
@@ -137,7 +139,7 @@ def _tree(lines: list[str], path: str | Path, first: int, treebank: str, dropped
     if tokens is None:
         dropped["text-mismatch"] += 1
         return None
-    return Tree(_comment(lines, "sent_id") or f"{Path(path).name}:{first}", text, treebank, tokens)
+    return Tree(sent_id or f"{Path(path).name}:{first}", text, treebank, tokens)
 
 
 def _reason(words: list[list[str]], lines: str) -> str:
