@@ -4,6 +4,7 @@ The way is that of MultiBLiMP (Jumelet et al. 2025, arXiv 2504.02768): subjects 
 a test whether the language has the agreement, and a draw that balances what makes pairs easy or hard.
 """
 
+import gc
 import itertools
 import logging
 from collections import Counter, defaultdict
@@ -302,6 +303,7 @@ def extract(
     }
     rejected = pairs.rejected
     del pairs, found, index  # a large part of the memory, which the tables take next
+    gc.collect()
     import pandas as pd
 
     result = {
