@@ -49,7 +49,7 @@ class Condition(NamedTuple):
 
 
 ENTRIES = PREDICATES | {*SUBJECTS["all"]}  # the kinds of words of which forms are kept
-MARKS = {"certain": "+", "likely": "~", "undecided": "?", "none": ""}
+CERTAINTIES = ("certain", "likely", "undecided")  # decisions of `agreement` after which pairs are kept
 CHECKED = 1000  # pairs at a time, since checks keep all words of what they look at
 UNKNOWN = "unknown"
 WAIVED = {"critical-words": "the form that agrees is what the members differ in"}
@@ -83,7 +83,7 @@ class _Made:
 def _items(
     found: LanguagePairs,
     phenomena: Iterable[str],
-    marks: Mapping[tuple[str, str, str], str],
+    decided: Mapping[tuple[str, str, str], str],
     tag: str,
     licences: Mapping[str, str],
 ) -> list[_Made]:
@@ -91,9 +91,10 @@ def _items(
     made = []
     for name in phenomena:
         for number, one in enumerate(found.pairs(name), start=1):
-            certainty = _certainty(one, name, marks)
+            certainty = _certainty(one, name, decided)
             if not certainty:
                 found.reject(name, one.edge, one.word.form, one.swap.form, "no-agreement")
+                found.seen.discard(one.texts)
                 continue
             condition = Condition(name, joined(one.value), joined(one.swap.values), one.order, one.type)
             more = {"lang": found.code, "licence": licences[one.edge.treebank], "certainty": certainty}
@@ -108,13 +109,13 @@ def _items(
     return [one for one in made if one.item.id not in unreadable]
 
 
-def _certainty(one: Pair, name: str, marks: Mapping[tuple[str, str, str], str]) -> str:
-    """Return how sure it is that the values of a pair agree, + ~ or ?; the least sure of several; '' where they do not.
+def _certainty(one: Pair, name: str, decided: Mapping[tuple[str, str, str], str]) -> str:
+    """Return how sure it is that the values of a pair agree, of several the least sure; '' where they do not.
 
     What no word has been seen to agree in is not taken to: English participles have other forms, but of no other number.
     """
-    found = [marks.get((name, one.order, value), "") for value in one.value]
-    return "" if "" in found else max(found, key="+~?".index)
+    found = [decided.get((name, one.order, value), "none") for value in one.value]
+    return "" if "none" in found else max(found, key=CERTAINTIES.index)
 
 
 def _drawn(made: Sequence[_Made], cap: int, minimum: int, seed: int) -> list[_Made]:
@@ -159,22 +160,22 @@ def _rejected(rejected: Iterable[Rejection], language: str) -> "pd.DataFrame":
     """Return table `rejected`."""
     import pandas as pd
 
-    rows = [
-        (
-            language,
-            number,
-            one.phenomenon or None,
-            one.edge.treebank,
-            one.edge.sent_id,
-            one.edge.subject.form,
-            one.word or None,
-            one.swapped or None,
-            one.reason,
-            one.edge.text,
-        )
-        for number, one in enumerate(rejected)
-    ]
-    return study.check(pd.DataFrame(rows, columns=study.TABLES["rejected"].names), "rejected")
+    rows = ((one.phenomenon, one.edge, one.word, one.swapped, one.reason) for one in rejected)
+    columns = [*zip(*rows, strict=True)] or [()] * 5
+    phenomena, found, words, swapped, reasons = columns
+    frame = {
+        "language": language,
+        "rejection": range(len(reasons)),
+        "phenomenon": [name or None for name in phenomena],
+        "treebank": [edge.treebank for edge in found],
+        "sent_id": [edge.sent_id for edge in found],
+        "subject": [edge.subject.form for edge in found],
+        "word": [word or None for word in words],
+        "swapped": [form or None for form in swapped],
+        "reason": reasons,
+        "sentence": [edge.text for edge in found],
+    }
+    return study.check(pd.DataFrame(frame), "rejected")
 
 
 def _read(
@@ -282,27 +283,19 @@ def extract(
     measured = {
         name: agreement.agreement_table(taken.language, name, agreement.counts(pairs.values(name))) for name in chosen
     }
-    marks = {
-        (name, str(row["order"]), str(row["value"])): MARKS[row["decision"]]
+    decided = {
+        (name, str(row["order"]), str(row["value"])): str(row["decision"])
         for name, table in measured.items()
         for row in table.to_dict("records")
     }
     licence = {bank.name: bank.licence or UNKNOWN for bank in taken.treebanks}
-    made = _items(pairs, chosen, marks, tongue(taken.language), licence)
+    made = _items(pairs, chosen, decided, tongue(taken.language), licence)
     drawn = _drawn(made, cap, minimum, seed)
-    words = [edge.verb.lemma for edge in found if edge.verb and not edge.fault]
     notes = {
         "asked": asked,
         "treebanks": read,
         "not_taken": taken.left_out,
-        "forms": {
-            "files": [path.name for path in taken.unimorph],
-            "agreeing_words": len(words),
-            "with_entries": dict(sorted(index.coverage(words).items())),
-            "unknown_tags": dict(sorted(index.unknown.items())),
-            "other_parts_of_speech": dict(index.left_out),
-            "patches": index.patched,
-        },
+        "forms": _said_of(index, found, taken),
         "tables": {name: tables_of.read(name, taken.tables)[1] for name in tables_of.NAMES},
         "subjects": len(found),
         "rejected": {
@@ -310,16 +303,31 @@ def extract(
             for name in ("", *chosen)
         },
     }
+    rejected = pairs.rejected
+    del pairs, found, index  # a large part of the memory, which the tables take next
     import pandas as pd
 
     result = {
         "agreement": pd.concat([*measured.values()], ignore_index=True),
-        "rejected": _rejected(pairs.rejected, taken.language),
+        "rejected": _rejected(rejected, taken.language),
         "conditions_by_language": _conditions(made, drawn, taken.language),
     }
     return Extraction(
         taken.language, _materials(drawn, taken.language), _materials(made, taken.language), result, notes, taken.inputs
     )
+
+
+def _said_of(index: Forms, found: Iterable[Edge], taken: Sources) -> dict[str, Any]:
+    """Return where forms are from, how many of the agreeing words have some, and what of the tables was not taken."""
+    words = [edge.verb.lemma for edge in found if edge.verb and not edge.fault]
+    return {
+        "files": [path.name for path in taken.unimorph],
+        "agreeing_words": len(words),
+        "with_entries": dict(sorted(index.coverage(words).items())),
+        "unknown_tags": dict(sorted(index.unknown.items())),
+        "other_parts_of_speech": dict(index.left_out),
+        "patches": index.patched,
+    }
 
 
 def _required(taken: Sources, english_past: bool) -> dict[str, dict[str, frozenset[str]]]:
@@ -341,8 +349,8 @@ def language_counts(conditions: "pd.DataFrame") -> "pd.DataFrame":
 
     >>> import pandas as pd
     >>> columns = ["language", "phenomenon", "value", "certainty", "drawn", "family"]
-    >>> rows = [("nld", "sv-number", "Sing", "+", 50, "Germanic"), ("nld", "sv-number", "Plur", "?", 20, "Germanic")]
-    >>> rows += [("tur", "sv-number", "Sing", "?", 10, "Turkic"), ("tur", "sv-number", "Plur", "+", 0, "Turkic")]
+    >>> rows = [("nld", "sv-number", "Sing", "certain", 50, "Germanic"), ("nld", "sv-number", "Plur", "likely", 20, "Germanic")]
+    >>> rows += [("tur", "sv-number", "Sing", "likely", 10, "Turkic"), ("tur", "sv-number", "Plur", "certain", 0, "Turkic")]
     >>> counts = language_counts(pd.DataFrame(rows, columns=columns).assign(resource=None))
     >>> counts[["level", "languages", "certain", "pairs"]].to_numpy().tolist()
     [['all', 2, 1, 80], ['Germanic', 1, 1, 70], ['Turkic', 1, 0, 10]]
@@ -355,7 +363,7 @@ def language_counts(conditions: "pd.DataFrame") -> "pd.DataFrame":
         for grouping in ("all", "family", "resource"):
             levels = part.assign(all="all")[grouping]
             for level, group in part.groupby(levels):
-                certain = group.loc[group["certainty"] == "+", "language"].nunique()
+                certain = group.loc[group["certainty"] == "certain", "language"].nunique()
                 rows.append(
                     (phenomenon, grouping, level, group["language"].nunique(), certain, int(group["drawn"].sum()))
                 )

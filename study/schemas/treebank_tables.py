@@ -53,7 +53,7 @@ value         string   value of the feature in the grammatical member
 other         string   value in the ungrammatical member; several, with commas, where its form may be any of them
 order         string   SV where the subject comes first, else VS
 type          string   word that agrees: verb, aux (auxiliary or copula) or ptcp (participle)
-certainty     string   + agreement is certain, ~ likely, ? undecided
+certainty     string   decision of table agreement: certain, likely or undecided
 pool          int      pairs found
 drawn         int      pairs drawn; 0 where the pool is below the minimum
 """),
