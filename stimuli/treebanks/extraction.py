@@ -51,6 +51,7 @@ class Condition(NamedTuple):
 
 ENTRIES = PREDICATES | {*SUBJECTS["all"]}  # the kinds of words of which forms are kept
 CERTAINTIES = ("certain", "likely", "undecided")  # decisions of `agreement` after which pairs are kept
+CHECKED = 1000  # pairs at a time, since checks keep all words of what they look at
 UNKNOWN = "unknown"
 WAIVED = {"critical-words": "the form that agrees is what the members differ in"}
 
@@ -100,7 +101,9 @@ def _items(
             more = {"lang": found.code, "licence": licences[one.edge.treebank], "certainty": certainty}
             named = f"{found.code}-{name}-{number}"
             made.append(_Made(item(one, named, condition.paradigm(found.code), tag, more), one, condition, certainty))
-    unreadable = {finding.item: finding.rule for finding in check(_materials(made, found.code), only="error")}
+    parts = (made[first : first + CHECKED] for first in range(0, len(made), CHECKED))
+    findings = (finding for part in parts for finding in check(_materials(part, found.code), only="error"))
+    unreadable = {finding.item: finding.rule for finding in findings}
     for wrong in made:
         if rule := unreadable.get(wrong.item.id):
             found.reject(wrong.condition.phenomenon, wrong.pair.edge, wrong.pair.word.form, wrong.pair.swap.form, rule)

@@ -45,28 +45,26 @@ class Writing:
         self._letters = str.maketrans(how.get("letters", {}))
         self._remove = str.maketrans(dict.fromkeys(how.get("remove", "")))
         self._replace = [(re.compile(pattern), by) for pattern, by in how.get("replace", ())]
-        self._changes = bool(self._letters or self._remove or self._replace)
         self._keys: dict[str, str] = {}
 
     def lower(self, text: str) -> str:
         """Return the text in small letters."""
         return (text.translate(self._lower) if self._lower else text).lower()
 
-    def plain(self, text: str) -> str:
-        """Return the text as it is compared, with its capitals where its letters have some."""
-        if not self._changes:
+    def unmarked(self, text: str) -> str:
+        """Return the text without the marks that sentences of the language do not have."""
+        if not self._remove:
             return text
-        if self._remove:
-            text = unicodedata.normalize("NFC", unicodedata.normalize("NFD", text).translate(self._remove))
-        for pattern, by in self._replace:
-            text = pattern.sub(by, text)
-        return text.translate(self._letters) if self._letters else text
+        return unicodedata.normalize("NFC", unicodedata.normalize("NFD", text).translate(self._remove))
 
     def key(self, text: str) -> str:
         """Return what a word is looked up by."""
         known = self._keys.get(text)
         if known is None:
-            known = self._keys[text] = self.plain(self.lower(text))
+            known = self.unmarked(self.lower(text))
+            for pattern, by in self._replace:
+                known = pattern.sub(by, known)
+            known = self._keys[text] = known.translate(self._letters) if self._letters else known
         return known
 
 
@@ -191,7 +189,7 @@ class Forms:
     def _entry(self, row: str) -> Entry:
         lemma, form, tags, *_ = row.split("\t")
         part, features, _ = self._read[tags]
-        return Entry(lemma, self.writing.plain(form), part, features, "unimorph")
+        return Entry(lemma, self.writing.unmarked(form), part, features, "unimorph")
 
     def _put(self, entry: Entry) -> None:
         key = self.writing.key

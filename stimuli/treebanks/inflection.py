@@ -1,5 +1,6 @@
 """The other forms of an agreeing word: those that differ from it in one feature and in nothing else."""
 
+import unicodedata
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
@@ -127,6 +128,8 @@ class Inflector:
     def _swap(self, form: str, word: Token, features: Features, here: frozenset[str]) -> Swap:
         if form == word.form:
             return Swap(form, fault="same-form")
+        if _script(form) != _script(word.form):
+            return Swap(form, fault="other-script")
         if len(form.split()) != 1:
             return Swap(form, fault="several-words")
         readings = [
@@ -180,6 +183,11 @@ def word_values(word: Token, feature: str, forms: Index) -> list[frozenset[str] 
 
 def _value(upos: str, features: Mapping[str, frozenset[str]], feature: str) -> frozenset[str] | None:
     return features.get(feature, THIRD if feature == "Person" and upos == "NOUN" else None)
+
+
+def _script(form: str) -> str:
+    """Return the script of a form's first letter, as Unicode names it."""
+    return next((unicodedata.name(letter, "").partition(" ")[0] for letter in form if letter.isalpha()), "")
 
 
 def as_written(form: str, word: str, language: str = "") -> str:

@@ -16,6 +16,7 @@ REASONS: Mapping[str, str] = {
     "no-entry": "the forms have no entry of the word",
     "no-form": "the forms have none that differs in this feature and in nothing else",
     "same-form": "the other form is the same",
+    "other-script": "the other form is in another script than the word, as tables of forms may be",
     "several-words": "the other form is several words",
     "values-overlap": "the other form may also have the value of the word",
     "fused": "the word is in a multiword token that is not its words side by side, or a form begins with an apostrophe",

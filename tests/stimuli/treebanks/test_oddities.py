@@ -56,3 +56,15 @@ def test_a_word_beside_the_verb_is_an_attractor_and_a_capital_stays(tmp_path: Pa
     assert keys.extra["attractors"] == '[["cabinet", 16, 23, "incongruent"]]'
     question = by_text["Does the cat stay?"]
     assert (question.extra["word"], question.extra["swapped"], question.extra["order"]) == ("Does", "Do", "VS")
+
+
+def test_a_table_in_another_script_is_read_but_its_forms_are_not_put_into_sentences(tmp_path: Path) -> None:
+    """Uyghur in Arabic letters, its table in Latin ones: the plural comes from the trees."""
+    one = "ئۇ ئۇ PRON Case=Nom|Number=Sing|Person=3 2 nsubj\nكەلدى كەل VERB Number=Sing|VerbForm=Fin 0 root"
+    several = "ئۇلار ئۇ PRON Case=Nom|Number=Plur|Person=3 2 nsubj\nكەلدىلەر كەل VERB Number=Plur|VerbForm=Fin 0 root"
+    sentences = [("ئۇ كەلدى", "", one), ("ئۇلار كەلدىلەر", "", several)]
+    forms = "kel\tkeldi\tV;IND;3;SG\nkel\tkeldiler\tV;IND;3;PL\n"
+    done = extracted(tmp_path, "uig", "ug", sentences, forms)
+    rejected = {(row.swapped, row.reason) for row in done.tables["rejected"].itertuples()}
+    assert ("keldiler", "other-script") in rejected
+    assert {item.sentences["ungrammatical"].text for item in done.pool.items} == {"ئۇ كەلدىلەر", "ئۇلار كەلدى"}
