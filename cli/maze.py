@@ -3,6 +3,7 @@
 import functools
 import json
 from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -101,7 +102,7 @@ def command(
     loaded = None if model is None else scoring.load(model, *scoring.revisions)
     plain = replace(scoring, adapter=None, quantization=None, endpoint=None, tokenizer=None, prefix_token=None)
     second = None if held_out is None else plain.load(held_out)
-    with options.progress("places", 1) as move:
+    with nullcontext() if loaded is None else options.progress("places", 1) as move:
         made = lmscore.add_distractors(
             read,
             loaded,

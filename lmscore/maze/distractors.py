@@ -21,7 +21,7 @@ from .choosing import Demands, Search, Taken, choose
 from .places import Place, Site, places
 from .pseudowords import Letters
 from .surprisals import Surprisals
-from .word_lists import WordList, folded, in_words, of_wordfreq, read_words
+from .word_lists import WordList, folded, of_wordfreq, read_words
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -125,7 +125,7 @@ def add_distractors(
         else:
             search.candidates = listed.candidates(place, length, zipf, candidates, seed, without)
             if not search.candidates:
-                search.why = f"no word of {_bounds(listed, place, length, zipf)} in {listed.source}"
+                search.why = _no_match(listed, place, length, zipf)
     _tell_unknown(lists, [search.place for search in open_ if search.candidates])
     if asking is not None:
         choose([search for search in open_ if search.candidates], asking, demands, taken, progress)
@@ -215,12 +215,20 @@ def _pseudowords(
     )
 
 
-def _bounds(listed: WordList, place: Place, length: int, zipf: float) -> str:
-    """Return the bounds of a place as text: letters, and Zipf where it is known."""
-    letters = [word_length(word) for word in place.words]
+def _no_match(listed: WordList, place: Place, length: int, zipf: float) -> str:
+    """Return why no word matches those of a place."""
+    letters = [float(word_length(word)) for word in place.words]
     known = [value for value in map(listed.zipf, place.words) if not math.isnan(value)]
-    said = f"{in_words([max(letters) - length, min(letters) + length])} letters"
-    return f"{said} and Zipf {in_words([max(known) - zipf, min(known) + zipf])}" if known else said
+    said = []
+    for what, values, bound in (("letters", letters, length), ("Zipf", known, zipf)):
+        low, high = max(values, default=0.0) - bound, min(values, default=0.0) + bound
+        if low > high + 1e-9:
+            return (
+                f"its words are too unlike for one distractor: {what} {min(values):g} to {max(values):g}, expected at most "
+                f"{2 * bound:g} apart"
+            )
+        said += [f"{what} {max(low, 0):g} to {high:g}"] if values else []
+    return f"no word of {' and '.join(said)} in {listed.source}"
 
 
 def _costs(searches: Iterable[Search], model: Surprisals | None, names: Sequence[str]) -> dict[Site, dict[str, float]]:

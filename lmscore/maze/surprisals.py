@@ -32,12 +32,18 @@ class Surprisals:
         self._first: dict[str, int] = {}
 
     def exact(self, asked: Sequence[tuple[Site, str]]) -> list[float]:
-        """Return the surprisal of each form at its site; NaN where the tokenizer does not know it."""
-        encoded = [self._encoded(site, form) for site, form in asked]
-        readable = [text for text in encoded if text is not None]
-        tables = iter(self.model.forward(readable, columns=COLUMNS, batch_tokens=self.batch_tokens))
-        pairs = zip(asked, encoded, strict=True)
-        return [np.nan if text is None else _surprisal(next(tables), *one) for one, text in pairs]
+        """Return the surprisal of each form at its site; NaN where the tokenizer does not know it.
+
+        Where one token joins the word before to the form, or to the word itself, both are scored from there, and the form's
+        surprisal is the word's and the difference of the two.
+        """
+        parts = [self._parts(site, form) for site, form in asked]
+        texts = [text for part in parts for _, text, _ in part]
+        tables = iter(self.model.forward(texts, columns=COLUMNS, batch_tokens=self.batch_tokens))
+        return [
+            sum(sign * _surprisal(next(tables), site, form) for sign, _, form in part) if part else np.nan
+            for (site, _), part in zip(asked, parts, strict=True)
+        ]
 
     def bounds(self, forms: Mapping[Site, Sequence[str]]) -> tuple[dict[Site, float], dict[Site, np.ndarray]]:
         """Return the surprisal of the word at each site, and of each form there a number that its surprisal is not below.
@@ -67,6 +73,17 @@ class Surprisals:
                     rows = [place[token] for token in first[site] if token is not None]
                     below[site][known] = BITS * (edge - table.more["among"][rows, 0])
         return own, below
+
+    def _parts(self, site: Site, form: str) -> list[tuple[int, Encoded, str]]:
+        """Return the texts whose surprisals, with these signs, add up to that of a form; none where it is not known."""
+        encoded = self._encoded(site, form)
+        if encoded is None:
+            return []
+        own = encoded if site.gap or form == site.text else self._encoded(site, site.text)
+        if own is None or own.fed == encoded.fed:
+            return [(1, encoded, form)]
+        word, joined = continuations(self.model, site.before, [site.text, form])
+        return [(1, own, site.text), (1, joined, form), (-1, word, site.text)]
 
     def _encoded(self, site: Site, form: str) -> Encoded | None:
         try:

@@ -2,7 +2,7 @@
 
 import math
 import unicodedata
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -134,12 +134,6 @@ def read_lines(path: str | Path) -> list[str]:
 def folded(words: Iterable[str]) -> frozenset[str]:
     """Return words whatever their capitals."""
     return frozenset(word.casefold() for word in words)
-
-
-def in_words(bounds: Sequence[float]) -> str:
-    """Return the least and the most of some numbers, as text."""
-    low, high = min(bounds), max(bounds)
-    return f"{low:g}" if low == high else f"{low:g} to {high:g}"
 
 
 def _is_of_letters(word: str) -> bool:
