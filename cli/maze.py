@@ -139,9 +139,7 @@ def command(
 
 def _write(scoring: Scoring, made: "Distractors", said: Sequence[str], notes: dict[str, object], seed: int) -> None:
     """Write materials, tables, figure and report, and say so."""
-    from gardenpath import study
-    from gardenpath.analysis.reporting.figures.figure_style import svg
-    from gardenpath.analysis.reporting.figures.maze_figures import distractor_figure
+    from gardenpath import analysis, study
 
     scoring.write(made.distractors, "distractors", notes, seed)
     scoring.write(made.distractor_margins, "distractor_margins", notes, seed)
@@ -151,8 +149,10 @@ def _write(scoring: Scoring, made: "Distractors", said: Sequence[str], notes: di
     text = "# Distractors\n\n" + "".join(f"- {sentence}\n" for sentence in said)
     costs = made.distractor_margins[["surprisal", "held_out_surprisal"]]
     if costs.notna().any(axis=None):
-        figure = distractor_figure(made.distractor_margins, float(str(notes["surprisal"])), float(str(notes["margin"])))
-        study.files.write_text(scoring.out / f"{FIGURE}.svg", svg(figure, FIGURE))
+        figure = analysis.distractor_figure(
+            made.distractor_margins, float(str(notes["surprisal"])), float(str(notes["margin"]))
+        )
+        study.files.write_text(scoring.out / f"{FIGURE}.svg", analysis.svg(figure, FIGURE))
         text += f"\n![Surprisal of distractors and of the words beside them]({FIGURE}.svg)\n"
     study.files.write_text(scoring.out / "report.md", text)
 

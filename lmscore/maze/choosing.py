@@ -132,4 +132,9 @@ def choose(
 def _why(candidates: int, short: float, condition: str) -> str:
     if not math.isfinite(short):
         return f"all {candidates} candidates stand in the sentence already, or as often as they may in the materials"
-    return f"none of {candidates} candidates is improbable enough: the best falls {short:.1f} bits short ({condition})"
+    return f"none of {candidates} candidates is improbable enough: the best falls {_tenths(short)} bits short ({condition})"
+
+
+def _tenths(bits: float) -> str:
+    """Return bits with one decimal, rounded up: what falls short does not fall short by 0.0."""
+    return f"{math.ceil(bits * 10) / 10:.1f}"

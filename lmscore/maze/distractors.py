@@ -37,6 +37,14 @@ class Distractors(NamedTuple):
     """Materials whose sentences have their alternatives, and the tables `distractors` and `distractor_margins`.
 
     A sentence in which a word found no distractor has no alternatives.
+
+    >>> from gardenpath import lmscore
+    >>> from gardenpath.stimuli import Item, Materials, Paradigm, Sentence
+    >>> pair = {"grammatical": Sentence("The dogs bark."), "ungrammatical": Sentence("The dogs barks.")}
+    >>> materials = Materials((Paradigm("number", "agreement"),), (Item("i1", "number", pair),))
+    >>> made = lmscore.add_distractors(materials, pseudowords=True)
+    >>> made.materials.items[0].sentences["grammatical"].alternatives[0], len(made.distractor_margins)
+    ('x-x-x', 4)
     """
 
     materials: Materials
@@ -269,7 +277,7 @@ def _rows(
             "rejected": " ".join(sorted(rejected[place.item, place.name])) or None,
             "length": word and word_length(word),
             "zipf": lists[place.language].zipf(word) if word and place.language in lists else None,
-            **least,
+            **{name: round(value, 2) for name, value in least.items()},
             "why": why,
         }
 

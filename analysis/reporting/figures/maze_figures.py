@@ -31,6 +31,7 @@ def distractor_figure(margins: pd.DataFrame, surprisal: float = 25.0, margin: fl
     models = {title: points for title, points in models.items() if len(points)}
     if not models:
         filled(margins.head(0), "distractor_margins")
+    right, top = (1.05 * max(points[:, k].max() for points in models.values()) for k in (0, 1))
     with style():
         figure, panels = grid(len(models), 3.0)
         for axes, (title, points) in zip(panels, models.items(), strict=False):
@@ -38,11 +39,10 @@ def distractor_figure(margins: pd.DataFrame, surprisal: float = 25.0, margin: fl
             short = distractor < np.maximum(surprisal, word + margin)
             for which, color in ((~short, BLUE), (short, ORANGE)):
                 axes.plot(word[which], distractor[which], "o", color=color, alpha=0.5, markersize=4, markeredgewidth=0)
-            end = max(word.max(), distractor.max()) * 1.05
-            line = np.array([0.0, max(0.0, surprisal - margin), word.max() * 1.05])
+            line = np.array([0.0, max(0.0, surprisal - margin), right])
             axes.plot(line, np.maximum(surprisal, line + margin), **DASHED)
-            axes.set_xlim(0, word.max() * 1.05)
-            axes.set_ylim(0, end)
+            axes.set_xlim(0, right)
+            axes.set_ylim(0, top)
             panel(axes, title)
         common_labels(figure, "surprisal of the word (bits)", "of its distractor (bits)")
     return figure

@@ -3,7 +3,6 @@
 import pandas as pd
 
 from ...row_dicts import records
-from .labels import listed
 from .numbers import counted, percent
 
 SHOWN = 8  # words that a sentence names
@@ -24,7 +23,8 @@ def distractors(places: pd.DataFrame, margins: pd.DataFrame, surprisal: float, m
     Distractors cost the model 31.0 bits in the median and 31.0 at least, 23.0 and 23.0 more than the words beside them.
     Under the held-out model they cost 6.0 bits in the median, -1.0 more than the words; 0 of 1 (0.0%) by 10 bits or more.
     Under the held-out model a distractor is no less probable than its word in 1 of 1 cases: i1 (a) dogs/oven.
-    1 place found none: i1, start 3 (bark): no word of 4 letters.
+    1 place found none:
+      - i1, start 3 (bark): no word of 4 letters
     """
     found = places.dropna(subset="distractor")
     of = f"Of {counted(len(places), 'place')} of {counted(len(set(places['item'])), 'item')}"
@@ -64,10 +64,10 @@ def distractors(places: pd.DataFrame, margins: pd.DataFrame, surprisal: float, m
         sentences.append(f"Distractors of several places: {_named(words)}.")
     if none := records(places[places["distractor"].isna()]):
         cases = [f"{r['item']}, {r['place']} ({r['words']}): {r['why']}" for r in none]
-        sentences.append(f"{counted(len(none), 'place')} found none: {_named(cases, len(cases))}.")
+        sentences.append("".join([f"{counted(len(none), 'place')} found none:", *(f"\n  - {case}" for case in cases)]))
     return sentences
 
 
-def _named(cases: list[str], most: int = SHOWN) -> str:
-    more = [f"{len(cases) - most} more"] if len(cases) > most else []
-    return "; ".join([*cases[:most], *more]) if any(" " in case for case in cases) else listed([*cases[:most], *more])
+def _named(cases: list[str]) -> str:
+    more = [f"{len(cases) - SHOWN} more"] if len(cases) > SHOWN else []
+    return "; ".join([*cases[:SHOWN], *more])
