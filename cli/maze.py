@@ -98,7 +98,6 @@ def command(
     refuse_tables(scoring.out, "maze", scoring.force)
     study.files.refuse_overwrite([scoring.out / name for name in (*ITEMS, f"{FIGURE}.svg", "report.md")], scoring.force)
     read = stimuli.read(*scoring.materials, format=scoring.format_, language=language, skip_bad=scoring.skip_bad)
-    table = None if reviewed is None else study.read(reviewed, "distractors")
     loaded = None if model is None else scoring.load(model, *scoring.revisions)
     plain = replace(scoring, adapter=None, quantization=None, endpoint=None, tokenizer=None, prefix_token=None)
     second = None if held_out is None else plain.load(held_out)
@@ -109,7 +108,7 @@ def command(
             held_out=second,
             words=words,
             exclude=[word for path in excluded for word in read_lines(path)],
-            reviewed=table,
+            reviewed=reviewed,
             surprisal=surprisal,
             margin=margin,
             seed=seed,

@@ -2,7 +2,6 @@
 
 import logging
 import math
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -20,6 +19,7 @@ from ..tokens.protocols import DEFAULT, Protocol
 from .choosing import Demands, Search, Taken, choose
 from .places import Place, Site, places
 from .pseudowords import Letters
+from .review import read_review, words_of_review
 from .surprisals import Surprisals
 from .word_lists import WordList, folded, of_wordfreq, read_words
 
@@ -65,7 +65,7 @@ def add_distractors(
     candidates: int = 100,
     repeats: int | None = None,
     exclude: Iterable[str] = (),
-    reviewed: "pd.DataFrame | None" = None,
+    reviewed: "str | Path | pd.DataFrame | None" = None,
     held_out: str | Path | Model | None = None,
     seed: int = 1,
     protocol: Protocol = DEFAULT,
@@ -83,8 +83,8 @@ def add_distractors(
     surprisal are the defaults.
 
     `words` is a file as `read_words` takes it, by default wordfreq's list of each item's language. With `pseudowords` distractors
-    are strings of letters as in those words (L-maze) and need no model. `reviewed` is the table `distractors` after somebody read
-    it: what stands in its column `distractor` is kept, an empty cell is filled, never by a word of its column `rejected`.
+    are strings of letters as in those words (L-maze) and need no model. `reviewed` is the table `distractors`, or its file, after
+    somebody read it: what stands in its column `distractor` is kept, an empty cell is filled, never by a word of `rejected`.
     `held_out` is a second model, which chooses nothing and says what it makes of each distractor.
 
     Raises `study.DataError` for labels or a reviewed table that do not fit the materials; `ValueError` for a masked or n-gram
@@ -108,7 +108,8 @@ def add_distractors(
     )
     searches = [Search(place) for item in materials.items for place in places(item, protocol)]
     excluded, taken = folded(exclude), Taken(repeats)
-    given, rejected = _reviewed(reviewed, [search.place for search in searches], excluded)
+    review = [] if reviewed is None else read_review(reviewed)
+    given, rejected = words_of_review(review, [search.place for search in searches], excluded)
     for search in searches:
         if word := given.get((search.place.item, search.place.name)):
             search.found = word
@@ -157,36 +158,6 @@ def _check_numbers(**numbers: float | None) -> None:
         least = 1 if name in ("candidates", "repeats") else 0
         if value is not None and not value >= least:
             raise ValueError(f"{name} is {value:g}; expected {least} or more")
-
-
-def _reviewed(
-    table: "pd.DataFrame | None", everywhere: Sequence[Place], excluded: frozenset[str]
-) -> tuple[dict[tuple[str, str], str], Mapping[tuple[str, str], frozenset[str]]]:
-    """Return the distractors that a reviewed table gives, without marks and capitals, and the words that it rejects."""
-    known = {(place.item, place.name): place for place in everywhere}
-    given: dict[tuple[str, str], str] = {}
-    rejected: dict[tuple[str, str], frozenset[str]] = defaultdict(frozenset)
-    faults = []
-    for row in [] if table is None else study.check(table, "distractors").astype(object).itertuples():
-        key = str(row.item), str(row.place)
-        what = f"table distractors, item {key[0]}, place {key[1]!r}"
-        if key not in known:
-            faults.append(f"{what}: the materials have no such place; expected the table of these materials")
-            continue
-        rejected[key] = folded(str(row.rejected).split()) if isinstance(row.rejected, str) else frozenset()
-        word = str(row.distractor).strip(EDGES + " ") if isinstance(row.distractor, str) else ""
-        if not word:
-            continue
-        given[key] = word
-        if len(word.split()) > 1:
-            faults.append(f"{what}: the distractor {word!r} holds a space; expected one word")
-        elif word.casefold() in excluded:
-            faults.append(f"{what}: the distractor {word!r} is on the list of words never used; expected another")
-        elif word.casefold() in folded(known[key].words):
-            faults.append(f"{what}: the distractor {word!r} is the word itself; expected another")
-    if faults:
-        raise study.DataError(faults)
-    return given, rejected
 
 
 def _lists(words: str | Path | None, everywhere: Iterable[Place], needed: set[str]) -> dict[str, WordList]:

@@ -375,6 +375,21 @@ def test_a_reviewed_table_that_does_not_fit_is_refused(made, column, value, said
         lmscore.add_distractors(TWO, reviewed=table, exclude=["damn"])
 
 
+def test_a_review_is_read_as_a_spreadsheet_leaves_it(made, tmp_path):
+    table = made.distractors[["item", "place", "distractor", "margin"]].fillna("").astype(str)
+    table["margin"] = table["margin"].str.replace(".", ",")
+    table.loc[3, "distractor"] = "Oven!"
+    table.to_csv(tmp_path / "german.csv", sep=";", index=False, encoding="utf-8-sig")
+    found = lmscore.add_distractors(TWO, reviewed=tmp_path / "german.csv")
+    assert found.distractors["distractor"].tolist() == [*table["distractor"][:3], "Oven", *table["distractor"][4:]]
+    pd.concat([table, table.head(1)]).to_csv(tmp_path / "twice.csv", index=False)
+    with pytest.raises(study.DataError, match="item i0, place 'start 2': the place is there twice"):
+        lmscore.add_distractors(TWO, reviewed=tmp_path / "twice.csv")
+    (tmp_path / "other.csv").write_text("item,word\ni0,cat\n")
+    with pytest.raises(study.DataError, match=r"other.csv: column 'place', 'distractor' is missing"):
+        lmscore.add_distractors(TWO, reviewed=tmp_path / "other.csv")
+
+
 def test_repeats_over_the_materials_are_bounded(byte_model):
     many = pairs(*[("The cat [is] on the mat.", "The cat [are] on the mat.")] * 6)
     how = {"surprisal": 5, "margin": -50, "length": 1, "candidates": 20}
