@@ -14,7 +14,7 @@ from . import options
 from .score import Scoring, scoring_options
 
 if TYPE_CHECKING:
-    from gardenpath.lmscore import Distractors
+    from gardenpath.lmscore import Distractors, Model
     from gardenpath.stimuli import Materials
 
 ITEMS = ("items.csv", "items.jsonl")
@@ -118,10 +118,12 @@ def command(
             **how,
         )
     models = {"model": loaded and loaded.describe(), "held_out": second and second.describe()}
-    notes = {**models, "surprisal": surprisal, "margin": margin, **how}
+    source = words.name if words else "wordfreq"
+    notes = {**models, "words": source, "surprisal": surprisal, "margin": margin, **how}
     given = [path for path in (words, *excluded, reviewed) if path is not None]
     scoring = replace(scoring, materials=(*scoring.materials, *given))
     said = sentences_of(made.distractors, made.distractor_margins, surprisal, margin)
+    said.insert(0, _settings(source, loaded, second, surprisal, margin, seed, **how))
     _write(scoring, made, said, notes, seed)
     if scoring.as_json:
         rows = json.loads(made.distractors.to_json(orient="records"))
@@ -134,6 +136,34 @@ def command(
             f"{scoring.out / 'distractors.csv'} and give it back (--reviewed), or widen --length or --zipf, or lower --margin or "
             "--surprisal"
         )
+
+
+def _settings(
+    words: str,
+    model: "Model | None",
+    held_out: "Model | None",
+    surprisal: float,
+    margin: float,
+    seed: int,
+    *,
+    pseudowords: bool,
+    length: int,
+    zipf: float,
+    candidates: int,
+    repeats: int | None,
+) -> str:
+    """Return what distractors were demanded to be, in a sentence."""
+    kind = f"Pseudowords by the letters of {words}" if pseudowords else f"Words of {words}, Zipf within {zipf:g}"
+    parts = [f"{kind}, letters within {length}"]
+    if model is not None:
+        parts.append(f"{surprisal:g} bits at least and {margin:g} more than the word under {model.name}")
+    if model is not None and not pseudowords:
+        parts.append(f"up to {candidates} candidates a place")
+    if repeats is not None:
+        parts.append(f"in {options.count(repeats, 'place')} at most")
+    if held_out is not None:
+        parts.append(f"held-out model {held_out.name}")
+    return f"{'; '.join([*parts, f'seed {seed}'])}."
 
 
 def _write(scoring: Scoring, made: "Distractors", said: Sequence[str], notes: dict[str, object], seed: int) -> None:

@@ -57,7 +57,7 @@ class Place:
 
 
 def places(item: Item, protocol: Protocol) -> list[Place]:
-    """Return the places of an item, in the order of its sentences; first words stand beside x-x-x and have none.
+    """Return the places of an item, in the order of its words; first words stand beside x-x-x and have none.
 
     Words of different conditions are at one place where they have the same label in the free column `labels`, and without it where
     they are the same word, by number, of the same region, or of the words that follow the same region. Raises `study.DataError` for
@@ -81,7 +81,8 @@ def places(item: Item, protocol: Protocol) -> list[Place]:
                 sentence.text[end : word.start],
             )
             found.setdefault(name, []).append(site)
-    return [Place(item.id, item.language, name, tuple(sites)) for name, sites in found.items()]
+    along = sorted(found.items(), key=lambda one: sum(site.index for site in one[1]) / len(one[1]))
+    return [Place(item.id, item.language, name, tuple(sites)) for name, sites in along]
 
 
 def _labels(item: Item, condition: str) -> str:

@@ -53,9 +53,12 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_a_maze_study_from_its_items_to_its_readings(folder: Path) -> None:
     made = run_here(f"{MAZE} --held-out model", folder)
     assert made.code == 0, made.said
+    assert made.printed.startswith(
+        "Words of wordfreq, Zipf within 1.5, letters within 2; 18 bits at least and 2 more than"
+    )
     assert "Of 15 places of 2 items 15 have a distractor." in made.printed
     assert "Under the held-out model they cost" in made.printed
-    assert made.printed.splitlines()[0] in (folder / "made" / "report.md").read_text()
+    assert made.printed.splitlines()[1] in (folder / "made" / "report.md").read_text()
     assert (folder / "made" / "distractor_margins.svg").read_text().startswith("<svg")
     assert "--force" in run_here(MAZE, folder).said
 

@@ -219,7 +219,7 @@ def test_labels_name_the_places(byte_model, tmp_path):
         "rc,relative,r1,object,The boy who the girl met [laughed].,pre noun who art other verb main,\n"
     )
     found = lmscore.add_distractors(stimuli.read(file), byte_model, **HOW)
-    assert found.distractors["place"].tolist() == ["noun", "who", "verb", "art", "other", "main"]
+    assert found.distractors["place"].tolist() == ["noun", "who", "art", "verb", "other", "main"]
     for sentence in found.materials.items[0].sentences.values():
         beside = dict(zip(sentence.text.split(), sentence.alternatives, strict=True))
         assert beside["met"] == found.distractors.set_index("place").loc["verb", "distractor"]
@@ -240,13 +240,14 @@ def test_a_context_is_read_before_the_sentence(byte_model):
 @pytest.mark.parametrize("language", ["nl", "de"])
 def test_other_languages_have_lists_of_their_own(byte_model, language):
     text = {"nl": ("De kat [zit] op tafel.", "De kat [zitten] op tafel.")}.get(
-        language, ("Die Katze [sitzt] auf Tischen.", "Die Katze [sitzen] auf Tischen.")
+        language, ("Die Katze [sitzt] auf „Tischen“.", "Die Katze [sitzen] auf „Tischen“.")
     )
     found = lmscore.add_distractors(pairs(text, language=language), byte_model, **HOW)
     assert set(found.distractors["distractor"].dropna()) <= set(of_wordfreq(language).words)
     assert len(found.distractors["distractor"].dropna()) >= 4
     last = found.distractor_margins.query("place == 'after critical 2'")["distractor"]
-    assert all(word[0].isupper() == (language == "de") and word.endswith(".") for word in last)
+    assert all(word.istitle() == (language == "de") for word in last)
+    assert all((word[0], word[-2:]) == ("„", "“.") if language == "de" else word.endswith(".") for word in last)
 
 
 @pytest.fixture(scope="module")
@@ -382,6 +383,9 @@ def test_a_review_is_read_as_a_spreadsheet_leaves_it(made, tmp_path):
     table.to_csv(tmp_path / "german.csv", sep=";", index=False, encoding="utf-8-sig")
     found = lmscore.add_distractors(TWO, reviewed=tmp_path / "german.csv")
     assert found.distractors["distractor"].tolist() == [*table["distractor"][:3], "Oven", *table["distractor"][4:]]
+    pytest.importorskip("openpyxl")
+    table.to_excel(tmp_path / "book.xlsx", index=False)
+    assert lmscore.add_distractors(TWO, reviewed=tmp_path / "book.xlsx").distractors.equals(found.distractors)
     pd.concat([table, table.head(1)]).to_csv(tmp_path / "twice.csv", index=False)
     with pytest.raises(study.DataError, match="item i0, place 'start 2': the place is there twice"):
         lmscore.add_distractors(TWO, reviewed=tmp_path / "twice.csv")
