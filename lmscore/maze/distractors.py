@@ -170,12 +170,13 @@ def _lists(words: str | Path | None, everywhere: Iterable[Place], needed: set[st
 
 def _tell_unknown(lists: Mapping[str, WordList], chosen: Iterable[Place]) -> None:
     """Name the words whose frequency is not known, on the log."""
-    unknown = [w for place in chosen for w in place.words if math.isnan(lists[place.language].zipf(w))]
+    unknown = list(
+        dict.fromkeys(w for place in chosen for w in place.words if math.isnan(lists[place.language].zipf(w)))
+    )
     if unknown:
-        shown = ", ".join(dict.fromkeys(unknown[:SHOWN]))
-        log.warning(
-            "the Zipf frequency of %d words is not known (%s ...): matched in length alone", len(unknown), shown
-        )
+        more = f" and {len(unknown) - SHOWN} more" if len(unknown) > SHOWN else ""
+        named = ", ".join(unknown[:SHOWN]) + more
+        log.warning("no Zipf frequency is known of %s: matched in length alone", named)
 
 
 def _own_words(item: Item) -> frozenset[str]:

@@ -332,6 +332,13 @@ def test_a_list_of_ones_own_with_frequencies(byte_model, tmp_path):
     assert found.materials.items[0].sentences["grammatical"].alternatives is None
 
 
+def test_words_without_a_frequency_are_matched_in_length_and_named(byte_model, caplog):
+    item = pairs(("The zzxqvv [is] it.", "The zzxqvv [are] it."))
+    found = lmscore.add_distractors(item, byte_model, candidates=5, surprisal=5, margin=-50, length=0)
+    assert caplog.messages == ["no Zipf frequency is known of zzxqvv: matched in length alone"]
+    assert found.distractors["length"][0] == 6
+
+
 def test_words_that_found_none_say_why(byte_model):
     item = pairs(("The Donaudampfschifffahrtsgesellschaftskapitän – [is] it.", "The boy – [are] it."))
     found = lmscore.add_distractors(item, byte_model, candidates=3, surprisal=500)
