@@ -24,6 +24,7 @@ COMMANDS = (
     "score",
     "evaluate",
     "judge",
+    "maze",
     "analyse",
     "align",
     "report",
