@@ -75,11 +75,13 @@ class Phrase:
     """A slot that holds a phrase. `ports` are names in the surrounding graph, one for each of the alternatives' exports.
 
     The port of a head has the phrase's own name (`S`), others are paths (`S.N`, `S.RC.V`); a phrase that no line mentions has none.
+    `lemmas` says of a port that is kept apart which lemma each label is.
     """
 
     name: str
     ports: tuple[str, ...]
     alternatives: Alternatives
+    lemmas: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
