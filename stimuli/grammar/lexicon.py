@@ -98,7 +98,10 @@ def read_entries(rows: Iterable[tuple[Line, Mapping[str, str]]], columns: Column
             headers.add(tuple(row))
             for name in row:
                 if name and name not in known:
-                    faults.add(Line(line.file, 1), f"{unknown('column', name, known)}: a feature, one of `selects` or of `columns`")
+                    faults.add(
+                        Line(line.file, 1),
+                        f"{unknown('column', name, known)}: a feature, one of `selects` or of `columns`",
+                    )
         try:
             entries += _entries_of(line, row, columns, restrictions)
         except Fault as fault:
@@ -134,7 +137,9 @@ def _entries_of(
     if row.get("form") and "form" not in forms:
         written = [(row["form"], FormColumn({}))]
     else:
-        written = [(form.strip(), kind) for name, kind in forms.items() for form in row.get(name, "").split("/") if form]
+        written = [
+            (form.strip(), kind) for name, kind in forms.items() for form in row.get(name, "").split("/") if form
+        ]
     if not written:
         expected = f"'form' or one of {', '.join(forms)}" if forms else "'form'"
         raise Fault(f"no form; expected one in the column {expected}")
