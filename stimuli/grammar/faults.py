@@ -41,9 +41,7 @@ class Faults:
     def raise_all(self) -> None:
         """Raise a `DataError` with every fault, by file and line; do nothing where there is none."""
         if self.found:
-            raise study.DataError(
-                sorted(self.found, key=lambda text: (self.found[text].file, self.found[text].number))
-            )
+            raise study.DataError(sorted(self.found, key=lambda text: (self.found[text].file, self.found[text].number)))
 
 
 def unknown(what: str, name: str, known: Iterable[str]) -> Fault:
@@ -87,7 +85,7 @@ class TomlLines:
                 self.tables.append((name, number))
 
     def of(self, table: tuple[str, ...], *texts: str) -> int:
-        """Return the number of the first line of the table that holds one of the texts, the first found counts; else its header's."""
+        """Return the number of the first line of the table that holds the first text that is found; else its header's."""
         spans = [
             (start, self.tables[n + 1][1] if n + 1 < len(self.tables) else len(self.lines))
             for n, (name, start) in enumerate(self.tables)

@@ -12,11 +12,11 @@ from gardenpath import study
 
 from ..items import MINIMAL_PAIR
 from .faults import Fault, Faults, Line, TomlLines, one_of, unknown
-from .lexicon import Columns, Entry, categories_of, read_entries, read_form_column, read_rows
+from .lexicon import Columns, Entry, FormColumn, categories_of, read_entries, read_form_column, read_rows
 from .restrictions import CATEGORY, And, Restriction, Test, Vocabulary, read_restriction
 from .rewriting import Language, read_language
-from .templates import Marked, Optional, Part, Slot, read_template, slots_of
-from .where_lines import Call, Counterpart, Listed, Meets, Tested, Varies, WhereLine, read_where
+from .templates import Part, Slot, read_template, slots_of
+from .where_lines import Counterpart, Listed, Meets, Tested, Varies, WhereLine, read_where
 
 TABLES = {
     "language",
@@ -103,13 +103,16 @@ class QuestionRule:
 
 @dataclass(frozen=True)
 class ParadigmRule:
-    """A paradigm as a grammar states it; `settings` holds what it says of drawing. A filler has no factors."""
+    """A paradigm as a grammar states it; `settings` holds what it says of drawing. A filler has no factors.
+
+    Each of `templates` has a template for each condition; one is taken for an item.
+    """
 
     name: str
     line: Line
     phenomenon: str
     factors: Mapping[str, tuple[str, ...]]
-    templates: Mapping[str, tuple[Part, ...]]
+    templates: tuple[Mapping[str, tuple[Part, ...]], ...]
     slots: Mapping[str, SlotSpec]
     where: tuple[WhereLine, ...]
     references: tuple[str, ...] = ()
@@ -127,12 +130,16 @@ class ParadigmRule:
 
 @dataclass(frozen=True, eq=False)
 class Grammar:
-    """A grammar with its lexicon; `files` holds the hash (SHA-256) of every file that it was read from."""
+    """A grammar with its lexicon; `files` holds the hash (SHA-256) of every file that it was read from.
+
+    `demands` are the restrictions that cells and columns of forms state, each once, with its line and column.
+    """
 
     language: Language
     vocabulary: Vocabulary
     selects: tuple[str, ...]
     entries: tuple[Entry, ...]
+    demands: tuple[tuple[Line, str, Restriction], ...]
     phrases: Mapping[str, PhraseRule]
     paradigms: Mapping[str, ParadigmRule]
     lists: Mapping[str, tuple[tuple[str, ...], ...]]
@@ -191,6 +198,7 @@ class _Reader:
         self.hashes: dict[str, str] = {}
         self.files: list[_File] = []
         self.root = path
+        self.of_forms: list[tuple[Line, str, Restriction]] = []
         self._open(path)
 
     def _open(self, path: Path) -> None:
@@ -253,10 +261,13 @@ class _Reader:
             for category, columns in file.content.get("forms", {}).items()
         }
         free -= {*features, *selects}
-        entries = read_entries(rows, Columns(words, selects, forms, frozenset(free)), self.faults)
+        entries, demands = read_entries(rows, Columns(words, selects, forms, frozenset(free)), self.faults)
+        demands += self.of_forms
         if not paradigms:
             self.faults.add(Line(str(self.root), 1), "no paradigm; expected a table [paradigm.NAME]")
-        return Grammar(language, words, selects, tuple(entries), rules, paradigms, self.lists, self.hashes)
+        return Grammar(
+            language, words, selects, tuple(entries), tuple(demands), rules, paradigms, self.lists, self.hashes
+        )
 
     def _language(self) -> Language:
         root = self.files[0]
@@ -282,14 +293,16 @@ class _Reader:
             except Fault as fault:
                 raise study.DataError(str(fault)) from None
 
-    def _forms(self, file: _File, category: str, columns: Any, selects: Sequence[str]) -> Mapping[str, Any]:
+    def _forms(self, file: _File, category: str, columns: Any, selects: Sequence[str]) -> Mapping[str, FormColumn]:
         table = ("forms", category)
         if category not in self.vocabulary.categories:
             self.faults.add(file.line(table), str(unknown("category", category, self.vocabulary.categories)))
-        read = {}
+        read: dict[str, FormColumn] = {}
         for name, text in columns.items():
             try:
                 read[name] = read_form_column(text, self.vocabulary, selects)
+                line = file.line(table, name)
+                self.of_forms += [(line, column, demand) for column, demand in read[name].demands.items()]
             except Fault as fault:
                 self.faults.add(file.line(table, name), str(fault))
         return read
@@ -300,7 +313,9 @@ class _Reader:
             self.faults.add(file.line(table, "slots"), f'slots is {slots!r}; expected a table, {{ S = "NP" }}')
             return {}
         for name, text in slots.items():
-            line = file.line(table, f'{name} = "{text}"', f'"{name}" = "{text}"', str(text), name, shown=f"{name} = {text}")
+            line = file.line(
+                table, f'{name} = "{text}"', f'"{name}" = "{text}"', str(text), name, shown=f"{name} = {text}"
+            )
             try:
                 specs[name] = self._slot(str(text), line)
             except Fault as fault:
@@ -312,13 +327,18 @@ class _Reader:
         restriction = read_restriction(text, self.slot_names)
         parts = restriction.parts if isinstance(restriction, And) else (restriction,)
         phrases = [
-            value for test in restriction.named() if test.feature == CATEGORY for value in test.values & self.phrase_names
+            value
+            for test in restriction.named()
+            if test.feature == CATEGORY
+            for value in test.values & self.phrase_names
         ]
         if not phrases:
             return SlotSpec(line, restriction)
         named = Test(CATEGORY, frozenset(phrases[:1]))
         if len(phrases) > 1 or named not in parts:
-            raise Fault(f"{text!r} joins a phrase with others; expected one phrase and tests of its head, NP & number=sg")
+            raise Fault(
+                f"{text!r} joins a phrase with others; expected one phrase and tests of its head, NP & number=sg"
+            )
         return SlotSpec(line, And(tuple(part for part in parts if part != named)), phrases[0])
 
     def _used(
@@ -344,7 +364,9 @@ class _Reader:
                 self.faults.add(declared[name].line, f"slot {name} is not used in any template")
         return specs
 
-    def _where(self, file: _File, table: tuple[str, ...], lines: Any, slots: Mapping[str, SlotSpec]) -> tuple[WhereLine, ...]:
+    def _where(
+        self, file: _File, table: tuple[str, ...], lines: Any, slots: Mapping[str, SlotSpec]
+    ) -> tuple[WhereLine, ...]:
         read: list[WhereLine] = []
         for text in _strings(lines):
             line = file.line(table, f'"{text}"', text, shown=text)
@@ -413,19 +435,26 @@ class _Reader:
             if key not in PHRASE_KEYS:
                 self.faults.add(file.line(table, key), str(unknown("key", key, PHRASE_KEYS)))
         if "is" not in content:
-            self.faults.add(file.line(table), f'phrase {name} has no `is`; expected is = "<D> <N>" or several with weights')
+            self.faults.add(
+                file.line(table), f'phrase {name} has no `is`; expected is = "<D> <N>" or several with weights'
+            )
         stated = content.get("is", {})
         weights = stated if isinstance(stated, dict) else dict.fromkeys(_strings(stated), 1)
         expansions = []
         for text, weight in weights.items():
             if not isinstance(weight, int | float) or weight <= 0:
-                self.faults.add(file.line(table, text), f"the weight of {text!r} is {weight!r}; expected a number above 0")
+                self.faults.add(
+                    file.line(table, text), f"the weight of {text!r} is {weight!r}; expected a number above 0"
+                )
                 weight = 1
             expansions.append(Expansion(text, self._template(file, table, text), weight))
         used = [slot for expansion in expansions for slot in slots_of(expansion.parts)]
         for slot in used:
             if slot.starred or slot.factor:
-                self.faults.add(file.line(table, f"<{slot.name}"), f"<{slot.name}> varies inside a phrase; expected that in a paradigm")
+                self.faults.add(
+                    file.line(table, f"<{slot.name}"),
+                    f"<{slot.name}> varies inside a phrase; expected that in a paradigm",
+                )
         specs = self._used(file, table, self._slots(file, table, content.get("slots", {})), used)
         heads = tuple(_strings(content.get("head", [])))
         for head in heads:
@@ -448,10 +477,10 @@ class _Reader:
         pair = "good" in content or "bad" in content
         default = dict(MINIMAL_PAIR) if pair else {}
         factors = {n: tuple(_strings(levels)) for n, levels in content.get("factors", default).items()}
-        rule = ParadigmRule(name, line, str(content.get("phenomenon", name)), factors, {}, {}, (), filler=filler)
+        rule = ParadigmRule(name, line, str(content.get("phenomenon", name)), factors, (), {}, (), filler=filler)
         conditions = rule.conditions()
         templates = self._templates(file, table, content, conditions)
-        used = [slot for parts in templates.values() for slot in slots_of(parts)]
+        used = [slot for each in templates for parts in each.values() for slot in slots_of(parts)]
         for slot in used:
             if slot.factor is not None and slot.factor not in factors:
                 self.faults.add(file.line(table, f"@{slot.factor}"), str(unknown("factor", slot.factor, factors)))
@@ -465,7 +494,9 @@ class _Reader:
                 if levels is None:
                     self.faults.add(each.line, str(unknown("factor", each.where.factor, factors)))
                 elif len(levels) != len(each.where.values):
-                    self.faults.add(each.line, f"{len(each.where.values)} values; expected one for each of {', '.join(levels)}")
+                    self.faults.add(
+                        each.line, f"{len(each.where.values)} values; expected one for each of {', '.join(levels)}"
+                    )
         waive = content.get("waive", {})
         return ParadigmRule(
             name,
@@ -485,8 +516,8 @@ class _Reader:
 
     def _templates(
         self, file: _File, table: tuple[str, ...], content: Any, conditions: Mapping[str, Mapping[str, str]]
-    ) -> dict[str, tuple[Part, ...]]:
-        """Return the template of each condition."""
+    ) -> tuple[Mapping[str, tuple[Part, ...]], ...]:
+        """Return the templates of each condition, as many for each."""
         if "good" in content or "bad" in content:
             written = {"grammatical": content.get("good"), "ungrammatical": content.get("bad")}
         elif "sentence" in content:
@@ -504,11 +535,22 @@ class _Reader:
                     written[condition] = text
         else:
             self.faults.add(file.line(table), "no sentence; expected good and bad, sentence, or a table sentences")
-            return {}
+            return ()
         missing = [condition for condition in conditions if not written.get(condition)]
+        listed = {condition: _strings(written[condition]) for condition in conditions if condition not in missing}
         if missing:
             self.faults.add(file.line(table), f"no sentence for {', '.join(missing)}")
-        return {c: self._template(file, table, written[c]) for c in conditions if written.get(c)}
+        elif len({len(texts) for texts in listed.values()}) > 1:
+            counts = ", ".join(f"{len(texts)} for {condition}" for condition, texts in listed.items())
+            self.faults.add(
+                file.line(table), f"lists of sentences of other lengths: {counts}; expected as many for each condition"
+            )
+        else:
+            return tuple(
+                {condition: self._template(file, table, text) for condition, text in zip(listed, texts, strict=True)}
+                for texts in zip(*listed.values(), strict=True)
+            )
+        return ()
 
     def _question(
         self,
@@ -522,7 +564,9 @@ class _Reader:
             return None
         line = file.line((*table, "question"), "question")
         if not isinstance(content, dict) or not {"text", "answer"} <= set(content):
-            self.faults.add(line, 'a question needs a text and an answer: { text = "Was the <H> <Adj>?", answer = "yes" }')
+            self.faults.add(
+                line, 'a question needs a text and an answer: { text = "Was the <H> <Adj>?", answer = "yes" }'
+            )
             return None
         parts = self._template(file, table, content["text"])
         for slot in slots_of(parts):
@@ -537,7 +581,9 @@ class _Reader:
             keys = [condition, *levels.values()]
             found = stated if isinstance(stated, str) else next((stated[k] for k in keys if k in stated), None)
             if found is None:
-                self.faults.add(line, f"the question has no answer in {condition}; expected a text, or one for each level")
+                self.faults.add(
+                    line, f"the question has no answer in {condition}; expected a text, or one for each level"
+                )
             answers[condition] = str(found)
         choices = tuple(_strings(content.get("choices", ["yes", "no"])))
         for answer in answers.values():
@@ -557,6 +603,3 @@ def _columns_of(parts: Sequence[Part]) -> set[str]:
 def _strings(value: Any) -> list[str]:
     """Return a text, or a list of them, as a list."""
     return [str(v) for v in value] if isinstance(value, list | tuple) else [str(value)]
-
-
-__all__ = ["Grammar", "Marked", "Optional", "ParadigmRule", "PhraseRule", "SlotSpec", "Call", "read_grammar"]

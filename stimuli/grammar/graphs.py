@@ -1,12 +1,15 @@
 """What a paradigm is compiled to, and what counting and drawing work on: slots with classes of entries, and tables over them.
 
-`compile_paradigm` (in `compiling`) makes the `Alternatives` of a paradigm, one for each way of filling its optional parts; `counting` counts and
-unranks them without knowing words; a `Derivation` names one assignment, and `linearising` prints it. A line of the grammar is left
-out, or a constraint added, by compiling again, which costs milliseconds.
+`compile_paradigm` (in `compiling`) makes the `Alternatives` of a paradigm, one for each way of filling its optional parts;
+`counting` counts and unranks them without knowing words; a `Derivation` names one assignment, and `linearising` prints it.
+A line of the grammar is left out, or a constraint added, by compiling again, which costs milliseconds.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,10 +25,13 @@ class Variable:
 
 @dataclass(frozen=True, eq=False)
 class Factor:
-    """A table over variables and ports: which combinations of their classes (of a port: labels) are allowed, and by which line."""
+    """A table over variables and ports: which combinations of their classes (of a port: labels) are allowed, and by which line.
+
+    `table` has an axis for each of `variables`.
+    """
 
     variables: tuple[str, ...]
-    allowed: frozenset[tuple[int, ...]]
+    table: npt.NDArray[np.bool_]
     line: str
 
 
@@ -42,7 +48,7 @@ class Export:
 
 @dataclass(frozen=True, eq=False)
 class Graph:
-    """Variables, phrases inside, and factors over variables and ports of the phrases; its count is the number of its assignments."""
+    """Variables, phrases, and factors over variables and ports of the phrases; its count is the number of its assignments."""
 
     variables: tuple[Variable, ...]
     phrases: "tuple[Phrase, ...]"
@@ -63,7 +69,7 @@ class Alternative:
 class Alternatives:
     """The expansions of a phrase, or of a whole paradigm (no exports). One object may serve several phrases: count it once.
 
-    `ports` is the number of labels of each port. The table of a phrase is: labels -> number of assignments, summed over alternatives.
+    `ports` is the number of labels of each port. The table of a phrase is: labels -> assignments, summed over alternatives.
     """
 
     members: tuple[Alternative, ...]

@@ -190,14 +190,13 @@ def _test(tokens: list[str], vocabulary: Vocabulary, text: str) -> tuple[Restric
     return Test(name, vocabulary.values(name, values)), rest
 
 
-def violated_in(
-    restriction: Restriction, features: Features, only: Iterable[str], vocabulary: Vocabulary
-) -> bool:
+def violated_in(restriction: Restriction, features: Features, only: Iterable[str], vocabulary: Vocabulary) -> bool:
     """Whether the restriction fails, and would hold if the features `only` had other values, all else being as it is.
 
     >>> vocabulary = Vocabulary({"number": ("sg", "pl"), "gender": ("m", "f")})
     >>> himself = read_restriction("sg & m", vocabulary)
-    >>> [violated_in(himself, {"number": frozenset([n]), "gender": frozenset([g])}, ["gender"], vocabulary) for n, g in ("sg f".split(), "pl f".split())]
+    >>> herself = {"number": frozenset(["sg"]), "gender": frozenset(["f"])}
+    >>> [violated_in(himself, herself, [feature], vocabulary) for feature in ("gender", "number")]
     [True, False]
     """
     if restriction.holds(features):

@@ -99,7 +99,11 @@ class Language:
             following = WORD.search(text.text, match.end())
             if following is None or text.text[match.end() : following.start()].strip(" \"'“‘«("):
                 return None
-            stated = (s[0].removeprefix("onset=") for s in text.spans if s[1] == following.start() and s[0].startswith("onset="))
+            stated = (
+                s[0].removeprefix("onset=")
+                for s in text.spans
+                if s[1] == following.start() and s[0].startswith("onset=")
+            )
             if next(stated, self.onset(following[0])) != rule.onset:
                 return None
         return rule.to[:1].upper() + rule.to[1:] if match[0][:1].isupper() else rule.to
@@ -107,7 +111,7 @@ class Language:
     def capitalise(self, text: MarkedText) -> None:
         """Give the first letter a capital, as the language writes it."""
         first = re.search(r"[^\W\d_]", text.text)
-        if first is None or WORD.search(text.text) and text.text[: first.start()].strip(" \"'“‘«(¿¡"):
+        if first is None or (WORD.search(text.text) and text.text[: first.start()].strip(" \"'“‘«(¿¡")):
             return
         for small, capital in self.capitals.items():
             if text.text.startswith(small, first.start()):
@@ -125,12 +129,11 @@ class Language:
         self.capitalise(text)
         segmentation = None
         if self.sep != " ":
+            size = len(self.sep)
             spaces = [match.start() for match in re.finditer(" ", text.text)]
-            starts = [0, *(at + 1 + n * (len(self.sep) - 1) - n for n, at in enumerate(spaces))] if self.sep else []
+            starts = [0, *(at + size + (size - 1) * n for n, at in enumerate(spaces))]
             text.substitute(re.compile(" "), lambda match: self.sep)
-            if not self.sep:
-                starts = [0, *(at - n for n, at in enumerate(spaces))]
-            ends = [*(start - len(self.sep) for start in starts[1:]), len(text.text)]
+            ends = [*(start - size for start in starts[1:]), len(text.text)]
             segmentation = tuple(zip(starts, ends, strict=True))
         regions = []
         for name, start, end in text.spans:
@@ -169,7 +172,10 @@ def read_language(
     for stated, line in zip(rewrite, lines, strict=True):
         unknown = set(stated) - {"words", "to", "onset", "tests"}
         if unknown or not {"words", "to"} <= set(stated) or stated.get("onset", "vowel") not in ONSETS:
-            faults.add(line, 'a rewrite rule has words and to, onset ("vowel" or "consonant") and tests; got ' + repr(dict(stated)))
+            faults.add(
+                line,
+                'a rewrite rule has words and to, onset ("vowel" or "consonant") and tests; got ' + repr(dict(stated)),
+            )
             continue
         rules.append(_rule(stated))
         language = Language(code, sep, language.vowels, language.onsets, language.capitals, tuple(rules))

@@ -63,13 +63,12 @@ def read_template(text: str) -> tuple[Part, ...]:
     """
     if JINJA.search(text):
         raise Fault(
-            f"{text!r} is a jinja2 template; expected slots as <S>: what a program prints cannot be counted, so that neither the number "
-            "of its pairs is known nor whether its members differ; write alternatives as phrases, optional parts as ( )?"
+            f"{text!r} is a jinja2 template; expected slots as <S>: what a program prints cannot be counted, so that neither the "
+            "number of its pairs is known nor whether its members differ; write alternatives as phrases, optional parts as ( )?"
         )
     if not text.strip():
         raise Fault("an empty template; expected a sentence with slots as <S>")
-    parts, at = _parts(text, 0, None)
-    return parts
+    return _parts(text, 0, None)[0]
 
 
 def _parts(text: str, at: int, opened: str | None) -> tuple[tuple[Part, ...], int]:
@@ -87,7 +86,9 @@ def _parts(text: str, at: int, opened: str | None) -> tuple[tuple[Part, ...], in
         if mark == "<":
             match = SLOT.match(text, at)
             if match is None:
-                raise Fault(f"{text[at : at + 12]!r} in {text!r} is no slot; expected <X>, <X*>, <X@factor> or <X:column>")
+                raise Fault(
+                    f"{text[at : at + 12]!r} in {text!r} is no slot; expected <X>, <X*>, <X@factor> or <X:column>"
+                )
             close_literal()
             parts.append(Slot(match[1], match[2] is not None, match[3], match[4]))
             at = match.end()
