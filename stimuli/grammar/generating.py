@@ -59,8 +59,8 @@ def generate(
     >>> from gardenpath import stimuli
     >>> folder = Path(tempfile.mkdtemp())
     >>> _ = (folder / "words.csv").write_text("form,category\\ndog,N\\ncat,N\\n")
-    >>> text = 'language = "en"\\nlexicon = "words.csv"\\n[paradigm.order]\\ngood = "the [<N>] barks."\\nbad = "the barks [<N>]."\\n'
-    >>> _ = (folder / "grammar.toml").write_text(text)
+    >>> paradigm = '[paradigm.order]\\ngood = "a [<N>] barks."\\nbad = "a barks [<N>]."\\n'
+    >>> _ = (folder / "grammar.toml").write_text(f'language = "en"\\nlexicon = "words.csv"\\n{paradigm}')
     >>> generated = stimuli.generate(stimuli.read_grammar(folder / "grammar.toml"), 2, seed=1)
     >>> generated.counts[0].total, sorted(i.sentences["ungrammatical"].text for i in generated.materials.items)
     (2, ['A barks cat.', 'A barks dog.'])
