@@ -7,6 +7,7 @@ the terms by division. Numbers that might pass 63 bits are Python's own, so ever
 """
 
 import itertools
+import math
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -414,7 +415,9 @@ def _contracted(left: Table, right: Table, shared: Sequence[int]) -> Table:
     a = left.transpose([*shared, *ours, 0, *theirs, *rest])
     b = right.transpose([*shared, 0, *theirs, *ours, *rest])
     batch = a.shape[: len(shared)]
-    product = np.matmul(a.reshape(*batch, -1, left.shape[0]), b.reshape(*batch, left.shape[0], -1))
+    summed = left.shape[0]
+    one, other = (math.prod(table.shape[i] for i in own) for table, own in ((left, ours), (right, theirs)))
+    product = np.matmul(a.reshape(*batch, one, summed), b.reshape(*batch, summed, other))
     order = [*shared, *ours, *theirs, *rest]
     shaped = product.reshape([max(left.shape[i], right.shape[i]) for i in order])
     contracted: Table = shaped.transpose(np.argsort(order).tolist()) if order else shaped
