@@ -56,6 +56,7 @@ def command(
     Beside the file stands its sidecar with the grammar's hashes, the seed and the counts.
     """
     from gardenpath import stimuli, study
+    from gardenpath.stimuli.grammar.grammars import located
 
     parts = _splits(splits)
     if sum(map(bool, (number, everything, parts))) != 1:
@@ -64,6 +65,7 @@ def command(
     if seed is None:
         seed = 1
         options.talk(f"--seed {seed}")
+    grammar_file = located(grammar_file)
     grammar = stimuli.read_grammar(grammar_file)
     names = list(paradigms) or list(grammar.paradigms)
     with options.progress("generating", len(names)) as move:
@@ -109,6 +111,7 @@ def _splits(stated: str | None) -> dict[str, int]:
 def _record(grammar: "Grammar", counted: "Counted", items: "Sequence[Item]", explained: bool) -> dict[str, Any]:
     """Return what is said of a paradigm, as JSON has it."""
     from gardenpath.stimuli.grammar import accounts, guarantees
+    from gardenpath.stimuli.grammar.critical import critical_words
 
     rule = grammar.paradigms[counted.paradigm]
     mine = [item for item in items if item.paradigm == counted.paradigm]
@@ -129,6 +132,7 @@ def _record(grammar: "Grammar", counted: "Counted", items: "Sequence[Item]", exp
     }
     if explained:
         compiled, _ = guarantees.guaranteed(grammar, counted.paradigm)
+        record["critical words"] = len(critical_words(compiled))
         record["slots"] = {
             each.slot: {"category": each.category, "restricted": each.restricted, "used": each.used}
             for each in accounts.slot_counts(compiled)
@@ -151,6 +155,8 @@ def _shown(record: dict[str, Any]) -> str:
     if record["balanced"] or record["at_most"]:
         limits = [f"{slot} at most {k} times a lemma" for slot, k in record["at_most"].items()]
         lines.append("  plan: " + "; ".join([*(f"{slot} balanced" for slot in record["balanced"]), *limits]))
+    if record.get("critical words"):
+        lines.append(f"  {options.count(record['critical words'], 'critical word')}")
     if record.get("slots"):
         lines.append("  entries by category, by the slot's own restriction, in some assignment:")
         rows = [[f"    {slot}", *map(str, of.values())] for slot, of in record["slots"].items()]

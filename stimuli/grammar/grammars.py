@@ -5,6 +5,7 @@ import itertools
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -159,6 +160,17 @@ class Grammar:
         return f"Grammar({self.language.code}: {len(self.paradigms)} paradigms, {len(lemmas)} lemmas)"
 
 
+def located(path: str | Path, folder: Path = Path()) -> Path:
+    """Return a file in a folder or, where there is none, one of the grammars that come with gardenpath.
+
+    >>> located("en/blimp.toml").name
+    'blimp.toml'
+    """
+    stated = folder / path
+    shipped = Path(str(files("gardenpath.stimuli.grammar"))) / "languages" / path
+    return shipped if not stated.exists() and shipped.is_file() else stated
+
+
 def read_grammar(path: str | Path) -> Grammar:
     """Return the grammar of a file, with the files that it includes and its lexicons; every fault at once is a `DataError`.
 
@@ -176,7 +188,7 @@ def read_grammar(path: str | Path) -> Grammar:
     >>> read_grammar(folder / "grammar.toml")
     Grammar(en: 1 paradigms, 2 lemmas)
     """
-    reader = _Reader(Path(path))
+    reader = _Reader(located(path))
     grammar = reader.grammar()
     reader.faults.raise_all()
     from .validation import find_faults  # needs a whole grammar
@@ -226,7 +238,7 @@ class _Reader:
             if key not in TABLES:
                 self.faults.add(file.line((), key), str(unknown("key", key, TABLES)))
         for name in _strings(content.get("include", [])):
-            included = path.parent / name
+            included = located(name, path.parent)
             if included.exists():
                 self._open(included)
             else:

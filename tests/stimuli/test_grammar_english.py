@@ -2,6 +2,7 @@
 
 import csv
 import json
+import re
 from collections import Counter, defaultdict
 from pathlib import Path
 from statistics import median
@@ -106,6 +107,14 @@ def test_pairs_differ_and_check_finds_no_error(few: Generated) -> None:
     assert [finding for finding in findings if finding.severity == "error"] == []
     unmeant = [f for f in findings if f.rule in ("word-count", "final-punctuation") and f.severity != "waived"]
     assert unmeant == []
+
+
+def test_a_grammar_elsewhere_includes_lexicon_and_phrases(tmp_path: Path) -> None:
+    page = PAGE.read_text()
+    [shown_there] = re.findall("```toml\n(.*?)```", page, re.DOTALL)
+    (tmp_path / "mine.toml").write_text(shown_there)
+    generated = stimuli.generate(stimuli.read_grammar(tmp_path / "mine.toml"), 5, seed=1)
+    assert all(" of " in s.text for item in generated.materials.items for s in item.sentences.values())
 
 
 @pytest.mark.slow
