@@ -10,6 +10,7 @@ import click
 COMMANDS = (
     "new",
     "extract",
+    "generate",
     "check",
     "convert",
     "design",

@@ -6,6 +6,7 @@ from .design_tables import balance_of, exposures, lists_of, questions_of
 from .designs import Design, design
 from .findings import Finding
 from .formats import examine, read, read_study, write
+from .grammar import Generated, Grammar, generate, read_grammar
 from .groups import covariates_of, groups_of
 from .item_tables import conditions_table, items_table, words_table
 from .items import (
@@ -30,6 +31,8 @@ __all__ = [
     "UNGRAMMATICAL",
     "Design",
     "Finding",
+    "Generated",
+    "Grammar",
     "Item",
     "Materials",
     "Ordering",
@@ -48,12 +51,14 @@ __all__ = [
     "examine",
     "exposures",
     "extract",
+    "generate",
     "groups_of",
     "items_table",
     "language_counts",
     "lists_of",
     "questions_of",
     "read",
+    "read_grammar",
     "read_study",
     "words_table",
     "write",

@@ -1,0 +1,131 @@
+"""From an assignment to an item: every condition's template with the entries put in, rewritten, its regions marked."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from ..items import Item, Paradigm, Question, Sentence
+from .compiling import Compiled, Words
+from .grammars import ParadigmRule
+from .graphs import Alternatives, Derivation, Graph
+from .lexicon import Entry
+from .rewriting import ONSET, MarkedText
+from .templates import Marked, Optional, Part, slots_of
+
+# Short names of the rules of `check` that a paradigm waives.
+WAIVED = {
+    "region": "critical-words",
+    "position": "critical-position",
+    "length": "word-count",
+    "order": "critical-order",
+}
+
+
+def linearise(compiled: Compiled, derivation: Derivation, number: int) -> Item:
+    """Return the item of an assignment: a sentence for each condition. `number` counts from 1, for its id and its question."""
+    return item_of(compiled, derivation, number, sentences_of(compiled, derivation))
+
+
+def sentences_of(compiled: Compiled, derivation: Derivation) -> dict[str, Sentence]:
+    """Return the sentence of each condition."""
+    printer = _Printer(compiled, derivation)
+    return {name: printer.sentence(name, levels) for name, levels in compiled.conditions.items()}
+
+
+def item_of(compiled: Compiled, derivation: Derivation, number: int, sentences: Mapping[str, Sentence]) -> Item:
+    """Return an item of these sentences, with its question where it is one of those that have one."""
+    rule = compiled.rule
+    question = None
+    if rule.question and int(number * rule.question.share) > int((number - 1) * rule.question.share):
+        text = _Printer(compiled, derivation).question(rule.question.parts)
+        question = Question(text, dict(rule.question.answers), rule.question.choices)
+    language = compiled.grammar.language.code
+    return Item(f"{rule.name}-{number:04}", rule.name, sentences, language, question=question)
+
+
+def paradigm_of(rule: ParadigmRule) -> Paradigm:
+    """Return the paradigm of the items that a rule makes."""
+    waivers = {WAIVED.get(name, name): reason for name, reason in rule.waivers.items()}
+    return Paradigm(rule.name, rule.phenomenon, dict(rule.factors), rule.references, waivers, rule.predictions)
+
+
+def entries_of(compiled: Compiled, derivation: Derivation) -> dict[str, Entry]:
+    """Return the entry of each slot of an assignment; those inside phrases by their path."""
+    return dict(_entries(compiled.words, compiled.alternatives, derivation, ""))
+
+
+def _entries(
+    words: Mapping[Graph, Words], alternatives: Alternatives, derivation: Derivation, prefix: str
+) -> Iterator[tuple[str, Entry]]:
+    graph = alternatives.members[derivation.alternative].graph
+    for slot in words[graph].slots:
+        yield prefix + slot, _entry(words[graph], derivation, slot)
+    for phrase in graph.phrases:
+        yield from _entries(words, phrase.alternatives, derivation.phrases[phrase.name], f"{prefix}{phrase.name}.")
+
+
+def _entry(words: Words, derivation: Derivation, slot: str) -> Entry:
+    variable, position = words.slots[slot]
+    of_class, at = derivation.entries[variable]
+    return words.classes[variable][of_class][at][position]
+
+
+class _Printer:
+    """Prints the templates of one assignment."""
+
+    def __init__(self, compiled: Compiled, derivation: Derivation) -> None:
+        self.compiled = compiled
+        self.derivation = derivation
+        self.graph = compiled.alternatives.members[derivation.alternative].graph
+
+    def sentence(self, condition: str, levels: Mapping[str, str]) -> Sentence:
+        """Return the sentence of a condition."""
+        return self._sentence(self.compiled.words[self.graph].templates[condition], levels)
+
+    def question(self, parts: Sequence[Part]) -> str:
+        """Return the text of a question."""
+        return self._sentence(parts, {}).text
+
+    def _sentence(self, parts: Sequence[Part], levels: Mapping[str, str]) -> Sentence:
+        pieces: list[str] = []
+        spans: list[list[Any]] = []
+        self._print(parts, self.derivation, self.graph, levels, pieces, spans, 0)
+        return self.compiled.grammar.language.sentence(MarkedText("".join(pieces), spans))
+
+    def _print(
+        self,
+        parts: Sequence[Part],
+        derivation: Derivation,
+        graph: Graph,
+        levels: Mapping[str, str],
+        pieces: list[str],
+        spans: list[list[Any]],
+        at: int,
+    ) -> int:
+        """Add the text of parts to the pieces, and regions and stated onsets to the spans; return where the text ends."""
+        words = self.compiled.words[graph]
+        for part in parts:
+            start = at
+            if isinstance(part, str):
+                pieces.append(part)
+                at += len(part)
+            elif isinstance(part, Marked):
+                at = self._print(part.parts, derivation, graph, levels, pieces, spans, at)
+                spans.append([part.region, start, at])
+            elif isinstance(part, Optional):
+                # What remains optional shows columns, and is there where every entry has them.
+                entries = [(_entry(words, derivation, slot.variable(levels)), slot) for slot in slots_of(part.parts)]
+                if all(entry.columns.get(slot.column or "") for entry, slot in entries):
+                    at = self._print(part.parts, derivation, graph, levels, pieces, spans, at)
+            elif (name := part.variable(levels)) in words.slots:
+                entry = _entry(words, derivation, name)
+                pieces.append(entry.printed if part.column is None else entry.columns.get(part.column, ""))
+                at += len(pieces[-1])
+                if "onset" in entry.columns and part.column is None:
+                    spans.append([f"{ONSET}{entry.columns['onset']}", start, at])
+            else:
+                inner = derivation.phrases[name]
+                phrase = next(phrase for phrase in graph.phrases if phrase.name == name)
+                inside = phrase.alternatives.members[inner.alternative].graph
+                template = self.compiled.words[inside].templates[""]
+                at = self._print(template, inner, inside, levels, pieces, spans, at)
+        return at
