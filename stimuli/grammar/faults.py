@@ -1,0 +1,104 @@
+"""Places in grammar files, and faults of them: every fault of a grammar is collected, and all are reported at once."""
+
+import difflib
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from gardenpath import study
+
+
+@dataclass(frozen=True, order=True)
+class Line:
+    """A line of a grammar or a lexicon, as written, and where it stands.
+
+    >>> print(Line("grammar.toml", 12, "V(S, O)"))
+    grammar.toml, line 12: V(S, O)
+    """
+
+    file: str
+    number: int
+    text: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.file}, line {self.number}" + (f": {self.text}" if self.text else "")
+
+
+class Fault(ValueError):
+    """What is wrong with one piece of notation; where it stands is added by the reader of the file."""
+
+
+@dataclass
+class Faults:
+    """The faults found so far, each once; with `raise_all` they become one `DataError`."""
+
+    found: dict[str, Line] = field(default_factory=dict)
+
+    def add(self, line: Line, message: str) -> None:
+        """Note a fault at that line."""
+        self.found.setdefault(f"{line.file}, line {line.number}: {message}", line)
+
+    def raise_all(self) -> None:
+        """Raise a `DataError` with every fault, by file and line; do nothing where there is none."""
+        if self.found:
+            raise study.DataError(sorted(self.found, key=lambda text: (self.found[text].file, self.found[text].number)))
+
+
+def unknown(what: str, name: str, known: Iterable[str]) -> Fault:
+    """Return the fault of a name that is not known, with the nearest one, or all where none is near.
+
+    >>> print(unknown("feature", "numbr", ["number", "gender"]))
+    unknown feature 'numbr'; did you mean 'number'?
+    """
+    names = sorted(set(known))
+    near = difflib.get_close_matches(name, names, n=1) or [n for n in names if n.lower() == name.lower()]
+    expected = f"did you mean {near[0]!r}?" if near else f"expected {one_of(names)}"
+    return Fault(f"unknown {what} {name!r}; {expected}")
+
+
+def one_of(names: Iterable[str], most: int = 12) -> str:
+    """Return names as a message lists them.
+
+    >>> one_of(["a", "b", "c"])
+    'one of a, b, c'
+    """
+    listed = list(names)
+    if not listed:
+        return "none, since none is declared"
+    more = f" ... ({len(listed)} in all)" if len(listed) > most else ""
+    return f"one of {', '.join(listed[:most])}{more}" if len(listed) > 1 else listed[0]
+
+
+class TomlLines:
+    """Finds the line of a TOML file on which a key or a text of a table stands; the parser does not keep it.
+
+    >>> TomlLines('language = "en"\\n[paradigm.x]\\ngood = "<S>."\\n').of(("paradigm", "x"), "<S>.")
+    3
+    """
+
+    def __init__(self, text: str) -> None:
+        self.lines = text.split("\n")
+        self.tables: list[tuple[tuple[str, ...], int]] = [((), 0)]
+        for number, line in enumerate(self.lines):
+            if match := re.match(r"\s*\[\[?\s*([^\[\]]+?)\s*\]\]?\s*(?:#.*)?$", line):
+                name = tuple(part.strip().strip("\"'") for part in match[1].split("."))
+                self.tables.append((name, number))
+
+    def of(self, table: tuple[str, ...], *texts: str) -> int:
+        """Return the number of the first line of the table that holds the first text that is found; else its header's."""
+        spans = [
+            (start, self.tables[n + 1][1] if n + 1 < len(self.tables) else len(self.lines))
+            for n, (name, start) in enumerate(self.tables)
+            if name[: len(table)] == table
+        ]
+        for text in texts:
+            written = {text, text.replace("\\", "\\\\").replace('"', '\\"')}
+            # A key is a whole word: `O` is not in `Obj`.
+            patterns = [re.compile(rf"(?<![\w*]){re.escape(form)}(?![\w*])") for form in written]
+            for start, end in spans:
+                for number in range(start, end):
+                    if any(pattern.search(self.lines[number]) for pattern in patterns):
+                        return number + 1
+                    if text in self.lines[number] and not re.match(r"[\w*]+$", text):
+                        return number + 1
+        return spans[0][0] + 1 if spans else 1

@@ -1,0 +1,206 @@
+"""Relations between slots: what each line of `where` demands of entries, as keys of entries and a test of keys."""
+
+import itertools
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass
+
+from .faults import Fault, Line
+from .lexicon import Entry
+from .restrictions import NOTHING, Vocabulary, read_restriction, violated_in
+from .where_lines import Agrees, Call, Counterpart, Differs, Listed, Meets, Tested, Where
+
+Key = Callable[[Entry], Hashable]
+Demands = Mapping[str, tuple[str, ...]]  # the restriction columns of each category, in order
+
+
+@dataclass(frozen=True, eq=False)
+class Relation:
+    """What a line demands of the entries at some paths: a key of each, and a test of the keys, which need not tell entries apart.
+
+    With `by_difference`, the test only asks whether keys differ, so that a key that the other slot never has may be any.
+    """
+
+    paths: tuple[str, ...]
+    keys: tuple[Key, ...]
+    test: Callable[..., bool]
+    line: Line
+    by_difference: bool = False
+
+    def holds(self, entries: Sequence[Entry]) -> bool:
+        """Whether these entries, one for each path, are allowed."""
+        return self.test(*(key(entry) for key, entry in zip(self.keys, entries, strict=True)))
+
+    def allowed(self, domains: Sequence[Sequence[Hashable]]) -> set[tuple[int, ...]]:
+        """Return the combinations of keys, by their position in the domains, that pass; None in a domain passes with anything."""
+        return {
+            combination
+            for combination in itertools.product(*(range(len(domain)) for domain in domains))
+            if self._passes(tuple(domain[n] for domain, n in zip(domains, combination, strict=True)))
+        }
+
+    def _passes(self, keys: tuple[Hashable, ...]) -> bool:
+        return None in keys or self.test(*keys)
+
+
+def relations_of(
+    where: Where,
+    paths: Sequence[str],
+    line: Line,
+    universes: Sequence[Sequence[Entry]],
+    vocabulary: Vocabulary,
+    demands: Demands,
+    lists: Mapping[str, tuple[tuple[str, ...], ...]],
+) -> list[Relation]:
+    """Return what a line demands of the slots at `paths`, whose possible entries are `universes`."""
+    match where:
+        case Call(_, arguments):
+            columns = _columns(line, universes[0], demands, len(arguments))
+            return [
+                _meets(column, (paths[0], path), line, universes[0])
+                for column, path in zip(columns, paths[1:], strict=False)
+            ]
+        case Meets(_, column, _, violated, only):
+            if only:
+                return [_violated_in(column, only, (paths[0], paths[1]), line, vocabulary)]
+            return [_meets(column, (paths[0], paths[1]), line, universes[0], violated=violated)]
+        case Counterpart(_, _, but, same_lemma):
+            alike = Relation(tuple(paths), (_alike_key(but), _alike_key(but)), _alike, line)
+            if same_lemma:
+                return [Relation(tuple(paths), (_lemma, _lemma), _same, line), alike]
+            return [different_lemmas(paths, line), alike]
+        case Differs():
+            return [different_lemmas(paths, line)]
+        case Tested(_, text):
+            restriction = read_restriction(text, vocabulary)
+            return [Relation(tuple(paths), (lambda entry: restriction.holds(entry.features),), bool, line)]
+        case Agrees(_, _, feature, negated):
+            features = (feature,) if feature else tuple(vocabulary.features)
+
+            def values(entry: Entry) -> tuple[frozenset[str], ...]:
+                return tuple(entry.features.get(f, NOTHING) for f in features)
+
+            test = _disagree if negated else _agree if feature else _agree_where_both
+            return [Relation(tuple(paths), (values, values), test, line)]
+        case Listed(_, file):
+            return [_listed(paths, lists[file], line)]
+    return []
+
+
+def different_lemmas(paths: Sequence[str], line: Line) -> Relation:
+    """Return the relation that the lemmas at two paths differ."""
+    return Relation(tuple(paths), (_lemma, _lemma), _other, line, by_difference=True)
+
+
+def different_forms(paths: Sequence[str], line: Line) -> Relation:
+    """Return the relation that what is printed of two paths differs."""
+    return Relation(tuple(paths), (_printed, _printed), _other, line, by_difference=True)
+
+
+def _columns(line: Line, functors: Sequence[Entry], demands: Demands, arguments: int) -> tuple[str, ...]:
+    """Return the restriction columns that arguments are held against, in order."""
+    by_category = {entry.category: demands.get(entry.category, ()) for entry in functors}
+    columns = {of[:arguments] for of in by_category.values()}
+    for category, of in by_category.items():
+        if len(of) < arguments:
+            has = ", ".join(of) or "none"
+            raise Fault(
+                f"{arguments} arguments for {category}, whose restriction columns are {has}; expected at most {len(of)}"
+            )
+    if len(columns) > 1:
+        raise Fault(
+            f"categories {', '.join(by_category)} have other restriction columns; name the column, as V.subject ~ S"
+        )
+    return next(iter(columns), ())
+
+
+def _meets(
+    column: str, paths: tuple[str, str], line: Line, functors: Sequence[Entry], *, violated: bool = False
+) -> Relation:
+    demanded = {entry.demands[column] for entry in functors if column in entry.demands}
+    named = tuple(sorted({test.feature for restriction in demanded for test in restriction.named()}))
+
+    def demand(entry: Entry) -> Hashable:
+        return entry.demands.get(column, False)
+
+    def values(entry: Entry) -> tuple[frozenset[str], ...]:
+        return tuple(entry.features.get(feature, NOTHING) for feature in named)
+
+    def test(demand: object, values: tuple[frozenset[str], ...]) -> bool:
+        # A functor without such a restriction takes no such argument: there is nothing to meet or violate.
+        return demand is not False and demand.holds(dict(zip(named, values, strict=True))) != violated  # type: ignore[attr-defined]
+
+    return Relation(paths, (demand, values), test, line)
+
+
+def _violated_in(
+    column: str, only: tuple[str, ...], paths: tuple[str, str], line: Line, vocabulary: Vocabulary
+) -> Relation:
+    def test(demand: object, bundle: frozenset[tuple[str, frozenset[str]]]) -> bool:
+        return demand is not False and violated_in(demand, dict(bundle), only, vocabulary)  # type: ignore[arg-type]
+
+    def whole(entry: Entry) -> Hashable:
+        return frozenset(entry.features.items())
+
+    return Relation(paths, (lambda entry: entry.demands.get(column, False), whole), test, line)
+
+
+def _lemma(entry: Entry) -> str:
+    return entry.lemma
+
+
+def _printed(entry: Entry) -> str:
+    return entry.printed
+
+
+def _same(a: object, b: object) -> bool:
+    return a == b
+
+
+def _other(a: object, b: object) -> bool:
+    return a != b
+
+
+def _alike_key(but: Sequence[str]) -> Key:
+    names = frozenset(but)
+
+    def key(entry: Entry) -> Hashable:
+        rest = frozenset(pair for pair in entry.bundle if pair[0] not in names)
+        return rest, tuple(entry.features.get(name) or entry.demands.get(name) for name in but)
+
+    return key
+
+
+def _alike(a: tuple[object, tuple[object, ...]], b: tuple[object, tuple[object, ...]]) -> bool:
+    return a[0] == b[0] and all(_differs(x, y) for x, y in zip(a[1], b[1], strict=True))
+
+
+def _differs(a: object, b: object) -> bool:
+    """Whether two values of a feature have nothing in common; two demands only have to be other ones."""
+    if isinstance(a, frozenset) and isinstance(b, frozenset):
+        return a.isdisjoint(b)
+    return a != b
+
+
+def _agree(a: Sequence[frozenset[str]], b: Sequence[frozenset[str]]) -> bool:
+    return all(not x.isdisjoint(y) for x, y in zip(a, b, strict=True))
+
+
+def _agree_where_both(a: Sequence[frozenset[str]], b: Sequence[frozenset[str]]) -> bool:
+    return all(not x or not y or not x.isdisjoint(y) for x, y in zip(a, b, strict=True))
+
+
+def _disagree(a: Sequence[frozenset[str]], b: Sequence[frozenset[str]]) -> bool:
+    return any(x and y and x.isdisjoint(y) for x, y in zip(a, b, strict=True))
+
+
+def _listed(paths: Sequence[str], rows: tuple[tuple[str, ...], ...], line: Line) -> Relation:
+    listed = set(rows)
+    cells = [frozenset(column) for column in zip(*rows, strict=True)] or [frozenset()] * len(paths)
+
+    def key_of(column: frozenset[str]) -> Key:
+        return lambda entry: frozenset({entry.form, entry.lemma} & column)
+
+    def test(*found: frozenset[str]) -> bool:
+        return any(row in listed for row in itertools.product(*found))
+
+    return Relation(tuple(paths), tuple(key_of(column) for column in cells), test, line)

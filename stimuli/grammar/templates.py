@@ -1,0 +1,157 @@
+"""Sentence templates: `the <N> that <A> {not} <V> [ever] (<Adv>)?.` as a tree of words, slots, regions and optional parts."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from ..items import CRITICAL, CUE
+from .faults import Fault
+
+SLOT = re.compile(r"<\s*([^\W\d]\w*)\s*(?:(\*)|@\s*(\w+))?\s*(?::\s*(\w+))?\s*>")
+NAMED = re.compile(r"\[\s*([\w-]+)\s*\|")
+JINJA = re.compile(r"\{\{|\{%|\{#")
+CLOSES = {"]": "[", "}": "{", ")?": "("}
+
+
+@dataclass(frozen=True)
+class Slot:
+    """A reference to a slot: its counterpart (`*`), its level of a factor, or one of its columns instead of its form."""
+
+    name: str
+    starred: bool = False
+    factor: str | None = None
+    column: str | None = None
+
+    def variable(self, levels: "dict[str, str]") -> str:
+        """Return the name of the slot that is meant in a condition with these levels."""
+        if self.factor is not None:
+            return f"{self.name}@{levels[self.factor]}"
+        return f"{self.name}*" if self.starred else self.name
+
+
+@dataclass(frozen=True)
+class Marked:
+    """A part that is a region."""
+
+    region: str
+    parts: tuple["Part", ...]
+
+
+@dataclass(frozen=True)
+class Optional:
+    """A part that is there or not, in all conditions alike; of columns only, it is there where the entry has them."""
+
+    parts: tuple["Part", ...]
+
+    @property
+    def choice(self) -> str:
+        """What identifies the choice in all templates of a paradigm; empty where the entries decide."""
+        slots = list(slots_of(self.parts))
+        if slots and all(slot.column for slot in slots):
+            return ""
+        return " ".join(sorted({slot.name for slot in slots})) or "".join(str(part) for part in self.parts).strip()
+
+
+Part = str | Slot | Marked | Optional
+
+
+def read_template(text: str) -> tuple[Part, ...]:
+    """Return the parts of a template; what cannot be read is a `Fault`.
+
+    >>> read_template("No <N> has [ever] left.")
+    ('No ', Slot(name='N', starred=False, factor=None, column=None), ' has ', Marked(region='critical', parts=('ever',)), ' left.')
+    """
+    if JINJA.search(text):
+        raise Fault(
+            f"{text!r} is a jinja2 template; expected slots as <S>: what a program prints cannot be counted, so that neither the "
+            "number of its pairs is known nor whether its members differ; write alternatives as phrases, optional parts as ( )?"
+        )
+    if not text.strip():
+        raise Fault("an empty template; expected a sentence with slots as <S>")
+    return _parts(text, 0, None)[0]
+
+
+def _parts(text: str, at: int, opened: str | None) -> tuple[tuple[Part, ...], int]:
+    parts: list[Part] = []
+    literal = ""
+
+    def close_literal() -> None:
+        nonlocal literal
+        if literal:
+            parts.append(literal)
+        literal = ""
+
+    while at < len(text):
+        mark = ")?" if text.startswith(")?", at) else text[at]
+        if mark == "<":
+            match = SLOT.match(text, at)
+            if match is None:
+                raise Fault(
+                    f"{text[at : at + 12]!r} in {text!r} is no slot; expected <X>, <X*>, <X@factor> or <X:column>"
+                )
+            close_literal()
+            parts.append(Slot(match[1], match[2] is not None, match[3], match[4]))
+            at = match.end()
+        elif mark in CLOSES and (opened is not None or mark != ")?"):
+            if opened != CLOSES[mark]:
+                raise Fault(f"{mark!r} in {text!r} closes nothing")
+            close_literal()
+            return tuple(parts), at + len(mark)
+        elif mark == "[" or mark == "{" or (mark == "(" and _optional(text, at)):
+            close_literal()
+            named = NAMED.match(text, at) if mark == "[" else None
+            inside, end = _parts(text, named.end() if named else at + 1, mark)
+            region = named[1] if named else CRITICAL if mark == "[" else CUE
+            parts.append(Optional(inside) if mark == "(" else Marked(region, inside))
+            at = end
+        elif mark == ">":
+            raise Fault(f"'>' in {text!r} closes nothing; slots are written <X>")
+        else:
+            literal += text[at]
+            at += 1
+    if opened is not None:
+        raise Fault(f"{opened!r} is not closed in {text!r}")
+    close_literal()
+    return tuple(parts), at
+
+
+def _optional(text: str, at: int) -> bool:
+    """Whether the parenthesis there ends in `)?`."""
+    depth = 0
+    for n in range(at, len(text)):
+        depth += {"(": 1, ")": -1}.get(text[n], 0)
+        if depth == 0:
+            return text.startswith(")?", n)
+    return False
+
+
+def slots_of(parts: Sequence[Part]) -> Iterator[Slot]:
+    """Yield the slots of a template, from left to right."""
+    for part in parts:
+        if isinstance(part, Slot):
+            yield part
+        elif not isinstance(part, str):
+            yield from slots_of(part.parts)
+
+
+def choices_of(parts: Sequence[Part]) -> Iterator[str]:
+    """Yield the choices that a template leaves, from left to right, outer before inner."""
+    for part in parts:
+        if isinstance(part, Optional) and part.choice:
+            yield part.choice
+        if isinstance(part, Optional | Marked):
+            yield from choices_of(part.parts)
+
+
+def taken(parts: Sequence[Part], chosen: frozenset[str]) -> tuple[Part, ...]:
+    """Return the template with optional parts of the chosen ones only; those that entries decide stay optional."""
+    kept: list[Part] = []
+    for part in parts:
+        if isinstance(part, Optional) and part.choice:
+            if part.choice in chosen:
+                kept += taken(part.parts, chosen)
+        elif isinstance(part, Marked):
+            kept.append(Marked(part.region, taken(part.parts, chosen)))
+        else:
+            kept.append(part)
+    return tuple(kept)

@@ -1,0 +1,136 @@
+"""What is wrong with a grammar as a whole: phrases without end, restrictions that nothing meets, paths that lead nowhere."""
+
+from collections.abc import Mapping, Sequence
+
+from .compiling import base, demand_columns, filtered
+from .faults import Fault, Faults, unknown
+from .grammars import Grammar, ParadigmRule, PhraseRule, SlotSpec
+from .restrictions import And, read_restriction
+from .templates import slots_of
+from .where_lines import Call, Tested, Varies
+
+
+def find_faults(grammar: Grammar, faults: Faults) -> None:
+    """Note what is wrong with a grammar whose files could be read."""
+    _endless(grammar, faults)
+    _unmet_demands(grammar, faults)
+    rules: list[PhraseRule | ParadigmRule] = [*grammar.phrases.values(), *grammar.paradigms.values()]
+    for rule in rules:
+        for name, spec in rule.slots.items():
+            _unmet_slot(grammar, name, spec, faults)
+        _where(grammar, rule, faults)
+    for paradigm in grammar.paradigms.values():
+        _varying_phrases(paradigm, faults)
+
+
+def _endless(grammar: Grammar, faults: Faults) -> None:
+    """Note phrases that hold themselves without a depth, and those that cannot end."""
+    uses = {
+        name: [
+            {spec for slot in slots_of(expansion.parts) if (spec := rule.slots[slot.name].phrase)}
+            for expansion in rule.expansions
+        ]
+        for name, rule in grammar.phrases.items()
+    }
+    ends: set[str] = set()
+    while more := {name for name, of in uses.items() if name not in ends and any(each <= ends for each in of)}:
+        ends |= more
+    for name, rule in grammar.phrases.items():
+        if name not in ends:
+            faults.add(rule.line, f"phrase {name} has no end: each way to write it holds a phrase that holds it again")
+        elif (way := _way_back(name, grammar, uses)) is not None:
+            faults.add(
+                rule.line,
+                f"phrase {name} has no end: it holds itself ({' -> '.join(way)}); expected depth = 1 in one of them",
+            )
+
+
+def _way_back(name: str, grammar: Grammar, uses: Mapping[str, Sequence[set[str]]]) -> list[str] | None:
+    """Return a way from a phrase to itself through phrases of no stated depth."""
+    ways = [[name]]
+    seen: set[str] = set()
+    while ways:
+        way = ways.pop(0)
+        if grammar.phrases[way[-1]].depth is not None:
+            continue
+        for inside in sorted(set().union(*uses[way[-1]])) if uses[way[-1]] else []:
+            if inside == name and grammar.phrases[name].depth is None:
+                return [*way, name]
+            if inside not in seen:
+                seen.add(inside)
+                ways.append([*way, inside])
+    return None
+
+
+def _unmet_demands(grammar: Grammar, faults: Faults) -> None:
+    """Note what entries demand of others where no entry of the lexicon is so."""
+    bundles = {entry.bundle: entry for entry in grammar.entries}
+    checked: dict[object, bool] = {}
+    for entry in grammar.entries:
+        for column, demand in entry.demands.items():
+            if demand not in checked:
+                free = any(test.feature in ("lemma", "form") for test in demand.named())
+                candidates = grammar.entries if free else bundles.values()
+                checked[demand] = any(demand.holds(other.features) for other in candidates)
+            if not checked[demand]:
+                faults.add(entry.line, f"{column} of {entry.form!r}: no entry of the lexicon meets this restriction")
+
+
+def _unmet_slot(grammar: Grammar, name: str, spec: SlotSpec, faults: Faults) -> None:
+    if spec.phrase is None and spec.restriction != And() and not filtered(grammar, spec.restriction):
+        faults.add(spec.line, f"slot {name}: no entry of the lexicon meets this restriction")
+    elif spec.restriction != And() and not filtered(grammar, spec.restriction):
+        faults.add(spec.line, f"slot {name}: no head of {spec.phrase} meets this restriction")
+
+
+def _where(grammar: Grammar, rule: PhraseRule | ParadigmRule, faults: Faults) -> None:
+    columns = demand_columns(grammar)
+    for each in rule.where:
+        try:
+            specs = [_at(grammar, rule, path) for path in each.paths()]
+            match each.where:
+                case Tested(_, text):
+                    if not filtered(grammar, read_restriction(text, grammar.vocabulary)):
+                        raise Fault("no entry of the lexicon meets this restriction")
+                case Call(_, arguments) if specs[0].phrase is None:
+                    for category in {entry.category for entry in filtered(grammar, specs[0].restriction)}:
+                        has = columns.get(category, ())
+                        if len(has) < len(arguments):
+                            raise Fault(
+                                f"{len(arguments)} arguments for {category}, whose restriction columns are "
+                                f"{', '.join(has) or 'none'}; expected at most {len(has)}"
+                            )
+                case Varies(slot) if rule.slots[slot].phrase is not None:
+                    raise Fault(f"{slot} holds a phrase; expected a slot of words to vary with a factor")
+        except Fault as fault:
+            faults.add(each.line, str(fault))
+
+
+def _at(grammar: Grammar, rule: PhraseRule | ParadigmRule, path: str) -> SlotSpec:
+    """Return what is at a path; a path that leads nowhere is a `Fault`."""
+    first, *rest = path.split(".")
+    spec = rule.slots.get(first) or rule.slots[base(first)]
+    for name in rest:
+        if spec.phrase is None:
+            raise Fault(f"{path!r} goes into {first}, which holds words; expected a phrase")
+        inside = grammar.phrases[spec.phrase].slots
+        if name not in inside:
+            raise unknown(f"slot of phrase {spec.phrase}", name, inside)
+        first, spec = name, inside[name]
+    if spec.phrase is not None and not grammar.phrases[spec.phrase].heads:
+        raise Fault(
+            f"phrase {spec.phrase} has no head that {path!r} could stand for; state its head, or go on to a slot inside"
+        )
+    return spec
+
+
+def _varying_phrases(rule: ParadigmRule, faults: Faults) -> None:
+    for templates in rule.templates:
+        for parts in templates.values():
+            for slot in slots_of(parts):
+                if rule.slots[slot.name].phrase is not None and (slot.starred or slot.factor):
+                    faults.add(
+                        rule.line,
+                        f"<{slot.name}{'*' if slot.starred else '@' + str(slot.factor)}> is a phrase; counterparts and levels "
+                        "are of words: write the phrase out in the sentence, and vary its word",
+                    )
