@@ -5,6 +5,9 @@ import itertools
 from collections import defaultdict
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
 
 from .faults import Fault, Line
 from .grammars import Grammar, ParadigmRule, PhraseRule, SlotSpec
@@ -443,8 +446,9 @@ class _Compiler:
         place = {**position, **{path: (path, 0) for path in ports}}
         tables = [_Table(relation, [place[path] for path in relation.paths], rows) for relation in between]
         signature: dict[str, list[list[Hashable]]] = {name: [[] for _ in of] for name, of in rows.items()}
+        dead: dict[str, set[int]] = {name: set() for name in rows}
         for table in tables:
-            table.sign(rows, signature)
+            table.sign(signature, dead)
         for path, labels in seen.items():
             name, n = place[path]
             for row, signed in zip(rows[name], signature[name], strict=True):
@@ -459,18 +463,15 @@ class _Compiler:
         signatures: dict[str, list[tuple[Hashable, ...]]] = {}
         for name, of in rows.items():
             grouped: dict[tuple[Hashable, ...], list[tuple[Entry | None, ...]]] = {}
-            for row, signed in zip(of, signature[name], strict=True):
+            for n, (row, signed) in enumerate(zip(of, signature[name], strict=True)):
                 # An entry that a table never allows is none of this slot; a port keeps it, since its phrase says what it has.
-                if name in ports or not any(s == _DEAD for s in signed):
+                if name in ports or n not in dead[name]:
                     grouped.setdefault(tuple(signed), []).append(row)
             signatures[name] = list(grouped)
             classes[name] = list(grouped.values())
             if name in ports and name in apart:
                 lemmas[name] = tuple(of[0][0].lemma if of[0][0] else "" for of in classes[name])
-        factors = tuple(
-            Factor(tuple(table.owners), table.factor(rows, classes, signatures), str(table.relation.line))
-            for table in tables
-        )
+        factors = tuple(table.factor(signatures) for table in tables)
         words: dict[str, tuple[tuple[tuple[Entry, ...], ...], ...]] = {
             name: tuple(tuple(_distinct(of, name, position, scope)) for of in classes[name]) for name in variables
         }
@@ -535,9 +536,6 @@ class _Compiler:
         return self.compiled[key]
 
 
-_DEAD = ("dead",)
-
-
 class _Table:
     """A relation over slots: which keys there are of each, which combinations pass, and keys that pass alike as one."""
 
@@ -550,61 +548,45 @@ class _Table:
         self.relation = relation
         self.places = places
         self.owners = [*dict.fromkeys(name for name, _ in places)]
-        self.keys: list[list[Hashable]] = []
-        for (name, n), key in zip(places, relation.keys, strict=True):
-            self.keys.append([None if row[n] is None else key(row[n]) for row in rows[name]])  # type: ignore[arg-type]
-        domains = [[*dict.fromkeys(keys)] for keys in self.keys]
+        self.keys: list[list[Hashable]] = [
+            [None if (entry := row[n]) is None else key(entry) for row in rows[name]]
+            for (name, n), key in zip(places, relation.keys, strict=True)
+        ]
         if relation.by_difference:
-            common = set(domains[0]).intersection(*domains[1:])
+            common = set.intersection(*(set(keys) for keys in self.keys))
             self.keys = [[key if key in common else None for key in keys] for keys in self.keys]
-            domains = [[*dict.fromkeys(keys)] for keys in self.keys]
-        allowed = relation.allowed(domains)
-        self.merged = [self._merge(allowed, n, domain) for n, domain in enumerate(domains)]
-        self.allowed = {
-            tuple(merged[domain[i]] for merged, domain, i in zip(self.merged, domains, combination, strict=True))
-            for combination in allowed
-        }
+        domains = [[*dict.fromkeys(keys)] for keys in self.keys]
+        self.table = relation.table(domains)
+        self.merged = [self._merge(n, domain) for n, domain in enumerate(domains)]
         self.at: list[int] = []
 
-    @staticmethod
-    def _merge(allowed: set[tuple[int, ...]], n: int, domain: Sequence[Hashable]) -> dict[Hashable, Hashable]:
-        """Return for each key what it passes with, as a number; keys that pass with nothing are dead."""
-        passes: dict[int, set[tuple[int, ...]]] = defaultdict(set)
-        for combination in allowed:
-            passes[combination[n]].add(combination[:n] + combination[n + 1 :])
-        numbers: dict[frozenset[tuple[int, ...]], int] = {}
-        return {
-            key: numbers.setdefault(frozenset(passes[i]), len(numbers)) if passes[i] else _DEAD
-            for i, key in enumerate(domain)
-        }
+    def _merge(self, axis: int, domain: Sequence[Hashable]) -> dict[Hashable, int]:
+        """Return for each key the first that passes with the same, by its number; -1 for those that pass with nothing."""
+        first: dict[bytes, int] = {}
+        numbers = {}
+        for n, (key, passes) in enumerate(zip(domain, np.moveaxis(self.table, axis, 0), strict=True)):
+            numbers[key] = first.setdefault(passes.tobytes(), n) if passes.any() else -1
+        return numbers
 
-    def sign(self, rows: Mapping[str, Sequence[object]], signature: Mapping[str, list[list[Hashable]]]) -> None:
-        """Add what this relation tells of each row to its signature."""
+    def sign(self, signature: Mapping[str, list[list[Hashable]]], dead: Mapping[str, set[int]]) -> None:
+        """Add what this relation tells of each row to its signature; rows that it never allows are dead."""
         for (name, _), keys, merged in zip(self.places, self.keys, self.merged, strict=True):
             self.at.append(len(signature[name][0]) if signature[name] else 0)
-            for signed, key in zip(signature[name], keys, strict=True):
+            for n, (signed, key) in enumerate(zip(signature[name], keys, strict=True)):
                 signed.append(merged[key])
+                if merged[key] < 0:
+                    dead[name].add(n)
 
-    def factor(
-        self,
-        rows: Mapping[str, Sequence[object]],
-        classes: Mapping[str, Sequence[object]],
-        signatures: Mapping[str, Sequence[tuple[Hashable, ...]]],
-    ) -> frozenset[tuple[int, ...]]:
-        """Return the combinations of classes that pass."""
-        numbers: list[dict[tuple[Hashable, ...], list[int]]] = []
-        for owner in self.owners:
-            at = [at for at, (name, _) in zip(self.at, self.places, strict=True) if name == owner]
-            grouped: dict[tuple[Hashable, ...], list[int]] = defaultdict(list)
-            for number, signature in enumerate(signatures[owner]):
-                grouped[tuple(signature[i] for i in at)].append(number)
-            numbers.append(grouped)
-        found: set[tuple[int, ...]] = set()
-        for combination in itertools.product(*numbers):
-            by_owner = {owner: list(keys) for owner, keys in zip(self.owners, combination, strict=True)}
-            if tuple(by_owner[name].pop(0) for name, _ in self.places) in self.allowed:
-                found.update(itertools.product(*(of[keys] for of, keys in zip(numbers, combination, strict=True))))
-        return frozenset(found)
+    def factor(self, signatures: Mapping[str, Sequence[Sequence[Any]]]) -> Factor:
+        """Return the relation as a table over classes."""
+        index = []
+        ever = np.ones([len(signatures[owner]) for owner in self.owners], bool)
+        for at, (name, _) in zip(self.at, self.places, strict=True):
+            axis = [-1 if owner == name else 1 for owner in self.owners]
+            numbers = np.array([signature[at] for signature in signatures[name]], int).reshape(axis)
+            index.append(numbers)
+            ever &= numbers >= 0
+        return Factor(tuple(self.owners), self.table[tuple(index)] & ever, str(self.relation.line))
 
 
 def _distinct(

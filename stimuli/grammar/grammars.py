@@ -13,7 +13,7 @@ from gardenpath import study
 from ..items import MINIMAL_PAIR
 from . import blimp_vocabulary
 from .faults import Fault, Faults, Line, TomlLines, one_of, unknown
-from .lexicon import Columns, Entry, categories_of, read_entries, read_form_column, read_rows
+from .lexicon import Columns, Entry, FormColumn, categories_of, read_entries, read_form_column, read_rows
 from .restrictions import CATEGORY, And, Restriction, Test, Vocabulary, read_restriction
 from .rewriting import Language, read_language
 from .templates import Part, Slot, read_template, slots_of
@@ -131,12 +131,16 @@ class ParadigmRule:
 
 @dataclass(frozen=True, eq=False)
 class Grammar:
-    """A grammar with its lexicon; `files` holds the hash (SHA-256) of every file that it was read from."""
+    """A grammar with its lexicon; `files` holds the hash (SHA-256) of every file that it was read from.
+
+    `demands` are the restrictions that cells and columns of forms state, each once, with its line and column.
+    """
 
     language: Language
     vocabulary: Vocabulary
     selects: tuple[str, ...]
     entries: tuple[Entry, ...]
+    demands: tuple[tuple[Line, str, Restriction], ...]
     phrases: Mapping[str, PhraseRule]
     paradigms: Mapping[str, ParadigmRule]
     lists: Mapping[str, tuple[tuple[str, ...], ...]]
@@ -196,6 +200,7 @@ class _Reader:
         self.files: list[_File] = []
         self.vocabularies: list[blimp_vocabulary.BlimpVocabulary] = []
         self.root = path
+        self.of_forms: list[tuple[Line, str, Restriction]] = []
         self._open(path)
 
     def _open(self, path: Path) -> None:
@@ -262,10 +267,13 @@ class _Reader:
             for category, columns in file.content.get("forms", {}).items()
         }
         free -= {*features, *selects}
-        entries = read_entries(rows, Columns(words, selects, forms, frozenset(free)), self.faults)
+        entries, demands = read_entries(rows, Columns(words, selects, forms, frozenset(free)), self.faults)
+        demands += self.of_forms
         if not paradigms:
             self.faults.add(Line(str(self.root), 1), "no paradigm; expected a table [paradigm.NAME]")
-        return Grammar(language, words, selects, tuple(entries), rules, paradigms, self.lists, self.hashes)
+        return Grammar(
+            language, words, selects, tuple(entries), tuple(demands), rules, paradigms, self.lists, self.hashes
+        )
 
     def _language(self) -> Language:
         root = self.files[0]
@@ -295,14 +303,16 @@ class _Reader:
             except Fault as fault:
                 raise study.DataError(str(fault)) from None
 
-    def _forms(self, file: _File, category: str, columns: Any, selects: Sequence[str]) -> Mapping[str, Any]:
+    def _forms(self, file: _File, category: str, columns: Any, selects: Sequence[str]) -> Mapping[str, FormColumn]:
         table = ("forms", category)
         if category not in self.vocabulary.categories:
             self.faults.add(file.line(table), str(unknown("category", category, self.vocabulary.categories)))
-        read = {}
+        read: dict[str, FormColumn] = {}
         for name, text in columns.items():
             try:
                 read[name] = read_form_column(text, self.vocabulary, selects)
+                line = file.line(table, name)
+                self.of_forms += [(line, column, demand) for column, demand in read[name].demands.items()]
             except Fault as fault:
                 self.faults.add(file.line(table, name), str(fault))
         return read

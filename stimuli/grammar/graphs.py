@@ -8,6 +8,9 @@ A line of the grammar is left out, or a constraint added, by compiling again, wh
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+import numpy as np
+import numpy.typing as npt
+
 
 @dataclass(frozen=True, eq=False)
 class Variable:
@@ -22,10 +25,13 @@ class Variable:
 
 @dataclass(frozen=True, eq=False)
 class Factor:
-    """A table over variables and ports: which combinations of their classes (of a port: labels) are allowed, and by which line."""
+    """A table over variables and ports: which combinations of their classes (of a port: labels) are allowed, and by which line.
+
+    `table` has an axis for each of `variables`.
+    """
 
     variables: tuple[str, ...]
-    allowed: frozenset[tuple[int, ...]]
+    table: npt.NDArray[np.bool_]
     line: str
 
 

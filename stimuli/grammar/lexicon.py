@@ -87,10 +87,15 @@ def categories_of(rows: Iterable[tuple[Line, Mapping[str, str]]]) -> set[str]:
     return {row[CATEGORY] for _, row in rows if row.get(CATEGORY)}
 
 
-def read_entries(rows: Iterable[tuple[Line, Mapping[str, str]]], columns: Columns, faults: Faults) -> list[Entry]:
-    """Return the entries of rows, several where a row has forms in columns; faults are noted, and their rows left out."""
+def read_entries(
+    rows: Iterable[tuple[Line, Mapping[str, str]]], columns: Columns, faults: Faults
+) -> tuple[list[Entry], list[tuple[Line, str, Restriction]]]:
+    """Return the entries of rows, several where a row has forms in columns, and each restriction that a cell states, once.
+
+    Faults are noted, and their rows left out.
+    """
     entries: list[Entry] = []
-    restrictions: dict[str, Restriction] = {}
+    restrictions: dict[str, tuple[Line, str, Restriction]] = {}
     known = columns.known()
     headers: set[tuple[str, ...]] = set()
     for line, row in rows:
@@ -98,19 +103,17 @@ def read_entries(rows: Iterable[tuple[Line, Mapping[str, str]]], columns: Column
             headers.add(tuple(row))
             for name in row:
                 if name and name not in known:
-                    faults.add(
-                        Line(line.file, 1),
-                        f"{unknown('column', name, known)}: a feature, one of `selects` or of `columns`",
-                    )
+                    expected = "a feature, one of `selects` or of `columns`"
+                    faults.add(Line(line.file, 1), f"{unknown('column', name, known)}: {expected}")
         try:
             entries += _entries_of(line, row, columns, restrictions)
         except Fault as fault:
             faults.add(line, str(fault))
-    return entries
+    return entries, list(restrictions.values())
 
 
 def _entries_of(
-    line: Line, row: Mapping[str, str], columns: Columns, restrictions: dict[str, Restriction]
+    line: Line, row: Mapping[str, str], columns: Columns, restrictions: dict[str, tuple[Line, str, Restriction]]
 ) -> Iterator[Entry]:
     category = row.get(CATEGORY, "")
     if not category:
@@ -128,8 +131,8 @@ def _entries_of(
             features[name] = vocabulary.values(name, values)
         elif name in columns.demands:
             if cell not in restrictions:
-                restrictions[cell] = read_restriction(cell, vocabulary)
-            demands[name] = restrictions[cell]
+                restrictions[cell] = line, name, read_restriction(cell, vocabulary)
+            demands[name] = restrictions[cell][2]
         elif name in columns.free or name == "onset":
             free[name] = cell
         elif name not in RESERVED:

@@ -1,8 +1,12 @@
 """Relations between slots: what each line of `where` demands of entries, as keys of entries and a test of keys."""
 
 import itertools
+import math
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
 
 from .faults import Fault, Line
 from .lexicon import Entry
@@ -30,16 +34,16 @@ class Relation:
         """Whether these entries, one for each path, are allowed."""
         return self.test(*(key(entry) for key, entry in zip(self.keys, entries, strict=True)))
 
-    def allowed(self, domains: Sequence[Sequence[Hashable]]) -> set[tuple[int, ...]]:
-        """Return the combinations of keys, by their position in the domains, that pass; None in a domain passes with anything."""
-        return {
-            combination
-            for combination in itertools.product(*(range(len(domain)) for domain in domains))
-            if self._passes(tuple(domain[n] for domain, n in zip(domains, combination, strict=True)))
-        }
-
-    def _passes(self, keys: tuple[Hashable, ...]) -> bool:
-        return None in keys or self.test(*keys)
+    def table(self, domains: Sequence[Sequence[Hashable]]) -> npt.NDArray[np.bool_]:
+        """Return which combinations of keys pass; None in a domain passes with anything."""
+        shape = tuple(len(domain) for domain in domains)
+        if self.by_difference:
+            numbers = {key: n for n, key in enumerate(dict.fromkeys(itertools.chain(*domains)))}
+            one, other = (np.array([-1 if key is None else numbers[key] for key in domain], int) for domain in domains)
+            table: npt.NDArray[np.bool_] = (one[:, None] != other) | (one[:, None] < 0) | (other < 0)
+            return table
+        passes = (None in keys or self.test(*keys) for keys in itertools.product(*domains))
+        return np.fromiter(passes, bool, math.prod(shape)).reshape(shape)
 
 
 def relations_of(

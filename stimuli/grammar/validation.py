@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from .compiling import base, demand_columns, filtered
 from .faults import Fault, Faults, unknown
 from .grammars import Grammar, ParadigmRule, PhraseRule, SlotSpec
-from .restrictions import And, read_restriction
+from .restrictions import FREE, And, read_restriction
 from .templates import slots_of
 from .where_lines import Call, Tested, Varies
 
@@ -63,17 +63,12 @@ def _way_back(name: str, grammar: Grammar, uses: Mapping[str, Sequence[set[str]]
 
 
 def _unmet_demands(grammar: Grammar, faults: Faults) -> None:
-    """Note what entries demand of others where no entry of the lexicon is so."""
-    bundles = {entry.bundle: entry for entry in grammar.entries}
-    checked: dict[object, bool] = {}
-    for entry in grammar.entries:
-        for column, demand in entry.demands.items():
-            if demand not in checked:
-                free = any(test.feature in ("lemma", "form") for test in demand.named())
-                candidates = grammar.entries if free else bundles.values()
-                checked[demand] = any(demand.holds(other.features) for other in candidates)
-            if not checked[demand]:
-                faults.add(entry.line, f"{column} of {entry.form!r}: no entry of the lexicon meets this restriction")
+    """Note what a cell, or a column of forms, demands of others where no entry of the lexicon is so."""
+    bundles = {entry.bundle: entry for entry in grammar.entries}.values()
+    for line, column, demand in grammar.demands:
+        free = any(test.feature in FREE for test in demand.named())
+        if not any(demand.holds(other.features) for other in (grammar.entries if free else bundles)):
+            faults.add(line, f"{column}: no entry of the lexicon meets this restriction")
 
 
 def _unmet_slot(grammar: Grammar, name: str, spec: SlotSpec, faults: Faults) -> None:

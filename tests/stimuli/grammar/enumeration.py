@@ -25,7 +25,7 @@ def _assignments(graph: Graph, number: int) -> Iterator[tuple[Derivation, dict[s
             seen = dict(words)
             for phrase, (_, labels) in zip(graph.phrases, inner, strict=True):
                 seen |= dict(zip(phrase.ports, labels, strict=True))
-            if all(tuple(seen[name] for name in factor.variables) in factor.allowed for factor in graph.factors):
+            if all(factor.table[tuple(seen[name] for name in factor.variables)] for factor in graph.factors):
                 sizes = [range(len(v.classes[seen[v.name]])) for v in graph.variables]
                 for members in itertools.product(*sizes):
                     entries = {v.name: (seen[v.name], m) for v, m in zip(graph.variables, members, strict=True)}
