@@ -1,0 +1,404 @@
+"""Exact counts of a grammar's assignments, and the assignment of a rank, both by eliminating one variable after the other.
+
+A graph's count is a sum of products: over the classes of its variables, of the factors, the class sizes and the tables of its
+phrases. Eliminating a variable sums it out of the product of the terms that mention it, which leaves a message over the others;
+a rank goes the way back, its position among the prefix sums choosing the class, and what is left of it being shared out over
+the terms by division. Numbers that might pass 63 bits are Python's own, so every count is exact.
+"""
+
+import itertools
+from bisect import bisect_right
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from random import Random
+from typing import Any, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from .graphs import Alternative, Alternatives, Derivation, Graph, Phrase, Variable
+
+Table = npt.NDArray[Any]  # of int64, of Python integers, or of floats where alternatives are weighted
+Shape = tuple[int, tuple["Shape | None", ...]]  # the alternative taken, and the shape of each phrase in it; None is any
+Entries = dict[str, tuple[int, int]]
+Rank = int | None  # None draws by chance
+T = TypeVar("T")
+
+LARGEST = 2**62
+AT_ONCE = 2**20  # cells of a product that are held in memory
+
+
+@dataclass(frozen=True, eq=False)
+class Thinned(Variable):
+    """A variable of which some entries are left out: those of class `c` that remain stand at `positions[c]`."""
+
+    positions: tuple[tuple[int, ...], ...] = ()
+
+
+def sizes(variable: Variable) -> tuple[int, ...]:
+    """Return how many entries each class has."""
+    return tuple(map(len, variable.positions if isinstance(variable, Thinned) else variable.classes))
+
+
+class Counts:
+    """The counts of everything inside one grammar; tables are made once, whatever asks for them.
+
+    `dropped` are lines whose factors do not count. `weighted` makes the tables probabilities: each alternative has its weight's
+    share, and what is inside it is equally likely.
+    """
+
+    def __init__(self, dropped: Iterable[str] = (), *, weighted: bool = False, random: Random | None = None) -> None:
+        self.dropped = frozenset(dropped)
+        self.weighted = weighted
+        self.random = random
+        self._made: dict[tuple[Any, ...], tuple[object, Any]] = {}  # with what the key's identities stand for
+
+    def of(self, alternatives: Alternatives, shape: Shape | None = None) -> "PhraseCounts":
+        """Return the counts of a phrase or a paradigm, of one shape or of all."""
+        key = (id(alternatives), shape)
+        if key not in self._made:
+            self._made[key] = alternatives, PhraseCounts(self, alternatives, shape)
+        made: PhraseCounts = self._made[key][1]
+        return made
+
+    def inside(self, graph: Graph, shapes: tuple[Shape | None, ...] = (), keep: tuple[str, ...] = ()) -> "GraphCounts":
+        """Return the counts of a graph whose phrases have these shapes, for each class of the variables to keep."""
+        shapes = shapes or (None,) * len(graph.phrases)
+        key = (id(graph), shapes, keep)
+        if key not in self._made:
+            self._made[key] = graph, GraphCounts(self, graph, shapes, keep)
+        made: GraphCounts = self._made[key][1]
+        return made
+
+    def pick(self, sums: list[Any], rank: Rank) -> tuple[int, Rank]:
+        """Return the position among prefix sums that a rank falls on, and what is left of the rank."""
+        if rank is None:
+            assert self.random is not None
+            return min(bisect_right(sums, self.random.random() * sums[-1]), len(sums) - 1), None
+        position = bisect_right(sums, rank)
+        return position, rank - (sums[position - 1] if position else 0)
+
+
+@dataclass(frozen=True, eq=False)
+class PhraseCounts:
+    """The counts of a phrase's alternatives: `table` holds them by the labels of its ports."""
+
+    counts: Counts
+    alternatives: Alternatives
+    shape: Shape | None
+    _sums: dict[tuple[int, ...], list[Any]] = field(default_factory=dict)
+
+    @cached_property
+    def options(self) -> "list[Option]":
+        """The alternatives that this shape allows, each with its counts."""
+        chosen, shapes = self.shape or (None, ())
+        return [
+            Option(n, alternative, self.alternatives.ports, self.counts, shapes)
+            for n, alternative in enumerate(self.alternatives.members)
+            if chosen in (None, n)
+        ]
+
+    @cached_property
+    def table(self) -> Table:
+        """The number of assignments for each combination of labels; with weights, their probability."""
+        return _added([option.table for option in self.options], self.alternatives.ports)
+
+    @property
+    def total(self) -> int:
+        """The number of assignments, whatever the labels."""
+        return int(sum(self.table.flat))
+
+    def unrank(self, rank: Rank, labels: tuple[int, ...] = ()) -> Derivation:
+        """Return the assignment of that rank, from 0, among those with these labels."""
+        if labels not in self._sums:
+            self._sums[labels] = _prefix_sums(option.table[labels] for option in self.options)
+        position, rest = self.counts.pick(self._sums[labels], rank)
+        return self.options[position].unrank(rest, labels)
+
+
+class Option:
+    """One alternative of a phrase, its counts seen through the ports."""
+
+    def __init__(
+        self, number: int, alternative: Alternative, ports: tuple[int, ...], counts: Counts, shapes: Any
+    ) -> None:
+        self.number, self.ports, self.exports = number, ports, alternative.exports
+        self.keep = tuple(dict.fromkeys(e.variable for e in self.exports if e.variable is not None))
+        self.inner = counts.inside(alternative.graph, shapes, self.keep)
+        self.full = self.inner.with_sizes
+        self.counts = counts
+        self._sums: dict[tuple[int, ...], tuple[list[Any], list[tuple[int, ...]]]] = {}
+        labels = []
+        for export in self.exports:
+            axis = self.keep.index(export.variable) if export.variable is not None else 0
+            shape = [-1 if i == axis and export.variable is not None else 1 for i in range(len(self.keep))]
+            labels.append(np.asarray(export.labels).reshape(shape))
+        table: Table = np.zeros(ports, _kind([self.full], self.full.size))
+        np.add.at(table, tuple(np.broadcast_arrays(*labels, self.full)[:-1]) if labels else (), self.full)
+        if counts.weighted and (total := table.sum()) > 0:
+            table = table * (alternative.weight / total)
+        self.table = table
+
+    def unrank(self, rank: Rank, labels: tuple[int, ...]) -> Derivation:
+        """Return the assignment of that rank among those of this alternative with these labels."""
+        if labels not in self._sums:
+            self._sums[labels] = self._combinations(labels)
+        sums, combinations = self._sums[labels]
+        position, rest = self.counts.pick(sums, rank)
+        entries: Entries = {}
+        kept = dict(zip(self.keep, combinations[position], strict=True))
+        for name, chosen in kept.items():
+            if name in self.inner.variables:
+                entries[name], rest = self.inner.entry(name, chosen, rest)
+        return self.inner.unrank(kept, rest, entries, self.number)
+
+    def _combinations(self, labels: tuple[int, ...]) -> tuple[list[Any], list[tuple[int, ...]]]:
+        """Return what the classes behind these labels can be, with the prefix sums of their counts."""
+        allowed = [np.ones(self.full.shape[axis], bool) for axis in range(len(self.keep))]
+        for export, label in zip(self.exports, labels, strict=True):
+            if export.variable is not None:
+                allowed[self.keep.index(export.variable)] &= np.asarray(export.labels) == label
+        found = [
+            combination
+            for combination in itertools.product(*(np.flatnonzero(some).tolist() for some in allowed))
+            if self.full[combination]
+        ]
+        return _prefix_sums(self.full[combination] for combination in found), found
+
+
+@dataclass(frozen=True, eq=False)
+class Term:
+    """A factor of the product that is summed: a table over some variables, and what its numbers count.
+
+    `counted` is a phrase, a message, or nothing: a factor, of which nothing is left to choose, or the class sizes of `sized`.
+    """
+
+    scope: tuple[str, ...]
+    table: Table
+    counted: "tuple[Phrase, PhraseCounts] | Message | None" = None
+    sized: str = ""
+
+    def at(self, values: Mapping[str, int], free: str = "") -> Any:
+        """Return the number at these classes; with a variable left free, the numbers of its classes."""
+        return self.table[tuple(values[name] if name != free else slice(None) for name in self.scope)]
+
+
+@dataclass(frozen=True, eq=False)
+class Message:
+    """What eliminating a variable leaves: the terms that were multiplied, to go the way back."""
+
+    variable: str
+    scope: tuple[str, ...]
+    terms: tuple[Term, ...]
+    kind: type
+    _sums: dict[tuple[int, ...], list[Any]] = field(default_factory=dict)
+
+    def sums(self, values: Mapping[str, int]) -> list[Any]:
+        """Return the prefix sums over the classes of the variable, where the others have these."""
+        key = tuple(values[name] for name in self.scope)
+        if key not in self._sums:
+            product: Any = 1
+            for term in self.terms:
+                product = product * _as(term.at(values, self.variable), self.kind)
+            self._sums[key] = _prefix_sums(product.tolist())
+        return self._sums[key]
+
+
+class GraphCounts:
+    """The counts of a graph by the classes of the variables to keep, whose own entries are not among what is counted."""
+
+    def __init__(self, counts: Counts, graph: Graph, shapes: tuple[Shape | None, ...], keep: tuple[str, ...]) -> None:
+        self.counts, self.graph, self.keep = counts, graph, keep
+        self.variables = {variable.name: variable for variable in graph.variables}
+        self.classes = {name: len(variable.classes) for name, variable in self.variables.items()}
+        for phrase in graph.phrases:
+            self.classes |= dict(zip(phrase.ports, phrase.alternatives.ports, strict=True))
+        self.terms = self._eliminated(list(self._terms(shapes)))
+        self.joint = _product(self.terms, keep, self.classes)
+
+    @cached_property
+    def with_sizes(self) -> Table:
+        """The counts by the classes to keep, times the number of entries of each."""
+        sized = [Term((name,), np.array(sizes(self.variables[name]))) for name in self.keep if name in self.variables]
+        return _product([Term(self.keep, self.joint), *sized], self.keep, self.classes)
+
+    def entry(self, name: str, chosen: int, rank: Rank) -> tuple[tuple[int, int], Rank]:
+        """Return the entry of a class that a rank names, and what is left of the rank."""
+        variable = self.variables[name]
+        if rank is None:
+            assert self.counts.random is not None
+            rest, position = None, self.counts.random.randrange(sizes(variable)[chosen])
+        else:
+            rest, position = divmod(rank, sizes(variable)[chosen])
+        return (chosen, variable.positions[chosen][position] if isinstance(variable, Thinned) else position), rest
+
+    def unrank(self, kept: Mapping[str, int], rank: Rank, entries: Entries, number: int = 0) -> Derivation:
+        """Return the assignment of that rank among those with these classes; `entries` are those of the variables to keep."""
+        values, entries, phrases = dict(kept), dict(entries), {}
+        stack: list[tuple[Sequence[Term], Rank]] = [(self.terms, rank)]
+        while stack:
+            terms, rest = stack.pop()
+            for term in terms:
+                if not term.sized and term.counted is None:
+                    continue
+                part = None
+                if term.sized:
+                    entries[term.sized], rest = self.entry(term.sized, values[term.sized], rest)
+                    continue
+                if rest is not None:
+                    rest, part = divmod(rest, int(term.at(values)))
+                if isinstance(term.counted, Message):
+                    message = term.counted
+                    values[message.variable], left = self.counts.pick(message.sums(values), part)
+                    stack.append((message.terms, left))
+                elif term.counted is not None:
+                    phrase, inner = term.counted
+                    phrases[phrase.name] = inner.unrank(part, tuple(values[port] for port in phrase.ports))
+        return Derivation(number, entries, phrases)
+
+    def _terms(self, shapes: tuple[Shape | None, ...]) -> Iterable[Term]:
+        for name, variable in self.variables.items():
+            if name not in self.keep:
+                yield Term((name,), np.array(sizes(variable)), sized=name)
+        for factor in self.graph.factors:
+            if factor.line not in self.counts.dropped:
+                table = np.zeros([self.classes[name] for name in factor.variables], np.int64)
+                if factor.allowed:
+                    table[tuple(np.array(list(factor.allowed)).T)] = 1
+                yield Term(factor.variables, table)
+        for phrase, shape in zip(self.graph.phrases, shapes, strict=True):
+            inner = self.counts.of(phrase.alternatives, shape)
+            yield Term(phrase.ports, inner.table, (phrase, inner))
+
+    def _eliminated(self, terms: list[Term]) -> list[Term]:
+        """Return terms over the variables to keep: the others are summed out, first the one that joins the fewest others anew."""
+        left = set(self.classes) - set(self.keep)
+        while left:
+            variable = min(left, key=lambda name: (self._fill(name, terms), name))
+            left.remove(variable)
+            bucket = tuple(term for term in terms if variable in term.scope)
+            scope = tuple(dict.fromkeys(name for term in bucket for name in term.scope if name != variable))
+            table, kind = _summed(bucket, scope, variable, self.classes)
+            terms = [term for term in terms if variable not in term.scope]
+            terms.append(Term(scope, table, Message(variable, scope, bucket, kind)))
+        return terms
+
+    def _fill(self, variable: str, terms: Sequence[Term]) -> tuple[int, int]:
+        """Return how many pairs of variables eliminating this one would join anew, and the cells of what it leaves."""
+        scopes = [set(term.scope) for term in terms]
+        around = sorted(set().union(*(scope for scope in scopes if variable in scope)) - {variable})
+        anew = sum(not any({a, b} <= scope for scope in scopes) for a, b in itertools.combinations(around, 2))
+        cells = 1
+        for name in around:
+            cells *= self.classes[name]
+        return anew, cells
+
+
+def _prefix_sums(numbers: Iterable[Any]) -> list[Any]:
+    """Return the sums of the first one, two, three numbers, as Python's own."""
+    return list(itertools.accumulate(n.item() if isinstance(n, np.generic) else n for n in numbers))
+
+
+def _kind(tables: Sequence[Table], summands: int = 1) -> type:
+    """Return the type that holds sums of so many products of these tables exactly."""
+    if any(table.dtype == np.float64 for table in tables):
+        return float
+    bound = summands
+    for table in tables:
+        bound *= max(1, int(table.max(initial=0)))
+    return np.int64 if bound < LARGEST else object
+
+
+def _as(table: Any, kind: type) -> Any:
+    return table.astype(kind) if isinstance(table, np.ndarray) else kind(table) if kind is not object else int(table)
+
+
+def _aligned(term: Term, scope: Sequence[str], kind: type) -> Table:
+    """Return the term's table with an axis for each variable of the scope, of length 1 where it does not mention it."""
+    order = sorted(range(len(term.scope)), key=lambda i: scope.index(term.scope[i]))
+    shape = [term.table.shape[term.scope.index(name)] if name in term.scope else 1 for name in scope]
+    aligned: Table = _as(term.table.transpose(order).reshape(shape), kind)
+    return aligned
+
+
+def _product(terms: Sequence[Term], scope: Sequence[str], classes: Mapping[str, int]) -> Table:
+    """Return the product of terms over a scope that holds all their variables."""
+    kind = _kind([term.table for term in terms])
+    product: Table = np.ones([classes[name] for name in scope], kind)
+    for term in terms:
+        product = product * _aligned(term, scope, kind)
+    return product
+
+
+def _summed(
+    bucket: Sequence[Term], scope: tuple[str, ...], variable: str, classes: Mapping[str, int]
+) -> tuple[Table, type]:
+    """Return the product of terms summed over a variable, and the type that it was computed in."""
+    kind = _kind([term.table for term in bucket], classes[variable])
+    tables = [_aligned(term, (variable, *scope), kind) for term in bucket]
+    shape = [classes[name] for name in scope]
+    if classes[variable] * int(np.prod(shape, dtype=object)) <= AT_ONCE:
+        product: Table = np.ones([classes[variable], *shape], kind)
+        for table in tables:
+            product = product * table
+        return np.asarray(product.sum(axis=0), kind), kind
+    total: Table = np.zeros(shape, kind)
+    for chosen in range(classes[variable]):
+        part: Table = np.ones(shape, kind)
+        for table in tables:
+            part = part * table[chosen if table.shape[0] > 1 else 0]
+        total = total + part
+    return total, kind
+
+
+def _added(tables: Sequence[Table], shape: tuple[int, ...]) -> Table:
+    kind = float if any(table.dtype == np.float64 for table in tables) else object
+    if kind is object and sum(int(table.max(initial=0)) for table in tables) < LARGEST:
+        kind = np.int64
+    total: Table = np.zeros(shape, kind)
+    for table in tables:
+        total = total + _as(table, kind)
+    return np.asarray(total, kind)
+
+
+def lines(alternatives: Alternatives) -> list[str]:
+    """Return the lines whose factors restrict what is inside, each once, in their order."""
+    found: dict[str, None] = {}
+    met: set[int] = set()
+
+    def walk(inner: Alternatives) -> None:
+        if id(inner) not in met:
+            met.add(id(inner))
+            for alternative in inner.members:
+                found.update((factor.line, None) for factor in alternative.graph.factors if factor.line)
+                for phrase in alternative.graph.phrases:
+                    walk(phrase.alternatives)
+
+    walk(alternatives)
+    return list(found)
+
+
+def count(alternatives: Alternatives, without: Iterable[str] = ()) -> int:
+    """Return the exact number of assignments, also where these lines did not hold."""
+    return Counts(without).of(alternatives).total
+
+
+def culprits(alternatives: Alternatives) -> list[str]:
+    """Return a minimal set of lines without which the count is above 0: of one or two where that will do.
+
+    The list is empty where no set of lines is to blame: a slot has no entry at all.
+    """
+    known = lines(alternatives)
+    if not count(alternatives, known):
+        return []
+    for size in (1, 2):
+        for some in itertools.combinations(known, size):
+            if count(alternatives, some):
+                return list(some)
+    blamed = list(known)
+    for line in known:
+        fewer = [other for other in blamed if other != line]
+        if count(alternatives, fewer):
+            blamed = fewer
+    return blamed

@@ -1,0 +1,163 @@
+"""Counts and ranks of grammars, held against enumeration."""
+
+import itertools
+import math
+from collections.abc import Iterator
+
+import pytest
+from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import strategies as st
+
+from gardenpath.stimuli.grammar.counting import Counts, Thinned, count, culprits, lines
+from gardenpath.stimuli.grammar.graphs import (
+    Alternative,
+    Alternatives,
+    Derivation,
+    Export,
+    Factor,
+    Graph,
+    Phrase,
+    Variable,
+)
+
+
+def enumerated(alternatives: Alternatives) -> Iterator[tuple[tuple[int, ...], Derivation]]:
+    """Yield every assignment with the labels of the ports, by trying everything."""
+    for number, alternative in enumerate(alternatives.members):
+        graph = alternative.graph
+        slots = [
+            [(c, i) for c, members in enumerate(variable.classes) for i in range(len(members))]
+            for variable in graph.variables
+        ]
+        inner = [list(enumerated(phrase.alternatives)) for phrase in graph.phrases]
+        for chosen in itertools.product(*slots):
+            for within in itertools.product(*inner):
+                values = {variable.name: c for variable, (c, _) in zip(graph.variables, chosen, strict=True)}
+                for phrase, (labels, _) in zip(graph.phrases, within, strict=True):
+                    values |= dict(zip(phrase.ports, labels, strict=True))
+                if all(tuple(values[name] for name in f.variables) in f.allowed for f in graph.factors):
+                    labels = tuple(
+                        export.labels[values[export.variable]] if export.variable is not None else export.labels[0]
+                        for export in alternative.exports
+                    )
+                    entries = {variable.name: entry for variable, entry in zip(graph.variables, chosen, strict=True)}
+                    phrases = {p.name: derivation for p, (_, derivation) in zip(graph.phrases, within, strict=True)}
+                    yield labels, Derivation(number, entries, phrases)
+
+
+def combinations(alternatives: Alternatives) -> int:
+    """Return how many combinations enumeration has to try."""
+    total = 0
+    for alternative in alternatives.members:
+        tried = math.prod(sum(map(len, variable.classes)) for variable in alternative.graph.variables)
+        total += tried * math.prod(combinations(phrase.alternatives) for phrase in alternative.graph.phrases)
+    return total
+
+
+def key(derivation: Derivation) -> object:
+    inner = tuple(sorted((name, key(inside)) for name, inside in derivation.phrases.items()))
+    return derivation.alternative, tuple(sorted(derivation.entries.items())), inner
+
+
+@st.composite
+def variables(draw: st.DrawFn, name: str) -> Variable:
+    sizes = draw(st.lists(st.integers(1, 3), min_size=1, max_size=3))
+    return Variable(name, tuple(tuple(f"{name}{c}{i}" for i in range(size)) for c, size in enumerate(sizes)))
+
+
+@st.composite
+def grammars(draw: st.DrawFn, depth: int = 2, ports: tuple[int, ...] = (), slots: int = 3) -> Alternatives:
+    """A grammar of a few variables, with factors over one to three of them, and phrases in phrases, one of them used twice."""
+    members = []
+    for _ in range(draw(st.integers(1, 2))):
+        own = tuple(draw(variables(f"v{i}")) for i in range(draw(st.integers(1, slots))))
+        classes = {variable.name: len(variable.classes) for variable in own}
+        phrases: list[Phrase] = []
+        if depth:
+            inner_ports = tuple(draw(st.lists(st.integers(1, 3), max_size=2)))
+            inner = draw(grammars(depth - 1, inner_ports, slots))
+            for i in range(draw(st.integers(0, 2))):
+                names = tuple(f"p{i}.{n}" for n in range(len(inner_ports)))
+                phrases.append(Phrase(f"p{i}", names, inner))
+                classes |= dict(zip(names, inner_ports, strict=True))
+        factors = []
+        for number in range(draw(st.integers(0, 3))):
+            over = tuple(draw(st.lists(st.sampled_from(sorted(classes)), min_size=1, max_size=3, unique=True)))
+            cells = list(itertools.product(*(range(classes[name]) for name in over)))
+            allowed = frozenset(draw(st.lists(st.sampled_from(cells), min_size=len(cells) // 2)))
+            factors.append(Factor(over, allowed, f"line {number}"))
+        exports = []
+        for labels in ports:
+            variable = draw(st.sampled_from([None, *sorted(classes)]))
+            n = classes[variable] if variable is not None else 1
+            of = draw(st.lists(st.integers(0, labels - 1), min_size=n, max_size=n))
+            exports.append(Export(variable, tuple(of)))
+        graph = Graph(own, tuple(phrases), tuple(factors))
+        members.append(Alternative(draw(st.sampled_from([1, 2, 0.5])), graph, tuple(exports), ""))
+    return Alternatives(tuple(members), ports)
+
+
+def agrees(grammar: Alternatives) -> None:
+    everything = [key(derivation) for _, derivation in enumerated(grammar)]
+    counts = Counts().of(grammar)
+    assert counts.total == len(everything)
+    assert sorted(key(counts.unrank(rank)) for rank in range(counts.total)) == sorted(everything)
+
+
+@settings(max_examples=60)
+@given(grammars(depth=1, slots=2))
+def test_counts_are_those_of_enumeration_and_ranks_reach_each_assignment_once(grammar: Alternatives) -> None:
+    assume(combinations(grammar) <= 5000)
+    agrees(grammar)
+
+
+@pytest.mark.slow
+@settings(max_examples=8, suppress_health_check=list(HealthCheck))
+@given(grammars(depth=2))
+def test_grammars_of_up_to_a_million_assignments_count_as_by_enumeration(grammar: Alternatives) -> None:
+    assume(10**3 <= combinations(grammar) <= 10**6)
+    agrees(grammar)
+
+
+def noun_and_verb(nouns: int = 3, verbs: int = 2) -> Graph:
+    """A noun and a verb of two classes each that have to be alike, of so many entries a class."""
+    noun = Variable("N", tuple(tuple(f"n{c}{i}" for i in range(nouns)) for c in range(2)))
+    verb = Variable("V", tuple(tuple(f"v{c}{i}" for i in range(verbs)) for c in range(2)))
+    return Graph((noun, verb), (), (Factor(("N", "V"), frozenset({(0, 0), (1, 1)}), "line 3: V(N)"),))
+
+
+def sentence(graph: Graph) -> Alternatives:
+    return Alternatives((Alternative(1, graph, (), "<N> <V>"),))
+
+
+def test_counts_beyond_63_bits_are_exact() -> None:
+    slots = tuple(Variable(f"v{i}", (tuple(map(str, range(10**4))), tuple(map(str, range(3))))) for i in range(9))
+    factor = Factor(("v0", "v1"), frozenset({(0, 1), (1, 0)}), "line 1")
+    counts = Counts().of(sentence(Graph(slots, (), (factor,))))
+    assert counts.total == 2 * 10**4 * 3 * 10003**7
+    assert counts.total > 2**100
+    last = counts.unrank(counts.total - 1)
+    assert {last.entries["v0"][0], last.entries["v1"][0]} == {0, 1}
+
+
+def test_lines_are_named_counted_without_and_blamed() -> None:
+    graph = noun_and_verb()
+    assert count(sentence(graph)) == 12
+    assert lines(sentence(graph)) == ["line 3: V(N)"]
+    assert count(sentence(graph), without=["line 3: V(N)"]) == 24
+    wrong = [Factor(("N",), frozenset({(0,)}), "line 4"), Factor(("V",), frozenset({(1,)}), "line 5")]
+    impossible = sentence(Graph(graph.variables, (), (*graph.factors, *wrong)))
+    assert count(impossible) == 0
+    assert culprits(impossible) == ["line 3: V(N)"]
+    never = [Factor((name,), frozenset(), f"line {i}") for i, name in enumerate(["N", "V", "N"])]
+    assert culprits(sentence(Graph(graph.variables, (), tuple(never)))) == ["line 0", "line 1", "line 2"]
+    assert culprits(sentence(Graph((Variable("N", ()),), (), ()))) == []
+
+
+def test_entries_left_out_are_neither_counted_nor_drawn() -> None:
+    graph = noun_and_verb()
+    noun = graph.variables[0]
+    thinned = Thinned("N", noun.classes, ((2,), ()))
+    counts = Counts().of(sentence(Graph((thinned, graph.variables[1]), (), graph.factors)))
+    assert counts.total == 2
+    assert [counts.unrank(rank).entries["N"] for rank in range(2)] == [(0, 2)] * 2
