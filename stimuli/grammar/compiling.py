@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from gardenpath import study
+
 from .faults import Fault, Line
 from .grammars import Grammar, ParadigmRule, PhraseRule, SlotSpec
 from .graphs import Alternative, Alternatives, Export, Factor, Graph, Phrase, Variable
@@ -39,7 +41,8 @@ class Words:
 class Compiled:
     """A paradigm compiled: the graph that is counted, what its classes mean, and the lines that bear on it.
 
-    `critical` is the slot inside `[ ]`, as a path, or None where there is none, or only words.
+    `entries` holds what each slot can hold by its restriction (of a phrase: its heads). `critical` is the slot inside `[ ]`, or None
+    where there is none, or only words.
     """
 
     grammar: Grammar
@@ -67,7 +70,7 @@ def compile_paradigm(
     compiler = _Compiler(grammar, without)
     members = []
     for templates in rule.templates:
-        variants = [*_variants(templates)]
+        variants = list(variants_of(templates))
         for chosen in variants:
             scope = _Scope(rule.slots, rule.where, chosen, rule.factors, _printed_columns(rule))
             if all(compiler.available(spec.phrase, compiler.full) for _, spec in scope.phrases()):
@@ -84,7 +87,11 @@ def compile_paradigm(
         Alternatives(tuple(members)),
         compiler.words,
         tuple(dict.fromkeys(lines)),
-        {slot: tuple(compiler.universe_of(spec, compiler.full)) for slot, spec in rule.slots.items()},
+        {
+            slot: tuple(compiler.universe_of(spec, compiler.full))
+            for slot, spec in rule.slots.items()
+            if spec.phrase is None or grammar.phrases[spec.phrase].heads
+        },
         _critical(rule),
     )
 
@@ -133,7 +140,7 @@ def base(name: str) -> str:
     return name.split("@")[0].rstrip("*")
 
 
-def _variants(templates: Mapping[str, tuple[Part, ...]]) -> Iterator[Mapping[str, tuple[Part, ...]]]:
+def variants_of(templates: Mapping[str, tuple[Part, ...]]) -> Iterator[Mapping[str, tuple[Part, ...]]]:
     """Yield the templates for each choice among their optional parts."""
     choices = list(dict.fromkeys(choice for parts in templates.values() for choice in choices_of(parts)))
     seen = set()
@@ -265,7 +272,7 @@ class _Compiler:
     def scopes(self, rule: PhraseRule, budget: Budget) -> Iterator[tuple[_Scope, float, str]]:
         """Yield the scopes of a phrase, each with its weight and text; those that hold what cannot be entered are left out."""
         for expansion in rule.expansions:
-            variants = list(_variants({"": expansion.parts}))
+            variants = list(variants_of({"": expansion.parts}))
             for chosen in variants:
                 scope = _Scope(rule.slots, rule.where, chosen)
                 if all(self.available(spec.phrase, budget) for _, spec in scope.phrases()):
@@ -294,14 +301,8 @@ class _Compiler:
         """Return the slot of a scope that a path into its phrase leads to, and the path from there; None where it is not there."""
         if path == "":
             head = rule.head_of(scope.present)
-            if head is None and rule.heads:
-                raise Fault(
-                    f"phrase {rule.name} has no head in {_text(scope.templates[''])!r}; expected one of {', '.join(rule.heads)}"
-                )
             if head is None:
-                raise Fault(
-                    f"phrase {rule.name} has no head, and is used as if it had one; state head, or a slot inside, {rule.name}.X"
-                )
+                raise study.DataError(f"{rule.line}: phrase {rule.name} has no head in {_text(scope.templates[''])!r}")
             return head, ""
         first, _, rest = path.partition(".")
         return (first if first in scope.present else None), rest
@@ -311,9 +312,12 @@ class _Compiler:
     def relations(self, each: WhereLine, paths: Sequence[str], universes: Sequence[Sequence[Entry]]) -> list[Relation]:
         """Return what a line demands of these paths."""
         grammar = self.grammar
-        return relations_of(
-            each.where, paths, each.line, universes, grammar.vocabulary, demand_columns(grammar), grammar.lists
-        )
+        try:
+            return relations_of(
+                each.where, paths, each.line, universes, grammar.vocabulary, demand_columns(grammar), grammar.lists
+            )
+        except Fault as fault:
+            raise study.DataError(f"{each.line}: {fault}") from None
 
     def lines(self, scope: _Scope) -> Iterator[tuple[WhereLine, tuple[str, ...]]]:
         """Yield the lines that bear on a scope with the paths that they are about, a line for each level where slots vary."""

@@ -201,7 +201,7 @@ class Message:
             product: Any = 1
             for term in self.terms:
                 product = product * _as(term.at(values, self.variable), self.kind)
-            self._sums[key] = _prefix_sums(product.tolist())
+            self._sums[key] = _prefix_sums(np.asarray(product).tolist())
         return self._sums[key]
 
 
@@ -311,7 +311,10 @@ def _kind(tables: Sequence[Table], summands: int = 1) -> type:
 
 
 def _as(table: Any, kind: type) -> Any:
-    return table.astype(kind) if isinstance(table, np.ndarray) else kind(table) if kind is not object else int(table)
+    """Return a table, or one number of it, as that type."""
+    if isinstance(table, np.ndarray):
+        return table.astype(kind)
+    return int(table) if kind is object else kind(table)
 
 
 def _aligned(term: Term, scope: Sequence[str], kind: type) -> Table:
@@ -328,7 +331,7 @@ def _product(terms: Sequence[Term], scope: Sequence[str], classes: Mapping[str, 
     product: Table = np.ones([classes[name] for name in scope], kind)
     for term in terms:
         product = product * _aligned(term, scope, kind)
-    return product
+    return np.asarray(product, kind)
 
 
 def _summed(

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from .compiling import base, demand_columns, filtered
+from .compiling import base, demand_columns, filtered, variants_of
 from .faults import Fault, Faults, unknown
 from .grammars import Grammar, ParadigmRule, PhraseRule, SlotSpec
 from .restrictions import FREE, And, read_restriction
@@ -19,6 +19,8 @@ def find_faults(grammar: Grammar, faults: Faults) -> None:
         for name, spec in rule.slots.items():
             _unmet_slot(grammar, name, spec, faults)
         _where(grammar, rule, faults)
+        if isinstance(rule, PhraseRule) and rule.heads:
+            _headless(rule, faults)
     for paradigm in grammar.paradigms.values():
         _varying_phrases(paradigm, faults)
 
@@ -76,6 +78,18 @@ def _unmet_slot(grammar: Grammar, name: str, spec: SlotSpec, faults: Faults) -> 
         faults.add(spec.line, f"slot {name}: no entry of the lexicon meets this restriction")
     elif spec.restriction != And() and not filtered(grammar, spec.restriction):
         faults.add(spec.line, f"slot {name}: no head of {spec.phrase} meets this restriction")
+
+
+def _headless(rule: PhraseRule, faults: Faults) -> None:
+    """Note the ways to write a phrase that leave its head out."""
+    for expansion in rule.expansions:
+        for parts in variants_of({"": expansion.parts}):
+            slots = dict.fromkeys(slot.name for slot in slots_of(parts[""]))
+            if rule.head_of(list(slots)) is None:
+                heads = ", ".join(rule.heads)
+                faults.add(
+                    rule.line, f"phrase {rule.name} has no head in {expansion.text!r}; expected one of {heads} in each"
+                )
 
 
 def _where(grammar: Grammar, rule: PhraseRule | ParadigmRule, faults: Faults) -> None:
