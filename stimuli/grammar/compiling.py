@@ -41,8 +41,8 @@ class Words:
 class Compiled:
     """A paradigm compiled: the graph that is counted, what its classes mean, and the lines that bear on it.
 
-    `entries` holds what each slot can hold by its restriction (of a phrase: its heads). `critical` is the slot inside `[ ]`, or None
-    where there is none, or only words.
+    `entries` holds what each slot can hold by its restriction (of a phrase: its heads). `critical` is the slot inside `[ ]`,
+    or None where there is none, or only words.
     """
 
     grammar: Grammar

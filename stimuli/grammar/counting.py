@@ -263,10 +263,7 @@ class GraphCounts:
                 yield Term((name,), np.array(sizes(variable)), sized=name)
         for factor in self.graph.factors:
             if factor.line not in self.counts.dropped:
-                table = np.zeros([self.classes[name] for name in factor.variables], np.int64)
-                if factor.allowed:
-                    table[tuple(np.array(list(factor.allowed)).T)] = 1
-                yield Term(factor.variables, table)
+                yield Term(factor.variables, factor.table.astype(np.int64))
         for phrase, shape in zip(self.graph.phrases, shapes, strict=True):
             inner = self.counts.of(phrase.alternatives, shape)
             yield Term(phrase.ports, inner.table, (phrase, inner))

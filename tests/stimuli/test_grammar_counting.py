@@ -4,6 +4,7 @@ import itertools
 import math
 from collections.abc import Iterator
 
+import numpy as np
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
@@ -35,7 +36,7 @@ def enumerated(alternatives: Alternatives) -> Iterator[tuple[tuple[int, ...], De
                 values = {variable.name: c for variable, (c, _) in zip(graph.variables, chosen, strict=True)}
                 for phrase, (labels, _) in zip(graph.phrases, within, strict=True):
                     values |= dict(zip(phrase.ports, labels, strict=True))
-                if all(tuple(values[name] for name in f.variables) in f.allowed for f in graph.factors):
+                if all(f.table[tuple(values[name] for name in f.variables)] for f in graph.factors):
                     labels = tuple(
                         export.labels[values[export.variable]] if export.variable is not None else export.labels[0]
                         for export in alternative.exports
@@ -84,8 +85,10 @@ def grammars(draw: st.DrawFn, depth: int = 2, ports: tuple[int, ...] = (), slots
         for number in range(draw(st.integers(0, 3))):
             over = tuple(draw(st.lists(st.sampled_from(sorted(classes)), min_size=1, max_size=3, unique=True)))
             cells = list(itertools.product(*(range(classes[name]) for name in over)))
-            allowed = frozenset(draw(st.lists(st.sampled_from(cells), min_size=len(cells) // 2)))
-            factors.append(Factor(over, allowed, f"line {number}"))
+            table = np.zeros([classes[name] for name in over], bool)
+            for cell in draw(st.lists(st.sampled_from(cells), min_size=len(cells) // 2)):
+                table[cell] = True
+            factors.append(Factor(over, table, f"line {number}"))
         exports = []
         for labels in ports:
             variable = draw(st.sampled_from([None, *sorted(classes)]))
@@ -123,7 +126,7 @@ def noun_and_verb(nouns: int = 3, verbs: int = 2) -> Graph:
     """A noun and a verb of two classes each that have to be alike, of so many entries a class."""
     noun = Variable("N", tuple(tuple(f"n{c}{i}" for i in range(nouns)) for c in range(2)))
     verb = Variable("V", tuple(tuple(f"v{c}{i}" for i in range(verbs)) for c in range(2)))
-    return Graph((noun, verb), (), (Factor(("N", "V"), frozenset({(0, 0), (1, 1)}), "line 3: V(N)"),))
+    return Graph((noun, verb), (), (Factor(("N", "V"), np.eye(2, dtype=bool), "line 3: V(N)"),))
 
 
 def sentence(graph: Graph) -> Alternatives:
@@ -132,7 +135,7 @@ def sentence(graph: Graph) -> Alternatives:
 
 def test_counts_beyond_63_bits_are_exact() -> None:
     slots = tuple(Variable(f"v{i}", (tuple(map(str, range(10**4))), tuple(map(str, range(3))))) for i in range(9))
-    factor = Factor(("v0", "v1"), frozenset({(0, 1), (1, 0)}), "line 1")
+    factor = Factor(("v0", "v1"), ~np.eye(2, dtype=bool), "line 1")
     counts = Counts().of(sentence(Graph(slots, (), (factor,))))
     assert counts.total == 2 * 10**4 * 3 * 10003**7
     assert counts.total > 2**100
@@ -145,11 +148,11 @@ def test_lines_are_named_counted_without_and_blamed() -> None:
     assert count(sentence(graph)) == 12
     assert lines(sentence(graph)) == ["line 3: V(N)"]
     assert count(sentence(graph), without=["line 3: V(N)"]) == 24
-    wrong = [Factor(("N",), frozenset({(0,)}), "line 4"), Factor(("V",), frozenset({(1,)}), "line 5")]
+    wrong = [Factor(("N",), np.array([True, False]), "line 4"), Factor(("V",), np.array([False, True]), "line 5")]
     impossible = sentence(Graph(graph.variables, (), (*graph.factors, *wrong)))
     assert count(impossible) == 0
     assert culprits(impossible) == ["line 3: V(N)"]
-    never = [Factor((name,), frozenset(), f"line {i}") for i, name in enumerate(["N", "V", "N"])]
+    never = [Factor((name,), np.zeros(2, bool), f"line {i}") for i, name in enumerate(["N", "V", "N"])]
     assert culprits(sentence(Graph(graph.variables, (), tuple(never)))) == ["line 0", "line 1", "line 2"]
     assert culprits(sentence(Graph((Variable("N", ()),), (), ()))) == []
 
