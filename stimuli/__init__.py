@@ -6,6 +6,7 @@ from .design_tables import balance_of, exposures, lists_of, questions_of
 from .designs import Design, design
 from .findings import Finding
 from .formats import examine, read, read_study, write
+from .grammar import Generated, Grammar, generate, read_grammar
 from .groups import covariates_of, groups_of
 from .item_tables import conditions_table, items_table, words_table
 from .items import (
@@ -29,6 +30,8 @@ __all__ = [
     "UNGRAMMATICAL",
     "Design",
     "Finding",
+    "Generated",
+    "Grammar",
     "Item",
     "Materials",
     "Ordering",
@@ -46,11 +49,13 @@ __all__ = [
     "design",
     "examine",
     "exposures",
+    "generate",
     "groups_of",
     "items_table",
     "lists_of",
     "questions_of",
     "read",
+    "read_grammar",
     "read_study",
     "words_table",
     "write",

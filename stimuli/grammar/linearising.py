@@ -21,16 +21,24 @@ WAIVED = {
 
 def linearise(compiled: Compiled, derivation: Derivation, number: int) -> Item:
     """Return the item of an assignment: a sentence for each condition. `number` counts from 1, for its id and its question."""
-    rule = compiled.rule
+    return item_of(compiled, derivation, number, sentences_of(compiled, derivation))
+
+
+def sentences_of(compiled: Compiled, derivation: Derivation) -> dict[str, Sentence]:
+    """Return the sentence of each condition."""
     printer = _Printer(compiled, derivation)
-    sentences = {name: printer.sentence(name, levels) for name, levels in rule.conditions().items()}
+    return {name: printer.sentence(name, levels) for name, levels in compiled.rule.conditions().items()}
+
+
+def item_of(compiled: Compiled, derivation: Derivation, number: int, sentences: Mapping[str, Sentence]) -> Item:
+    """Return an item of these sentences, with its question where it is one of those that have one."""
+    rule = compiled.rule
     question = None
     if rule.question and int(number * rule.question.share) > int((number - 1) * rule.question.share):
-        text = printer.print(printer.words, rule.question.parts, derivation, printer.graph, {})
-        question = Question(
-            compiled.grammar.language.sentence(text).text, dict(rule.question.answers), rule.question.choices
-        )
-    return Item(f"{rule.name}-{number:04}", rule.name, sentences, compiled.grammar.language.code, question=question)
+        text = _Printer(compiled, derivation).question(rule.question.parts)
+        question = Question(text, dict(rule.question.answers), rule.question.choices)
+    language = compiled.grammar.language.code
+    return Item(f"{rule.name}-{number:04}", rule.name, sentences, language, question=question)
 
 
 def paradigm_of(rule: ParadigmRule) -> Paradigm:
@@ -73,6 +81,11 @@ class _Printer:
         """Return the sentence of a condition."""
         text = self.print(self.words, self.words.templates[condition], self.derivation, self.graph, levels)
         return self.compiled.grammar.language.sentence(text)
+
+    def question(self, parts: Sequence[Part]) -> str:
+        """Return the text of a question."""
+        text = self.print(self.words, parts, self.derivation, self.graph, {})
+        return self.compiled.grammar.language.sentence(text).text
 
     def print(
         self, words: Words, parts: Sequence[Part], derivation: Derivation, graph: Graph, levels: dict[str, str]

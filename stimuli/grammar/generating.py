@@ -1,0 +1,158 @@
+"""Materials from a grammar: each paradigm compiled, counted and drawn from, its assignments printed as items."""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from random import Random
+
+from ..items import Item, Materials, Sentence, html_table
+from .compiling import Compiled, base, compile_paradigm
+from .counting import count
+from .drawing import Plan, TooFew, draw, everything
+from .faults import Line, unknown
+from .grammars import Grammar
+from .graphs import Derivation
+from .linearising import item_of, paradigm_of, sentences_of
+
+MOST = 10**6  # assignments that are all written on request
+
+
+@dataclass(frozen=True)
+class Counted:
+    """What a paradigm holds and what was drawn of it: exact number of assignments, items, and strings that were passed over."""
+
+    paradigm: str
+    total: int
+    drawn: int
+    collisions: int
+    plan: Plan
+
+
+@dataclass(frozen=True)
+class Generated:
+    """Materials drawn from a grammar, the counts of each paradigm, the seed, and the hash of each file of the grammar."""
+
+    materials: Materials
+    counts: tuple[Counted, ...]
+    seed: int
+    files: Mapping[str, str] = field(default_factory=dict, repr=False)
+
+    def _repr_html_(self) -> str:
+        rows = [(c.paradigm, c.total, c.drawn, c.collisions) for c in self.counts]
+        return html_table(("paradigm", "assignments", "items", "collisions"), rows)
+
+
+def generate(
+    grammar: Grammar,
+    n: int | None,
+    *,
+    seed: int,
+    paradigms: Iterable[str] | None = None,
+    progress: Callable[[str], None] | None = None,
+) -> Generated:
+    """Return n items of each paradigm, or with None all there are; the same grammar and seed give the same.
+
+    Fillers have as many as they state. A paradigm that has fewer than were asked for, or none, is a `ValueError` with what it has,
+    and for none with a smallest set of lines without which there are some.
+
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from gardenpath import stimuli
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> _ = (folder / "words.csv").write_text("form,category\\ndog,N\\ncat,N\\n")
+    >>> paradigm = '[paradigm.order]\\ngood = "a [<N>] barks."\\nbad = "a barks [<N>]."\\n'
+    >>> _ = (folder / "grammar.toml").write_text(f'language = "en"\\nlexicon = "words.csv"\\n{paradigm}')
+    >>> generated = stimuli.generate(stimuli.read_grammar(folder / "grammar.toml"), 2, seed=1)
+    >>> generated.counts[0].total, sorted(i.sentences["ungrammatical"].text for i in generated.materials.items)
+    (2, ['A barks cat.', 'A barks dog.'])
+    """
+    names = list(grammar.paradigms) if paradigms is None else list(paradigms)
+    for name in names:
+        if name not in grammar.paradigms:
+            raise ValueError(str(unknown("paradigm", name, grammar.paradigms)))
+    items: list[Item] = []
+    counts: list[Counted] = []
+    short: list[str] = []
+    for name in names:
+        if progress is not None:
+            progress(name)
+        compiled = compile_paradigm(grammar, name)
+        number = n if n is None else compiled.rule.settings.get("n", n)
+        try:
+            drawn, counted = _drawn(compiled, number, Random(f"{seed}-{name}"))
+        except TooFew as error:
+            short.append(f"{compiled.rule.line}: paradigm {name}: {error}{_reason(grammar, name, error)}")
+            continue
+        items += drawn
+        counts.append(counted)
+    if short:
+        raise ValueError("\n".join(short))
+    rules = [grammar.paradigms[name] for name in names]
+    return Generated(Materials(tuple(map(paradigm_of, rules)), tuple(items)), tuple(counts), seed, grammar.files)
+
+
+def plan_of(compiled: Compiled) -> Plan:
+    """Return how a paradigm is drawn from, as it states or by default: the slot in `[ ]` has each word equally often."""
+    settings = compiled.rule.settings
+    stated = settings.get("balanced", [compiled.critical] if compiled.critical else [])
+    at_most = settings.get("at_most", {})
+    variables = _variables(compiled)
+    for slot in (*settings.get("balanced", ()), *at_most):
+        if slot not in variables:
+            raise ValueError(f"{compiled.rule.line}: {unknown('slot of words', slot, variables)}")
+    balanced = dict.fromkeys(variables[slot] for slot in stated if slot in variables)
+    return Plan(settings.get("plan", "shares"), tuple(balanced), {variables[slot]: k for slot, k in at_most.items()})
+
+
+def relaxed(grammar: Grammar, name: str) -> list[Line]:
+    """Return a smallest set of lines of a paradigm without which it has assignments: none of them could stay."""
+    lines = compile_paradigm(grammar, name).lines
+    without = frozenset(lines)
+    for line in lines:
+        if count(compile_paradigm(grammar, name, without=without - {line}).alternatives):
+            without -= {line}
+    return [line for line in lines if line in without]
+
+
+def _drawn(compiled: Compiled, n: int | None, random: Random) -> tuple[list[Item], Counted]:
+    printed: dict[int, tuple[Derivation, dict[str, Sentence]]] = {}
+
+    def text(derivation: Derivation) -> tuple[str, ...]:
+        sentences = sentences_of(compiled, derivation)
+        printed[id(derivation)] = derivation, sentences
+        return tuple(sentence.text for sentence in sentences.values())
+
+    def form(top: int, variable: str, entry: tuple[int, int]) -> str:
+        of_class, at = entry
+        words = compiled.words[compiled.alternatives.members[top].graph]
+        return " / ".join(word.form for word in words.classes[variable][of_class][at])
+
+    total = count(compiled.alternatives)
+    plan = plan_of(compiled)
+    if n is None:
+        if total > MOST:
+            raise TooFew(
+                f"{total} assignments are too many to write them all; expected {MOST} at most: state a number", total
+            )
+        drawn = everything(compiled.alternatives, text)
+    else:
+        drawn = draw(compiled.alternatives, n, random, plan, form=form, text=text)
+    items = [item_of(compiled, d, k, printed[id(d)][1]) for k, d in enumerate(drawn.derivations, 1)]
+    return items, Counted(compiled.rule.name, total, len(items), drawn.collisions, plan)
+
+
+def _reason(grammar: Grammar, name: str, error: TooFew) -> str:
+    """Return which lines leave nothing."""
+    if error.reached:
+        return ""
+    lines = "; ".join(map(str, relaxed(grammar, name)))
+    return f"; there are some without {lines}" if lines else "; its phrases or lexicon hold none"
+
+
+def _variables(compiled: Compiled) -> dict[str, str]:
+    """Return the variable of each slot of words; a slot stands for its counterparts and levels."""
+    found: dict[str, str] = {}
+    for member in compiled.alternatives.members:
+        for slot, (variable, _) in compiled.words[member.graph].slots.items():
+            found.setdefault(slot, variable)
+            found.setdefault(base(slot), variable)
+    return found
