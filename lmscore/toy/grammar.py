@@ -19,11 +19,11 @@ GRAMMAR = Path(str(files(__package__) / "pocket.toml"))
 def sentences(seed: int) -> Iterator[str]:
     """Yield sentences without end; the same seed yields the same ones."""
     from gardenpath.stimuli.grammar.drawing import sample  # these load numpy
-    from gardenpath.stimuli.grammar.linearising import linearise
+    from gardenpath.stimuli.grammar.linearising import sentences_of
 
     compiled = _compiled()
-    for number, derivation in enumerate(sample(compiled.alternatives, Random(f"grammar-{seed}"))):
-        (sentence,) = linearise(compiled, derivation, number).sentences.values()
+    for derivation in sample(compiled.alternatives, Random(f"grammar-{seed}")):
+        (sentence,) = sentences_of(compiled, derivation).values()
         yield sentence.text
 
 
