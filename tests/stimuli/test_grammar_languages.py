@@ -3,16 +3,12 @@
 import itertools
 from importlib.resources import files
 from pathlib import Path
-from random import Random
 
 import pytest
 
 from gardenpath import stimuli
-from gardenpath.stimuli import Item, Materials
-from gardenpath.stimuli.grammar.compiling import compile_paradigm
-from gardenpath.stimuli.grammar.counting import Counts
+from gardenpath.stimuli.grammar.generating import generate
 from gardenpath.stimuli.grammar.grammars import Grammar, read_grammar
-from gardenpath.stimuli.grammar.linearising import linearise, paradigm_of
 
 LANGUAGES = Path(str(files("gardenpath.stimuli.grammar") / "languages"))
 # Suijkerbuijk et al. (2025, doi 10.1162/COLI.a.00559), Table 1
@@ -35,24 +31,15 @@ def grammar_of(language: str) -> Grammar:
     return read_grammar(LANGUAGES / language / f"{language}.toml")
 
 
-def some_pairs(grammar: Grammar, name: str, n: int) -> list[Item]:
-    compiled = compile_paradigm(grammar, name)
-    counts, random = Counts().of(compiled.alternatives), Random(name)
-    return [linearise(compiled, counts.unrank(random.randrange(counts.total)), k) for k in range(n)]
-
-
 @pytest.mark.parametrize(("language", "lemmas", "paradigms", "least"), [("nl", 150, 22, 1000), ("tr", 100, 3, 10_000)])
 def test_the_paradigms_of_a_language_make_pairs_that_pass_the_check(language, lemmas, paradigms, least):
     grammar = grammar_of(language)
     assert len({(entry.category, entry.lemma) for entry in grammar.entries}) >= lemmas
     assert len(grammar.paradigms) == paradigms
-    made: list[Item] = []
-    for name in grammar.paradigms:
-        assert Counts().of(compile_paradigm(grammar, name).alternatives).total >= least, name
-        made += some_pairs(grammar, name, 4)
-    pairs = Materials(tuple(paradigm_of(rule) for rule in grammar.paradigms.values()), tuple(made))
-    assert [finding for finding in stimuli.check(pairs, rules="blimp-nl") if finding.severity == "error"] == []
-    for item in made:
+    made = generate(grammar, 4, seed=1)
+    assert {counted.paradigm: counted.total for counted in made.counts if counted.total < least} == {}
+    assert [finding for finding in stimuli.check(made.materials, rules="blimp-nl") if finding.severity == "error"] == []
+    for item in made.materials.items:
         good, bad = item.sentences.values()
         assert good.text != bad.text
         assert len(good.text.split()) == len(bad.text.split())
@@ -63,7 +50,7 @@ def test_dutch_has_a_paradigm_for_each_phenomenon_of_blimp_nl():
 
 
 def test_dutch_nouns_have_the_article_of_their_gender():
-    for item in some_pairs(grammar_of("nl"), "determiner_gender", 40):
+    for item in generate(grammar_of("nl"), 40, seed=1, paradigms=["determiner_gender"]).materials.items:
         good, bad = (sentence.text.split() for sentence in item.sentences.values())
         assert {good[0], bad[0]} in ({"De", "Het"}, {"Deze", "Dit"}, {"Die", "Dat"})
         neuter = good[2] in {"meisje", "kind", "nichtje", "neefje"}
