@@ -435,24 +435,22 @@ class _Compiler:
         ports: Mapping[str, list[Entry | None]],
         relations: Sequence[Relation],
     ) -> tuple[Graph, dict[str, Export]]:
-        # Relations inside one variable only filter its tuples.
-        between: list[Relation] = []
-        for relation in relations:
-            owners = {position[path][0] if path in position else path for path in relation.paths}
-            if len(owners) == 1 and next(iter(owners)) in variables:
-                owner = next(iter(owners))
-                where = [position[path][1] for path in relation.paths]
-                variables[owner] = [t for t in variables[owner] if relation.holds([t[n] for n in where])]
-            else:
-                between.append(relation)
+        place = {**position, **{path: (path, 0) for path in ports}}
         rows: dict[str, list[tuple[Entry | None, ...]]] = {name: list(tuples) for name, tuples in variables.items()}
         rows |= {path: [(entry,) for entry in entries] for path, entries in ports.items()}
-        place = {**position, **{path: (path, 0) for path in ports}}
-        tables = [_Table(relation, [place[path] for path in relation.paths], rows) for relation in between]
+        # Relations inside one variable or port only filter its rows; what the others never allow goes too.
+        between: list[Relation] = []
+        for relation in relations:
+            owners = {place[path][0] for path in relation.paths}
+            if len(owners) > 1:
+                between.append(relation)
+            else:
+                (owner,), at = owners, [place[path][1] for path in relation.paths]
+                rows[owner] = [row for row in rows[owner] if relation.passes([row[n] for n in at])]
+        tables = _tables(between, place, rows)
         signature: dict[str, list[list[Hashable]]] = {name: [[] for _ in of] for name, of in rows.items()}
-        dead: dict[str, set[int]] = {name: set() for name in rows}
         for table in tables:
-            table.sign(signature, dead)
+            table.sign(signature)
         for path, labels in seen.items():
             name, n = place[path]
             for row, signed in zip(rows[name], signature[name], strict=True):
@@ -467,22 +465,28 @@ class _Compiler:
         signatures: dict[str, list[tuple[Hashable, ...]]] = {}
         for name, of in rows.items():
             grouped: dict[tuple[Hashable, ...], list[tuple[Entry | None, ...]]] = {}
-            for n, (row, signed) in enumerate(zip(of, signature[name], strict=True)):
-                # An entry that a table never allows is none of this slot; a port keeps it, since its phrase says what it has.
-                if name in ports or n not in dead[name]:
-                    grouped.setdefault(tuple(signed), []).append(row)
+            for row, signed in zip(of, signature[name], strict=True):
+                grouped.setdefault(tuple(signed), []).append(row)
             signatures[name] = list(grouped)
             classes[name] = list(grouped.values())
             if name in ports and name in apart:
                 lemmas[name] = tuple(of[0][0].lemma if of[0][0] else "" for of in classes[name])
-        factors = tuple(table.factor(signatures) for table in tables)
+        factors = [table.factor(signatures) for table in tables]
+        # What a port may not be is one label more, which is never allowed: its phrase holds it all the same.
+        for name, entries in ports.items():
+            alive = {row[0] for row in rows[name]}
+            if barred := [(entry,) for entry in entries if entry not in alive]:
+                factors = [_padded(factor, name) for factor in factors]
+                factors.append(Factor((name,), np.array([*(True for _ in classes[name]), False]), ""))
+                lemmas |= {name: (*lemmas[name], "")} if name in lemmas else {}
+                classes[name].append([*barred])
         words: dict[str, tuple[tuple[tuple[Entry, ...], ...], ...]] = {
             name: tuple(tuple(_distinct(of, name, position, scope)) for of in classes[name]) for name in variables
         }
         graph = Graph(
             tuple(Variable(name, tuple(tuple(t[0].lemma for t in of) for of in words[name])) for name in variables),
             tuple(self._phrase(name, spec, budget, ports, classes, lemmas) for name, spec in phrases.items()),
-            factors,
+            tuple(factors),
         )
         self.words[graph] = Words(words, dict(position), scope.templates)
         exports = {}
@@ -572,25 +576,49 @@ class _Table:
             numbers[key] = first.setdefault(passes.tobytes(), n) if passes.any() else -1
         return numbers
 
-    def sign(self, signature: Mapping[str, list[list[Hashable]]], dead: Mapping[str, set[int]]) -> None:
-        """Add what this relation tells of each row to its signature; rows that it never allows are dead."""
+    def dead(self) -> Iterator[tuple[str, int]]:
+        """Yield the rows that this relation never allows."""
+        for (name, _), keys, merged in zip(self.places, self.keys, self.merged, strict=True):
+            yield from ((name, n) for n, key in enumerate(keys) if merged[key] < 0)
+
+    def sign(self, signature: Mapping[str, list[list[Hashable]]]) -> None:
+        """Add what this relation tells of each row to its signature."""
         for (name, _), keys, merged in zip(self.places, self.keys, self.merged, strict=True):
             self.at.append(len(signature[name][0]) if signature[name] else 0)
-            for n, (signed, key) in enumerate(zip(signature[name], keys, strict=True)):
+            for signed, key in zip(signature[name], keys, strict=True):
                 signed.append(merged[key])
-                if merged[key] < 0:
-                    dead[name].add(n)
 
     def factor(self, signatures: Mapping[str, Sequence[Sequence[Any]]]) -> Factor:
         """Return the relation as a table over classes."""
         index = []
-        ever = np.ones([len(signatures[owner]) for owner in self.owners], bool)
         for at, (name, _) in zip(self.at, self.places, strict=True):
             axis = [-1 if owner == name else 1 for owner in self.owners]
-            numbers = np.array([signature[at] for signature in signatures[name]], int).reshape(axis)
-            index.append(numbers)
-            ever &= numbers >= 0
-        return Factor(tuple(self.owners), self.table[tuple(index)] & ever, str(self.relation.line))
+            index.append(np.array([signature[at] for signature in signatures[name]], int).reshape(axis))
+        return Factor(tuple(self.owners), self.table[tuple(index)], str(self.relation.line))
+
+
+def _tables(
+    relations: Sequence[Relation],
+    place: Mapping[str, tuple[str, int]],
+    rows: dict[str, list[tuple[Entry | None, ...]]],
+) -> list[_Table]:
+    """Return the tables of relations; rows that one of them never allows are taken out of `rows` until none is left."""
+    while True:
+        tables = [_Table(relation, [place[path] for path in relation.paths], rows) for relation in relations]
+        dead: dict[str, set[int]] = defaultdict(set)
+        for table in tables:
+            for name, n in table.dead():
+                dead[name].add(n)
+        if not dead:
+            return tables
+        for name, numbers in dead.items():
+            rows[name] = [row for n, row in enumerate(rows[name]) if n not in numbers]
+
+
+def _padded(factor: Factor, name: str) -> Factor:
+    """Return a factor with one label more of a port, which it does not allow."""
+    more = [(0, int(owner == name)) for owner in factor.variables]
+    return Factor(factor.variables, np.pad(factor.table, more), factor.line)
 
 
 def _distinct(

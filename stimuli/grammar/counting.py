@@ -8,7 +8,7 @@ the terms by division. Numbers that might pass 63 bits are Python's own, so ever
 
 import itertools
 from bisect import bisect_right
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from random import Random
@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from .graphs import Alternative, Alternatives, Derivation, Graph, Phrase, Variable
+from .graphs import Alternative, Alternatives, Derivation, Factor, Graph, Phrase, Variable
 
 Table = npt.NDArray[Any]  # of int64, of Python integers, or of floats where alternatives are weighted
 Shape = tuple[int, tuple["Shape | None", ...]]  # the alternative taken, and the shape of each phrase in it; None is any
@@ -26,7 +26,7 @@ Rank = int | None  # None draws by chance
 T = TypeVar("T")
 
 LARGEST = 2**62
-AT_ONCE = 2**20  # cells of a product that are held in memory
+WHOLE = 2**53  # floats, whose matrices are multiplied fast, hold whole numbers up to here
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,24 +52,31 @@ class Counts:
         self.dropped = frozenset(dropped)
         self.weighted = weighted
         self.random = random
-        self._made: dict[tuple[Any, ...], tuple[object, Any]] = {}  # with what the key's identities stand for
+        self._made: dict[tuple[Any, ...], Any] = {}
+        self._terms: dict[tuple[Any, ...], Term] = {}  # by what they are made of, and how
 
     def of(self, alternatives: Alternatives, shape: Shape | None = None) -> "PhraseCounts":
         """Return the counts of a phrase or a paradigm, of one shape or of all."""
-        key = (id(alternatives), shape)
+        key = (alternatives, shape)
         if key not in self._made:
-            self._made[key] = alternatives, PhraseCounts(self, alternatives, shape)
-        made: PhraseCounts = self._made[key][1]
+            self._made[key] = PhraseCounts(self, alternatives, shape)
+        made: PhraseCounts = self._made[key]
         return made
 
     def inside(self, graph: Graph, shapes: tuple[Shape | None, ...] = (), keep: tuple[str, ...] = ()) -> "GraphCounts":
         """Return the counts of a graph whose phrases have these shapes, for each class of the variables to keep."""
         shapes = shapes or (None,) * len(graph.phrases)
-        key = (id(graph), shapes, keep)
+        key = (graph, shapes, keep)
         if key not in self._made:
-            self._made[key] = graph, GraphCounts(self, graph, shapes, keep)
-        made: GraphCounts = self._made[key][1]
+            self._made[key] = GraphCounts(self, graph, shapes, keep)
+        made: GraphCounts = self._made[key]
         return made
+
+    def once(self, make: "Callable[..., Term]", *key: Any) -> "Term":
+        """Return the term that is made of these, made when it is first asked for."""
+        if (make, key) not in self._terms:
+            self._terms[make, key] = make(*key)
+        return self._terms[make, key]
 
     def pick(self, sums: list[Any], rank: Rank) -> tuple[int, Rank]:
         """Return the position among prefix sums that a rank falls on, and what is left of the rank."""
@@ -214,7 +221,7 @@ class GraphCounts:
         self.classes = {name: len(variable.classes) for name, variable in self.variables.items()}
         for phrase in graph.phrases:
             self.classes |= dict(zip(phrase.ports, phrase.alternatives.ports, strict=True))
-        self.terms = self._eliminated(list(self._terms(shapes)))
+        self.terms = self._eliminated([*self._own(), *self._inner(shapes)])
         self.joint = _product(self.terms, keep, self.classes)
 
     @cached_property
@@ -257,28 +264,34 @@ class GraphCounts:
                     phrases[phrase.name] = inner.unrank(part, tuple(values[port] for port in phrase.ports))
         return Derivation(number, entries, phrases)
 
-    def _terms(self, shapes: tuple[Shape | None, ...]) -> Iterable[Term]:
+    def _own(self) -> Iterable[Term]:
+        """Yield the sizes of the classes and the factors, the same objects for every shape."""
         for name, variable in self.variables.items():
             if name not in self.keep:
-                yield Term((name,), np.array(sizes(variable)), sized=name)
+                yield self.counts.once(_sized, variable)
         for factor in self.graph.factors:
             if factor.line not in self.counts.dropped:
-                yield Term(factor.variables, factor.table.astype(np.int64))
+                yield self.counts.once(_factor, factor)
+
+    def _inner(self, shapes: tuple[Shape | None, ...]) -> Iterable[Term]:
+        """Yield the tables of the phrases in their shapes."""
         for phrase, shape in zip(self.graph.phrases, shapes, strict=True):
-            inner = self.counts.of(phrase.alternatives, shape)
-            yield Term(phrase.ports, inner.table, (phrase, inner))
+            yield self.counts.once(_phrase, phrase, self.counts.of(phrase.alternatives, shape))
 
     def _eliminated(self, terms: list[Term]) -> list[Term]:
-        """Return terms over the variables to keep: the others are summed out, first the one that joins the fewest others anew."""
+        """Return terms over the variables to keep: the others are summed out, first the one that joins the fewest others anew.
+
+        What was summed out before, for another shape or other variables to keep, is not summed again.
+        """
         left = set(self.classes) - set(self.keep)
         while left:
             variable = min(left, key=lambda name: (self._fill(name, terms), name))
             left.remove(variable)
             bucket = tuple(term for term in terms if variable in term.scope)
-            scope = tuple(dict.fromkeys(name for term in bucket for name in term.scope if name != variable))
-            table, kind = _summed(bucket, scope, variable, self.classes)
             terms = [term for term in terms if variable not in term.scope]
-            terms.append(Term(scope, table, Message(variable, scope, bucket, kind)))
+            around = dict.fromkeys(name for term in bucket for name in term.scope if name != variable)
+            classes = tuple((name, self.classes[name]) for name in (variable, *around))
+            terms.append(self.counts.once(_sum, classes, *bucket))
         return terms
 
     def _fill(self, variable: str, terms: Sequence[Term]) -> tuple[int, int]:
@@ -292,6 +305,25 @@ class GraphCounts:
         return anew, cells
 
 
+def _sized(variable: Variable) -> Term:
+    return Term((variable.name,), np.array(sizes(variable)), sized=variable.name)
+
+
+def _factor(factor: Factor) -> Term:
+    return Term(factor.variables, factor.table.astype(np.int64))
+
+
+def _phrase(phrase: Phrase, counted: PhraseCounts) -> Term:
+    return Term(phrase.ports, counted.table, (phrase, counted))
+
+
+def _sum(classes: tuple[tuple[str, int], ...], *bucket: Term) -> Term:
+    """Return terms summed over the first of the variables that stand here with their numbers of classes."""
+    variable, *scope = (name for name, _ in classes)
+    table, kind = _summed(bucket, tuple(scope), variable, dict(classes))
+    return Term(tuple(scope), table, Message(variable, tuple(scope), bucket, kind))
+
+
 def _prefix_sums(numbers: Iterable[Any]) -> list[Any]:
     """Return the sums of the first one, two, three numbers, as Python's own."""
     return list(itertools.accumulate(n.item() if isinstance(n, np.generic) else n for n in numbers))
@@ -301,10 +333,15 @@ def _kind(tables: Sequence[Table], summands: int = 1) -> type:
     """Return the type that holds sums of so many products of these tables exactly."""
     if any(table.dtype == np.float64 for table in tables):
         return float
+    return np.int64 if _bound(tables, summands) < LARGEST else object
+
+
+def _bound(tables: Sequence[Table], summands: int) -> int:
+    """Return a number that no sum of so many products of these tables passes."""
     bound = summands
     for table in tables:
         bound *= max(1, int(table.max(initial=0)))
-    return np.int64 if bound < LARGEST else object
+    return bound
 
 
 def _as(table: Any, kind: type) -> Any:
@@ -336,20 +373,52 @@ def _summed(
 ) -> tuple[Table, type]:
     """Return the product of terms summed over a variable, and the type that it was computed in."""
     kind = _kind([term.table for term in bucket], classes[variable])
-    tables = [_aligned(term, (variable, *scope), kind) for term in bucket]
-    shape = [classes[name] for name in scope]
-    if classes[variable] * int(np.prod(shape, dtype=object)) <= AT_ONCE:
-        product: Table = np.ones([classes[variable], *shape], kind)
-        for table in tables:
-            product = product * table
-        return np.asarray(product.sum(axis=0), kind), kind
-    total: Table = np.zeros(shape, kind)
-    for chosen in range(classes[variable]):
-        part: Table = np.ones(shape, kind)
-        for table in tables:
-            part = part * table[chosen if table.shape[0] > 1 else 0]
-        total = total + part
-    return total, kind
+    exact = kind is np.int64 and _bound([term.table for term in bucket], classes[variable]) < WHOLE
+    # Classes that a term over the variable alone makes 0 add nothing.
+    there = np.ones(classes[variable], bool)
+    for term in bucket:
+        if term.scope == (variable,):
+            there &= term.table != 0
+    tables: dict[frozenset[str], Table] = {}
+    for term in bucket:
+        table = _aligned(term, (variable, *scope), np.float64 if exact else kind)[there]
+        names = frozenset(term.scope)
+        tables[names] = tables[names] * table if names in tables else table
+    # A table over fewer variables goes into one that has them all; of the rest, two at a time are joined, then summed as matrices.
+    for names in sorted(tables, key=len):
+        wider = [other for other in tables if names < other]
+        if wider:
+            into = min(wider, key=len)
+            tables[into] = tables[into] * tables.pop(names)
+    while len(tables) > 2:
+        first, second = sorted(tables, key=lambda names: tables[names].size)[:2]
+        joined = tables.pop(first) * tables.pop(second)
+        names = first | second
+        tables[names] = tables[names] * joined if names in tables else joined
+    if len(tables) == 1:
+        ((names, table),) = tables.items()
+        total = table.sum(axis=0)
+    else:
+        (one, left), (other, right) = tables.items()
+        total = _contracted(left, right, [i for i, name in enumerate(scope, 1) if name in one and name in other])
+    total = np.rint(total).astype(np.int64) if exact else np.asarray(total, kind)
+    return np.broadcast_to(total, [classes[name] for name in scope]), kind
+
+
+def _contracted(left: Table, right: Table, shared: Sequence[int]) -> Table:
+    """Return the sum over the first axis of the product of two tables that have the axes `shared` in common."""
+    axes = range(1, left.ndim)
+    ours = [i for i in axes if i not in shared and left.shape[i] > 1]
+    theirs = [i for i in axes if i not in shared and right.shape[i] > 1]
+    rest = [i for i in axes if i not in (*shared, *ours, *theirs)]
+    a = left.transpose([*shared, *ours, 0, *theirs, *rest])
+    b = right.transpose([*shared, 0, *theirs, *ours, *rest])
+    batch = a.shape[: len(shared)]
+    product = np.matmul(a.reshape(*batch, -1, left.shape[0]), b.reshape(*batch, left.shape[0], -1))
+    order = [*shared, *ours, *theirs, *rest]
+    shaped = product.reshape([max(left.shape[i], right.shape[i]) for i in order])
+    contracted: Table = shaped.transpose(np.argsort(order).tolist()) if order else shaped
+    return contracted
 
 
 def _added(tables: Sequence[Table], shape: tuple[int, ...]) -> Table:

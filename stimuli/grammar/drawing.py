@@ -316,7 +316,11 @@ class _Draws:
 
     def capacity(self, shape: Shape | None) -> int:
         """Return how many assignments have a shape."""
-        return self.counts.of(self.alternatives, shape).total
+        if shape is None:
+            return self.counts.of(self.alternatives).total
+        graph = self.alternatives.members[shape[0]].graph
+        keep = tuple(name for name in self.limited if any(v.name == name for v in graph.variables))
+        return int(sum(self.counts.inside(graph, shape[1], keep).with_sizes.flat))
 
     def shapes(self, alternatives: Alternatives, n: int, whole: Callable[[Shape], Shape]) -> list[Shape]:
         """Return n shapes of a phrase: each alternative its share of them, and so on inside, in random order."""

@@ -34,6 +34,10 @@ class Relation:
         """Whether these entries, one for each path, are allowed."""
         return self.test(*(key(entry) for key, entry in zip(self.keys, entries, strict=True)))
 
+    def passes(self, entries: "Sequence[Entry | None]") -> bool:
+        """Whether these may be at the paths; a slot that is not there constrains nothing."""
+        return None in entries or self.holds([entry for entry in entries if entry is not None])
+
     def table(self, domains: Sequence[Sequence[Hashable]]) -> npt.NDArray[np.bool_]:
         """Return which combinations of keys pass; None in a domain passes with anything."""
         shape = tuple(len(domain) for domain in domains)
