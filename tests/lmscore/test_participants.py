@@ -112,31 +112,32 @@ def test_the_likelihood_of_answers_is_that_of_their_tokens_in_one_pass(small) ->
 def test_models_take_part_and_people_are_read_from_the_command_line(tmp_path: Path) -> None:
     folder = gpt2(tmp_path / "model", window=4096)
     new_studies.new_study(tmp_path / "study", "rating")
-    ran = run_here(f"gardenpath judge study --model {folder} --participants 3 --seed 5 -o models", tmp_path)
+    ran = run_here(f"gardenpath judge study --model {folder} --participants 2 --seed 5 -o models", tmp_path)
     assert ran.code == 0, ran.said
     answers = study.read(tmp_path / "models", "model_answers")
-    assert answers["session"].nunique() == 3
+    assert answers["session"].nunique() == 2
     ratings = answers[answers["task"] == "rating"]
     assert ratings["expected"].between(1, 7).all()
     assert answers.loc[answers["task"] == "question", "expected"].isna().all()
-    again = run_here(f"gardenpath judge study --model {folder} --participants 3 --seed 5 -o again", tmp_path)
+    again = run_here(f"gardenpath judge study --model {folder} --participants 2 --seed 5 -o again", tmp_path)
     assert again.code == 0
     assert (tmp_path / "again" / "model_answers.csv").read_bytes() == (
         tmp_path / "models" / "model_answers.csv"
     ).read_bytes()
     fewer = run_here(
-        f"gardenpath judge study --model {folder} --model nothing --participants 2 --seed 5 -o again --force", tmp_path
+        f"gardenpath judge study --model {folder} --model ngram:nothing --participants 1 --seed 5 -o again --force",
+        tmp_path,
     )
     assert fewer.code == 1
     assert "1 of 2 models could not be used" in fewer.said
-    assert len([*(tmp_path / "again" / "sessions").glob("*/session.json")]) == 2
+    assert len([*(tmp_path / "again" / "sessions").glob("*/session.json")]) == 1
     text = (tmp_path / "again" / "sessions.jsonl").read_text("utf-8")
     mended = tmp_path / "mended.jsonl"
     mended.write_text(text + '{"participant": "x", "text": "Nothing was answered."}\n', "utf-8")
     some = run_here(f"gardenpath judge mended.jsonl --model {folder} -o some --json", tmp_path)
     assert some.code == 0, some.said
     assert "left out: " in some.said
-    assert len(json.loads(some.printed[some.printed.index("{") :])["session_likelihoods"]) == 2
+    assert len(json.loads(some.printed[some.printed.index("{") :])["session_likelihoods"]) == 1
     read = run_here(f"gardenpath judge models/sessions.jsonl --model {folder} -o read", tmp_path)
     assert read.code == 0, read.said
     likelihoods = study.read(tmp_path / "read", "session_likelihoods")
