@@ -9,6 +9,7 @@ import click
 
 COMMANDS = (
     "new",
+    "generate",
     "check",
     "convert",
     "design",

@@ -53,6 +53,11 @@ class Compiled:
     entries: Mapping[str, tuple[Entry, ...]]
     critical: str | None
 
+    @functools.cached_property
+    def conditions(self) -> dict[str, dict[str, str]]:
+        """The name of each condition, and its level of every factor."""
+        return self.rule.conditions()
+
 
 def compile_paradigm(
     grammar: Grammar,
@@ -552,6 +557,7 @@ class _Table:
         relation: Relation,
         places: Sequence[tuple[str, int]],
         rows: Mapping[str, Sequence[tuple[Entry | None, ...]]],
+        earlier: "_Table | None" = None,
     ) -> None:
         self.relation = relation
         self.places = places
@@ -564,7 +570,12 @@ class _Table:
             common = set.intersection(*(set(keys) for keys in self.keys))
             self.keys = [[key if key in common else None for key in keys] for keys in self.keys]
         domains = [[*dict.fromkeys(keys)] for keys in self.keys]
-        self.table = relation.table(domains)
+        self.index = [{key: i for i, key in enumerate(domain)} for domain in domains]
+        if earlier is None or relation.by_difference:
+            self.table = relation.table(domains)
+        else:
+            known = zip(earlier.index, domains, strict=True)
+            self.table = earlier.table[np.ix_(*([index[key] for key in domain] for index, domain in known))]
         self.merged = [self._merge(n, domain) for n, domain in enumerate(domains)]
         self.at: list[int] = []
 
@@ -603,14 +614,19 @@ def _tables(
     rows: dict[str, list[tuple[Entry | None, ...]]],
 ) -> list[_Table]:
     """Return the tables of relations; rows that one of them never allows are taken out of `rows` until none is left."""
+    earlier: Sequence[_Table | None] = [None] * len(relations)
     while True:
-        tables = [_Table(relation, [place[path] for path in relation.paths], rows) for relation in relations]
+        tables = [
+            _Table(relation, [place[path] for path in relation.paths], rows, before)
+            for relation, before in zip(relations, earlier, strict=True)
+        ]
         dead: dict[str, set[int]] = defaultdict(set)
         for table in tables:
             for name, n in table.dead():
                 dead[name].add(n)
         if not dead:
             return tables
+        earlier = tables
         for name, numbers in dead.items():
             rows[name] = [row for n, row in enumerate(rows[name]) if n not in numbers]
 

@@ -7,6 +7,7 @@ the terms by division. Numbers that might pass 63 bits are Python's own, so ever
 """
 
 import itertools
+import math
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -119,7 +120,10 @@ class PhraseCounts:
     def unrank(self, rank: Rank, labels: tuple[int, ...] = ()) -> Derivation:
         """Return the assignment of that rank, from 0, among those with these labels."""
         if labels not in self._sums:
-            self._sums[labels] = _prefix_sums(option.table[labels] for option in self.options)
+            numbers = (option.table[labels] for option in self.options)
+            self._sums[labels] = list(
+                itertools.accumulate(n.item() if isinstance(n, np.generic) else n for n in numbers)
+            )
         position, rest = self.counts.pick(self._sums[labels], rank)
         return self.options[position].unrank(rest, labels)
 
@@ -166,12 +170,13 @@ class Option:
         for export, label in zip(self.exports, labels, strict=True):
             if export.variable is not None:
                 allowed[self.keep.index(export.variable)] &= np.asarray(export.labels) == label
-        found = [
-            combination
-            for combination in itertools.product(*(np.flatnonzero(some).tolist() for some in allowed))
-            if self.full[combination]
-        ]
-        return _prefix_sums(self.full[combination] for combination in found), found
+        block = (self.full[np.ix_(*allowed)] if allowed else self.full).astype(self.table.dtype)
+        there = [np.flatnonzero(some) for some in allowed]
+        found = np.argwhere(block)
+        combinations = list(
+            zip(*(names[axis].tolist() for names, axis in zip(there, found.T, strict=True)), strict=True)
+        )
+        return _prefix_sums(block[block != 0].reshape(-1)), combinations or [()]
 
 
 @dataclass(frozen=True, eq=False)
@@ -207,8 +212,9 @@ class Message:
         if key not in self._sums:
             product: Any = 1
             for term in self.terms:
-                product = product * _as(term.at(values, self.variable), self.kind)
-            self._sums[key] = _prefix_sums(np.asarray(product).tolist())
+                numbers = term.at(values, self.variable)
+                product = product * (_as(numbers, object) if self.kind is object else numbers)
+            self._sums[key] = _prefix_sums(product)
         return self._sums[key]
 
 
@@ -324,9 +330,9 @@ def _sum(classes: tuple[tuple[str, int], ...], *bucket: Term) -> Term:
     return Term(tuple(scope), table, Message(variable, tuple(scope), bucket, kind))
 
 
-def _prefix_sums(numbers: Iterable[Any]) -> list[Any]:
-    """Return the sums of the first one, two, three numbers, as Python's own."""
-    return list(itertools.accumulate(n.item() if isinstance(n, np.generic) else n for n in numbers))
+def _prefix_sums(numbers: Table) -> list[Any]:
+    """Return the sums of the first one, two, three numbers, as Python's own; they are known to fit the array's type."""
+    return list(itertools.accumulate(numbers.tolist())) if numbers.dtype == object else np.cumsum(numbers).tolist()
 
 
 def _kind(tables: Sequence[Table], summands: int = 1) -> type:
@@ -414,7 +420,9 @@ def _contracted(left: Table, right: Table, shared: Sequence[int]) -> Table:
     a = left.transpose([*shared, *ours, 0, *theirs, *rest])
     b = right.transpose([*shared, 0, *theirs, *ours, *rest])
     batch = a.shape[: len(shared)]
-    product = np.matmul(a.reshape(*batch, -1, left.shape[0]), b.reshape(*batch, left.shape[0], -1))
+    summed = left.shape[0]
+    one, other = (math.prod(table.shape[i] for i in own) for table, own in ((left, ours), (right, theirs)))
+    product = np.matmul(a.reshape(*batch, one, summed), b.reshape(*batch, summed, other))
     order = [*shared, *ours, *theirs, *rest]
     shaped = product.reshape([max(left.shape[i], right.shape[i]) for i in order])
     contracted: Table = shaped.transpose(np.argsort(order).tolist()) if order else shaped

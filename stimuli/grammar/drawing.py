@@ -19,6 +19,7 @@ from .graphs import Alternatives, Derivation, Graph, Variable
 
 Entry = tuple[int, int]  # class and position
 PLANS = ("shares", "uniform")
+PATIENCE = 20  # ranks of a cell that are passed over, beside as many as are wanted, for sentences that come again
 
 
 class TooFew(ValueError):
@@ -96,13 +97,13 @@ def draw(
     plan: Plan | None = None,
     *,
     form: Callable[[int, str, Entry], Hashable] | None = None,
-    text: Callable[[Derivation], Hashable | None] | None = None,
+    text: Callable[[Derivation], tuple[Hashable, ...] | None] | None = None,
     counts: Counts | None = None,
 ) -> Drawn:
-    """Return n different assignments.
+    """Return n assignments that differ in what they print, and as far as there are any, in each sentence of it.
 
     `form` says what is printed of an entry of a variable in a top alternative, by which balanced entries are told apart; `text`
-    what is printed of an assignment, or None where it is not accepted. Raises `TooFew` with what there is.
+    the sentences printed of an assignment, or None where it is not accepted. Raises `TooFew` with what there is.
     """
     plan = plan or Plan()
     counts = counts or Counts()
@@ -112,18 +113,26 @@ def draw(
     draws = _Draws(alternatives, random, plan, counts, form or (lambda top, name, entry: (name, entry)))
     taken: list[Derivation] = []
     seen: set[Hashable] = set()
+    aside: list[tuple[Derivation, Hashable]] = []  # in which a sentence comes again
     collisions = refused = 0
 
     def take(cell: "_Cell", wanted: int) -> int:
         nonlocal collisions, refused
+        patience = wanted + PATIENCE
         while wanted and (derivation := next(cell.derivations, None)) is not None:
-            printed = text(derivation) if text else object()
+            printed = text(derivation) if text else (len(taken),)
             if printed is None:
                 refused += 1
-            elif printed in seen:
+                continue
+            sentences = list(enumerate(printed))
+            if printed in seen:
                 collisions += 1
+            elif patience and any(sentence in seen for sentence in sentences):
+                patience -= 1
+                collisions += 1
+                aside.append((derivation, printed))
             else:
-                seen.add(printed)
+                seen.update([printed, *sentences])
                 taken.append(derivation)
                 wanted -= 1
         return wanted
@@ -137,6 +146,12 @@ def draw(
             short = take(cell, short)
             if not short:
                 break
+    for derivation, printed in aside if short else ():
+        if short and printed not in seen:
+            seen.add(printed)
+            taken.append(derivation)
+            collisions -= 1
+            short -= 1
     if short:
         raise TooFew(
             f"{n} asked for, but only {n - short} differ: of {total} assignments, {collisions} print a sentence again"

@@ -1,16 +1,17 @@
 """Materials from a grammar: each paradigm compiled, counted and drawn from, its assignments printed as items."""
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from random import Random
 
 from ..items import Item, Materials, Sentence, html_table
 from .compiling import Compiled, base, compile_paradigm
 from .counting import count
-from .drawing import Plan, TooFew, draw, everything
+from .drawing import Plan, TooFew, disjoint, draw, everything
 from .faults import Line, unknown
 from .grammars import Grammar
-from .graphs import Derivation
+from .graphs import Alternatives, Derivation
+from .guarantees import Guarantee, guaranteed, kept
 from .linearising import item_of, paradigm_of, sentences_of
 
 MOST = 10**6  # assignments that are all written on request
@@ -18,13 +19,20 @@ MOST = 10**6  # assignments that are all written on request
 
 @dataclass(frozen=True)
 class Counted:
-    """What a paradigm holds and what was drawn of it: exact number of assignments, items, and strings that were passed over."""
+    """What a paradigm holds and what was drawn of it.
+
+    `total` is the exact number of assignments, `drawn` that of the items, `collisions` of those passed over since they print an
+    earlier item again, `refused` of those that a guarantee that is no part of the count keeps out; `splits` the total of each.
+    """
 
     paradigm: str
     total: int
     drawn: int
     collisions: int
     plan: Plan
+    refused: int = 0
+    splits: Mapping[str, int] = field(default_factory=dict)
+    guarantees: tuple[Guarantee, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -47,10 +55,13 @@ def generate(
     *,
     seed: int,
     paradigms: Iterable[str] | None = None,
+    splits: Mapping[str, int] | None = None,
     progress: Callable[[str], None] | None = None,
 ) -> Generated:
     """Return n items of each paradigm, or with None all there are; the same grammar and seed give the same.
 
+    `splits` states how many items each part has in place of n: parts share no lemma in the slots that a paradigm names as
+    `disjoint` (by default the slot in `[ ]`), and the column `split` says which an item is of.
     Fillers have as many as they state. A paradigm that has fewer than were asked for, or none, is a `ValueError` with what it has,
     and for none with a smallest set of lines without which there are some.
 
@@ -75,12 +86,16 @@ def generate(
     for name in names:
         if progress is not None:
             progress(name)
-        compiled = compile_paradigm(grammar, name)
-        number = n if n is None else compiled.rule.settings.get("n", n)
+        random = Random(f"{seed}-{name}")
         try:
-            drawn, counted = _drawn(compiled, number, Random(f"{seed}-{name}"))
+            if splits:
+                drawn, counted = _split(grammar, name, splits, random)
+            else:
+                compiled, guarantees = guaranteed(grammar, name)
+                number = n if n is None else compiled.rule.settings.get("n", n)
+                drawn, counted = _drawn(compiled, guarantees, number, random)
         except TooFew as error:
-            short.append(f"{compiled.rule.line}: paradigm {name}: {error}{_reason(grammar, name, error)}")
+            short.append(f"{grammar.paradigms[name].line}: paradigm {name}: {error}{_reason(grammar, name, error)}")
             continue
         items += drawn
         counts.append(counted)
@@ -113,11 +128,58 @@ def relaxed(grammar: Grammar, name: str) -> list[Line]:
     return [line for line in lines if line in without]
 
 
-def _drawn(compiled: Compiled, n: int | None, random: Random) -> tuple[list[Item], Counted]:
+def _split(grammar: Grammar, name: str, splits: Mapping[str, int], random: Random) -> tuple[list[Item], Counted]:
+    """Return the items of parts that have no lemma in common in the slots that the paradigm names."""
+    critical = compile_paradigm(grammar, name).critical
+    stated = grammar.paradigms[name].settings.get("disjoint", [base(critical)] if critical else [])
+    slots = [stated] if isinstance(stated, str) else list(stated)
+    if not slots:
+        raise ValueError(
+            f'{grammar.paradigms[name].line}: paradigm {name} has no slot in [ ]; expected disjoint = ["S"], the slots in '
+            "which parts share no lemma"
+        )
+    compiled, guarantees = guaranteed(grammar, name, apart=slots)
+    known = _variables(compiled)
+    phrases = {phrase.name for member in compiled.alternatives.members for phrase in member.graph.phrases}
+    for slot in slots:
+        if slot.split(".")[0] not in {*known, *phrases}:
+            raise ValueError(f"{compiled.rule.line}: disjoint: {unknown('slot', slot, {*known, *phrases})}")
+    parts = disjoint(compiled.alternatives, [known.get(slot, slot) for slot in slots], [*splits.values()], random)
+    items: list[Item] = []
+    counts: list[Counted] = []
+    for (part, n), alternatives in zip(splits.items(), parts, strict=True):
+        try:
+            drawn, counted = _drawn(compiled, guarantees, n, random, alternatives, len(items))
+        except TooFew as error:
+            raise TooFew(f"split {part}: {error}", error.reached) from None
+        items += [replace(item, extra={**item.extra, "split": part}) for item in drawn]
+        counts.append(counted)
+    return items, replace(
+        counts[0],
+        total=count(compiled.alternatives),
+        drawn=len(items),
+        collisions=sum(counted.collisions for counted in counts),
+        refused=sum(counted.refused for counted in counts),
+        splits={part: counted.total for part, counted in zip(splits, counts, strict=True)},
+    )
+
+
+def _drawn(
+    compiled: Compiled,
+    guarantees: tuple[Guarantee, ...],
+    n: int | None,
+    random: Random,
+    alternatives: Alternatives | None = None,
+    before: int = 0,
+) -> tuple[list[Item], Counted]:
+    """Return the items drawn from a paradigm or a part of it, numbered after those before."""
+    alternatives = alternatives or compiled.alternatives
     printed: dict[int, tuple[Derivation, dict[str, Sentence]]] = {}
 
-    def text(derivation: Derivation) -> tuple[str, ...]:
+    def text(derivation: Derivation) -> tuple[str, ...] | None:
         sentences = sentences_of(compiled, derivation)
+        if not kept(guarantees, sentences):
+            return None
         printed[id(derivation)] = derivation, sentences
         return tuple(sentence.text for sentence in sentences.values())
 
@@ -126,18 +188,21 @@ def _drawn(compiled: Compiled, n: int | None, random: Random) -> tuple[list[Item
         words = compiled.words[compiled.alternatives.members[top].graph]
         return " / ".join(word.form for word in words.classes[variable][of_class][at])
 
-    total = count(compiled.alternatives)
+    total = count(alternatives)
     plan = plan_of(compiled)
     if n is None:
         if total > MOST:
             raise TooFew(
                 f"{total} assignments are too many to write them all; expected {MOST} at most: state a number", total
             )
-        drawn = everything(compiled.alternatives, text)
+        drawn = everything(alternatives, text)
     else:
-        drawn = draw(compiled.alternatives, n, random, plan, form=form, text=text)
-    items = [item_of(compiled, d, k, printed[id(d)][1]) for k, d in enumerate(drawn.derivations, 1)]
-    return items, Counted(compiled.rule.name, total, len(items), drawn.collisions, plan)
+        drawn = draw(alternatives, n, random, plan, form=form, text=text)
+    items = [item_of(compiled, d, k, printed[id(d)][1]) for k, d in enumerate(drawn.derivations, before + 1)]
+    counted = Counted(
+        compiled.rule.name, total, len(items), drawn.collisions, plan, drawn.refused, guarantees=guarantees
+    )
+    return items, counted
 
 
 def _reason(grammar: Grammar, name: str, error: TooFew) -> str:

@@ -1,14 +1,15 @@
 """From an assignment to an item: every condition's template with the entries put in, rewritten, its regions marked."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 from ..items import Item, Paradigm, Question, Sentence
 from .compiling import Compiled, Words
 from .grammars import ParadigmRule
 from .graphs import Alternatives, Derivation, Graph
 from .lexicon import Entry
-from .rewriting import MarkedText
-from .templates import Marked, Part, Slot, slots_of
+from .rewriting import ONSET, MarkedText
+from .templates import Marked, Optional, Part, slots_of
 
 # Short names of the rules of `check` that a paradigm waives.
 WAIVED = {
@@ -27,7 +28,7 @@ def linearise(compiled: Compiled, derivation: Derivation, number: int) -> Item:
 def sentences_of(compiled: Compiled, derivation: Derivation) -> dict[str, Sentence]:
     """Return the sentence of each condition."""
     printer = _Printer(compiled, derivation)
-    return {name: printer.sentence(name, levels) for name, levels in compiled.rule.conditions().items()}
+    return {name: printer.sentence(name, levels) for name, levels in compiled.conditions.items()}
 
 
 def item_of(compiled: Compiled, derivation: Derivation, number: int, sentences: Mapping[str, Sentence]) -> Item:
@@ -75,50 +76,56 @@ class _Printer:
         self.compiled = compiled
         self.derivation = derivation
         self.graph = compiled.alternatives.members[derivation.alternative].graph
-        self.words = compiled.words[self.graph]
 
-    def sentence(self, condition: str, levels: dict[str, str]) -> Sentence:
+    def sentence(self, condition: str, levels: Mapping[str, str]) -> Sentence:
         """Return the sentence of a condition."""
-        text = self.print(self.words, self.words.templates[condition], self.derivation, self.graph, levels)
-        return self.compiled.grammar.language.sentence(text)
+        return self._sentence(self.compiled.words[self.graph].templates[condition], levels)
 
     def question(self, parts: Sequence[Part]) -> str:
         """Return the text of a question."""
-        text = self.print(self.words, parts, self.derivation, self.graph, {})
-        return self.compiled.grammar.language.sentence(text).text
+        return self._sentence(parts, {}).text
 
-    def print(
-        self, words: Words, parts: Sequence[Part], derivation: Derivation, graph: Graph, levels: dict[str, str]
-    ) -> MarkedText:
-        """Return the text of parts, with regions as spans, and spans that say the onset of words that state theirs."""
-        out = MarkedText("")
+    def _sentence(self, parts: Sequence[Part], levels: Mapping[str, str]) -> Sentence:
+        pieces: list[str] = []
+        spans: list[list[Any]] = []
+        self._print(parts, self.derivation, self.graph, levels, pieces, spans, 0)
+        return self.compiled.grammar.language.sentence(MarkedText("".join(pieces), spans))
+
+    def _print(
+        self,
+        parts: Sequence[Part],
+        derivation: Derivation,
+        graph: Graph,
+        levels: Mapping[str, str],
+        pieces: list[str],
+        spans: list[list[Any]],
+        at: int,
+    ) -> int:
+        """Add the text of parts to the pieces, and regions and stated onsets to the spans; return where the text ends."""
+        words = self.compiled.words[graph]
         for part in parts:
+            start = at
             if isinstance(part, str):
-                inner = MarkedText(part)
-            elif isinstance(part, Slot):
-                inner = self._slot(words, part, derivation, graph, levels)
+                pieces.append(part)
+                at += len(part)
             elif isinstance(part, Marked):
-                inner = self.print(words, part.parts, derivation, graph, levels)
-                inner.spans.append([part.region, 0, len(inner.text)])
-            else:
+                at = self._print(part.parts, derivation, graph, levels, pieces, spans, at)
+                spans.append([part.region, start, at])
+            elif isinstance(part, Optional):
                 # What remains optional shows columns, and is there where every entry has them.
-                shown = [self._slot(words, slot, derivation, graph, levels).text for slot in slots_of(part.parts)]
-                inner = self.print(words, part.parts, derivation, graph, levels) if all(shown) else MarkedText("")
-            out.spans += [[name, start + len(out.text), end + len(out.text)] for name, start, end in inner.spans]
-            out.text += inner.text
-        return out
-
-    def _slot(
-        self, words: Words, slot: Slot, derivation: Derivation, graph: Graph, levels: dict[str, str]
-    ) -> MarkedText:
-        name = slot.variable(levels)
-        if name in words.slots:
-            entry = _entry(words, derivation, name)
-            if slot.column is not None:
-                return MarkedText(entry.columns.get(slot.column, ""))
-            onset = entry.columns.get("onset")
-            return MarkedText(entry.printed, [[f"onset={onset}", 0, len(entry.printed)]] if onset else [])
-        phrase = next(phrase for phrase in graph.phrases if phrase.name == name)
-        inner = derivation.phrases[name]
-        inside = phrase.alternatives.members[inner.alternative].graph
-        return self.print(self.compiled.words[inside], self.compiled.words[inside].templates[""], inner, inside, levels)
+                entries = [(_entry(words, derivation, slot.variable(levels)), slot) for slot in slots_of(part.parts)]
+                if all(entry.columns.get(slot.column or "") for entry, slot in entries):
+                    at = self._print(part.parts, derivation, graph, levels, pieces, spans, at)
+            elif (name := part.variable(levels)) in words.slots:
+                entry = _entry(words, derivation, name)
+                pieces.append(entry.printed if part.column is None else entry.columns.get(part.column, ""))
+                at += len(pieces[-1])
+                if "onset" in entry.columns and part.column is None:
+                    spans.append([f"{ONSET}{entry.columns['onset']}", start, at])
+            else:
+                inner = derivation.phrases[name]
+                phrase = next(phrase for phrase in graph.phrases if phrase.name == name)
+                inside = phrase.alternatives.members[inner.alternative].graph
+                template = self.compiled.words[inside].templates[""]
+                at = self._print(template, inner, inside, levels, pieces, spans, at)
+        return at

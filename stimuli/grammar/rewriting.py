@@ -12,6 +12,7 @@ from ..items import Region, Sentence
 from .faults import Faults, Line
 
 ONSETS = ("vowel", "consonant")
+ONSET = "onset="  # begins the name of a span that says how its word begins
 # Spaces that go where a word or an optional part is not there; and marks that stand at the word before them.
 SPACES = re.compile(r" {2,}")
 LOOSE_MARK = re.compile(r" +(?=[.,;:?!…)\]”»])")
@@ -100,9 +101,7 @@ class Language:
             if following is None or text.text[match.end() : following.start()].strip(" \"'“‘«("):
                 return None
             stated = (
-                s[0].removeprefix("onset=")
-                for s in text.spans
-                if s[1] == following.start() and s[0].startswith("onset=")
+                s[0].removeprefix(ONSET) for s in text.spans if s[1] == following.start() and s[0].startswith(ONSET)
             )
             if next(stated, self.onset(following[0])) != rule.onset:
                 return None
@@ -137,7 +136,7 @@ class Language:
             segmentation = tuple(zip(starts, ends, strict=True))
         regions = []
         for name, start, end in text.spans:
-            if not name.startswith("onset="):
+            if not name.startswith(ONSET):
                 inside = text.text[start:end]
                 start += len(inside) - len(inside.lstrip()) if inside.strip() else 0
                 regions.append(Region(name, start, start + len(inside.strip())))

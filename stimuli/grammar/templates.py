@@ -1,7 +1,7 @@
 """Sentence templates: `the <N> that <A> {not} <V> [ever] (<Adv>)?.` as a tree of words, slots, regions and optional parts."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from ..items import CRITICAL, CUE
@@ -22,7 +22,7 @@ class Slot:
     factor: str | None = None
     column: str | None = None
 
-    def variable(self, levels: "dict[str, str]") -> str:
+    def variable(self, levels: Mapping[str, str]) -> str:
         """Return the name of the slot that is meant in a condition with these levels."""
         if self.factor is not None:
             return f"{self.name}@{levels[self.factor]}"

@@ -100,7 +100,7 @@ def test_a_lemma_comes_at_most_so_often(clause: Alternatives) -> None:
 
 
 def test_strings_drawn_before_are_replaced_and_counted(clause: Alternatives) -> None:
-    def text(derivation: Derivation) -> object:
+    def text(derivation: Derivation) -> tuple[object, ...]:
         return derivation.entries["V"], derivation.phrases["S"].alternative
 
     drawn = draw(clause, 10, Random(1), text=text)  # 4 verbs with names or nouns, 2 with nouns: all there are
@@ -111,7 +111,7 @@ def test_strings_drawn_before_are_replaced_and_counted(clause: Alternatives) -> 
 
 
 def test_what_is_not_accepted_is_counted(clause: Alternatives) -> None:
-    drawn = draw(clause, 12, Random(1), text=lambda d: key(d) if d.phrases["S"].alternative == 0 else None)
+    drawn = draw(clause, 12, Random(1), text=lambda d: (key(d),) if d.phrases["S"].alternative == 0 else None)
     assert all(d.phrases["S"].alternative == 0 for d in drawn.derivations)
     assert drawn.refused > 0
 

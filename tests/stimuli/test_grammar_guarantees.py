@@ -1,0 +1,114 @@
+"""What is promised of generated items: each rule with a grammar that breaks it, is refused, and one that keeps it."""
+
+from pathlib import Path
+
+import pytest
+
+from gardenpath import stimuli, study
+from gardenpath.stimuli.grammar.generating import generate
+from gardenpath.stimuli.grammar.guarantees import guaranteed
+
+LEXICON = """form,lemma,category,number,subject
+dog,dog,N,sg,
+dogs,dog,N,pl,
+cat,cat,N,sg,
+cats,cat,N,pl,
+barks,bark,V,,number=sg
+bark,bark,V,,number=pl
+drops by,drop by,V,,number=sg
+drop by,drop by,V,,number=pl
+was off,be off,W,sg,
+were,be off,W,pl,
+was,be,W,sg,
+are,be,W,pl,
+"""
+HEAD = (
+    'language = "de"\nlexicon = "words.csv"\nselects = ["subject"]\n[features]\nnumber = ["sg", "pl"]\n[paradigm.p]\n'
+)
+
+
+@pytest.fixture
+def grammar(tmp_path: Path):
+    def read(paradigm: str) -> stimuli.grammar.Grammar:
+        (tmp_path / "words.csv").write_text(LEXICON)
+        (tmp_path / "grammar.toml").write_text(HEAD + paradigm)
+        return stimuli.read_grammar(tmp_path / "grammar.toml")
+
+    return read
+
+
+BROKEN = [
+    ('good = "a <N> [<V>]."\nbad = "a <N> [<V>]."', "are the same sentence"),
+    ('good = "a <N> [<V>]."\nbad = "a <N> [<W>]."', "other words: <V> / <W>"),
+    ('good = "one <N> [<V>]."\nbad = "<N> one [<V>]."', "other words stand before the region: <N> / one"),
+    ('good = "[<N>] in a big house <V>."\nbad = "in a big house [<N>] <V>."', "4 words further on"),
+    ('good = "a <N> [<V>]."\nbad = "a very <N> [<V>]."\nsame_length = true', "1 words more, but same_length = true"),
+]
+
+
+@pytest.mark.parametrize(("paradigm", "says"), BROKEN)
+def test_what_a_paradigm_breaks_is_refused_with_its_line(grammar, paradigm: str, says: str) -> None:
+    with pytest.raises(study.DataError, match=says) as refused:
+        generate(grammar(paradigm), 1, seed=1)
+    assert "line 6: paradigm p" in str(refused.value)
+
+
+def test_what_is_waived_is_said_and_generated(grammar) -> None:
+    read = grammar(
+        'good = "[<N>] in a big house <V>."\nbad = "in a big house [<N>] <V>."\nwaive = ["position", "word-before"]'
+    )
+    found = {g.rule: g.status for g in guaranteed(read, "p")[1]}
+    assert found == {
+        "differ": "each item",
+        "length": "proved",
+        "region": "proved",
+        "word-before": "waived",
+        "position": "waived",
+        "prefix": "proved",
+    }
+    assert len(generate(read, 3, seed=1).materials.items) == 3
+
+
+def test_counterparts_of_other_lengths_are_no_part_of_the_count(grammar) -> None:
+    text = 'good = "the <N> [<W>]."\nbad = "the <N> [<W*>]."\nslots = { N = "N & number=sg" }\nwhere = ["W: number=sg", "W* = W but number"]'
+    [counted] = (generated := generate(grammar(text), None, seed=1)).counts
+    assert counted.total == 2  # dog, cat: was/are; "was off" has "were" for a counterpart, a word less
+    assert {g.rule: g.status for g in counted.guarantees}["length"] == "counted"
+    assert {item.sentences["ungrammatical"].text for item in generated.materials.items} == {
+        "The dog are.",
+        "The cat are.",
+    }
+    [waived] = generate(grammar(f'{text}\nwaive = ["length"]'), None, seed=1).counts
+    assert waived.total == 4
+
+
+def test_members_that_are_alike_in_some_items_are_left_out_and_counted(grammar) -> None:
+    text = 'good = "<A> [and] <B> <V>."\nbad = "<B> [and] <A> <V>."\nslots = { A = "N & number=sg", B = "N & number=sg", V = "V" }\nwaive = ["word-before"]'
+    [counted] = (generated := generate(grammar(text), None, seed=1)).counts
+    assert (counted.total, counted.drawn, counted.refused) == (16, 8, 8)
+    assert all(
+        item.sentences["grammatical"].text != item.sentences["ungrammatical"].text for item in generated.materials.items
+    )
+
+
+def test_prefixes_follow_from_where_the_region_stands(grammar) -> None:
+    def says(text: str) -> str:
+        return {g.rule: g.says for g in guaranteed(grammar(text), "p")[1]}["prefix"]
+
+    assert says('good = "the <N> [<V>]."\nbad = "the <N> [<V*>]."\nwhere = ["V* = V but subject"]').startswith(
+        "one-prefix"
+    )
+    assert says('good = "no <N> has [ever] slept."\nbad = "some <N> has [ever] slept."').startswith("two-prefix")
+
+
+def test_parts_share_no_lemma_and_say_which_they_are(grammar) -> None:
+    read = grammar(
+        'good = "the [<N>] <V>."\nbad = "the [<N*>] <V>."\nwhere = ["N* = N but number", "V.subject ~ N"]\ndisjoint = ["N"]'
+    )
+    generated = generate(read, None, seed=3, splits={"train": 3, "test": 2})
+    nouns: dict[str, set[str]] = {}
+    for item in generated.materials.items:
+        nouns.setdefault(item.extra["split"], set()).add(item.sentences["grammatical"].text.split()[1].rstrip("s"))
+    assert set(nouns) == {"train", "test"}
+    assert not nouns["train"] & nouns["test"]
+    assert [item.id for item in generated.materials.items] == [f"p-{n:04}" for n in range(1, 6)]
