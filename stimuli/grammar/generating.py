@@ -37,7 +37,13 @@ class Counted:
 
 @dataclass(frozen=True)
 class Generated:
-    """Materials drawn from a grammar, the counts of each paradigm, the seed, and the hash of each file of the grammar."""
+    """Materials drawn from a grammar, the counts of each paradigm, the seed, and the hash of each file of the grammar.
+
+    >>> from gardenpath import stimuli
+    >>> item = stimuli.Item("a-0001", "a", {"": stimuli.Sentence("A dog barks.")})
+    >>> Generated(stimuli.Materials((stimuli.Paradigm("a", "a", {}),), (item,)), (), seed=1)
+    Generated(materials=Materials(1 paradigm, 1 item, 1 sentence), counts=(), seed=1)
+    """
 
     materials: Materials
     counts: tuple[Counted, ...]
@@ -70,7 +76,7 @@ def generate(
     >>> from gardenpath import stimuli
     >>> folder = Path(tempfile.mkdtemp())
     >>> _ = (folder / "words.csv").write_text("form,category\\ndog,N\\ncat,N\\n")
-    >>> paradigm = '[paradigm.order]\\ngood = "a [<N>] barks."\\nbad = "a barks [<N>]."\\n'
+    >>> paradigm = '[paradigm.order]\\ngood = "a [<N>] barks."\\nbad = "a barks [<N>]."\\nwaive = "word-before"\\n'
     >>> _ = (folder / "grammar.toml").write_text(f'language = "en"\\nlexicon = "words.csv"\\n{paradigm}')
     >>> generated = stimuli.generate(stimuli.read_grammar(folder / "grammar.toml"), 2, seed=1)
     >>> generated.counts[0].total, sorted(i.sentences["ungrammatical"].text for i in generated.materials.items)
@@ -178,7 +184,7 @@ def _drawn(
 
     def text(derivation: Derivation) -> tuple[str, ...] | None:
         sentences = sentences_of(compiled, derivation)
-        if not kept(guarantees, sentences):
+        if not kept(compiled, guarantees, sentences):
             return None
         printed[id(derivation)] = derivation, sentences
         return tuple(sentence.text for sentence in sentences.values())

@@ -134,6 +134,15 @@ class Grammar:
     """A grammar with its lexicon; `files` holds the hash (SHA-256) of every file that it was read from.
 
     `demands` are the restrictions that cells and columns of forms state, each once, with its line and column.
+
+    >>> from gardenpath import stimuli
+    >>> import tempfile
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> _ = (folder / "words.csv").write_text("form,category\\ndog,N\\n")
+    >>> text = 'language = "en"\\nlexicon = "words.csv"\\n[filler.dogs]\\nsentence = "a <N> barks."\\n'
+    >>> _ = (folder / "grammar.toml").write_text(text)
+    >>> list(stimuli.read_grammar(folder / "grammar.toml").paradigms)
+    ['dogs']
     """
 
     language: Language

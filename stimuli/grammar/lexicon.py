@@ -137,8 +137,9 @@ def _entries_of(
             free[name] = cell
         elif name not in RESERVED:
             raise Fault(f"column {name!r} is no column of category {category}, yet it holds {cell!r}")
-    if row.get("form") and "form" not in forms:
-        written = [(row["form"], FormColumn({}))]
+    if not forms or (row.get("form") and "form" not in forms):
+        # A category without columns of forms has one form a row, which may be stated as the lemma.
+        written = [(form, FormColumn({})) for form in (row.get("form") or row.get("lemma"),) if form]
     else:
         written = [
             (form.strip(), kind) for name, kind in forms.items() for form in row.get(name, "").split("/") if form

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from gardenpath import study
+from gardenpath import stimuli, study
 from gardenpath.stimuli.grammar.compiling import Compiled, compile_paradigm
 from gardenpath.stimuli.grammar.counting import Counts, count
 from gardenpath.stimuli.grammar.grammars import Grammar, read_grammar
@@ -14,7 +14,10 @@ from gardenpath.stimuli.grammar.linearising import entries_of, linearise
 from gardenpath.stimuli.grammar.relations import Relation
 from gardenpath.stimuli.items import Item
 
+from ..conftest import blocks
+
 FOLDER = Path(__file__).parent / "grammar"
+ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture(scope="module")
@@ -240,3 +243,14 @@ def test_every_rule_of_a_language_passes_the_tests_beside_it() -> None:
         rewriting.read_language(code, " ", rules, [Line("languages.toml", 1)] * len(rules), faults)
         faults.raise_all()
         assert all(rule["tests"] for rule in rules)
+
+
+def test_the_parts_of_a_grammar_shown_in_docs_make_one(tmp_path: Path) -> None:
+    """With the words of the example beside them, which has the same paradigms."""
+    shown = "".join(block for block in blocks(ROOT / "docs" / "grammars.md", "toml") if "rewrite" not in block)
+    (tmp_path / "grammar.toml").write_text(f'{shown}[forms.V]\npast = ""\n')
+    (tmp_path / "words.csv").write_text((ROOT / "examples" / "grammar" / "words.csv").read_text())
+    ours = stimuli.generate(read_grammar(tmp_path / "grammar.toml"), 10, seed=1)
+    example = stimuli.generate(read_grammar(ROOT / "examples" / "grammar" / "agreement.toml"), 10, seed=1)
+    assert ours.materials == example.materials
+    assert [finding for finding in stimuli.check(ours.materials) if finding.severity == "error"] == []
