@@ -224,7 +224,8 @@ class GraphCounts:
     def __init__(self, counts: Counts, graph: Graph, shapes: tuple[Shape | None, ...], keep: tuple[str, ...]) -> None:
         self.counts, self.graph, self.keep = counts, graph, keep
         self.variables = {variable.name: variable for variable in graph.variables}
-        self.classes = {name: len(variable.classes) for name, variable in self.variables.items()}
+        self.sizes = {name: sizes(variable) for name, variable in self.variables.items()}
+        self.classes = {name: len(of) for name, of in self.sizes.items()}
         for phrase in graph.phrases:
             self.classes |= dict(zip(phrase.ports, phrase.alternatives.ports, strict=True))
         self.terms = self._eliminated([*self._own(), *self._inner(shapes)])
@@ -241,9 +242,9 @@ class GraphCounts:
         variable = self.variables[name]
         if rank is None:
             assert self.counts.random is not None
-            rest, position = None, self.counts.random.randrange(sizes(variable)[chosen])
+            rest, position = None, self.counts.random.randrange(self.sizes[name][chosen])
         else:
-            rest, position = divmod(rank, sizes(variable)[chosen])
+            rest, position = divmod(rank, self.sizes[name][chosen])
         return (chosen, variable.positions[chosen][position] if isinstance(variable, Thinned) else position), rest
 
     def unrank(self, kept: Mapping[str, int], rank: Rank, entries: Entries, number: int = 0) -> Derivation:

@@ -20,7 +20,7 @@ from .graphs import Alternatives, Derivation, Graph, Variable
 Entry = tuple[int, int]  # class and position
 PLANS = ("shares", "uniform")
 PASSED = 100  # ranks for each that is wanted that may be passed over before giving up
-PATIENCE = 20  # ranks of a cell that are passed over, beside as many as are wanted, for sentences that come again
+PATIENCE = 2  # ranks of a cell that are passed over, beside a tenth of what is wanted, for sentences that come again
 
 
 class TooFew(ValueError):
@@ -120,7 +120,7 @@ def draw(
 
     def take(cell: "_Cell", wanted: int) -> int:
         nonlocal collisions, refused
-        patience = wanted + PATIENCE
+        patience = wanted // 10 + PATIENCE
         while wanted and collisions + refused < most and (derivation := next(cell.derivations, None)) is not None:
             printed = text(derivation) if text else (len(taken),)
             if printed is None:

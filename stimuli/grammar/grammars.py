@@ -10,6 +10,7 @@ from typing import Any
 
 from gardenpath import study
 
+from ..formats.marked_csv import ONLY
 from ..items import MINIMAL_PAIR
 from . import blimp_vocabulary
 from .faults import Fault, Faults, Line, TomlLines, one_of, unknown
@@ -104,9 +105,9 @@ class QuestionRule:
 
 @dataclass(frozen=True)
 class ParadigmRule:
-    """A paradigm as a grammar states it; `settings` holds what it says of drawing. A filler has no factors.
+    """A paradigm as a grammar states it; `settings` holds what it says of drawing.
 
-    Each of `templates` has a template for each condition; one is taken for an item.
+    Each of `templates` has a template for each condition; one is taken for an item. Without factors, as of a filler, there is one.
     """
 
     name: str
@@ -489,7 +490,7 @@ class _Reader:
                 self.faults.add(file.line(table, key), str(unknown("key", key, PARADIGM_KEYS)))
         filler = kind == "filler"
         pair = "good" in content or "bad" in content
-        default = dict(MINIMAL_PAIR) if pair else {}
+        default = dict(MINIMAL_PAIR) if pair else {"condition": (ONLY,)}
         factors = {n: tuple(_strings(levels)) for n, levels in content.get("factors", default).items()}
         rule = ParadigmRule(name, line, str(content.get("phenomenon", name)), factors, (), {}, (), filler=filler)
         conditions = rule.conditions()

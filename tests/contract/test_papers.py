@@ -29,7 +29,20 @@ NOT_RUN = {
     "gardenpath evaluate ITEMS --model M --quantization 4bit -o R": "needs bitsandbytes and its graphics card",
 }
 NONE = pd.Series(dtype=object)
-WITHOUT_RESULT = {"new", "simulate", "lab", "links", "forget", "backup", "prolific", "export", "report", "demo", "maze"}
+WITHOUT_RESULT = {
+    "new",
+    "simulate",
+    "lab",
+    "links",
+    "forget",
+    "backup",
+    "prolific",
+    "export",
+    "report",
+    "demo",
+    "generate",
+    "maze",
+}
 
 
 def codes(text: str) -> list[str]:
