@@ -22,7 +22,7 @@ from gardenpath import study
 from ..cache.cache_folder import cache_folder
 from ..models.huggingface import quiet
 from ..models.interface import Progress
-from . import grammar, lexicon
+from . import grammar
 
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerFast
@@ -112,7 +112,10 @@ def pocket_folder(progress: Progress | None = None) -> Path:
 
 def _fingerprint() -> str:
     """Return a short hash of everything that decides what the pocket model knows."""
-    sources = [Path(module).read_bytes() for module in (lexicon.__file__, grammar.__file__, __file__)]
+    from gardenpath.stimuli import grammar as generator
+
+    folders = [Path(str(module)).parent for module in (__file__, generator.__file__)]
+    sources = [path.read_bytes() for folder in folders for path in sorted(folder.iterdir()) if path.is_file()]
     settings = json.dumps([asdict(Training()), SEED]).encode()
     return hashlib.sha256(b"\0".join([*sources, settings])).hexdigest()[:12]
 

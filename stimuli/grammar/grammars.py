@@ -13,6 +13,7 @@ from gardenpath import study
 
 from ..formats.marked_csv import ONLY
 from ..items import MINIMAL_PAIR
+from . import blimp_vocabulary
 from .faults import Fault, Faults, Line, TomlLines, one_of, unknown
 from .lexicon import Columns, Entry, FormColumn, categories_of, read_entries, read_form_column, read_rows
 from .restrictions import CATEGORY, And, Restriction, Test, Vocabulary, read_restriction
@@ -219,6 +220,7 @@ class _Reader:
         self.faults = Faults()
         self.hashes: dict[str, str] = {}
         self.files: list[_File] = []
+        self.vocabularies: list[blimp_vocabulary.BlimpVocabulary] = []
         self.root = path
         self.of_forms: list[tuple[Line, str, Restriction]] = []
         self._open(path)
@@ -249,8 +251,11 @@ class _Reader:
         language = self._language()
         features = {n: tuple(_strings(v)) for file in self.files for n, v in file.content.get("features", {}).items()}
         selects = tuple(s for file in self.files for s in _strings(file.content.get("selects", [])))
-        selects = tuple(dict.fromkeys(selects)) or ("subject", "object")
         rows = [row for file in self.files for row in self._rows(file)]
+        for name, values in (item for vocabulary in self.vocabularies for item in vocabulary.features.items()):
+            features[name] = tuple(dict.fromkeys((*features.get(name, ()), *values)))
+        selects += tuple(name for vocabulary in self.vocabularies for name in vocabulary.demands)
+        selects = self.selects_known = tuple(dict.fromkeys(selects)) or ("subject", "object")
         phrases = {name for file in self.files for name in file.content.get("phrases", {})}
         words = Vocabulary(features, frozenset(categories_of(rows)))
         self.slot_names = Vocabulary(features, words.categories | phrases)
@@ -277,6 +282,7 @@ class _Reader:
                         self.faults.add(file.line((kind, name)), f"there are two paradigms {name!r}")
                     paradigms[name] = self._paradigm(file, kind, name, table)
         free = {c for file in self.files for c in _strings(file.content.get("columns", []))} | self.columns_used
+        free = free.union(*(vocabulary.free for vocabulary in self.vocabularies))
         forms = {
             category: self._forms(file, category, columns, selects)
             for file in self.files
@@ -311,7 +317,11 @@ class _Reader:
             text = study.files.read_text(path)
             self.hashes[str(path)] = hashlib.sha256(text.encode()).hexdigest()
             try:
-                yield from read_rows(text, str(path))
+                if blimp_vocabulary.recognises(text):
+                    self.vocabularies.append(blimp_vocabulary.read_vocabulary(text, str(path), self.faults))
+                    yield from self.vocabularies[-1].rows
+                else:
+                    yield from read_rows(text, str(path))
             except Fault as fault:
                 raise study.DataError(str(fault)) from None
 
@@ -426,11 +436,6 @@ class _Reader:
                 raise unknown("feature", name, features)
         if isinstance(where.where, Meets) and where.where.column not in self.selects_known:
             raise unknown("restriction column", where.where.column, self.selects_known)
-
-    @property
-    def selects_known(self) -> tuple[str, ...]:
-        named = [s for file in self.files for s in _strings(file.content.get("selects", []))]
-        return tuple(named) or ("subject", "object")
 
     def _list(self, file: _File, listed: Listed) -> None:
         path = file.folder / listed.file

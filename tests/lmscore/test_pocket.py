@@ -2,35 +2,22 @@
 
 import itertools
 import threading
-from collections.abc import Callable
+from pathlib import Path
 from random import Random
 
 import pytest
 
 from gardenpath import lmscore, stimuli, study
 from gardenpath.lmscore.toy import grammar, pocket
-from gardenpath.lmscore.toy.grammar import Phrase, adjunct, attractor, finish, join, maybe, noun_phrase, transitive
-from gardenpath.lmscore.toy.lexicon import (
-    BARE_VERBS,
-    CONDITIONS,
-    GIVING_VERBS,
-    OBJECT_VERBS,
-    PEOPLE,
-    PERSON_VERBS,
-    REFLEXIVE_VERBS,
-    SAYING_VERBS,
-    STATES,
-    TELLING_VERBS,
-    THING_ADJECTIVES,
-    THINGS,
-)
 from gardenpath.stimuli import Item, Materials, Paradigm, Sentence
+from gardenpath.stimuli.grammar.compiling import compile_paradigm
+from gardenpath.stimuli.grammar.drawing import sample
+from gardenpath.stimuli.grammar.grammars import read_grammar
+from gardenpath.stimuli.grammar.linearising import linearise, paradigm_of
 
 from .conftest import SMALL
 
 pytestmark = pytest.mark.lm
-
-Pair = tuple[str, str]
 
 
 def test_the_grammar_repeats_itself_from_a_seed():
@@ -110,112 +97,19 @@ def test_a_training_that_fails_leaves_nothing(tmp_path, monkeypatch):
     assert list((tmp_path / "gardenpath").iterdir()) == []
 
 
-# Held-out pairs: drawn like the grammar's sentences, none of them seen in training
-
-
-def people(random: Random, number: int) -> str:
-    return random.choice(PEOPLE).forms[number]
-
-
-def ever(random: Random) -> Pair:
-    number = random.choice((0, 1))
-    licensor = random.choice(("No", "Few")) if number else "No"
-    plain = random.choice(("The", "Some", "Many")) if number else "The"
-    clause = maybe(random, 0.3, join("who the", people(random, 0), random.choice(PERSON_VERBS).past))
-    rest = join(people(random, number), clause, ("has", "have")[number], "ever", grammar.participle_phrase(random))
-    return finish(join(licensor, rest)), finish(join(plain, rest))
-
-
-def at_all(random: Random) -> Pair:
-    rest = join("of the", people(random, 1), random.choice(BARE_VERBS).past, "at all", adjunct(random))
-    return finish(join("none", rest)), finish(join("some", rest))
-
-
-def agreement(random: Random) -> Pair:
-    nouns, number = random.choice((PEOPLE, THINGS)), random.choice((0, 1))
-    head = join(noun_phrase(random, nouns, number, "the").text, attractor(random, nouns, 1 - number))
-    past, state = random.random() < 0.5, random.choice(STATES if nouns is PEOPLE else CONDITIONS)
-    return tuple(finish(join(head, grammar.be(n, past), state)) for n in (number, 1 - number))
-
-
-def reflexive(random: Random) -> Pair:
-    head = noun_phrase(random, PEOPLE, random.choice((0, 1)), "the")
-    other, verb = noun_phrase(random, PEOPLE, 1 - head.number).text, random.choice(PERSON_VERBS).past
-    clause = join("who", verb, other) if random.random() < 0.5 else join("who", other, verb)
-    wrong = Phrase("", 1 - head.number, head.gender).reflexive()
-    start, rest = join(head.text, clause, random.choice(REFLEXIVE_VERBS).past), maybe(random, 0.5, adjunct(random))
-    return tuple(finish(join(start, pronoun, rest)) for pronoun in (head.reflexive(), wrong))
-
-
-def reciprocal(random: Random) -> Pair:
-    noun = random.choice(PEOPLE)
-    rest = join(attractor(random, PEOPLE), random.choice(PERSON_VERBS).past, "each other", adjunct(random))
-    return tuple(finish(join("the", noun.forms[number], rest)) for number in (1, 0))
-
-
-def object_gap(random: Random) -> Pair:
-    knower = join(random.choice(("I", "we", "they")), random.choice(("know", "remember", "forgot")))
-    who, after = noun_phrase(random, PEOPLE).text, adjunct(random)
-    verb, nouns = transitive(random)
-    filler = "who" if nouns is PEOPLE else "what"
-    gap = [join(knower, word, who, verb.past, after) for word in (filler, "that")]
-    full = [join(knower, word, who, verb.past, noun_phrase(random, nouns).text, after) for word in ("that", filler)]
-    full[1] = full[0].replace(" that ", f" {filler} ", 1)
-    good, bad = random.choice((gap, full))
-    return finish(good), finish(bad)
-
-
-def subject_gap(random: Random) -> Pair:
-    says = join("the", people(random, 0), random.choice(SAYING_VERBS).third)
-    verb, nouns = transitive(random)
-    rest = join(says, verb.past, noun_phrase(random, nouns).text, adjunct(random))
-    return finish(join("we remember who", rest)), finish(join("we remember that", rest))
-
-
-def determiner(random: Random) -> Pair:
-    number, adjective = random.choice((0, 1)), random.choice(THING_ADJECTIVES)
-    words = [random.choice(choices) for choices in (("this", "that", "each", "every"), ("these", "those", "many"))]
-    who, verb, rest = people(random, 0), random.choice(OBJECT_VERBS).past, adjunct(random)
-    noun = random.choice(THINGS).forms[number]
-    return tuple(finish(join("the", who, verb, words[n], adjective, noun, rest)) for n in (number, 1 - number))
-
-
-def double_object(random: Random) -> Pair:
-    who, whom = people(random, 0), random.choice(("him", "her", "them", "us", "me"))
-    verbs, gift = (random.choice(GIVING_VERBS), random.choice(TELLING_VERBS)), random.choice(THINGS).forms[0]
-    return tuple(finish(join("the", who, verb.past, whom, "the", gift, "yesterday")) for verb in verbs)
-
-
-def passive(random: Random) -> Pair:
-    verb, nouns = transitive(random)
-    patient, agent = noun_phrase(random, nouns, 0, "the").text, noun_phrase(random, PEOPLE).text
-    rest = join(random.choice(("finally", "quickly", "already")), verb.participle, "by", agent, adjunct(random))
-    return tuple(finish(join(patient, auxiliary, rest)) for auxiliary in ("was", "had"))
-
-
-PHENOMENA: dict[str, tuple[Callable[[Random], Pair], ...]] = {
-    "npi": (ever, at_all),
-    "agreement": (agreement,),
-    "anaphor": (reflexive, reciprocal),
-    "filler_gap": (object_gap, subject_gap),
-    "determiner": (determiner,),
-    "argument_structure": (double_object, passive),
-}
-
-
 def held_out(number: int) -> Materials:
-    """Return so many pairs of each paradigm with no sentence of the training among them."""
+    """Return so many pairs of each paradigm of pocket_pairs.toml, drawn as the training is, with no sentence of it among them."""
     seen = set(itertools.islice(grammar.sentences(pocket.SEED), pocket.Training().sentences))
-    items, paradigms = [], []
-    for phenomenon, make in ((phenomenon, make) for phenomenon, makers in PHENOMENA.items() for make in makers):
-        name = make.__name__
-        paradigms.append(Paradigm(name, phenomenon))
-        drawn = map(make, itertools.repeat(Random(f"held out {name}")))
-        fresh = (pair for pair in drawn if not seen & set(pair))
-        for k, (good, bad) in enumerate(itertools.islice(fresh, number)):
-            sentences = {"grammatical": Sentence(good), "ungrammatical": Sentence(bad)}
-            items.append(Item(f"{name}-{k}", name, sentences))
-    return Materials(tuple(paradigms), tuple(items))
+    pairs = read_grammar(Path(__file__).with_name("pocket_pairs.toml"))
+    rules = [rule for rule in pairs.paradigms.values() if not rule.filler]
+    items: list[Item] = []
+    for rule in rules:
+        compiled = compile_paradigm(pairs, rule.name)
+        drawn = enumerate(sample(compiled.alternatives, Random(f"held out {rule.name}")))
+        made = (linearise(compiled, derivation, k) for k, derivation in drawn)
+        fresh = (item for item in made if not seen & {sentence.text for sentence in item.sentences.values()})
+        items += itertools.islice(fresh, number)
+    return Materials(tuple(map(paradigm_of, rules)), tuple(items))
 
 
 @pytest.fixture(scope="module")
