@@ -29,7 +29,7 @@ NOT_RUN = {
     "gardenpath evaluate ITEMS --model M --quantization 4bit -o R": "needs bitsandbytes and its graphics card",
 }
 NONE = pd.Series(dtype=object)
-WITHOUT_RESULT = {"new", "simulate", "lab", "links", "forget", "backup", "prolific", "export", "report", "demo"}
+WITHOUT_RESULT = {"new", "simulate", "lab", "links", "forget", "backup", "prolific", "export", "report", "demo", "maze"}
 
 
 def codes(text: str) -> list[str]:
