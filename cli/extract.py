@@ -99,6 +99,7 @@ def known() -> list[str]:
     help="CSV of language, family and resource class, for the table of languages.",
 )
 @click.option("--seed", type=int, default=1, show_default=True, help="Draws pairs of each condition.")
+@click.option("--distinct", is_flag=True, help="Draw each sentence once at most, as a study with people asks for.")
 @click.option(
     "--skip-bad", is_flag=True, help="Leave out a treebank that cannot be read, and name it; with --all always."
 )

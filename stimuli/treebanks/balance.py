@@ -34,8 +34,17 @@ def draw(names: Sequence[str], weights: Sequence[float], count: int, seed: int) 
     """
     if not 0 < count < len(names):
         return list(range(len(names)))
+    return sorted(ranked(names, weights, seed)[:count])
+
+
+def ranked(names: Sequence[str], weights: Sequence[float], seed: int) -> list[int]:
+    """Return all positions in the order in which `draw` takes them.
+
+    >>> ranked(["a", "b", "c"], [1.0, 1.0, 1000.0], seed=1)
+    [2, 1, 0]
+    """
     keys = [-math.log(_uniform(f"{seed} {name}")) / weight for name, weight in zip(names, weights, strict=True)]
-    return sorted(sorted(range(len(names)), key=keys.__getitem__)[:count])
+    return sorted(range(len(names)), key=keys.__getitem__)
 
 
 def _uniform(text: str) -> float:

@@ -20,7 +20,7 @@ from ..formats.multiblimp import tongue
 from ..items import Item, Materials, Paradigm
 from . import agreement
 from . import tables as tables_of
-from .balance import draw, weights
+from .balance import ranked, weights
 from .candidates import PREDICATES, SUBJECTS, Edge, additions, edges
 from .forms import Forms
 from .items import Pair, item, joined, stands_alone
@@ -119,17 +119,23 @@ def _certainty(one: Pair, name: str, decided: Mapping[tuple[str, str, str], str]
     return "" if "none" in found else max(found, key=CERTAINTIES.index)
 
 
-def _drawn(made: Sequence[_Made], cap: int, minimum: int, seed: int) -> list[_Made]:
-    """Return the pairs drawn of each condition, in their order."""
+def _drawn(made: Sequence[_Made], cap: int, minimum: int, seed: int, distinct: bool) -> list[_Made]:
+    """Return the pairs drawn of each condition, in their order; where sentences are to be `distinct`, of small conditions first."""
     groups: dict[Condition, list[_Made]] = defaultdict(list)
     for one in made:
         groups[one.condition].append(one)
-    kept = set()
-    for members in groups.values():
-        if len(members) >= minimum:
-            shares = weights([one.pair.difficulty for one in members])
-            chosen = draw([one.pair.name for one in members], shares, cap, seed)
-            kept |= {members[position].item.id for position in chosen}
+    kept: set[str] = set()
+    used: set[str] = set()
+    for members in sorted(groups.values(), key=len):
+        pairs = [one.pair for one in members]
+        order = ranked([one.name for one in pairs], weights([one.difficulty for one in pairs]), seed)
+        chosen = {
+            pairs[n].edge.text if distinct else str(n): n for n in reversed(order) if pairs[n].edge.text not in used
+        }
+        drawn = [n for n in order if n in {*chosen.values()}][: cap or None]
+        if len(drawn) >= min(minimum, cap or minimum) and len(members) >= minimum:
+            kept |= {members[n].item.id for n in drawn}
+            used |= {pairs[n].edge.text for n in drawn if distinct}
     return [one for one in made if one.item.id in kept]
 
 
@@ -232,15 +238,16 @@ def extract(
     forms: str = "both",
     tables: str | Path | None = None,
     seed: int = 1,
+    distinct: bool = False,
     skip_bad: bool = False,
     progress: Callable[[int, int], None] | None = None,
 ) -> Extraction:
     """Return minimal pairs of agreement out of the treebanks of a language: those drawn, all, and why other subjects give none.
 
     `ud` is a folder of treebanks (Universal Dependencies) and `unimorph` one of tables of forms, as unpacked; `language` is an
-    ISO 639 code. `phenomena` are all where none is given. `cap` pairs are drawn of each condition (0: all) that has `minimum`. A
-    treebank is taken if it is under one of `licences`, where there are some. `tables` is a folder of data tables of your own. With
-    `skip_bad` a treebank that cannot be read is left out.
+    ISO 639 code. `phenomena` are all where none is given. `cap` pairs are drawn of each condition (0: all) that has `minimum`;
+    with `distinct` each sentence is drawn once at most. A treebank is taken if it is under one of `licences`, where there are
+    some. `tables` is a folder of data tables of your own. With `skip_bad` a treebank that cannot be read is left out.
 
     Raises `study.DataError` for a language without treebanks or forms, and for files that cannot be read, with file and line.
 
@@ -266,7 +273,7 @@ def extract(
         )
     asked = as_asked(
         phenomena=chosen, licences=licences, cap=cap, minimum=minimum, subjects=subjects, passive=passive,
-        english_past=english_past, forms=forms, seed=seed, skip_bad=skip_bad,
+        english_past=english_past, forms=forms, seed=seed, distinct=distinct, skip_bad=skip_bad,
     )  # fmt: skip
     while True:
         try:
@@ -291,7 +298,7 @@ def extract(
     }
     licence = {bank.name: bank.licence or UNKNOWN for bank in taken.treebanks}
     made = _items(pairs, chosen, decided, tongue(taken.language), licence)
-    drawn = _drawn(made, cap, minimum, seed)
+    drawn = _drawn(made, cap, minimum, seed, distinct)
     notes = {
         "asked": asked,
         "treebanks": read,

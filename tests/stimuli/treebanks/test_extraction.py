@@ -152,3 +152,14 @@ def test_a_language_without_treebanks_is_one_line() -> None:
     with pytest.raises(study.DataError) as caught:
         extracted(language="fra")
     assert len(caught.value.faults) == 1
+
+
+def test_distinct_sentences_are_drawn_once(german: Extraction) -> None:
+    done = extracted(distinct=True)
+    texts = [item.sentences["grammatical"].text for item in done.materials.items]
+    assert len({*texts}) == len(texts) > 20
+    assert done.pool == german.pool
+    assert all(item in german.pool.items for item in done.materials.items)
+    counts = done.tables["conditions_by_language"]["drawn"]
+    assert counts.sum() == len(texts)
+    assert all(count == 0 or count >= 3 for count in counts)
