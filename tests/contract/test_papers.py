@@ -42,7 +42,6 @@ WITHOUT_RESULT = {
     "demo",
     "maze",
     "generate",
-    "maze",
 }
 
 
