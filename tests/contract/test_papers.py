@@ -41,6 +41,7 @@ WITHOUT_RESULT = {
     "report",
     "demo",
     "generate",
+    "maze",
 }
 
 
