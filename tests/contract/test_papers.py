@@ -42,6 +42,7 @@ WITHOUT_RESULT = {
     "demo",
     "maze",
     "generate",
+    "maze",
 }
 
 
