@@ -12,6 +12,9 @@ if TYPE_CHECKING:
     from gardenpath.study import Study
 
 
+SHOWN = 6  # paradigms whose counts the report's header states
+
+
 @click.command("report")
 @options.study_file
 @click.option(
@@ -98,8 +101,27 @@ def _facts(study: "Study") -> dict[str, str]:
         "language": study.language,
         "seed": str(study.seed),
         "materials": ", ".join(study.materials.files),
+        **_generated(study),
         "design": f"{dealt[0]}, {dealt[1]} each",
     }
+
+
+def _generated(study: "Study") -> dict[str, str]:
+    """Return which grammar the materials were generated from, as their sidecars say, with seed and counts."""
+    from gardenpath.study.files import read_sidecar
+
+    found = []
+    for path in study.paths():
+        meta = read_sidecar(path)
+        grammar, paradigms = meta.get("grammar"), meta.get("paradigms")
+        if isinstance(grammar, dict) and isinstance(paradigms, list) and grammar:
+            name, digest = next(iter(grammar.items()))
+            counts = [f"{each['paradigm']} {each['items']} of {each['assignments']:,}" for each in paradigms[:SHOWN]]
+            more = f" and {len(paradigms) - SHOWN} paradigms more" if len(paradigms) > SHOWN else ""
+            found.append(
+                f"{path.name} from {name} (SHA-256 {digest[:12]}), seed {meta.get('seed')}: {', '.join(counts)}{more}"
+            )
+    return {"generated": "; ".join(found)} if found else {}
 
 
 def _software(files: dict[str, Path]) -> dict[str, str]:

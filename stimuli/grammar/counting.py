@@ -120,7 +120,10 @@ class PhraseCounts:
     def unrank(self, rank: Rank, labels: tuple[int, ...] = ()) -> Derivation:
         """Return the assignment of that rank, from 0, among those with these labels."""
         if labels not in self._sums:
-            self._sums[labels] = _prefix_sums(option.table[labels] for option in self.options)
+            numbers = (option.table[labels] for option in self.options)
+            self._sums[labels] = list(
+                itertools.accumulate(n.item() if isinstance(n, np.generic) else n for n in numbers)
+            )
         position, rest = self.counts.pick(self._sums[labels], rank)
         return self.options[position].unrank(rest, labels)
 
@@ -167,12 +170,13 @@ class Option:
         for export, label in zip(self.exports, labels, strict=True):
             if export.variable is not None:
                 allowed[self.keep.index(export.variable)] &= np.asarray(export.labels) == label
-        found = [
-            combination
-            for combination in itertools.product(*(np.flatnonzero(some).tolist() for some in allowed))
-            if self.full[combination]
-        ]
-        return _prefix_sums(self.full[combination] for combination in found), found
+        block = (self.full[np.ix_(*allowed)] if allowed else self.full).astype(self.table.dtype)
+        there = [np.flatnonzero(some) for some in allowed]
+        found = np.argwhere(block)
+        combinations = list(
+            zip(*(names[axis].tolist() for names, axis in zip(there, found.T, strict=True)), strict=True)
+        )
+        return _prefix_sums(block[block != 0].reshape(-1)), combinations or [()]
 
 
 @dataclass(frozen=True, eq=False)
@@ -208,8 +212,9 @@ class Message:
         if key not in self._sums:
             product: Any = 1
             for term in self.terms:
-                product = product * _as(term.at(values, self.variable), self.kind)
-            self._sums[key] = _prefix_sums(np.asarray(product).tolist())
+                numbers = term.at(values, self.variable)
+                product = product * (_as(numbers, object) if self.kind is object else numbers)
+            self._sums[key] = _prefix_sums(product)
         return self._sums[key]
 
 
@@ -219,7 +224,8 @@ class GraphCounts:
     def __init__(self, counts: Counts, graph: Graph, shapes: tuple[Shape | None, ...], keep: tuple[str, ...]) -> None:
         self.counts, self.graph, self.keep = counts, graph, keep
         self.variables = {variable.name: variable for variable in graph.variables}
-        self.classes = {name: len(variable.classes) for name, variable in self.variables.items()}
+        self.sizes = {name: sizes(variable) for name, variable in self.variables.items()}
+        self.classes = {name: len(of) for name, of in self.sizes.items()}
         for phrase in graph.phrases:
             self.classes |= dict(zip(phrase.ports, phrase.alternatives.ports, strict=True))
         self.terms = self._eliminated([*self._own(), *self._inner(shapes)])
@@ -236,9 +242,9 @@ class GraphCounts:
         variable = self.variables[name]
         if rank is None:
             assert self.counts.random is not None
-            rest, position = None, self.counts.random.randrange(sizes(variable)[chosen])
+            rest, position = None, self.counts.random.randrange(self.sizes[name][chosen])
         else:
-            rest, position = divmod(rank, sizes(variable)[chosen])
+            rest, position = divmod(rank, self.sizes[name][chosen])
         return (chosen, variable.positions[chosen][position] if isinstance(variable, Thinned) else position), rest
 
     def unrank(self, kept: Mapping[str, int], rank: Rank, entries: Entries, number: int = 0) -> Derivation:
@@ -325,9 +331,9 @@ def _sum(classes: tuple[tuple[str, int], ...], *bucket: Term) -> Term:
     return Term(tuple(scope), table, Message(variable, tuple(scope), bucket, kind))
 
 
-def _prefix_sums(numbers: Iterable[Any]) -> list[Any]:
-    """Return the sums of the first one, two, three numbers, as Python's own."""
-    return list(itertools.accumulate(n.item() if isinstance(n, np.generic) else n for n in numbers))
+def _prefix_sums(numbers: Table) -> list[Any]:
+    """Return the sums of the first one, two, three numbers, as Python's own; they are known to fit the array's type."""
+    return list(itertools.accumulate(numbers.tolist())) if numbers.dtype == object else np.cumsum(numbers).tolist()
 
 
 def _kind(tables: Sequence[Table], summands: int = 1) -> type:

@@ -19,7 +19,8 @@ from .graphs import Alternatives, Derivation, Graph, Variable
 
 Entry = tuple[int, int]  # class and position
 PLANS = ("shares", "uniform")
-PATIENCE = 20  # ranks of a cell that are passed over, beside as many as are wanted, for sentences that come again
+PASSED = 100  # ranks for each that is wanted that may be passed over before giving up
+PATIENCE = 2  # ranks of a cell that are passed over, beside a tenth of what is wanted, for sentences that come again
 
 
 class TooFew(ValueError):
@@ -115,11 +116,12 @@ def draw(
     seen: set[Hashable] = set()
     aside: list[tuple[Derivation, Hashable]] = []  # in which a sentence comes again
     collisions = refused = 0
+    most = PASSED * n + 10_000
 
     def take(cell: "_Cell", wanted: int) -> int:
         nonlocal collisions, refused
-        patience = wanted + PATIENCE
-        while wanted and (derivation := next(cell.derivations, None)) is not None:
+        patience = wanted // 10 + PATIENCE
+        while wanted and collisions + refused < most and (derivation := next(cell.derivations, None)) is not None:
             printed = text(derivation) if text else (len(taken),)
             if printed is None:
                 refused += 1
@@ -153,8 +155,9 @@ def draw(
             collisions -= 1
             short -= 1
     if short:
+        searched = f"of {total} assignments" if collisions + refused < most else f"after {most} tries"
         raise TooFew(
-            f"{n} asked for, but only {n - short} differ: of {total} assignments, {collisions} print a sentence again"
+            f"{n} asked for, but only {n - short} differ: {searched}, {collisions} print a sentence again"
             + (f" and {refused} are not accepted" if refused else ""),
             n - short,
         )

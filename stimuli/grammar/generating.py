@@ -184,7 +184,7 @@ def _drawn(
 
     def text(derivation: Derivation) -> tuple[str, ...] | None:
         sentences = sentences_of(compiled, derivation)
-        if not kept(guarantees, sentences):
+        if not kept(compiled, guarantees, sentences):
             return None
         printed[id(derivation)] = derivation, sentences
         return tuple(sentence.text for sentence in sentences.values())

@@ -15,6 +15,7 @@ from typing import Literal
 from gardenpath import study
 
 from ..items import CRITICAL, GRAMMATICAL, UNGRAMMATICAL, Sentence
+from . import controls
 from .compiling import Compiled, Words, base, compile_paradigm
 from .faults import Line
 from .grammars import Grammar
@@ -72,7 +73,7 @@ def guaranteed(grammar: Grammar, name: str, *, apart: Sequence[str] = ()) -> tup
     found = guarantees_of(compiled)
     if broken := [guarantee for guarantee in found if guarantee.status == "broken"]:
         raise study.DataError([f"{rule.line}: paradigm {name}: {guarantee.says}" for guarantee in broken])
-    extra = []
+    extra = controls.constraints(compiled)
     if "length" not in _waived(compiled):
         for one, other in _unequal_counterparts(compiled):
             line = Line(rule.line.file, rule.line.number, f"as many words in {one} as in {other}")
@@ -92,8 +93,10 @@ def guarantees_of(compiled: Compiled) -> tuple[Guarantee, ...]:
     return tuple(found.values())
 
 
-def kept(guarantees: Sequence[Guarantee], sentences: Mapping[str, Sentence]) -> bool:
+def kept(compiled: Compiled, guarantees: Sequence[Guarantee], sentences: Mapping[str, Sentence]) -> bool:
     """Whether an item keeps what has to be seen to in each: its sentences differ, and so on after rewriting."""
+    if not controls.fits(compiled.rule.settings.get("control", {}), sentences):
+        return False
     texts = [sentence.text for sentence in sentences.values()]
     if len(set(texts)) < len(texts):
         return False

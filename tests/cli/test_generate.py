@@ -91,3 +91,9 @@ def test_generated_items_are_checked_dealt_and_served_as_any_others(tmp_path: Pa
     assert (ran := run_here("gardenpath design study.toml", tmp_path)).code == 0, ran.said
     assert len(list((tmp_path / "versions").glob("*.json"))) >= 2
     assert (ran := run_here("gardenpath simulate study.toml --participants 4 -o data", tmp_path)).code == 0, ran.said
+    assert (ran := run_here("gardenpath collect data -o tables", tmp_path)).code == 0, ran.said
+    ran = run_here("gardenpath report study.toml --no-figures -o report.html", tmp_path)
+    assert ran.code == 0, ran.said
+    page = (tmp_path / "report.html").read_text()
+    assert "items.jsonl from grammar.toml" in page
+    assert "seed 2: anaphor_gender 12 of 4,779, irregular_past 12 of" in page
