@@ -25,6 +25,7 @@ COMMANDS = (
     "score",
     "evaluate",
     "judge",
+    "maze",
     "analyse",
     "align",
     "report",

@@ -31,6 +31,7 @@ ANALYSE = Maker("analyse", "results", "exclusions, models of ratings and reading
 ALIGN = Maker("align", "results", "alignment self-test, reading times by surprisal, gains on held-out readings")
 EVALUATE = Maker("evaluate", "results", "language models on minimal pairs")
 JUDGE = Maker("judge", "results", "what language models answer when asked to judge sentences")
+MAZE = Maker("maze", "maze", "distractors for Maze and what they cost language models")
 # Those whose tables every study comes to have, in the order in which a reader asks for them.
 STEPS = (COLLECT, SCORE, ANALYSE, ALIGN, EVALUATE)
 

@@ -40,6 +40,7 @@ WITHOUT_RESULT = {
     "export",
     "report",
     "demo",
+    "maze",
     "generate",
 }
 
