@@ -126,9 +126,8 @@ def watched(limit: Limit, trials: Sequence[Mapping[str, str]]) -> dict[str, list
 
 def needless(limit: Limit, others: Sequence[Limit], trials: Sequence[Mapping[str, str]]) -> bool:
     """Whether every order obeys a limit, or every order that obeys the others."""
-    groups = watched(limit, trials).values()
     most = 1 if isinstance(limit, Gap) else limit.length
-    groups = [group for group in groups if len(group) > most]
+    groups = [group for group in watched(limit, trials).values() if len(group) > most]
     return not groups or any(_implies(other, limit, groups, trials) for other in others)
 
 
@@ -140,5 +139,5 @@ def _implies(other: Limit, limit: Limit, groups: Sequence[Sequence[int]], trials
         enough = other.length == 1 and limit.distance == 2
     else:
         enough = other.length <= limit.length
-    within = [group for values in watched(other, trials).values() for group in [set(values)]]
-    return enough and all(any(whole.issuperset(group) for whole in within) for group in groups)
+    kept_apart = [set(group) for group in watched(other, trials).values()]
+    return enough and all(any(whole.issuperset(group) for whole in kept_apart) for group in groups)
