@@ -10,6 +10,7 @@ import click
 COMMANDS = (
     "new",
     "generate",
+    "extract",
     "check",
     "convert",
     "design",

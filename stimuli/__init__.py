@@ -21,6 +21,7 @@ from .items import (
     Sentence,
 )
 from .orderings import Ordering
+from .treebanks.extraction import extract, language_counts
 from .trials import Trial, Version
 
 __all__ = [
@@ -49,9 +50,11 @@ __all__ = [
     "design",
     "examine",
     "exposures",
+    "extract",
     "generate",
     "groups_of",
     "items_table",
+    "language_counts",
     "lists_of",
     "questions_of",
     "read",
