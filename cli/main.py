@@ -9,8 +9,8 @@ import click
 
 COMMANDS = (
     "new",
-    "extract",
     "generate",
+    "extract",
     "check",
     "convert",
     "design",

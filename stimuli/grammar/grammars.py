@@ -222,6 +222,7 @@ class _Reader:
         self.files: list[_File] = []
         self.vocabularies: list[blimp_vocabulary.BlimpVocabulary] = []
         self.root = path
+        self.lists: dict[str, tuple[tuple[str, ...], ...]] = {}
         self.of_forms: list[tuple[Line, str, Restriction]] = []
         self._open(path)
 
@@ -242,21 +243,35 @@ class _Reader:
                 self.faults.add(file.line((), key), str(unknown("key", key, TABLES)))
         for name in _strings(content.get("include", [])):
             included = located(name, path.parent)
-            if included.exists():
+            if included.is_file():
                 self._open(included)
             else:
                 self.faults.add(file.line((), name), f"include names {name!r}; there is no such file")
 
+    def tables(self, key: str, kind: type = dict) -> Iterator[tuple[_File, str, Any]]:
+        """Yield what the tables of that key hold in each file, by name; what is not of that kind is a fault."""
+        for file in self.files:
+            stated = file.content.get(key, {})
+            if not isinstance(stated, dict):
+                self.faults.add(file.line((), key), f"{key} is {stated!r}; expected a table, [{key}]")
+                continue
+            for name, content in stated.items():
+                if isinstance(content, kind):
+                    yield file, name, content
+                else:
+                    expected = "a list of values" if kind is list else f"a table, [{key}.{name}]"
+                    self.faults.add(file.line((key,), name), f"{key}.{name} is {content!r}; expected {expected}")
+
     def grammar(self) -> Grammar:
         language = self._language()
-        features = {n: tuple(_strings(v)) for file in self.files for n, v in file.content.get("features", {}).items()}
+        features = {name: tuple(_strings(values)) for _, name, values in self.tables("features", list)}
         selects = tuple(s for file in self.files for s in _strings(file.content.get("selects", [])))
         rows = [row for file in self.files for row in self._rows(file)]
         for name, values in (item for vocabulary in self.vocabularies for item in vocabulary.features.items()):
             features[name] = tuple(dict.fromkeys((*features.get(name, ()), *values)))
         selects += tuple(name for vocabulary in self.vocabularies for name in vocabulary.demands)
         selects = self.selects_known = tuple(dict.fromkeys(selects)) or ("subject", "object")
-        phrases = {name for file in self.files for name in file.content.get("phrases", {})}
+        phrases = {name for _, name, _ in self.tables("phrases")}
         words = Vocabulary(features, frozenset(categories_of(rows)))
         self.slot_names = Vocabulary(features, words.categories | phrases)
         self.phrase_names = phrases
@@ -267,26 +282,18 @@ class _Reader:
             for name, spec in self._slots(file, ("slots",), file.content.get("slots", {})).items()
         }
         self.shared = shared
-        rules = {
-            name: self._phrase(file, name, table)
-            for file in self.files
-            for name, table in file.content.get("phrases", {}).items()
-        }
-        self.lists: dict[str, tuple[tuple[str, ...], ...]] = {}
+        rules = {name: self._phrase(file, name, table) for file, name, table in self.tables("phrases")}
         self.columns_used = {c for rule in rules.values() for e in rule.expansions for c in _columns_of(e.parts)}
         paradigms: dict[str, ParadigmRule] = {}
         for kind in ("paradigm", "filler"):
-            for file in self.files:
-                for name, table in file.content.get(kind, {}).items():
-                    if name in paradigms:
-                        self.faults.add(file.line((kind, name)), f"there are two paradigms {name!r}")
-                    paradigms[name] = self._paradigm(file, kind, name, table)
+            for file, name, table in self.tables(kind):
+                if name in paradigms:
+                    self.faults.add(file.line((kind, name)), f"there are two paradigms {name!r}")
+                paradigms[name] = self._paradigm(file, kind, name, table)
         free = {c for file in self.files for c in _strings(file.content.get("columns", []))} | self.columns_used
         free = free.union(*(vocabulary.free for vocabulary in self.vocabularies))
         forms = {
-            category: self._forms(file, category, columns, selects)
-            for file in self.files
-            for category, columns in file.content.get("forms", {}).items()
+            category: self._forms(file, category, columns, selects) for file, category, columns in self.tables("forms")
         }
         free -= {*features, *selects}
         entries, demands = read_entries(rows, Columns(words, selects, forms, frozenset(free)), self.faults)
@@ -311,7 +318,7 @@ class _Reader:
     def _rows(self, file: _File) -> Iterator[tuple[Line, dict[str, str]]]:
         for name in _strings(file.content.get("lexicon", [])):
             path = file.folder / name
-            if not path.exists():
+            if not path.is_file():
                 self.faults.add(file.line((), name), f"lexicon names {name!r}; there is no such file")
                 continue
             text = study.files.read_text(path)
@@ -332,6 +339,8 @@ class _Reader:
         read: dict[str, FormColumn] = {}
         for name, text in columns.items():
             try:
+                if not isinstance(text, str):
+                    raise Fault(f'form {name} is {text!r}; expected the features of the form, "number=sg"')
                 read[name] = read_form_column(text, self.vocabulary, selects)
                 line = file.line(table, name)
                 self.of_forms += [(line, column, demand) for column, demand in read[name].demands.items()]
@@ -439,7 +448,7 @@ class _Reader:
 
     def _list(self, file: _File, listed: Listed) -> None:
         path = file.folder / listed.file
-        if not path.exists():
+        if not path.is_file():
             raise Fault(f"there is no file {listed.file!r}")
         text = study.files.read_text(path)
         self.hashes[str(path)] = hashlib.sha256(text.encode()).hexdigest()
@@ -503,7 +512,14 @@ class _Reader:
         filler = kind == "filler"
         pair = "good" in content or "bad" in content
         default = dict(MINIMAL_PAIR) if pair else {"condition": (ONLY,)}
-        factors = {n: tuple(_strings(levels)) for n, levels in content.get("factors", default).items()}
+        factors = content.get("factors", default)
+        if not isinstance(factors, dict):
+            expected = 'a table, { local = ["sg", "pl"] }'
+            self.faults.add(file.line(table, "factors"), f"factors is {factors!r}; expected {expected}")
+            factors = default
+        factors = {factor: tuple(_strings(levels)) for factor, levels in factors.items()}
+        if type(content.get("n", 1)) is not int or content.get("n", 1) < 1:
+            self.faults.add(file.line(table, "n"), f"n is {content['n']!r}; expected a whole number from 1")
         rule = ParadigmRule(name, line, str(content.get("phenomenon", name)), factors, (), {}, (), filler=filler)
         conditions = rule.conditions()
         templates = self._templates(file, table, content, conditions)
@@ -606,7 +622,8 @@ class _Reader:
         answers: dict[str, str] = {}
         for condition, levels in conditions.items():
             keys = [condition, *levels.values()]
-            found = stated if isinstance(stated, str) else next((stated[k] for k in keys if k in stated), None)
+            by_level = stated if isinstance(stated, dict) else {}
+            found = stated if isinstance(stated, str) else next((by_level[k] for k in keys if k in by_level), None)
             if found is None:
                 self.faults.add(
                     line, f"the question has no answer in {condition}; expected a text, or one for each level"

@@ -146,6 +146,8 @@ def test_slots_that_are_kept_apart_have_classes_of_one_lemma(grammar: Grammar) -
 
 
 FAULTS = {
+    "[paradigm]\np = 3\n": "line 6: paradigm.p is 3; expected a table, [paradigm.p]",
+    '[filler.p]\nsentence = "<N>."\nn = "many"\n': "line 7: n is 'many'; expected a whole number from 1",
     'x = 1\n[paradigm.p]\ngood = "<N>."\nbad = "<M>."\n': "unknown slot 'M'",
     '[paradigm.p]\ngood = "<N>."\nbad = "a <N>."\nslots = { N = "N & numbr=sg" }\n': "line 8: slot N: unknown feature 'numbr'; did you mean 'number'?",
     '[paradigm.p]\ngood = "<N>."\nbad = "a <N>."\nslots = { N = "N & number=sgg" }\n': "unknown value of number 'sgg'; did you mean 'sg'?",
