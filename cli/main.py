@@ -11,6 +11,8 @@ COMMANDS = (
     "new",
     "check",
     "convert",
+    "select",
+    "split",
     "design",
     "simulate",
     "serve",

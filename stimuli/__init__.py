@@ -20,6 +20,12 @@ from .items import (
     Sentence,
 )
 from .orderings import Ordering
+from .selection.choosing import Certificate, Selected, select
+from .selection.covariates import covariates_table
+from .selection.dealing import Divided, split
+from .selection.expected_effects import expected_effects
+from .selection.settings import CovariateSection, Division, Selection
+from .selection.settings import EffectSection as ExpectedEffectSection
 from .trials import Trial, Version
 
 __all__ = [
@@ -27,7 +33,12 @@ __all__ = [
     "GRAMMATICAL",
     "RULES",
     "UNGRAMMATICAL",
+    "Certificate",
+    "CovariateSection",
     "Design",
+    "Divided",
+    "Division",
+    "ExpectedEffectSection",
     "Finding",
     "Item",
     "Materials",
@@ -35,6 +46,8 @@ __all__ = [
     "Paradigm",
     "Question",
     "Region",
+    "Selected",
+    "Selection",
     "Sentence",
     "Trial",
     "Version",
@@ -43,8 +56,10 @@ __all__ = [
     "check",
     "conditions_table",
     "covariates_of",
+    "covariates_table",
     "design",
     "examine",
+    "expected_effects",
     "exposures",
     "groups_of",
     "items_table",
@@ -52,6 +67,8 @@ __all__ = [
     "questions_of",
     "read",
     "read_study",
+    "select",
+    "split",
     "words_table",
     "write",
 ]
