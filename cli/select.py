@@ -54,6 +54,7 @@ MATCHES = ("means", "sets", "best")
 @click.pass_context
 def command(
     context: click.Context,
+    /,
     materials: tuple[Path, ...],
     out: Path,
     ms_per_bit: float | None,

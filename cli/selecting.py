@@ -127,6 +127,6 @@ def write(
         path = out / "items.jsonl"
         stimuli.write(materials, path)
         study.files.write_sidecar(path, command=options.typed(), inputs=inputs, seed=asked.seed, notes=notes)
-    if len(tables["matching"]):
+    if tables["matching"]["alike"].any():
         figure = matching_figures.matching_figure(tables["matching"], asked.tolerance)
         figure_style.save(figure, "matching", out / "figures")

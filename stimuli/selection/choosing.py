@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 Array = Any
 STEPS = 20_000  # exchanges of a try
 STARTS = 3
+GAP = 0.01  # ms: of the largest expected effect
 
 
 @dataclass(frozen=True)
@@ -46,6 +47,8 @@ class Certificate:
         if self.verdict == "infeasible":
             shown = "without any one of them the others can be met" if self.minimal else "not shown to be the fewest"
             return f"infeasible, proven: no choice meets these together ({shown}): {'; '.join(self.conflict)}"
+        if self.largest is None and self.verdict != "undecided":
+            return f"{self.verdict}: nothing is compared"
         if self.largest is None:
             return f"{self.verdict}: no choice was found and none was shown to be impossible; expected more effort, or wider tolerances"
         said = f"{self.verdict}: the widest difference of means is {self.largest:.3f} s.d. of the pool"
@@ -111,15 +114,16 @@ def select(materials: Materials, selection: Selection, *, surprisal: "pd.DataFra
     table = pool.table.assign(
         chosen=False if chosen is None else pool.table["item"].map(dict(zip(pool.at, chosen, strict=True)))
     )
-    if found is not None and selection.match == "sets":
-        certificate = Certificate(**{**vars(certificate), "largest": widest(pool, levels, found)})
-    if found is not None and weights is not None and certificate.value is None:
-        certificate = Certificate(**{**vars(certificate), "value": outcome.value, "bound": outcome.bound})
+    matching = matching_table(pool, selection, [("before", before), *([("after", after)] if after else [])])
+    if found is not None and selection.match != "best":
+        certificate = replace(certificate, largest=largest(matching))
+    if found is not None and weights is not None:
+        certificate = replace(certificate, value=outcome.value, bound=outcome.bound)
     return Selected(
         certificate,
         None if chosen is None else _only(pool.materials, chosen),
         study.check(table, "covariates"),
-        matching_table(pool, [("before", before), *([("after", after)] if after else [])]),
+        matching,
         _sets_table(pool, sets, levels),
     )
 
@@ -136,24 +140,18 @@ def _groups(pool: Pool, levels: Sequence[str], chosen: Sequence[bool] | None) ->
         Group(
             ", ".join(filter(None, (level, condition if len(pool.conditions) > 1 else ""))) or condition,
             [(n, c) for n, own in enumerate(levels) if own == level and (chosen is None or chosen[n])],
+            level,
+            condition,
         )
         for level in sorted(set(levels))
         for c, condition in enumerate(pool.conditions)
     ]
 
 
-def widest(pool: Pool, levels: Sequence[str], chosen: Array) -> float:
-    """Return the widest difference of means between any two cells, in s.d. of the pool."""
-    import numpy as np
-
-    from .pool import standardised
-
-    if not pool.names:
-        return 0.0
-    of, kept = np.array(levels), np.asarray(chosen) > 0.5
-    z = np.stack([standardised(pool.values[:, :, k]) for k in range(len(pool.names))], axis=2)
-    cells = np.concatenate([z[kept & (of == level)].mean(0) for level in sorted(set(levels))])
-    return float((cells.max(0) - cells.min(0)).max())
+def largest(matching: "pd.DataFrame") -> float | None:
+    """Return the widest difference after the choice between cells that were to be alike, in s.d. of the pool."""
+    asked = matching[(matching["stage"] == "after") & matching["alike"]]["d"].abs()
+    return float(asked.max()) if len(asked) else None
 
 
 def _sets_table(pool: Pool, sets: dict[int, int], levels: Sequence[str]) -> "pd.DataFrame":
@@ -221,14 +219,10 @@ class _Choice:
             for k in range(len(self.names))
             for c in range(form.values.shape[1])
         }
-        keys = {
-            "cells": lambda k, c: "",
-            "levels": lambda k, c: self.pool.conditions[c],
-            "conditions": lambda k, c: self.names[k],
-        }
         groups: dict[str, list[Array]] = {}
         for (k, c), row in cells.items():
-            groups.setdefault(keys[form.across](k, c), []).append(row)
+            key = {"cells": "", "levels": self.pool.conditions[c], "conditions": self.names[k]}[form.across]
+            groups.setdefault(key, []).append(row)
         return [(key, np.stack(rows)) for key, rows in groups.items() if len(rows) > 1]
 
     def _means(self) -> list[Demand]:
@@ -281,28 +275,21 @@ class _Choice:
         if self.asked.match == "best":
             return self._best()
         # What is infeasible is most often so without branching; what is feasible is most often found by exchanges.
-        first = self.program.search(tries=1) if self._root_says_no() else None
-        start = None if first is not None and first.status == "infeasible" else self.exchanged(demands)
-        if first is None or first.status != "infeasible":
-            first = Outcome("met", start) if start is not None and weights is None else None
-        outcome = first or self.program.search(maximise=weights, start=start, gap=self._gap(weights))
+        if self._root_says_no():
+            outcome = Outcome("infeasible")
+        else:
+            start = self.exchanged(demands)
+            found = start is not None and weights is None
+            outcome = Outcome("met", start) if found else self.program.search(maximise=weights, start=start, gap=GAP)
         conflict: dict[str, Any] = {}
         if outcome.status == "infeasible":
-            found = self.program.conflict(self.exchanged)
-            conflict = {"conflict": found.names, "minimal": found.minimal}
-        largest = None if outcome.chosen is None else widest(self.pool, self.levels, outcome.chosen)
-        values = {} if weights is None or outcome.chosen is None else {"value": outcome.value, "bound": outcome.bound}
-        return outcome, Certificate(
-            outcome.status, largest, nodes=outcome.nodes, seed=self.asked.seed, **values, **conflict
-        )
+            shown = self.program.conflict(self.exchanged)
+            conflict = {"conflict": shown.names, "minimal": shown.minimal}
+        return outcome, Certificate(outcome.status, nodes=outcome.nodes, seed=self.asked.seed, **conflict)
 
     def _root_says_no(self) -> bool:
         """Whether HiGHS finds it infeasible at its root."""
         return replace(self.program, effort=1e-9).search(tries=1).status == "infeasible"
-
-    @staticmethod
-    def _gap(weights: Array) -> float:
-        return 0.0 if weights is None else 0.01  # ms
 
     def _near(self, outcome: Outcome) -> bool:
         """Whether a choice is shown to be within the gap of the best."""
@@ -332,4 +319,4 @@ class _Choice:
         )
 
 
-__all__ = ["Certificate", "Kind", "Selected", "select", "widest"]
+__all__ = ["Certificate", "Kind", "Selected", "largest", "select"]

@@ -198,7 +198,7 @@ def _bits(surprisal: "pd.DataFrame | None", model: str | None) -> Callable[[Item
 
     def value(item: Item, condition: str, words: Words) -> float | None:
         own, asked = rows.get((item.id, condition), {}), set(words)
-        total, covered = 0.0, set()
+        total, covered = 0.0, set[int]()
         for n in words:
             if n in covered:
                 continue
@@ -242,7 +242,7 @@ def bigrams_of(path: str | Path) -> Bigrams:
     )
     if absent := [name for name in ("first", "second", "count") if name not in table]:
         raise study.DataError(
-            f"{path}: no column {', '.join(absent)}; expected first, second and count, found {', '.join(table)}"
+            f"{path}: no column {', '.join(absent)}; expected first, second and count, found {', '.join(map(str, table))}"
         )
     counts: Counter[tuple[str, str]] = Counter()
     for line, (first, second, count) in enumerate(

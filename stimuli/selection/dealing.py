@@ -1,13 +1,13 @@
 """Items dealt to lists, experiments or groups of participants, alike in their covariates; of a pool larger than a list in turn."""
 
 import itertools
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from gardenpath import study
 
 from ..items import Materials
-from .choosing import Certificate
+from .choosing import Certificate, largest
 from .exchange import Bins, Form, Kind, pairs
 from .matching import Group, matching_table
 from .pool import Pool, pool_of
@@ -58,15 +58,17 @@ def split(materials: Materials, division: Division, *, surprisal: "pd.DataFrame 
         for k in range(division.lists)
     ]
     groups = [
-        Group(f"list {k + 1}", [(n, 0) for n in some])
+        Group(
+            f"list {k + 1}" + (f", {c}" if len(pool.conditions) > 1 else ""),
+            [(n, at) for n in some],
+            f"list {k + 1}",
+            c,
+        )
         for k, some in enumerate(members)
-        if some and len(pool.conditions) == 1
-    ] or [
-        Group(f"list {k + 1}, {condition}", [(n, c) for n in some])
-        for k, some in enumerate(members)
-        for c, condition in enumerate(pool.conditions)
+        for at, c in enumerate(pool.conditions)
         if some
     ]
+    matching = matching_table(pool, division, [("after", groups)] if groups else [])
     import pandas as pd
 
     rows = [(k + 1, pool.items[n].paradigm, pool.items[n].id) for k, some in enumerate(members) for n in sorted(some)]
@@ -80,11 +82,11 @@ def split(materials: Materials, division: Division, *, surprisal: "pd.DataFrame 
         if some
     )
     return Divided(
-        certificate,
+        replace(certificate, largest=largest(matching)),
         dealt,
         study.check(pd.DataFrame(rows, columns=study.TABLES["item_lists"].names), "item_lists"),
         pool.table,
-        matching_table(pool, [("after", groups)] if groups else []),
+        matching,
     )
 
 
@@ -175,13 +177,13 @@ class _Deal:
             if energy < least and program.met(chosen, structure):
                 closest, least = found, energy
             if program.met(chosen):
-                return found, Certificate("met", self._widest(found), seed=self.asked.seed)
+                return found, Certificate("met", seed=self.asked.seed)
         if program.met(self._columns(where)):
-            return where, Certificate("met", self._widest(where), seed=self.asked.seed)
+            return where, Certificate("met", seed=self.asked.seed)
         outcome = program.search()
         if outcome.status == "met":
             where = outcome.chosen.reshape(self.k, n).argmax(0)
-            return where, Certificate("met", self._widest(where), nodes=outcome.nodes, seed=self.asked.seed)
+            return where, Certificate("met", nodes=outcome.nodes, seed=self.asked.seed)
         if outcome.status == "infeasible":
             conflict = program.conflict()
             return closest, Certificate(
@@ -192,23 +194,12 @@ class _Deal:
                 nodes=outcome.nodes,
                 seed=self.asked.seed,
             )
-        return closest, Certificate("undecided", self._widest(closest), nodes=outcome.nodes, seed=self.asked.seed)
+        return closest, Certificate("undecided", nodes=outcome.nodes, seed=self.asked.seed)
 
     def _columns(self, where: Array) -> Array:
         import numpy as np
 
         return np.concatenate([(where == k).astype(float) for k in range(self.k)])
-
-    def _widest(self, where: Array) -> float:
-        """Return the widest difference of means between any two lists that is to be small, in s.d. of the pool."""
-        from .pool import standardised
-
-        widest = 0.0
-        for k in range(len(self.pool.names)):
-            z = standardised(self.pool.values[:, :, k])[self.item]
-            means = [z[where == one].mean(0) for one in range(self.k)]
-            widest = max([widest, *(float(max(column) - min(column)) for column in zip(*means, strict=True))])
-        return widest
 
     def _program(self) -> Program:
         import numpy as np

@@ -72,7 +72,7 @@ def signed_bits(
     table = covariates_table(materials, [name], surprisal=surprisal, model=model)
     if faults := lacking(table):
         raise study.DataError(shown(list(faults.values())))
-    value = {(row.item, row.condition): float(row.value) for row in table.itertuples()}
+    value = {(row["item"], row["condition"]): float(row["value"]) for row in table.to_dict("records")}
     names = _term(materials, effect).split(":")
     differences = []
     for item in materials.items:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from gardenpath import study
 
 from .pool import Pool
+from .settings import Matching
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -18,13 +19,21 @@ LEVEL = 0.90  # of the interval whose ends are two one-sided tests at .05
 
 @dataclass(frozen=True)
 class Group:
-    """A cell, a version or a list: its name, and the positions of its sentences, item and condition."""
+    """A cell: its name, the positions of its sentences (item and condition), and its level, or list, and condition."""
 
     name: str
     members: Sequence[tuple[int, int]]
+    level: str = ""
+    condition: str = ""
+
+    def to_be_alike(self, other: "Group", across: str) -> bool:
+        """Whether the two are compared where these cells are to be alike."""
+        if across == "levels":
+            return self.condition == other.condition
+        return across == "cells" or self.level == other.level
 
 
-def matching_table(pool: Pool, stages: Sequence[tuple[str, Sequence[Group]]]) -> "pd.DataFrame":
+def matching_table(pool: Pool, settings: Matching, stages: Sequence[tuple[str, Sequence[Group]]]) -> "pd.DataFrame":
     """Return table `matching`: every two groups in every covariate, at every stage.
 
     The difference is in s.d. of the pool, with its 90 % interval (paired where the two have the same items, else Welch's), whose outer
@@ -39,11 +48,13 @@ def matching_table(pool: Pool, stages: Sequence[tuple[str, Sequence[Group]]]) ->
     for stage, groups in stages:
         for k, name in enumerate(pool.names):
             values = {group.name: {n: float(pool.values[n, c, k]) for n, c in group.members} for group in groups}
-            for one, other in itertools.combinations([group.name for group in groups], 2):
-                if not values[one] or not values[other]:
+            for one, other in itertools.combinations(groups, 2):
+                of_one, of_other = values[one.name], values[other.name]
+                if not of_one or not of_other:
                     continue
-                a, b = np.array([*values[one].values()]), np.array([*values[other].values()])
-                difference, half = _compared(values[one], values[other])
+                a, b = np.array([*of_one.values()]), np.array([*of_other.values()])
+                difference, half = _compared(of_one, of_other)
+                alike = one.to_be_alike(other, settings.across_of(name))
                 sd = sds[name]
                 d = (
                     difference / sd
@@ -57,9 +68,8 @@ def matching_table(pool: Pool, stages: Sequence[tuple[str, Sequence[Group]]]) ->
                 bound = None if low is None or high is None else max(abs(low), abs(high))
                 finite = d if math.isfinite(d) else None
                 spread = [float(x.std(ddof=1)) if len(x) > 1 else None for x in (a, b)]
-                rows.append(
-                    (stage, name, one, other, len(a), len(b), a.mean(), b.mean(), *spread, finite, low, high, bound)
-                )
+                names = (stage, name, one.name, other.name, alike)
+                rows.append((*names, len(a), len(b), a.mean(), b.mean(), *spread, finite, low, high, bound))
     return study.check(pd.DataFrame(rows, columns=study.TABLES["matching"].names), "matching")
 
 

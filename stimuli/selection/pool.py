@@ -65,19 +65,19 @@ class Pool:
 
         forms = []
         for k, name in enumerate(self.names):
-            section, values = settings.covariates[name], self.values[:, :, k]
+            section, values, across = settings.covariates[name], self.values[:, :, k], settings.across_of(name)
             z = standardised(values)
             within = settings.tolerance_of(name)
-            forms.append((name, Form(f"means of {name} within {within:g} s.d.", z, within, section.across)))
+            forms.append((name, Form(f"means of {name} within {within:g} s.d.", z, within, across)))
             if (spread := settings.spread_of(name)) is not None:
                 label = f"second moments of {name} within {spread:g} s.d."
-                forms.append((name, Form(label, standardised(z * z), spread, section.across)))
+                forms.append((name, Form(label, standardised(z * z), spread, across)))
             if section.bins:
                 edges = np.unique(np.quantile(values, np.linspace(0, 1, section.bins + 1)[1:-1]))
                 bins = np.searchsorted(edges, values, side="right")
                 for b in range(len(edges) + 1):
                     label = f"numbers of {name} in bin {b + 1} of {len(edges) + 1} within one"
-                    forms.append((name, Form(label, (bins == b).astype(float), 1 / count, section.across)))
+                    forms.append((name, Form(label, (bins == b).astype(float), 1 / count, across)))
         return forms
 
     def repeated(self) -> list[list[int]]:

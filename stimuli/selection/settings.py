@@ -28,8 +28,8 @@ class CovariateSection:
 
     `across` says which cells are to be alike: all of them, the levels of items in each condition, or the conditions in each level.
 
-    >>> CovariateSection(tolerance=0.02).across
-    'cells'
+    >>> CovariateSection(tolerance=0.02).bins is None
+    True
     """
 
     __pydantic_config__ = STRICT
@@ -37,7 +37,7 @@ class CovariateSection:
     spread: float | None = None
     bins: int | None = None
     within: tuple[float, float] | None = None
-    across: Across = "cells"
+    across: Across | None = None
 
     def __post_init__(self) -> None:
         for name in ("tolerance", "spread"):
@@ -103,6 +103,15 @@ class Matching:
         _expect(self.tolerance >= 0, f"tolerance is {self.tolerance}; expected s.d. of the pool, 0 or more")
         _expect(self.effort > 0, f"effort is {self.effort}; expected more than 0")
 
+    @property
+    def usually(self) -> Across:
+        """Which cells are alike where a covariate does not say: lists in each condition, of a choice all cells."""
+        return "cells"
+
+    def across_of(self, name: str) -> Across:
+        """Return which cells are to be alike in a covariate."""
+        return self.covariates[name].across or self.usually
+
     def tolerance_of(self, name: str) -> float:
         """Return the tolerance of a covariate's means."""
         own = self.covariates[name].tolerance
@@ -165,6 +174,10 @@ class Division(Matching):
 
     lists: int = 0
     items: int | None = None
+
+    @property
+    def usually(self) -> Across:
+        return "levels"
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -157,6 +157,7 @@ stage         string   before or after the choice; design of a study's versions
 covariate     string   what is measured
 group_a       string   one condition, level, list, version or role
 group_b       string   the other
+alike         bool     whether the two were to be alike
 n_a           int      sentences of group_a
 n_b           int      sentences of group_b
 mean_a        float    mean of group_a

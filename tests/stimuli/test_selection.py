@@ -325,7 +325,7 @@ def test_differences_and_equivalence_bounds_are_those_of_scipy() -> None:
     settings = Selection(items=2, covariates={"x": CovariateSection()})
     x = column(pool, "x")
     groups = [Group("a", [(n, 0) for n in range(8)]), Group("b", [(n, 0) for n in range(8, 20)])]
-    [row] = matching_table(pool_of(pool, settings), [("before", groups)]).to_dict("records")
+    [row] = matching_table(pool_of(pool, settings), settings, [("before", groups)]).to_dict("records")
     test = stats.ttest_ind(x[:8], x[8:], equal_var=False).confidence_interval(0.90)
     assert row["d"] == pytest.approx((x[:8].mean() - x[8:].mean()) / x.std())
     assert [row["low"] * x.std(), row["high"] * x.std()] == pytest.approx([test.low, test.high])

@@ -14,7 +14,7 @@ STAGES = {"before": (GREY, "o", "none"), "after": (BLUE, "o", BLUE), "design": (
 
 def matching_figure(matching: pd.DataFrame, tolerance: float | None = None) -> "Figure":
     """Return the widest standardised difference of each covariate with its equivalence bound, before and after; the tolerance shaded."""
-    rows = filled(matching.dropna(subset="d"), "matching")
+    rows = filled(matching[matching["alike"]].dropna(subset="d"), "matching")
     names = list(dict.fromkeys(rows["covariate"]))
     stages = [stage for stage in STAGES if stage in set(rows["stage"])]
     with style():

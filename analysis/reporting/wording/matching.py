@@ -8,11 +8,12 @@ import pandas as pd
 def matched(matching: pd.DataFrame, chosen: int, pool: int) -> list[str]:
     """Return the sentence for a paper: what was chosen, and how alike it is before and after.
 
-    >>> rows = [("before", "cloze", "a", "b", 9, 9, 0.5, 0.3, 0.1, 0.1, 0.9, 0.2, 1.6, 1.6), ("after", "cloze", "a", "b", 4, 4, 0.4, 0.4, 0.1, 0.1, 0.01, -0.4, 0.4, 0.4)]
-    >>> names = "stage covariate group_a group_b n_a n_b mean_a mean_b sd_a sd_b d low high bound".split()
+    >>> rows = [("before", "cloze", "a", "b", True, 9, 9, 0.5, 0.3, 0.1, 0.1, 0.9, 0.2, 1.6, 1.6), ("after", "cloze", "a", "b", True, 4, 4, 0.4, 0.4, 0.1, 0.1, 0.01, -0.4, 0.4, 0.4)]
+    >>> names = "stage covariate group_a group_b alike n_a n_b mean_a mean_b sd_a sd_b d low high bound".split()
     >>> matched(pd.DataFrame(rows, columns=names), 8, 18)[0]
     '8 of 18 items were chosen so that 2 cells are alike in cloze: the widest standardised difference of means is 0.01 s.d. of the pool (0.90 before), within an equivalence bound of 0.40.'
     """
+    matching = matching[matching["alike"]]
     widest = {stage: part["d"].abs().max() for stage, part in matching.groupby("stage")}
     after = matching[matching["stage"] == "after"]
     if after.empty:
@@ -27,7 +28,7 @@ def matched(matching: pd.DataFrame, chosen: int, pool: int) -> list[str]:
 
 def dealt(matching: pd.DataFrame, lists: int, items: int, pool: int) -> list[str]:
     """Return the sentence for a paper about items that were dealt to lists."""
-    after = matching[matching["stage"] == "after"]
+    after = matching[(matching["stage"] == "after") & matching["alike"]]
     if after.empty:
         return []
     return [
