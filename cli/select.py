@@ -110,7 +110,8 @@ def _power(chosen: "Selected", effects: Any, effect: Any, participants: Sequence
     mean, sd = float(effects["ms"].mean()), float(effects["ms"].std()) if len(effects) > 1 else 0.0
     flat = effects.loc[~effects["contrast"], "item"].tolist()
     click.echo(
-        f"Expected effect of {effects['term'].iloc[0]} in {effect.region}: {mean:.1f} ms (s.d. of items {sd:.1f}), from {effect.ms_per_bit:g} ms "
+        f"Expected effect of {effects['term'].iloc[0]} in {effect.region}: {mean:.1f} ms (s.d. of items {sd:.1f}), "
+        f"from {effect.ms_per_bit:g} ms "
         f"a bit (doi {effect.source})."
     )
     if flat:

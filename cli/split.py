@@ -24,7 +24,7 @@ from . import options, selecting
 @click.option("--json", "as_json", is_flag=True, help="Print the certificate as JSON.")
 @click.pass_context
 def command(
-    context: click.Context, materials: tuple[Path, ...], out: Path, force: bool, as_json: bool, **given: Any
+    context: click.Context, /, materials: tuple[Path, ...], out: Path, force: bool, as_json: bool, **given: Any
 ) -> None:
     """Deal items of MATERIALS, or as a DIVISION.toml says, to lists whose covariates are alike in every condition.
 

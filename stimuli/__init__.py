@@ -24,6 +24,7 @@ from .selection.choosing import Certificate, Selected, select
 from .selection.covariates import covariates_table
 from .selection.dealing import Divided, split
 from .selection.expected_effects import expected_effects
+from .selection.matching import versions_matching
 from .selection.settings import CovariateSection, Division, Selection
 from .selection.settings import EffectSection as ExpectedEffectSection
 from .trials import Trial, Version
@@ -69,6 +70,7 @@ __all__ = [
     "read_study",
     "select",
     "split",
+    "versions_matching",
     "words_table",
     "write",
 ]

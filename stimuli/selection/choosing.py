@@ -29,9 +29,9 @@ GAP = 0.01  # ms: of the largest expected effect
 class Certificate:
     """What was shown of a choice: `verdict` is met, within gap, infeasible or undecided.
 
-    `largest` is the widest difference of means between any two cells, in s.d. of the pool. Of the best choice `bound` is what no choice
-    can be below, of `maximise` what none can be above (`value`, in ms, is what this one has). `conflict` are demands that cannot be met
-    together; `minimal` says that without any one of them the others can, each shown by a choice.
+    `largest` is the widest difference of means between any two cells, in s.d. of the pool. Of the best choice `bound` is what no
+    choice can be below, of `maximise` what none can be above (`value`, in ms, is what this one has). `conflict` are demands that
+    cannot be met together; `minimal` says that without any one of them the others can, each shown by a choice.
     """
 
     verdict: str
@@ -45,12 +45,12 @@ class Certificate:
 
     def __str__(self) -> str:
         if self.verdict == "infeasible":
-            shown = "without any one of them the others can be met" if self.minimal else "not shown to be the fewest"
-            return f"infeasible, proven: no choice meets these together ({shown}): {'; '.join(self.conflict)}"
-        if self.largest is None and self.verdict != "undecided":
-            return f"{self.verdict}: nothing is compared"
+            needed = "without any one of them the others can be met" if self.minimal else "not shown to be the fewest"
+            return f"infeasible, proven: no choice meets these together ({needed}): {'; '.join(self.conflict)}"
         if self.largest is None:
-            return f"{self.verdict}: no choice was found and none was shown to be impossible; expected more effort, or wider tolerances"
+            if self.verdict != "undecided":
+                return f"{self.verdict}: nothing is compared"
+            return "undecided: no choice was found, and none was shown to be impossible; expected wider tolerances or more effort"
         said = f"{self.verdict}: the widest difference of means is {self.largest:.3f} s.d. of the pool"
         if self.value is not None and self.bound is not None:
             return f"{said}; expected effect {self.value:.2f} ms, no choice has more than {self.bound:.2f} ms"
@@ -73,12 +73,13 @@ class Selected:
 def select(materials: Materials, selection: Selection, *, surprisal: "pd.DataFrame | None" = None) -> Selected:
     """Return the items that `selection` asks for, chosen of the materials, with a certificate; the same seed gives the same choice.
 
-    `surprisal` is the table of that name, for covariates of surprisal. Raises `study.DataError` where the pool has too few items, or
-    values are not known; what is infeasible or undecided is no error but the certificate's verdict.
+    `surprisal` is the table of that name, for covariates of surprisal. Raises `study.DataError` where the pool has too few items,
+    or values are not known; what is infeasible or undecided is no error but the certificate's verdict.
 
     >>> from gardenpath import stimuli
     >>> items = tuple(
-    ...     stimuli.Item(f"i{n}", "p", {"a": stimuli.Sentence(f"x {n}")}, extra={"kind": "uv"[n % 2], "cloze": str(n)}) for n in range(8)
+    ...     stimuli.Item(f"i{n}", "p", {"a": stimuli.Sentence(f"x {n}")}, extra={"kind": "uv"[n % 2], "cloze": str(n)})
+    ...     for n in range(8)
     ... )
     >>> pool = stimuli.Materials((stimuli.Paradigm("p", "p", {"f": ("a",)}),), items)
     >>> asked = stimuli.Selection(items=4, between=("kind",), covariates={"cloze": stimuli.CovariateSection(tolerance=0.0)})

@@ -36,10 +36,11 @@ def covariates_table(
 ) -> "pd.DataFrame":
     """Return table `covariates`: the value of each covariate of each sentence, empty where there is none.
 
-    A covariate is `MEASURE:PART` or the name of a column of items that holds numbers. Measures are words (their number), letters (of all
-    words together), zipf (their mean), bigram (mean Zipf frequency of each word with the one before it, one added to every
-    count: `bigrams_of`) and surprisal (bits, of all words together; of the table that `score` writes, of `model` where it has several).
-    Parts are sentence, a region, `before REGION` and `after REGION` (the word beside it), and `up to REGION` (all words before it).
+    A covariate is `MEASURE:PART` or the name of a column of items that holds numbers. Measures are words (their number), letters
+    (of all words together), zipf (their mean), bigram (mean Zipf frequency of each word with the one before it, one added to
+    every count: `bigrams_of`) and surprisal (bits, of all words together; of the table that `score` writes, of `model` where it
+    has several). Parts are sentence, a region, `before REGION` and `after REGION` (the word beside it), and `up to REGION` (all
+    words before it).
 
     >>> from gardenpath import stimuli
     >>> sentence = stimuli.Sentence("The dogs bark.", (stimuli.Region("critical", 9, 14),))
@@ -129,7 +130,8 @@ def _expect_part(name: str, part: str, materials: Materials) -> None:
         return
     regions = sorted({region.name for sentence in sentences for region in sentence.regions})
     raise study.DataError(
-        f"covariate {name!r}: no sentence has the part {part!r}; expected sentence, a region ({', '.join(regions) or 'none is marked'}), "
+        f"covariate {name!r}: no sentence has the part {part!r}; expected sentence, a region "
+        f"({', '.join(regions) or 'none is marked'}), "
         "before REGION, after REGION or up to REGION"
     )
 
@@ -139,7 +141,8 @@ def _column(name: str, materials: Materials) -> Callable[[Item, str], float | No
     known = sorted({column for item in materials.items for column in item.extra})
     if name not in known:
         raise study.DataError(
-            f"covariate {name!r} is not known; expected MEASURE:PART ({', '.join(MEASURES)}), such as letters:critical, or a column "
+            f"covariate {name!r} is not known; expected MEASURE:PART ({', '.join(MEASURES)}), such as "
+            f"letters:critical, or a column "
             f"of items ({', '.join(known) or 'they have none'})"
         )
     faults = [
@@ -188,7 +191,8 @@ def _bits(surprisal: "pd.DataFrame | None", model: str | None) -> Callable[[Item
     if len(found) != 1:
         there = ", ".join(sorted({*surprisal["model"].astype(str)})) or "none"
         raise study.DataError(
-            f"the table surprisal has {len(found)} models and protocols{f' of {model}' if model else ''}; expected one: name it as model ({there})"
+            f"the table surprisal has {len(found)} models and protocols{f' of {model}' if model else ''}; expected "
+            f"one: name it as model ({there})"
         )
     rows: dict[tuple[str, str], dict[int, tuple[int, float | None]]] = {}
     columns = ("item", "condition", "word", "words", "surprisal")
@@ -230,7 +234,9 @@ def _bigram(bigrams: Bigrams) -> Callable[[Item, str, Words], float | None]:
 
 
 def bigrams_of(path: str | Path) -> Bigrams:
-    """Return how often each two words stand side by side, from a corpus (a sentence a line) or a table with first, second and count."""
+    """Return how often each two words stand side by side, from a corpus (a sentence a line) or a table with first, second and
+    count.
+    """
     import pandas as pd
 
     text = study.files.read_text(path)

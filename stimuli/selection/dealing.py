@@ -36,8 +36,8 @@ class Divided:
 def split(materials: Materials, division: Division, *, surprisal: "pd.DataFrame | None" = None) -> Divided:
     """Return the items dealt to so many lists, whose covariates are alike within tolerances, as far as the certificate says.
 
-    Each item is in one list; with `items` a list each item is in as many lists as any other, or in one more. No two items that have a
-    sentence in common are in one list. `even` spreads phenomena, paradigms or a column of items over the lists. Raises
+    Each item is in one list; with `items` a list each item is in as many lists as any other, or in one more. No two items that
+    have a sentence in common are in one list. `even` spreads phenomena, paradigms or a column of items over the lists. Raises
     `study.DataError` where values are not known, or there are fewer items than places in a list.
 
     >>> from gardenpath import stimuli

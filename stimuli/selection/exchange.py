@@ -1,7 +1,7 @@
 """Exchanges of items between bins until their forms are alike: what finds a choice where branching would be long.
 
-Tabu search (Glover 1989, doi 10.1287/ijoc.1.3.190) over exchanges of two items, as in exchange methods for anticlustering (Papenberg & Klau
-2021, doi 10.1037/met0000301): what it finds is checked, and what it does not find is not thereby impossible.
+Tabu search (Glover 1989, doi 10.1287/ijoc.1.3.190) over exchanges of two items, as in exchange methods for anticlustering
+(Papenberg & Klau 2021, doi 10.1037/met0000301): what it finds is checked, and what it does not find is not thereby impossible.
 """
 
 import itertools
@@ -40,8 +40,8 @@ class Kind:
 class Bins:
     """Items in bins, of which the first ones are alike, in the mean over their items; the items of others are not chosen.
 
-    `partners` are pairs of bins between which items may be exchanged. Bins of one class are one to links and kinds: all bins of chosen
-    items, or each list for itself.
+    `partners` are pairs of bins between which items may be exchanged. Bins of one class are one to links and kinds: all bins of
+    chosen items, or each list for itself.
     """
 
     start: Array  # bin of each item

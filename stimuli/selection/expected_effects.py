@@ -20,12 +20,14 @@ def expected_effects(
 ) -> "pd.DataFrame":
     """Return table `expected_effects`: for each item the difference in surprisal that a term makes, in bits and in ms.
 
-    The term is a main effect of a factor with two levels, or an interaction of such (`a:b`, a difference of differences): that of the
-    second level less the first, as `analysis.power_curve` codes it. `contrast` is false of items that have none, less than 0.05 bits.
+    The term is a main effect of a factor with two levels, or an interaction of such (`a:b`, a difference of differences): that of
+    the second level less the first, as `analysis.power_curve` codes it. `contrast` is false of items that have none, less than
+    0.05 bits.
 
     >>> import pandas as pd
     >>> from gardenpath import stimuli
-    >>> words = [("m", "default", "i1", name, 0, "Run.", 1, None, bits, None, None, None, None) for name, bits in (("a", 3.0), ("b", 5.5))]
+    >>> bits = {"a": 3.0, "b": 5.5}
+    >>> words = [("m", "default", "i1", c, 0, "Run.", 1, None, bits[c], None, None, None, None) for c in bits]
     >>> table = pd.DataFrame(words, columns=study.TABLES["surprisal"].names)
     >>> item = stimuli.Item("i1", "p", {"a": stimuli.Sentence("Run."), "b": stimuli.Sentence("Run.")})
     >>> materials = stimuli.Materials((stimuli.Paradigm("p", "p", {"f": ("a", "b")}),), (item,))
@@ -82,7 +84,8 @@ def signed_bits(
             if levels is None or len(levels) != 2:
                 what = "has no such factor" if levels is None else f"has {len(levels)} levels of it, expected two"
                 raise study.DataError(
-                    f"term {':'.join(names)}: {factor!r}: paradigm {paradigm.id} {what}; its factors are {', '.join(paradigm.factors)}"
+                    f"term {':'.join(names)}: {factor!r}: paradigm {paradigm.id} {what}; its factors are "
+                    f"{', '.join(paradigm.factors)}"
                 )
         total, cells = 0.0, 0
         for condition, levels_of in paradigm.conditions().items():

@@ -1,8 +1,8 @@
 """Matched sets: one item of each level, each within tolerances of the set's null, as LexOPS generates them (Taylor et al. 2020,
 doi 10.3758/s13428-020-01389-1).
 
-A difference from the null is at least the lowest and at most the highest of `within`, both ends included. LexOPS draws sets until it
-finds no more; here they are the solution of one program, so that where it finds fewer than were asked for, there are no more.
+A difference from the null is at least the lowest and at most the highest of `within`, both ends included. LexOPS draws sets until
+it finds no more; here they are the solution of one program, so that where it finds fewer than were asked for, there are no more.
 """
 
 import itertools
@@ -40,7 +40,8 @@ def matched_sets(
                 columns += [(int(i), int(j)) for j in np.flatnonzero((of != k) & fits[i] & fits.diagonal())]
     if len(columns) > LARGEST:
         raise study.DataError(
-            f"{len(columns)} pairs of items are within the tolerances, more than {LARGEST}; expected narrower ones or a smaller pool"
+            f"{len(columns)} pairs of items are within the tolerances, more than {LARGEST}; expected narrower ones or "
+            f"a smaller pool"
         )
     program = _program(pool, selection, of, names, nulls, columns, fits)
     weight = None if weights is None else np.array([weights[member] for _, member in columns])

@@ -22,7 +22,7 @@ Array = Any
 
 @dataclass(frozen=True)
 class Pool:
-    """Items of the same conditions, the values of covariates (item x condition x covariate), and their mean and s.d. in the pool."""
+    """Items of the same conditions, and the values of their covariates (item x condition x covariate)."""
 
     materials: Materials
     conditions: tuple[str, ...]

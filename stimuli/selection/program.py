@@ -90,8 +90,8 @@ class Program:
     ) -> Outcome:
         """Return a choice that meets the demands, or that there is none.
 
-        With `maximise`, a weight of each column, one whose weights sum to the most; with `narrowest`, groups of rows, one whose widest
-        range of any group is the least; to within `gap`, where the limits allow.
+        With `maximise`, a weight of each column, one whose weights sum to the most; with `narrowest`, groups of rows, one whose
+        widest range of any group is the least; to within `gap`, where the limits allow.
         """
         asked = self.demands if demands is None else demands
         best = None if start is None or not self.met(start, asked) else start
@@ -216,8 +216,9 @@ class Program:
         return Outcome("met" if status == statuses.kOptimal else "undecided", chosen, 0.0, bound, nodes)
 
     def conflict(self, witness: Any = None) -> Conflict:
-        """Return demands that cannot be met together, as few of them as can be shown: each is given up in turn, and stays away where
-        the rest is still infeasible. `witness(demands)` may find a choice that meets some (an exchange), before HiGHS is asked.
+        """Return demands that cannot be met together, as few of them as can be shown: each is given up in turn, and stays away
+        where the rest is still infeasible. `witness(demands)` may find a choice that meets some (an exchange), before HiGHS is
+        asked.
         """
         left = list(self.demands)
         for demand in self.demands:

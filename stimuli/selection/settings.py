@@ -22,9 +22,9 @@ def _expect(holds: bool, message: str) -> None:
 
 @dataclass(frozen=True)
 class CovariateSection:
-    """What is asked of a covariate: of means in s.d. of the pool (`tolerance`), of the second moment about the pool's mean in s.d. of
-    that (`spread`), of counts in so many quantile `bins` of the pool; in matched sets `within` (lowest and highest difference from
-    the null, in the covariate's own units).
+    """What is asked of a covariate: of means in s.d. of the pool (`tolerance`), of the second moment about the pool's mean in
+    s.d. of that (`spread`), of counts in so many quantile `bins` of the pool; in matched sets `within` (lowest and highest
+    difference from the null, in the covariate's own units).
 
     `across` says which cells are to be alike: all of them, the levels of items in each condition, or the conditions in each level.
 
@@ -77,10 +77,10 @@ class EffectSection:
 class Matching:
     """What a selection and a division have in common.
 
-    `scores` is a folder or file of the table surprisal and `model` whose surprisal is meant where it has several; `bigrams` a corpus (a
-    text, counted) or a table with the columns first, second and count. `even` names what is to be spread evenly: phenomenon, paradigm,
-    or a column of items. `together` and `apart` are groups of items. Items without a value are an error unless `skip_bad`.
-    `effort` multiplies how long is searched, in steps and nodes, never in seconds.
+    `scores` is a folder or file of the table surprisal and `model` whose surprisal is meant where it has several; `bigrams` a
+    corpus (a text, counted) or a table with the columns first, second and count. `even` names what is to be spread evenly:
+    phenomenon, paradigm, or a column of items. `together` and `apart` are groups of items. Items without a value are an error
+    unless `skip_bad`. `effort` multiplies how long is searched, in steps and nodes, never in seconds.
     """
 
     __pydantic_config__ = STRICT
@@ -127,10 +127,10 @@ class Matching:
 class Selection(Matching):
     """How many items are chosen of a pool, and what of them is to be alike: a selection.toml.
 
-    `match` is "means" (within tolerances, proven), "sets" (each set within tolerances, as in LexOPS) or "best" (the largest difference
-    as small as can be, to within `gap` s.d.). `between` names columns in whose levels items differ: as many of each are chosen.
-    `null` says what the members of a set are held against: each level in turn ("balanced"), the "first", every other member
-    ("inclusive"), or a level. `maximise` = "power" takes, of all choices that match, one with the largest expected effect.
+    `match` is "means" (within tolerances, proven), "sets" (each set within tolerances, as in LexOPS) or "best" (the largest
+    difference as small as can be, to within `gap` s.d.). `between` names columns in whose levels items differ: as many of each
+    are chosen. `null` says what the members of a set are held against: each level in turn ("balanced"), the "first", every other
+    member ("inclusive"), or a level. `maximise` = "power" takes, of all choices that match, one with the largest expected effect.
 
     >>> Selection(items=48, covariates={"letters:critical": CovariateSection()}).tolerance_of("letters:critical")
     0.05

@@ -153,7 +153,7 @@ chosen        bool?    whether the item was chosen
         "matching",
         "two groups of sentences in a covariate",
         columns("""
-stage         string   before or after the choice; design of a study's versions
+stage         string   before or after the choice; of a design versions, conditions (within a version), or fillers and targets
 covariate     string   what is measured
 group_a       string   one condition, level, list, version or role
 group_b       string   the other

@@ -29,7 +29,20 @@ NOT_RUN = {
     "gardenpath evaluate ITEMS --model M --quantization 4bit -o R": "needs bitsandbytes and its graphics card",
 }
 NONE = pd.Series(dtype=object)
-WITHOUT_RESULT = {"new", "simulate", "lab", "links", "forget", "backup", "prolific", "export", "report", "demo"}
+WITHOUT_RESULT = {
+    "new",
+    "select",
+    "split",
+    "simulate",
+    "lab",
+    "links",
+    "forget",
+    "backup",
+    "prolific",
+    "export",
+    "report",
+    "demo",
+}
 
 
 def codes(text: str) -> list[str]:

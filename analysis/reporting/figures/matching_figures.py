@@ -13,7 +13,9 @@ STAGES = {"before": (GREY, "o", "none"), "after": (BLUE, "o", BLUE), "design": (
 
 
 def matching_figure(matching: pd.DataFrame, tolerance: float | None = None) -> "Figure":
-    """Return the widest standardised difference of each covariate with its equivalence bound, before and after; the tolerance shaded."""
+    """Return the widest standardised difference of each covariate with its equivalence bound, before and after; the tolerance
+    shaded.
+    """
     rows = filled(matching[matching["alike"]].dropna(subset="d"), "matching")
     names = list(dict.fromkeys(rows["covariate"]))
     stages = [stage for stage in STAGES if stage in set(rows["stage"])]
@@ -37,6 +39,6 @@ def matching_figure(matching: pd.DataFrame, tolerance: float | None = None) -> "
                     d, at + place, marker, color=colour, markerfacecolor=face, markersize=7, linestyle="none", **drawn
                 )
         axes.set_xlim(left=min(-0.01, -0.02 * float(axes.get_xlim()[1])))
-        axes.set_xlabel("widest difference in s.d. of the pool, to its equivalence bound")
+        axes.set_xlabel("difference (s.d. of the pool), to its bound")
         legend(axes, len(stages))
     return figure
