@@ -81,7 +81,9 @@ class _Search:
         self.cross = np.array(cross, dtype=bool)
         self.single = len(firsts) == self.values.shape[1]
         self.size = np.bincount(bins.start, minlength=self.compared)[: self.compared].astype(float)
-        self.apart: Array = np.zeros((self.n, self.n)) if bins.apart or bins.together else None
+        self.apart: Array = None
+        if bins.apart or bins.together:
+            self.apart = np.zeros((self.n, self.n))
         self.alone = np.zeros(self.n)
         for i, j in bins.apart:
             self.apart[i, j] = self.apart[j, i] = 1.0

@@ -1,6 +1,6 @@
-"""48 of 400 items alike in the means and second moments of six covariates, in four cells: python benchmarks/select.py [TOLERANCE ...]
+"""48 of 400 items alike in the means and second moments of six covariates, in four cells: python benchmarks/selection.py [.05 ...]
 
-Cells are the four conditions of each item, or four levels of twelve items each, which is far harder: a fourth of the items in a mean.
+Cells are the four conditions of each item, or four levels of twelve items each, which is harder: means of fewer items.
 """
 
 import sys
