@@ -49,6 +49,7 @@ MATCHES = ("means", "sets", "best")
     type=click.IntRange(min=2),
     help="For the power of the expected effect. Repeatable.",
 )
+@click.option("--runs", type=click.IntRange(min=1), help="Studies that are simulated for each power.  [default: 1000]")
 @options.force
 @click.option("--json", "as_json", is_flag=True, help="Print the certificate as JSON.")
 @click.pass_context
@@ -62,6 +63,7 @@ def command(
     region: str | None,
     term: str | None,
     participants: tuple[int, ...],
+    runs: int | None,
     force: bool,
     as_json: bool,
     **given: Any,
@@ -96,10 +98,12 @@ def command(
         for sentence in wording.matched(chosen.matching, len(chosen.materials.items), len(pool.items)):
             click.echo(sentence)
     if asked.effect is not None and surprisal is not None:
-        _power(chosen, tables["expected_effects"], asked.effect, participants, asked.seed)
+        _power(chosen, tables["expected_effects"], asked.effect, participants, runs, asked.seed)
 
 
-def _power(chosen: "Selected", effects: Any, effect: Any, participants: Sequence[int], seed: int) -> None:
+def _power(
+    chosen: "Selected", effects: Any, effect: Any, participants: Sequence[int], runs: int | None, seed: int
+) -> None:
     """Say what effect is expected, which items carry none, and with what power it would be found."""
     import math
 
@@ -132,6 +136,7 @@ def _power(chosen: "Selected", effects: Any, effect: Any, participants: Sequence
         term=term,
         factors=paradigm.factors,
         assumptions=dataclasses.replace(assumed, item_slope=slope, name="expected"),
+        runs=runs,
         seed=seed,
     )
     for row in table.itertuples():

@@ -105,7 +105,7 @@ def test_a_file_says_the_same_and_what_is_impossible_is_explained(pool: Path) ->
 def test_expected_effects_and_their_power(pool: Path) -> None:
     ran = run_here(
         "gardenpath select pool.csv --items 12 --covariate letters:critical=0.6 --scores scores --maximise power --ms-per-bit 4 "
-        "--source 10.1016/j.cognition.2013.02.013 --participants 8 -o chosen",
+        "--source 10.1016/j.cognition.2013.02.013 --participants 8 --runs 20 -o chosen",
         pool,
     )
     assert ran.code == 0, ran.said
