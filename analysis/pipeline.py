@@ -10,7 +10,7 @@ import pandas as pd
 from gardenpath.study import AnalysisSection, DataError, ModelSection
 from gardenpath.study.table_files import take_tables
 
-from .cleaning.exclusions import left_in, with_models
+from .cleaning.exclusions import left_in_of, with_models
 from .grammatical_status import minimal_pairs, pair_conditions
 from .ledger import Ledger, complete
 from .measuring.binary_answers import binary_answers
@@ -69,18 +69,7 @@ def analyse(
     _, everything = complete(
         sessions, Ledger(), with_models=with_models(settings.exclude), readings=readings, responses=responses
     )
-    readings, responses, people, prompts = left_in(
-        readings,
-        responses,
-        sessions,
-        items,
-        demographics=tables.get("demographics"),
-        replacements=tables.get("replacements"),
-        min_rt=min_rt,
-        max_rt=max_rt,
-        exclude=settings.exclude,
-        ledger=ledger,
-    )
+    readings, responses, people, prompts = left_in_of(tables, settings, ledger)
     scores = rating_scores(responses, items, conditions=conditions, ledger=ledger, before=everything)
     timed = partial(
         region_times,

@@ -1,9 +1,9 @@
 """gardenpath evaluate: does a language model prefer the grammatical member of each minimal pair."""
 
-import itertools
+import functools
 import json
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -143,16 +143,11 @@ def command(
         languages=_languages(languages) if languages else None,
         covariates=stimuli.covariates_of(read),
     )
-    parts, described, noise, stages = [], [], {}, {}
-    for name, revision in itertools.product(models, scoring.revisions or (None,)):
-        loaded = scoring.load(name, revision)
-        if two_stages and getattr(loaded, "dtype", None):
-            coarse = replace(scoring, dtype="bfloat16").load(name, revision)
-            model_pairs, stages[loaded.name] = _in_stages(scoring, read, loaded, coarse, measures, seed)
-        else:
-            model_pairs, noise[loaded.name] = _evaluated(scoring, read, loaded, measures, seed)
-        parts.append(model_pairs)
-        described.append(loaded.describe())
+    work = functools.partial(_of_model, scoring, read, measures=measures, two_stages=two_stages, seed=seed)
+    done, failed = scoring.each_model(models, work)
+    parts, described = [one.pairs for one in done], [one.facts for one in done]
+    noise = {one.name: one.noise for one in done if one.noise is not None}
+    stages = {one.name: one.stages for one in done if one.stages is not None}
     for path in computed:
         stated = pd.read_csv(path, dtype=str, keep_default_na=False)
         stated.index += 2  # lines of the file
@@ -164,8 +159,13 @@ def command(
     pairs = pd.concat(parts, ignore_index=True)
     accuracy = analysis.accuracy(pairs)
     side_by_side = analysis.model_table(accuracy)
-    notes = {"models": described, "protocol": meanings(pairs), "joiner": scoring.joined, "noise": noise}
-    notes |= {"stages": stages} if stages else {}
+    notes: dict[str, object] = {
+        "models": described,
+        "protocol": meanings(pairs),
+        "joiner": scoring.joined,
+        "noise": noise,
+    }
+    notes |= ({"stages": stages} if stages else {}) | ({"failed": failed} if failed else {})
     everything = study.check(pd.concat([pairs, *earlier], ignore_index=True), "pairs")
     compared = all_comparisons.compared(everything, known, seed=seed)
     for table, frame in {"pairs": pairs, "accuracy": accuracy, **compared}.items():
@@ -180,6 +180,7 @@ def command(
         click.echo(json.dumps({"accuracy": rows, **tables_as_json, **notes}, ensure_ascii=False, indent=1))
     else:
         _print(accuracy, side_by_side, compared, noise, stages, known.people is not None)
+    scoring.say_failed(failed, len(done))
 
 
 def _halves(materials: "Materials", column: str) -> dict[str, str]:
@@ -229,6 +230,37 @@ def _print(
         sentences += minimal_pairs.stages(model, facts)
     for sentence in sentences:
         click.echo(sentence)
+
+
+@dataclass(frozen=True)
+class Evaluated:
+    """What came of a model: its pairs, what it is, and either the noise of their differences or what two stages found."""
+
+    name: str
+    pairs: "pd.DataFrame"
+    facts: dict[str, object]
+    noise: Noise | None = None
+    stages: dict[str, Any] | None = None
+
+
+def _of_model(
+    scoring: Scoring,
+    read: "Materials",
+    name: str,
+    revision: str | None,
+    *,
+    measures: tuple[str, ...],
+    two_stages: bool,
+    seed: int,
+) -> Evaluated:
+    """Return what comes of a model, in two stages where that is asked for and the model has a precision."""
+    loaded = scoring.load(name, revision)
+    if two_stages and getattr(loaded, "dtype", None):
+        coarse = replace(scoring, dtype="bfloat16").load(name, revision)
+        pairs, stages = _in_stages(scoring, read, loaded, coarse, measures, seed)
+        return Evaluated(loaded.name, pairs, loaded.describe(), stages=stages)
+    pairs, noise = _evaluated(scoring, read, loaded, measures, seed)
+    return Evaluated(loaded.name, pairs, loaded.describe(), noise=noise)
 
 
 def _evaluated(

@@ -1,7 +1,6 @@
 """gardenpath judge: language models judge minimal pairs as people are asked, by prompts and templates."""
 
 import functools
-import itertools
 import json
 from collections.abc import Mapping
 from dataclasses import replace
@@ -158,22 +157,9 @@ def command(
     earlier = comparing.earlier("judgments")
     read = scoring.read()
     comparing.known(read)  # says what is wrong with it before the work
-    parts: list[pd.DataFrame] = []
-    described, failed = [], []
-    for name, revision in itertools.product(models, scoring.revisions or (None,)):
-        called = f"{name}@{revision}" if revision else name
-        try:
-            part, facts = _judged(scoring, read, name, revision, chosen, templates=templates, seed=seed, **how)
-        except (ValueError, MemoryError, study.DataError) as error:
-            if len(models) * max(1, len(scoring.revisions)) == 1:
-                raise
-            failed.append(f"{called}: {error}")
-            options.talk(f"left out: {failed[-1]}")
-            continue
-        parts.append(part)
-        described.append(facts)
-    if failed and not parts:
-        raise study.DataError(failed)
+    work = functools.partial(_judged, scoring, read, chosen=chosen, templates=templates, seed=seed, **how)
+    done, failed = scoring.each_model(models, work)
+    parts, described = [part for part, _ in done], [facts for _, facts in done]
     files = [file for source in sources for file in ([source] if source.is_file() else sorted(source.rglob("*.*")))]
     scoring = replace(scoring, materials=(*scoring.materials, *files, *comparing.groups))
     everything = study.check(pd.concat([*parts, *earlier], ignore_index=True), "judgments")
@@ -191,8 +177,7 @@ def command(
         click.echo(json.dumps({**rows, **notes}, ensure_ascii=False, indent=1))
     else:
         _print(compared)
-    if failed:
-        raise study.DataError([f"{len(failed)} of {len(failed) + len(parts)} models could not be asked", *failed])
+    scoring.say_failed(failed, len(done))
 
 
 def _print(compared: "Mapping[str, pd.DataFrame]") -> None:

@@ -1,11 +1,11 @@
 """gardenpath judge of a study, or of people's sessions: models take part as people do, or read what people answered."""
 
+import functools
+import itertools
 import json
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from random import Random
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -15,11 +15,11 @@ from . import options
 from .score import Scoring
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from gardenpath.experiment import VersionFile
     from gardenpath.experiment.transcripts import Sitting
-    from gardenpath.lmscore import Model
 
-STARTED = "2000-01-01T00:00:00.000+00:00"  # a model has no time of day
 LOW_MASS = 0.5
 
 
@@ -131,109 +131,47 @@ def take_part(scoring: Scoring, models: Sequence[str], taking: Taking) -> None:
     """Let models take part in a study: their sessions, these as text, and the table model_answers go to the folder -o."""
     import pandas as pd
 
-    from gardenpath import experiment, study
-    from gardenpath.experiment.session_folders import write_record
-    from gardenpath.experiment.transcripts import transcript, write_transcripts
+    from gardenpath import experiment, lmscore, study
+    from gardenpath.experiment.model_participants import write_sessions
     from gardenpath.study.table_files import refuse_tables
 
     plan = study.load(scoring.materials[0])
     versions = experiment.version_files(plan)
     scoring = replace(scoring, materials=(plan.path, *plan.paths()))
     taking = replace(taking, participants=taking.participants or len(versions))
-    sessions = scoring.out / "sessions"
     refuse_tables(scoring.out, "judge", scoring.force)
-    study.files.refuse_overwrite([sessions, scoring.out / "sessions.jsonl"], scoring.force)
-    rows: list[dict[str, object]] = []
-    texts: list[dict[str, Any]] = []
-    notes: list[dict[str, object]] = []
-    for number, name in enumerate(models, start=1):
-        for revision in scoring.revisions or (None,):
-            loaded = scoring.load(name, revision)
-            called = f"{loaded.name}@{revision}" if revision else loaded.name
-            label = f"m{number}-{revision}" if revision else f"m{number}"
-            sat, answers = _sat(loaded, called, label, versions, taking, scoring.batch_tokens)
-            rows += answers
-            for one in sat:
-                write_record(sessions, one.record(), one.file)
-                texts.append(transcript(one.record(), one.file))
-            notes.append({**loaded.describe(), "called": called})
-    write_transcripts(texts, scoring.out / "sessions.jsonl")
-    scoring.write(pd.DataFrame(rows), "model_answers", {"models": notes, **vars(taking)}, taking.seed)
-    _tell(pd.DataFrame(rows), versions)
-    options.talk(f"next:  gardenpath collect {sessions} -o {scoring.out / 'tables'}")
+    study.files.refuse_overwrite([scoring.out / "sessions", scoring.out / "sessions.jsonl"], scoring.force)
+    number = itertools.count(1)
 
-
-def _sat(
-    model: "Model",
-    called: str,
-    prefix: str,
-    versions: "Sequence[VersionFile]",
-    taking: Taking,
-    batch_tokens: int | None,
-) -> "tuple[list[Sitting], list[dict[str, object]]]":
-    """Return the sessions of a model, taken side by side, and a row for each answer."""
-    from gardenpath.experiment.sessions import open_session
-    from gardenpath.experiment.transcripts import MODEL, OPEN, Sitting
-    from gardenpath.lmscore.judging import participants
-
-    sat = []
-    for n in range(taking.participants):
-        slot, turn = divmod(n, len(versions))
-        label = f"{called}-{n + 1:03}"
-        session = open_session(
-            versions[turn], slot, id=f"{prefix}-{n + 1:05}", participant=label, started=STARTED, source=MODEL
+    def sit(name: str, revision: str | None) -> "tuple[list[Sitting], pd.DataFrame, dict[str, object]]":
+        prefix, loaded = f"m{next(number)}", scoring.load(name, revision)
+        ask = functools.partial(
+            lmscore.answer_questions, loaded, independent=taking.independent, batch_tokens=scoring.batch_tokens
         )
-        sat.append(Sitting(session, versions[turn], device=called))
-    random = {one.session.id: Random(f"{taking.seed} {called} {one.session.id}") for one in sat}
-    rows: list[dict[str, object]] = []
-    asked_of: dict[str, int] = {}
-    total = len(sat)
-    with options.progress("sessions", total) as move:
-        while going := [one for one in sat if one.question is not None]:
-            asked = [
-                participants.Asked(
-                    "\n\n".join(one.opening),
-                    tuple(one.trials),
-                    f"{one.current}{one.question.text}\n{OPEN}" if one.question else "",
-                    one.question.written if one.question else (),
-                )
-                for one in going
-            ]
-            found = participants.answer_questions(
-                model, asked, independent=taking.independent, batch_tokens=batch_tokens
+        how: dict[str, Any] = {"seed": taking.seed, "most_probable": taking.expected, "prefix": prefix}
+        with options.progress("sessions", taking.participants) as move:
+            sat, answers = experiment.take_part(
+                versions, ask, model=loaded.name, participants=taking.participants, progress=move, **how
             )
-            for one, answered in zip(going, found, strict=True):
-                question, number = one.question, asked_of.get(one.session.id, 0)
-                assert question is not None
-                if taking.expected:
-                    chosen = int(answered.probabilities.argmax())
-                else:
-                    chosen = participants.drawn(answered, random[one.session.id])
-                trial = one.file.version.trials[one.trial] if one.trial is not None else None
-                mean = participants.expected(answered, question.answers) if question.is_scale else math.nan
-                rows.append(
-                    {
-                        "model": called,
-                        "participant": one.session.participant,
-                        "session": one.session.id,
-                        "question": number,
-                        "trial": one.position,
-                        "paradigm": trial.item.paradigm if trial else None,
-                        "item": trial.item.id if trial else None,
-                        "condition": trial.condition if trial else None,
-                        "task": question.task,
-                        "prompt": question.prompt,
-                        "answer": question.written[chosen],
-                        "lp": float(answered.lps[chosen]),
-                        "expected": mean,
-                        "mass": answered.mass,
-                        "cut": answered.cut,
-                    }
-                )
-                asked_of[one.session.id] = number + 1
-                one.answer(question.written[chosen])
-            move(total - sum(one.question is not None for one in sat), total)
-    return sat, rows
+        return sat, answers, loaded.describe()
+
+    done, failed = scoring.each_model(models, sit)
+    answers = pd.concat([one for _, one, _ in done], ignore_index=True)
+    write_sessions([one for sat, _, _ in done for one in sat], scoring.out)
+    notes = {"models": [facts for *_, facts in done], "failed": failed, **vars(taking)}
+    scoring.write(answers, "model_answers", notes, taking.seed)
+    _tell(answers, versions)
+    options.talk(f"next:  gardenpath collect {scoring.out / 'sessions'} -o {scoring.out / 'tables'}")
+    _print(scoring, "model_answers", answers, notes)
+    scoring.say_failed(failed, len(done))
+
+
+def _print(scoring: Scoring, name: str, frame: "pd.DataFrame", notes: dict[str, object]) -> None:
+    """Print a table as JSON where that is asked for."""
+    if scoring.as_json:
+        click.echo(
+            json.dumps({name: json.loads(frame.to_json(orient="records")), **notes}, ensure_ascii=False, indent=1)
+        )
 
 
 def _tell(rows: Any, versions: "Sequence[VersionFile]") -> None:
@@ -257,7 +195,7 @@ def likelihoods(scoring: Scoring, models: Sequence[str]) -> None:
     """Write the table session_likelihoods: how probable people's answers are to models."""
     import pandas as pd
 
-    from gardenpath import lmscore
+    from gardenpath import lmscore, study
     from gardenpath.study.table_files import refuse_tables
 
     refuse_tables(scoring.out, "judge", scoring.force)
@@ -265,33 +203,38 @@ def likelihoods(scoring: Scoring, models: Sequence[str]) -> None:
     sessions = list(_sessions(data))
     if data.is_dir():
         scoring = replace(scoring, materials=tuple(sorted([*data.glob("study.sqlite"), *data.glob("*/events.jsonl")])))
-    rows = []
-    for name in models:
-        for revision in scoring.revisions or (None,):
-            loaded = scoring.load(name, revision)
-            called = f"{loaded.name}@{revision}" if revision else loaded.name
-            found = lmscore.answers_likelihood(
-                loaded, [str(one["text"]) for one in sessions], batch_tokens=scoring.batch_tokens
-            )
-            for one, likelihood in zip(sessions, found, strict=True):
-                rows.append(
-                    {
-                        "model": called,
-                        "experiment": str(one.get("experiment", "")),
-                        "participant": str(one["participant"]),
-                        "session": str(one.get("session", one["participant"])),
-                        "answers": likelihood.answers,
-                        "lp": likelihood.lp,
-                        "mean_lp": likelihood.lp / likelihood.answers,
-                        "passes": likelihood.passes,
-                    }
-                )
-    frame = pd.DataFrame(rows)
-    scoring.write(frame, "session_likelihoods", {})
+    left_out: list[str] = []
+
+    def read(name: str, revision: str | None) -> "pd.DataFrame":
+        loaded = scoring.load(name, revision)
+        rows = []
+        with options.progress("sessions", len(sessions)) as move:
+            for n, one in enumerate(sessions, start=1):
+                session = str(one.get("session", one["participant"]))
+                try:
+                    [found] = lmscore.answers_likelihood(loaded, [one["text"]], batch_tokens=scoring.batch_tokens)
+                except ValueError as error:
+                    left_out.append(f"{loaded.name}: session {session}: {error}")
+                    options.talk(f"left out: {left_out[-1]}")
+                    continue
+                who = {"experiment": str(one.get("experiment", "")), "participant": str(one["participant"])}
+                row = {"model": loaded.name, **who, "session": session, **found._asdict()}
+                rows.append({**row, "mean_lp": found.lp / found.answers})
+                move(n, len(sessions))
+        if not rows:
+            raise study.DataError(f"no session of {data} can be read by {loaded.name}")
+        return pd.DataFrame(rows)
+
+    parts, failed = scoring.each_model(models, read)
+    frame = pd.concat(parts, ignore_index=True)[study.TABLES["session_likelihoods"].names]
+    notes: dict[str, object] = {"failed": failed, "left_out": left_out}
+    scoring.write(frame, "session_likelihoods", notes)
+    _print(scoring, "session_likelihoods", frame, notes)
     for label, part in frame.groupby("model", sort=False):
         each = float(part["lp"].sum()) / int(part["answers"].sum())
         counted = f"{options.count(len(part), 'session')}, {options.count(int(part['answers'].sum()), 'answer')}"
         options.talk(f"{label}: {counted}; {each:.3f} nats an answer")
+    scoring.say_failed(failed, len(parts))
 
 
 def _sessions(path: Path) -> "list[dict[str, Any]]":

@@ -1,11 +1,12 @@
 """gardenpath score: surprisal of words and log-probabilities of sentences under a language model."""
 
 import functools
+import itertools
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 from click.core import ParameterSource
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
 MODEL = "Hugging Face id or folder of a model, ngram:FILE or ngram:FILE:ORDER, or pocket (a toy)."
 
 JOINED = "a space; nothing where a language is written without"
+
+
+Result = TypeVar("Result")
 
 
 @dataclass(frozen=True)
@@ -75,6 +79,35 @@ class Scoring:
         if "toy" in loaded.name:
             options.talk(f"{loaded.name}: {loaded.describe()['toy']}")
         return loaded
+
+    def each_model(
+        self, models: Sequence[str], work: Callable[[str, str | None], Result]
+    ) -> tuple[list[Result], list[str]]:
+        """Do something with each model and revision; return what came of it, and a line for each that failed, which keeps none of
+        the others from it. Where nothing comes of any, that is raised.
+        """
+        from gardenpath import study
+
+        asked = list(itertools.product(models, self.revisions or (None,)))
+        done, failed = [], []
+        for name, revision in asked:
+            try:
+                done.append(work(name, revision))
+            except (ValueError, MemoryError, study.DataError) as error:
+                if len(asked) == 1:
+                    raise
+                failed.append(f"{name}@{revision}: {error}" if revision else f"{name}: {error}")
+                options.talk(f"left out: {failed[-1]}")
+        if failed and not done:
+            raise study.DataError(failed)
+        return done, failed
+
+    def say_failed(self, failed: Sequence[str], done: int) -> None:
+        """Raise `DataError` with the models that failed, once all else is written."""
+        from gardenpath import study
+
+        if failed:
+            raise study.DataError([f"{len(failed)} of {len(failed) + done} models could not be used", *failed])
 
     def read(self) -> "Materials":
         """Return the materials."""

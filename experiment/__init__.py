@@ -2,6 +2,7 @@
 
 from .browser import find_chromium, take_in_browser
 from .collect_data import collect
+from .model_participants import take_part
 from .platforms.exporting import export
 from .robots import Effects, HttpTransport, Robot, robot, simulate, take
 from .sessions import Event
@@ -21,5 +22,6 @@ __all__ = [
     "simulate",
     "take",
     "take_in_browser",
+    "take_part",
     "version_files",
 ]

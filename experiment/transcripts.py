@@ -59,6 +59,16 @@ class Question:
         return all(isinstance(value, int) for value in self.answers.values())
 
 
+@dataclass(frozen=True)
+class Asked:
+    """A question in a session: the pages before it, the trials that are over, the one at hand up to the answer, and the answers."""
+
+    opening: str
+    trials: tuple[str, ...]
+    current: str
+    answers: tuple[str, ...]
+
+
 @dataclass
 class Sitting:
     """A session that goes on from question to question as answers are given; nothing in it takes time.
@@ -93,6 +103,13 @@ class Sitting:
         self._walk = Walk(steps_of(self.session, self.file))
         self._event("visit", None, None, {**_VISIT, "device": self.device})
         self._go_on()
+
+    @property
+    def asked(self) -> Asked:
+        """The question at hand with all that precedes it."""
+        assert self.question is not None
+        current = f"{self.current}{self.question.text}\n{OPEN}"
+        return Asked(APART.join(self.opening), tuple(self.trials), current, self.question.written)
 
     @property
     def place(self) -> tuple[int, int] | None:

@@ -1,5 +1,6 @@
 """Reading text whatever its line ends, writing all or nothing, and the sidecar beside every output."""
 
+import functools
 import hashlib
 import importlib.metadata
 import io
@@ -11,7 +12,7 @@ import re
 import tempfile
 import zipfile
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from .errors import DataError
@@ -170,12 +171,16 @@ def versions() -> dict[str, str]:
     >>> versions()["python"] == platform.python_version()
     True
     """
-    installed = {"python": platform.python_version()}
+    return {"python": platform.python_version(), **_installed()}
+
+
+@functools.cache
+def _installed() -> dict[str, str]:
+    """Return the versions of the packages; none changes while a process runs, and a command writes dozens of tables."""
+    installed = {}
     for name in RECORDED:
-        try:
+        with suppress(importlib.metadata.PackageNotFoundError):
             installed[name] = importlib.metadata.version(name)
-        except importlib.metadata.PackageNotFoundError:
-            continue
     return installed
 
 

@@ -12,7 +12,7 @@ from gardenpath.study import TABLES, AnalysisSection, DataError, ExcludeSection,
 from gardenpath.study.config import EVERY_TIME
 from gardenpath.study.table_files import take_tables
 
-from ..cleaning.exclusions import left_in
+from ..cleaning.exclusions import left_in_of
 from ..comparing.rating_correlation import rating_correlations
 from ..engines.formulas import parse
 from ..engines.r_code import quoted
@@ -213,21 +213,8 @@ def _left_in(
     """Return the readings that `analyse` keeps; without answers and items to judge by, those of complete sessions."""
     if not {*JUDGED_BY} <= tables.keys() and settings.exclude == ExcludeSection():
         return complete(sessions, ledger, readings=readings)[0]
-    responses, items = take_tables(tables, *JUDGED_BY)
     judged = Ledger()
-    min_rt, max_rt = settings.band
-    readings, *_ = left_in(
-        readings,
-        responses,
-        sessions,
-        items,
-        demographics=tables.get("demographics"),
-        replacements=tables.get("replacements"),
-        min_rt=min_rt,
-        max_rt=max_rt,
-        exclude=settings.exclude,
-        ledger=judged,
-    )
+    readings, *_ = left_in_of(tables, settings, judged)
     ledger.rows += [row for row in judged.rows if row["table"] != "responses"]
     return readings
 

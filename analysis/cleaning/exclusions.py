@@ -6,7 +6,8 @@ from typing import Any
 
 import pandas as pd
 
-from gardenpath.study import TABLES, DataError, ExcludeSection, check
+from gardenpath.study import TABLES, AnalysisSection, DataError, ExcludeSection, check
+from gardenpath.study.table_files import take_tables
 
 from ..grammatical_status import CODES, minimal_pairs
 from ..intervals import wilson
@@ -88,6 +89,22 @@ def left_in(
         rule = f"a wrong first choice, or one of the {rules.after_error} words after it"
         [readings] = ledger.step(rule, readings=(readings, before_errors(readings, rules.after_error)))
     return readings, responses, check(people, "participants"), prompts
+
+
+def left_in_of(
+    tables: Mapping[str, pd.DataFrame], settings: AnalysisSection, ledger: Ledger | None = None
+) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame, pd.DataFrame]:
+    """Return what `left_in` does of a study's tables, by its settings."""
+    min_rt, max_rt = settings.band
+    return left_in(
+        *take_tables(tables, "readings", "responses", "sessions", "items"),
+        demographics=tables.get("demographics"),
+        replacements=tables.get("replacements"),
+        min_rt=min_rt,
+        max_rt=max_rt,
+        exclude=settings.exclude,
+        ledger=ledger,
+    )
 
 
 def with_models(rules: ExcludeSection) -> bool:

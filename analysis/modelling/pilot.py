@@ -11,7 +11,7 @@ from gardenpath.study import AnalysisSection, DataError
 from gardenpath.study.config import words_after
 from gardenpath.study.table_files import take_tables
 
-from ..cleaning.exclusions import left_in
+from ..cleaning.exclusions import left_in_of
 from ..engines.estimates import Estimated, named_term
 from ..engines.formulas import Formula, Random
 from ..measuring.ratings_and_times import rating_scores, region_times
@@ -106,19 +106,9 @@ def _rows(
     settings: AnalysisSection,
 ) -> pd.DataFrame:
     """Return the trials of these paradigms with the response, as `analyse` measures it."""
-    readings, responses, sessions, items = take_tables(tables, "readings", "responses", "sessions", "items")
     min_rt, max_rt = settings.band
-    readings, responses, *_ = left_in(
-        readings,
-        responses,
-        sessions,
-        items,
-        demographics=tables.get("demographics"),
-        replacements=tables.get("replacements"),
-        min_rt=min_rt,
-        max_rt=max_rt,
-        exclude=settings.exclude,
-    )
+    [items] = take_tables(tables, "items")
+    readings, responses, *_ = left_in_of(tables, settings)
     if response == LOG_RT:
         times = region_times(
             readings, items, min_rt=min_rt, max_rt=max_rt, region=words_after(region)[0], regions=settings.regions

@@ -135,14 +135,20 @@ class Page:
         return rated_prompts(self.tables)
 
     def people(self) -> tuple[str, ...]:
-        """Return the warning that readers were simulated, where some were, or that nobody can tell."""
+        """Return the warnings that readers were simulated, or language models, where some were, or that nobody can tell."""
         if "sessions" not in self.tables:
             return ("source of the data unknown",)
-        sources = self.get("sessions")["source"]
-        simulated = int(sources.isin(SIMULATED).sum())
-        if not simulated:
-            return ()
-        return ("simulated data" if simulated == len(sources) else f"{simulated} of {len(sources)} sessions simulated",)
+        sessions = self.get("sessions")
+        sources, left_in = sessions["source"], sessions["participant"].isin(self.get("participants")["participant"])
+        simulated, models = int(sources.isin(SIMULATED).sum()), int((left_in & (sources == "model")).sum())
+        warnings = []
+        if simulated:
+            part = f"{simulated} of {len(sources)} sessions simulated"
+            warnings.append("simulated data" if simulated == len(sources) else part)
+        if models:
+            part = f"{models} of {int(left_in.sum())} sessions by language models"
+            warnings.append("answers of language models" if models == left_in.sum() else part)
+        return tuple(warnings)
 
     def toy(self, frame: pd.DataFrame) -> tuple[str, ...]:
         """Return the warning that a language model is a toy, where one is."""

@@ -1,10 +1,9 @@
 """Models as participants: answers drawn after all that was shown and answered before, and the likelihood of people's answers."""
 
 import re
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -17,14 +16,20 @@ APART = "\n\n"  # between trials
 ANSWER = re.compile(r"<<(.*?)>>", re.DOTALL)
 
 
-@dataclass(frozen=True)
-class Asked:
+class Asked(Protocol):
     """A question in a session: the pages before it, the trials that are over, the one at hand up to the answer, and the answers."""
 
-    opening: str
-    trials: tuple[str, ...]
-    current: str
-    answers: tuple[str, ...]
+    @property
+    def opening(self) -> str: ...
+
+    @property
+    def trials(self) -> Sequence[str]: ...
+
+    @property
+    def current(self) -> str: ...
+
+    @property
+    def answers(self) -> Sequence[str]: ...
 
 
 class Answered(NamedTuple):
@@ -54,22 +59,18 @@ def answer_questions(
     Where a session is longer than the model's window, its first trials are cut, whole ones, and counted. Raises `ValueError` for a
     model that takes no prompt, and where one trial alone does not fit.
 
+    >>> from types import SimpleNamespace
     >>> from gardenpath import lmscore
-    >>> from pathlib import Path
-    >>> from tempfile import TemporaryDirectory
-    >>> with TemporaryDirectory() as folder:
-    ...     _ = Path(folder, "corpus.txt").write_text("A dog barks.")
-    ...     model = lmscore.estimate_ngram(Path(folder, "corpus.txt"), name="bigrams")
-    >>> answer_questions(model, [Asked("", (), "Does a dog bark? <<", ("yes", "no"))])
-    Traceback (most recent call last):
-    ...
-    ValueError: model bigrams: an n-gram model, which answers no prompts; expected a causal model, such as gpt2
+    >>> asked = SimpleNamespace(opening="", trials=(), current="Does a dog bark? <<", answers=("yes", "no"))
+    >>> (found,) = lmscore.answer_questions(lmscore.load("pocket"), [asked])
+    >>> len(found.lps), found.cut
+    (2, 0)
     """
     encoder = prompted(model)
     length = lru_cache(maxsize=None)(lambda text: len(tokenized(encoder.tokenizer, text).ids))
     made, cuts = [], []
     for asked in questions:
-        trials = () if independent else asked.trials
+        trials = () if independent else tuple(asked.trials)
         cut = 0 if independent else _cut(asked, encoder.window, length)
         prompt = APART.join([*filter(None, [asked.opening]), *trials[cut:], asked.current])
         made.append(continuations(model, prompt, asked.answers))
@@ -172,13 +173,3 @@ def _parts(encoder: Any, text: str) -> list[str]:
         parts.append(at)
         at = block
     return [part for part in [*parts, at] if ANSWER.search(part)]
-
-
-def drawn(answered: Answered, random: Any) -> int:
-    """Return one of the answers, by its number, drawn by their probabilities (temperature 1)."""
-    return int(random.choices(range(len(answered.lps)), weights=answered.probabilities.tolist())[0])
-
-
-def expected(answered: Answered, values: Mapping[str, Any]) -> float:
-    """Return the mean of numeric answers by their probabilities."""
-    return float(np.dot(answered.probabilities, [float(value) for value in values.values()]))

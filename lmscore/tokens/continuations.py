@@ -34,16 +34,17 @@ def continuations(model: Model, prompt: str, answers: Sequence[str], *, rendered
         raise ValueError("there is no answer to continue the prompt with; expected one or more")
     outputs = [tokenized(encoder.tokenizer, prompt + answer, special=rendered) for answer in answers]
     shared = min(sum(end <= len(prompt) for _, end in output.offsets) for output in outputs)
-    first = outputs[0].ids
-    for output in outputs[1:]:
-        shared = next((i for i in range(shared) if output.ids[i] != first[i]), shared)
+    tokens = [output.ids for output in outputs]  # each asking for them makes a list anew
+    first = tokens[0]
+    for ids in tokens[1:]:
+        shared = next((i for i in range(shared) if ids[i] != first[i]), shared)
     lead = () if rendered else (encoder.prefix,)
     fed = (*lead, *first[:shared])
     if not fed:
         raise ValueError(f"the prompt {prompt[:40]!r} has no token before its answers; expected a longer prompt")
     known: dict[tuple[int, ...], str] = {}
-    for answer, output in zip(answers, outputs, strict=True):
-        ids = tuple(output.ids[shared:])
+    for answer, whole in zip(answers, tokens, strict=True):
+        ids = tuple(whole[shared:])
         if not ids:
             raise ValueError(
                 f"the tokenizer of {model.name} finds no token in the answer {answer!r}; expected one at least"

@@ -81,7 +81,7 @@ def test_a_model_that_cannot_be_asked_does_not_keep_the_others_from_it(folder: P
     )
     ran = run_here(line, folder)
     assert ran.code == 1
-    assert "1 of 2 models could not be asked" in ran.said
+    assert "1 of 2 models could not be used" in ran.said
     assert "an n-gram model, which answers no prompts; expected a causal model, such as gpt2" in ran.said
     assert set(pd.read_csv(folder / "out" / "judgments.csv")["model"]) == {"hand"}
 

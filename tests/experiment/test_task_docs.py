@@ -17,6 +17,7 @@ from .test_export_page import HOOK, address, in_jatos, tables_from
 
 PAGE = (Path(__file__).parents[2] / "docs" / "tasks.md").read_text("utf-8")
 ONLINE = '\n[online]\ncompletion_code = "DONE-1"\n'
+PLACES = ("page", "jspsych", "jatos")
 
 
 def _examples() -> dict[str, tuple[str, str]]:
@@ -69,8 +70,23 @@ def test_a_robot_takes_it_in_this_process(made: study.Study, tmp_path: Path) -> 
     _holds(made, experiment.collect(tmp_path / "data"))
 
 
+@pytest.fixture
+def place(request: pytest.FixtureRequest, made: study.Study, full: bool) -> str:
+    """Where a task is taken: at one of the places, in turn, without --full: all have our page, and none knows a task."""
+    names = [text for _, text in EXAMPLES.values()]
+    if not full and PLACES[names.index(made.path.read_text().removesuffix(ONLINE)) % len(PLACES)] != request.param:
+        pytest.skip("in its full size, make test-all, each task is run at each place")
+    return str(request.param)
+
+
 @pytest.mark.browser
-def test_a_robot_at_the_keyboard_takes_it_on_the_page(made: study.Study, tmp_path: Path, browser: Any) -> None:  # noqa: F811
+@pytest.mark.parametrize("place", PLACES[:1], indirect=True)
+def test_a_robot_at_the_keyboard_takes_it_on_the_page(
+    made: study.Study,
+    tmp_path: Path,
+    browser: Any,  # noqa: F811
+    place: str,
+) -> None:
     (tmp_path / "site").mkdir()
     materials = (tmp_path / "items.csv").read_text()
     with served(tmp_path / "site", (tmp_path / "study.toml").read_text(), materials) as site:
@@ -81,23 +97,18 @@ def test_a_robot_at_the_keyboard_takes_it_on_the_page(made: study.Study, tmp_pat
 
 @pytest.mark.browser
 @pytest.mark.slow
-@pytest.mark.parametrize("platform", ["jspsych", "jatos"])
+@pytest.mark.parametrize("place", PLACES[1:], indirect=True)
 def test_what_a_robot_does_in_an_export_comes_back_as_from_home(
     made: study.Study,
     tmp_path: Path,
     browser: Any,  # noqa: F811
-    platform: str,
-    full: bool,
+    place: str,
 ) -> None:
-    """Each task on one of the two platforms, in turn, without --full: both have our page, and neither knows a task."""
-    names = [text for _, text in EXAMPLES.values()]
-    if not full and names.index(made.path.read_text().removesuffix(ONLINE)) % 2 != ["jspsych", "jatos"].index(platform):
-        pytest.skip("in its full size, make test-all, each task is run on both platforms")
     files, out = experiment.version_files(made), tmp_path / "out"
-    experiment.export(made, platform, out, 1)
+    experiment.export(made, place, out, 1)
     robot, home = experiment.robot(files, seed=3), FolderTransport(tmp_path / "home", files)
     session = home.begin("anna")  # the first version in its first order: place 0
-    if platform == "jspsych":
+    if place == "jspsych":
         with opened(browser, address(out, "place=0&participant=anna&source=robot"), (HOOK,)) as reader:
             assert take_page(robot, reader.page, session, "anna", pace=20) == "DONE-1"
             [[text, _]] = reader.page.evaluate("window.saved")
@@ -107,7 +118,7 @@ def test_what_a_robot_does_in_an_export_comes_back_as_from_home(
                 assert take_page(robot, reader.page, session, "anna", pace=20) == "DONE-1"
             text = jatos.data["run-1"]
     experiment.take(robot, FolderTransport(tmp_path / "home", files), "anna")
-    expected, found = experiment.collect(tmp_path / "home"), tables_from(text, out, platform)
+    expected, found = experiment.collect(tmp_path / "home"), tables_from(text, out, place)
     _holds(made, found)
     for name, columns in (
         ("readings", ["trial", "item", "condition", "word", "text", "correct"]),

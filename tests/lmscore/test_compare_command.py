@@ -65,3 +65,14 @@ def test_models_of_one_run_and_of_an_earlier_one_are_compared(tmp_path: Path) ->
         "evaluate", items, "--model", models["flat"], "--beside", tmp_path / "early", "-o", tmp_path / "twice"
     )
     assert isinstance(doubled.exception, DataError)
+
+
+def test_a_model_that_fails_takes_none_of_the_others_with_it(tmp_path: Path) -> None:
+    items = materials(tmp_path)
+    (tmp_path / "good").write_text(CORPUS)
+    models = ["--model", f"ngram:{tmp_path / 'nothing'}:2", "--model", f"ngram:{tmp_path / 'good'}:2"]
+    told = run("evaluate", items, *models, "-o", tmp_path / "out")
+    assert told.exit_code == 1
+    assert "1 of 2 models could not be used" in str(told.exception)
+    [left] = set(read(tmp_path / "out", "pairs")["model"])
+    assert left.endswith("good:2")

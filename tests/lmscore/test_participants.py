@@ -1,15 +1,17 @@
 """Models as participants: answers after all before them, cut at trials, drawn with a seed; likelihoods of people's answers."""
 
+import json
 import math
 from pathlib import Path
-from random import Random
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
-from gardenpath import lmscore, study
+from gardenpath import experiment, lmscore, study
 from gardenpath.experiment import new_studies
-from gardenpath.lmscore.judging.participants import APART, Asked, answer_questions, answers_likelihood, drawn, expected
+from gardenpath.experiment.transcripts import Asked
+from gardenpath.lmscore.judging.participants import APART, answer_questions, answers_likelihood
 
 from ..conftest import run_here
 from .conftest import gpt2
@@ -68,10 +70,20 @@ def test_answers_are_drawn_as_often_as_they_are_probable(tmp_path: Path) -> None
     (found,) = answer_questions(model, [Asked("", (), "it <<", (" good", " bad"))])
     assert found.probabilities == pytest.approx([0.75, 0.25], abs=1e-5)
     assert found.mass == pytest.approx(0.8, abs=1e-5)
-    random = Random(1)
-    share = sum(drawn(found, random) == 0 for _ in range(4000)) / 4000
-    assert share == pytest.approx(0.75, abs=4 * math.sqrt(0.75 * 0.25 / 4000))
-    assert expected(found, {" good": 5, " bad": 1}) == pytest.approx(4.0, abs=1e-4)
+    study_folder = tmp_path / "study"
+    new_studies.new_study(study_folder, "rating")
+    versions = experiment.version_files(study.load(study_folder))
+    ratings = SimpleNamespace(lps=np.log([0.05] * 6 + [0.2]), probabilities=[0.05 / 0.5] * 6 + [0.4], mass=0.5, cut=0)
+    questions = SimpleNamespace(lps=[-1.0, -2.0], probabilities=[0.75, 0.25], mass=0.5, cut=0)
+    _, answers = experiment.take_part(
+        versions,
+        lambda asked: [ratings if len(one.answers) == 7 else questions for one in asked],
+        model="made", participants=200, seed=1,
+    )  # fmt: skip
+    rated, asked = (answers[answers["task"] == task] for task in ("rating", "question"))
+    for drawn, answer, p in ((rated, "7", 0.4), (asked, "yes", 0.75)):
+        assert (drawn["answer"] == answer).mean() == pytest.approx(p, abs=4 * math.sqrt(p * (1 - p) / len(drawn)))
+    assert rated["expected"].unique() == pytest.approx([0.1 * 21 + 0.4 * 7])
 
 
 def test_the_likelihood_of_answers_is_that_of_their_tokens_in_one_pass(small) -> None:
@@ -100,18 +112,32 @@ def test_the_likelihood_of_answers_is_that_of_their_tokens_in_one_pass(small) ->
 def test_models_take_part_and_people_are_read_from_the_command_line(tmp_path: Path) -> None:
     folder = gpt2(tmp_path / "model", window=4096)
     new_studies.new_study(tmp_path / "study", "rating")
-    ran = run_here(f"gardenpath judge study --model {folder} --participants 3 --seed 5 -o models", tmp_path)
+    ran = run_here(f"gardenpath judge study --model {folder} --participants 2 --seed 5 -o models", tmp_path)
     assert ran.code == 0, ran.said
     answers = study.read(tmp_path / "models", "model_answers")
-    assert answers["session"].nunique() == 3
+    assert answers["session"].nunique() == 2
     ratings = answers[answers["task"] == "rating"]
     assert ratings["expected"].between(1, 7).all()
     assert answers.loc[answers["task"] == "question", "expected"].isna().all()
-    again = run_here(f"gardenpath judge study --model {folder} --participants 3 --seed 5 -o again", tmp_path)
+    again = run_here(f"gardenpath judge study --model {folder} --participants 2 --seed 5 -o again", tmp_path)
     assert again.code == 0
     assert (tmp_path / "again" / "model_answers.csv").read_bytes() == (
         tmp_path / "models" / "model_answers.csv"
     ).read_bytes()
+    fewer = run_here(
+        f"gardenpath judge study --model {folder} --model ngram:nothing --participants 1 --seed 5 -o again --force",
+        tmp_path,
+    )
+    assert fewer.code == 1
+    assert "1 of 2 models could not be used" in fewer.said
+    assert len([*(tmp_path / "again" / "sessions").glob("*/session.json")]) == 1
+    text = (tmp_path / "again" / "sessions.jsonl").read_text("utf-8")
+    mended = tmp_path / "mended.jsonl"
+    mended.write_text(text + '{"participant": "x", "text": "Nothing was answered."}\n', "utf-8")
+    some = run_here(f"gardenpath judge mended.jsonl --model {folder} -o some --json", tmp_path)
+    assert some.code == 0, some.said
+    assert "left out: " in some.said
+    assert len(json.loads(some.printed[some.printed.index("{") :])["session_likelihoods"]) == 1
     read = run_here(f"gardenpath judge models/sessions.jsonl --model {folder} -o read", tmp_path)
     assert read.code == 0, read.said
     likelihoods = study.read(tmp_path / "read", "session_likelihoods")

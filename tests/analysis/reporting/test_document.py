@@ -165,6 +165,12 @@ def test_robots_among_readers_are_counted(everything: Tables) -> None:
     mixed = everything["sessions"].copy()
     mixed["source"] = ["robot", *["server"] * (len(mixed) - 1)]
     assert "1 of 24 sessions simulated" in report(everything | {"sessions": mixed}, title="t")
+    people = set(everything["participants"]["participant"])
+    mixed["source"] = ["model" if one == min(people) else "server" for one in mixed["participant"]]
+    said = f"1 of {len(people)} sessions by language models"
+    assert said in report(everything | {"sessions": mixed}, title="t")
+    of_models = Page(everything | {"sessions": mixed.assign(source="model")})
+    assert of_models.badges("rating_scores") == ("answers of language models",)
 
 
 def test_results_without_their_sessions_are_marked_as_of_unknown_source(everything: Tables) -> None:
