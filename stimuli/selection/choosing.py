@@ -32,6 +32,9 @@ class Certificate:
     `largest` is the widest difference of means between any two cells, in s.d. of the pool. Of the best choice `bound` is what no
     choice can be below, of `maximise` what none can be above (`value`, in ms, is what this one has). `conflict` are demands that
     cannot be met together; `minimal` says that without any one of them the others can, each shown by a choice.
+
+    >>> str(Certificate("infeasible", conflict=("means of cloze within 0.05 s.d.",), minimal=True)).partition(" (")[0]
+    'infeasible, proven: no choice meets these together'
     """
 
     verdict: str
@@ -61,6 +64,10 @@ class Certificate:
 class Selected:
     """What came of a selection: `materials` are the chosen items, None where there are none; `covariates` is of the whole pool,
     `matching` compares cells before and after, and `sets` says which items belong together.
+
+    >>> from dataclasses import fields
+    >>> [field.name for field in fields(Selected)]
+    ['certificate', 'materials', 'covariates', 'matching', 'sets']
     """
 
     certificate: Certificate

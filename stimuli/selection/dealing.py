@@ -24,7 +24,12 @@ STARTS = 3
 
 @dataclass(frozen=True)
 class Divided:
-    """What came of a division: the materials of each list, the tables `item_lists` and `matching`, and a certificate."""
+    """What came of a division: the materials of each list, the tables `item_lists`, `covariates` and `matching`, and a certificate.
+
+    >>> from dataclasses import fields
+    >>> [field.name for field in fields(Divided)]
+    ['certificate', 'lists', 'item_lists', 'covariates', 'matching']
+    """
 
     certificate: Certificate
     lists: tuple[Materials, ...]
