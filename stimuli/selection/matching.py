@@ -136,7 +136,7 @@ def _row(of_one: Values, of_other: Values, sd: float) -> tuple[Any, ...]:
 def _compared(a: Values, b: Values) -> tuple[float, float | None]:
     """Return the difference of means and half the width of its interval; None where there are too few items."""
     import numpy as np
-    from scipy import stats
+    from scipy.special import stdtrit
 
     x, y = np.array([*a.values()]), np.array([*b.values()])
     difference = float(x.mean() - y.mean())
@@ -149,4 +149,4 @@ def _compared(a: Values, b: Values) -> tuple[float, float | None]:
         one, other = x.var(ddof=1) / len(x), y.var(ddof=1) / len(y)
         error = math.sqrt(one + other)
         df = (one + other) ** 2 / (one**2 / (len(x) - 1) + other**2 / (len(y) - 1)) if error > 0 else 1.0
-    return difference, float(stats.t.ppf((1 + LEVEL) / 2, df)) * error
+    return difference, float(stdtrit(df, (1 + LEVEL) / 2)) * error
