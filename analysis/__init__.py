@@ -41,6 +41,7 @@ from .reporting.document import report
 from .reporting.figures.effect_figures import coefficient_figure, condition_figure
 from .reporting.figures.factor_figures import interaction_figure
 from .reporting.figures.figure_style import svg
+from .reporting.figures.maze_figures import distractor_figure
 from .reporting.figures.pair_figures import accuracy_figure, difference_figure
 from .reporting.figures.score_figures import score_figure
 from .reporting.figures.surprisal_figures import gain_figure, surprisal_figure
@@ -69,6 +70,7 @@ __all__ = [
     "delta_log_likelihood",
     "delta_regression",
     "difference_figure",
+    "distractor_figure",
     "ensembles",
     "factorial_models",
     "fit",

@@ -1,8 +1,9 @@
 """gardenpath design: deal the materials of a study to counterbalanced versions."""
 
 import re
+import time
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,6 +19,11 @@ if TYPE_CHECKING:
     from gardenpath.study import Study
 
 STANDARD_MINUTES = 15.0  # of the standard consent texts
+METHODS = {
+    "exact": "exactly: each valid order is equally likely",
+    "rejection": "exactly, by rejection: each valid order is equally likely",
+    "approximate": "approximately, by exchanges: there are too many to count, and valid ones are too rare to be met by chance",
+}
 MINUTES = re.compile(
     r"(?:(\d+)\s*(?:-|–|to|bis|tot|ile|或|至|〜|～|إلى|עד)\s*)?(\d+)\s*(?:min|dk|dakika|分|دقيق|דק)", re.IGNORECASE
 )
@@ -122,9 +128,26 @@ def command(
         options.talk(f"at {participants} participants, a sentence in condition {condition} has {_span(counts)} readers")
     if plan.design.unequal_experiments:
         options.talk(f"paradigms: {_sizes(dealt)}")
+    for how in _drawn(dealt):
+        options.talk(how)
     options.talk(
         f"{len(files)} versions; each session's order is drawn from seed {plan.seed}, its version and its place"
     )
+
+
+def _drawn(versions: "list[Version]") -> Iterator[str]:
+    """Yield how the orders of versions are drawn, and the time that one takes."""
+    took: dict[str, list[float]] = {}
+    of: dict[str, list[str]] = {}
+    for version in versions:
+        method = version.drawn(0).method  # what is counted is counted here, once
+        start = time.process_time()
+        version.drawn(1)
+        took.setdefault(method, []).append(1000 * (time.process_time() - start))
+        of.setdefault(method, []).append(f"{version.experiment}-{version.id}")
+    for method, times in took.items():
+        some = "" if len(took) == 1 else f" of {', '.join(of[method][:4])}{' ...' if len(of[method]) > 4 else ''}"
+        yield f"orders{some} are drawn {METHODS[method]}; one takes {max(times):.0f} ms or less"
 
 
 def _span(counts: Iterable[int]) -> str:

@@ -9,6 +9,7 @@ import click
 
 COMMANDS = (
     "new",
+    "extract",
     "check",
     "convert",
     "select",
@@ -26,6 +27,7 @@ COMMANDS = (
     "score",
     "evaluate",
     "judge",
+    "maze",
     "analyse",
     "align",
     "report",

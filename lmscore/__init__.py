@@ -7,6 +7,7 @@ from .judging.judgments import judge
 from .judging.participants import answer_questions, answers_likelihood
 from .judging.templates import Template, read_templates
 from .loading import load
+from .maze.distractors import Distractors, add_distractors
 from .measures.reductions import MEASURES, answer_lps, region_lp, words
 from .measures.unigrams import read_unigrams
 from .models.interface import Model
@@ -21,10 +22,12 @@ from .two_stages import evaluate_in_stages
 __all__ = [
     "MEASURES",
     "PROTOCOLS",
+    "Distractors",
     "Model",
     "Scores",
     "Template",
     "TokenTable",
+    "add_distractors",
     "answer_lps",
     "answer_questions",
     "answers_likelihood",

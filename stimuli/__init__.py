@@ -27,6 +27,7 @@ from .selection.expected_effects import expected_effects
 from .selection.matching import versions_matching
 from .selection.settings import CovariateSection, Division, Selection
 from .selection.settings import EffectSection as ExpectedEffectSection
+from .treebanks.extraction import extract, language_counts
 from .trials import Trial, Version
 
 __all__ = [
@@ -62,8 +63,10 @@ __all__ = [
     "examine",
     "expected_effects",
     "exposures",
+    "extract",
     "groups_of",
     "items_table",
+    "language_counts",
     "lists_of",
     "questions_of",
     "read",

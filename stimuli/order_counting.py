@@ -13,7 +13,7 @@ from functools import cached_property
 from itertools import groupby
 from random import Random
 
-from .order_rules import Blocks, Edge, Gap, Limit, Run
+from .order_rules import FREE, Blocks, Edge, Gap, Limit, Run
 
 Labels = Mapping[str, str]
 Rule = Gap | Run | Edge | Blocks
@@ -22,6 +22,9 @@ State = tuple[
     tuple[Class, ...], tuple[int, ...], tuple[int, ...]
 ]  # classes, marks of other values, quotas of the block
 Step = tuple[int, range, int, State]  # ways, the classes that are alike, kind, following state
+
+WORK, STEP = 40, 4  # a step costs as much as so many classes; a state of the budget stands for the work of 40
+UNMARKED = -1  # the mark of trials that a limit does not concern
 
 
 class TooManyStates(Exception):
@@ -112,7 +115,7 @@ class StateCounts:
             (limit, self._others.index(limit.factor), value)
             for limit in limits
             for value in sorted({kind[self._others.index(limit.factor)] for kind in self._kinds})
-            if limit.value in (None, value)
+            if limit.value in (None, value) and value != FREE
         ]
 
     @cached_property
@@ -140,7 +143,7 @@ class StateCounts:
 
     def _left(self, name: str) -> Class:
         counts = dict(self._classes)[name]
-        return tuple(counts[kind] for kind in self._kinds), (0,) * len(self._alike_limits)
+        return tuple(counts[kind] for kind in self._kinds), (UNMARKED if name == FREE else 0,) * len(self._alike_limits)
 
     @cached_property
     def _first(self) -> State:
@@ -158,7 +161,8 @@ class StateCounts:
         at = 0
         for known, group in groupby(classes):
             alike = len(list(group))
-            if all(limit.allows(mark) for limit, mark in zip(self._alike_limits, known[1], strict=True)):
+            limits = zip(self._alike_limits, known[1], strict=True)
+            if all(mark == UNMARKED or limit.allows(mark) for limit, mark in limits):
                 for kind, left in enumerate(known[0]):
                     if left and self._may(kind, marks, quotas, position):
                         following = self._following(classes, marks, quotas, at, kind)
@@ -180,13 +184,15 @@ class StateCounts:
         return self._balanced.index(self._kinds[kind][self._others.index(str(self._blocks.factor))])
 
     def _forgotten(self, known: Class, position: int) -> Class:
-        return (known[0], (0,) * len(self._alike_limits)) if position in self.starts else known
+        left, marks = known
+        return (left, tuple(min(mark, 0) for mark in marks)) if position in self.starts else known
 
     def _moved(self, known: Class, here: bool, kind: int) -> Class:
         left, marks = known
         if here:
             left = (*left[:kind], left[kind] - 1, *left[kind + 1 :])
-        return left, tuple(limit.after(mark, here) for limit, mark in zip(self._alike_limits, marks, strict=True))
+        limits = zip(self._alike_limits, marks, strict=True)
+        return left, tuple(mark if mark == UNMARKED else limit.after(mark, here) for limit, mark in limits)
 
     def _following(
         self,
@@ -209,10 +215,18 @@ class StateCounts:
     def _counts(self) -> list[dict[State, int]] | None:
         """For each position, how many ways to go on from each state that can be reached there; None beyond the budget."""
         reached: list[dict[State, None]] = [{self._first: None}]
+        states = work = 0
         for position in range(len(self.trials)):
-            following = {step[3]: None for state in reached[-1] for step in self._steps(state, position)}
+            following: dict[State, None] = {}
+            for state in reached[-1]:
+                steps = [step[3] for step in self._steps(state, position)]
+                following |= dict.fromkeys(steps)
+                work += len(steps) * (STEP + len(self._classes))
+                if work > WORK * self.budget:
+                    return None
             reached.append(following)
-            if sum(map(len, reached)) > self.budget:
+            states += len(following)
+            if states > self.budget:
                 return None
         counts: list[dict[State, int]] = [dict.fromkeys(reached[-1], 1)]
         for position in range(len(self.trials) - 1, -1, -1):

@@ -5,8 +5,10 @@ A mark is 0 when nothing is to be remembered. `allows(mark)` says whether a tria
 after so many trials of others.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+
+FREE = "\0"  # the value of trials that a factor does not apply to: no limit on the factor concerns them
 
 
 @dataclass(frozen=True)
@@ -110,3 +112,32 @@ class Blocks:
     def starts(self, places: int) -> list[int]:
         """Return the first position of each block, and the end."""
         return [places * b // self.count for b in range(self.count + 1)]
+
+
+def watched(limit: Limit, trials: Sequence[Mapping[str, str]]) -> dict[str, list[int]]:
+    """Return the trials (their numbers) of each value that a limit watches."""
+    groups: dict[str, list[int]] = {}
+    for number, labels in enumerate(trials):
+        value = labels[limit.factor]
+        if value != FREE and limit.value in (None, value):
+            groups.setdefault(value, []).append(number)
+    return groups
+
+
+def needless(limit: Limit, others: Sequence[Limit], trials: Sequence[Mapping[str, str]]) -> bool:
+    """Whether every order obeys a limit, or every order that obeys the others."""
+    most = 1 if isinstance(limit, Gap) else limit.length
+    groups = [group for group in watched(limit, trials).values() if len(group) > most]
+    return not groups or any(_implies(other, limit, groups, trials) for other in others)
+
+
+def _implies(other: Limit, limit: Limit, groups: Sequence[Sequence[int]], trials: Sequence[Mapping[str, str]]) -> bool:
+    """Whether a limit keeps the trials of each of these groups as far apart as another demands of them."""
+    if isinstance(other, Gap):
+        enough = other.distance >= limit.distance if isinstance(limit, Gap) else other.distance > 1
+    elif isinstance(limit, Gap):
+        enough = other.length == 1 and limit.distance == 2
+    else:
+        enough = other.length <= limit.length
+    kept_apart = [set(group) for group in watched(other, trials).values()]
+    return enough and all(any(whole.issuperset(group) for whole in kept_apart) for group in groups)

@@ -8,9 +8,10 @@ approximate. Which way is taken depends on the rules and the trials alone, never
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import combinations, islice, pairwise
+from itertools import islice, pairwise
 from math import factorial
 from random import Random
 
@@ -18,7 +19,7 @@ from gardenpath import study
 
 from .adjacency import Arrangements
 from .order_counting import StateCounts, TooManyStates
-from .order_rules import Blocks, Edge, Gap, Limit, Run
+from .order_rules import FREE, Blocks, Edge, Gap, Limit, Run, needless, watched
 
 Labels = Mapping[str, str]
 Rule = Gap | Run | Edge | Blocks
@@ -26,6 +27,7 @@ Rule = Gap | Run | Edge | Blocks
 PILOT = 4_000  # proposals by which it is judged how often one is valid: a second or so, once
 RARE = 1 / 100  # below this share of valid proposals, counting over states is tried first
 STATES = 8_000  # states counted before the question is given up as undecided: some seconds, once
+WIDER = 3  # wider gaps, the widest first, whose orders may start the exchanges
 EXCHANGES = 60  # random exchanges a trial, for an approximate order
 
 
@@ -106,8 +108,7 @@ class Ordering(study.OrderingSection):
                 known = ", ".join(sorted({factor for labels in trials for factor in labels})) or "none"
                 what = "every trial" if having else "any trial"
                 raise ValueError(f"ordering: {name!r} is not a factor of {what}; expected one of {known}")
-        # A trial without the factor is like no other one, so no rule on the factor concerns it.
-        labelled = [{**dict.fromkeys(used, f"(trial {i})"), **labels} for i, labels in enumerate(trials)]
+        labelled = [{**dict.fromkeys(used, FREE), **labels} for labels in trials]
         return Orders(tuple(self.rules()), tuple(labelled), self.forgotten(len(trials)))
 
 
@@ -152,16 +153,30 @@ class Orders:
         return True if self._exchanged(Random("feasible")) is not None else None
 
     def conflict(self) -> list[str] | None:
-        """Return the smallest set of rules that cannot hold together, in words; None where none is found.
+        """Return rules that cannot hold together, none of which can be spared, in words; None where none are found."""
+        if not self._impossible():
+            return None
+        kept = list(self.rules)
+        for rule in self.rules:  # alone, a rule says more than in company
+            if Orders((rule,), self.trials, self.starts)._impossible():
+                kept = [rule]
+                break
+        for rule in list(kept) if len(kept) > 1 else ():
+            fewer = tuple(other for other in kept if other is not rule)
+            if Orders(fewer, self.trials, self.starts)._impossible():
+                kept = list(fewer)
+        whys = [Orders((rule,), self.trials, self.starts)._arithmetic() for rule in kept]
+        return [f"{rule} ({why})" if why else str(rule) for rule, why in zip(kept, whys, strict=True)]
 
-        An order may obey every smaller set; which of several smallest sets is returned follows the order of the rules.
-        """
-        for size in range(1, len(self.rules) + 1):
-            for some in combinations(self.rules, size):
-                part = Orders(some, self.trials, self.starts)
-                if part.feasible() is False:
-                    return [f"{rule} ({why})" if (why := part._arithmetic()) else str(rule) for rule in some]
-        return None
+    def _impossible(self) -> bool:
+        """Whether it is certain that no order is valid."""
+        base, others = self._base
+        if self._arithmetic() or (base is not None and not base.count()):
+            return True
+        try:
+            return bool(others) and not self._states.count()
+        except TooManyStates:
+            return False
 
     def sample(self, seed: object, slot: int) -> Drawn:
         """Return an order for the slot-th session; the same seed and slot give the same order on every machine.
@@ -219,6 +234,17 @@ class Orders:
         in_order = [self.trials[i] for i in order]
         return (fault for rule in self.rules for fault in self._breaches(rule, in_order))
 
+    @cached_property
+    def _needed(self) -> tuple[Rule, ...]:
+        """The rules without those that hold in every order, or in every order that obeys the others."""
+        needed = list(self.rules)
+        for rule in self.rules:
+            if isinstance(rule, (Gap, Run)):
+                others = [other for other in needed if isinstance(other, (Gap, Run)) and other is not rule]
+                if needless(rule, others, self.trials):
+                    needed.remove(rule)
+        return tuple(needed)
+
     def _refuse(self) -> None:
         conflict = self.conflict()
         rules = "; ".join(conflict) if conflict else "; ".join(map(str, self.rules))
@@ -228,9 +254,8 @@ class Orders:
         """Return why some rule cannot hold by numbers alone, or None."""
         for rule in self.rules:
             if isinstance(rule, (Gap, Run)) and not self.starts:
-                counts = Counter(labels[rule.factor] for labels in self.trials)
-                numbers = list(counts.values()) if rule.value is None else [counts.get(rule.value, 0)]
-                if any(numbers) and (why := rule.impossible(numbers, len(self.trials))):
+                numbers = [len(group) for group in watched(rule, self.trials).values()]
+                if numbers and (why := rule.impossible(numbers, len(self.trials))):
                     return why
             if isinstance(rule, Edge):
                 count = sum(labels[rule.factor] == rule.value for labels in self.trials)
@@ -249,14 +274,18 @@ class Orders:
 
         Where neighbours are forgotten, as many pairs may be alike, but nowhere else: that is left to rejection.
         """
-        blocked = any(isinstance(rule, Blocks) for rule in self.rules)
-        alike = [r for r in self.rules if isinstance(r, Gap) and r.distance == 2 and r.value is None and not blocked]
+        blocked = any(isinstance(rule, Blocks) for rule in self._needed)
+        alike = [rule for rule in self._needed if _parts_neighbours(rule) and not blocked]
         most = len(self.starts)
-        bases = [(Arrangements(tuple(labels[r.factor] for labels in self.trials), most), r) for r in alike]
+        bases = [(Arrangements(tuple(self._labels(str(rule.factor))), most), rule) for rule in alike]
         if not bases:
-            return None, self.rules
+            return None, self._needed
         base, rule = min(bases, key=lambda pair: pair[0].count())
-        return base, tuple(r for r in self.rules if r is not rule or most)
+        return base, tuple(r for r in self._needed if r is not rule or most)
+
+    def _labels(self, factor: str) -> Iterator[str | int]:
+        """Yield the value of each trial; each that the factor does not apply to is like no other one."""
+        return (number if labels[factor] == FREE else labels[factor] for number, labels in enumerate(self.trials))
 
     def _proposed(self, random: Random, most: int) -> tuple[tuple[int, ...], int] | None:
         """Return the first valid of at most `most` exact draws, with the number of draws; None where none is valid."""
@@ -288,7 +317,7 @@ class Orders:
     @cached_property
     def _states(self) -> StateCounts:
         """The counter of states; it remembers that there are too many, so that the question is asked once."""
-        return StateCounts(self.rules, self.trials, self.starts, STATES)
+        return StateCounts(self._needed, self.trials, self.starts, STATES)
 
     def _breaches(self, rule: Rule, in_order: Sequence[Labels]) -> Iterator[str]:
         """Yield each breach of one rule, in words."""
@@ -307,7 +336,7 @@ class Orders:
             if position in self.starts:
                 marks.clear()
             value = labels[rule.factor]
-            if rule.value is not None and value != rule.value:
+            if value == FREE or (rule.value is not None and value != rule.value):
                 continue
             last, mark = marks.get(value, (position - 1, 0))
             mark = rule.faded(mark, position - last - 1)
@@ -318,11 +347,41 @@ class Orders:
     def _exchanged(self, random: Random) -> tuple[int, ...] | None:
         """Return a valid order reached by random exchanges that never add a breach; None where none is reached.
 
-        Once valid, exchanges that keep it valid go on as long again, so that it is far from where it became valid.
+        Once valid, exchanges that keep it valid go on as long again, so that it is far from where it became valid. Where none is
+        reached from a shuffle, they start from an order that obeys a stronger rule.
         """
+        reached = self._exchanging(self._start(random), random)
+        if reached is not None or self._stronger is None:
+            return reached
+        return self._exchanging(self._stronger.sample(random), random)
+
+    def _start(self, random: Random) -> list[int]:
+        """Return an order that obeys what is easily obeyed."""
         base, _ = self._base
         blocks = next((rule for rule in self.rules if isinstance(rule, Blocks)), None)
-        order = base.sample(random) if base and base.count() else self._shuffled(blocks, random)
+        return base.sample(random) if base and base.count() else self._shuffled(blocks, random)
+
+    @cached_property
+    def _stronger(self) -> StateCounts | None:
+        """The orders of a wider gap that can be counted and from which exchanges reach a valid order, where there are some."""
+        pilot = Random("exchanges")
+        for rule in self._needed:
+            if not isinstance(rule, Gap):
+                continue
+            wider = (replace(rule, distance=distance) for distance in range(len(self.trials), rule.distance, -1))
+            groups = [len(group) for group in watched(rule, self.trials).values()]
+            possible = (one for one in wider if not one.impossible(groups, len(self.trials)))
+            for one in islice(possible, WIDER):
+                together = tuple(one if other is rule else other for other in self._needed)
+                for rules in dict.fromkeys([together, (one,)]):
+                    counted = StateCounts(rules, self.trials, self.starts, STATES)
+                    with suppress(TooManyStates):
+                        if counted.count() and self._exchanging(counted.sample(pilot), pilot) is not None:
+                            return counted
+        return None
+
+    def _exchanging(self, order: list[int], random: Random) -> tuple[int, ...] | None:
+        """Return the order after random exchanges that add no breach; None where it is not valid then."""
         factors = sorted({rule.factor for rule in self.rules if rule.factor is not None})
         kinds = [[labels[factor] for factor in factors] for labels in self.trials]
         breaches = len(self.check(order))
@@ -337,6 +396,13 @@ class Orders:
             else:
                 breaches = now
         return None if breaches else tuple(order)
+
+
+def _parts_neighbours(rule: Rule) -> bool:
+    """Whether a rule says that neighbours differ in a factor, and no more."""
+    if not isinstance(rule, (Gap, Run)) or rule.value is not None:
+        return False
+    return rule.distance == 2 if isinstance(rule, Gap) else rule.length == 1
 
 
 def _unbalanced(rule: Blocks, in_order: Sequence[Labels]) -> Iterator[str]:

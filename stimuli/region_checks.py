@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from .items import CRITICAL, CUE, Item, Region, Word
 from .segmentation import Fault, Member, SegmentedMaterials
 
-EDGES = ".,;:!?…'\"‘’“”«»()[]¿¡。！？،؟"
+EDGES = ".,;:!?…'\"‘’‚“”„«»‹›()[]¿¡。！？،؟、，：；「」『』《》（）"
 
 
 def missing_regions(segmented: SegmentedMaterials) -> Iterator[Fault]:

@@ -64,15 +64,29 @@ def listed(language: str) -> str | None:
 
     A list of a related language, which wordfreq falls back on (Spanish for Basque), is none.
     """
-    import langcodes
     import wordfreq
 
+    code = with_list(language)
+    if code is None:
+        return None
     try:
-        code, _ = langcodes.closest_match(language, list(wordfreq.available_languages()), max_distance=9)
         wordfreq.zipf_frequency("a", code)
     except (ValueError, LookupError, ImportError):
         return None
-    return str(code)
+    return code
+
+
+def with_list(language: str) -> str | None:
+    """Return the code of wordfreq's list for a language, also of one whose words it cannot cut; None where it has none."""
+    import langcodes
+    import wordfreq
+
+    known = wordfreq.available_languages()
+    try:
+        code, _ = langcodes.closest_match(language, list(known), max_distance=9)
+    except ValueError:
+        return None
+    return str(code) if code in known else None
 
 
 def spacing(segmented: SegmentedMaterials) -> Iterator[Fault]:

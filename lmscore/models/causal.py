@@ -99,13 +99,15 @@ class CausalModel:
         texts: Sequence[Encoded],
         *,
         columns: Sequence[str] = COLUMNS,
+        among: Sequence[int] = (),
         batch_tokens: int | None = None,
         progress: Progress | None = None,
         done: Done | None = None,
     ) -> list[TokenTable]:
         """Return the token table of each text, in the order given; equal token sequences are computed once.
 
-        Columns not asked for are NaN; with `logprob` alone the last token is not fed. A batch has at most
+        Columns not asked for are NaN; with `logprob` alone the last token is not fed. `among` are ids of which each row has the
+        log-probability of every one, in `more["among"]`, [id, n + 1]: what else could have come there. A batch has at most
         `batch_tokens` positions, and half as many from where memory runs out. What `done` was called with is finished,
         whatever happens later. Raises `MemoryError` where not even one row fits.
         """
@@ -115,10 +117,10 @@ class CausalModel:
         windows = [
             packing.paths(k, text, self.encoder.window, self._repeated(text), end) for k, text in enumerate(unique)
         ]
-        tables = [_blank(text, len(paths), wanted) for text, paths in zip(unique, windows, strict=True)]
+        tables = [_blank(text, len(paths), wanted, len(among)) for text, paths in zip(unique, windows, strict=True)]
         missing = list(map(len, windows))
         finished = 0
-        for batch in self._batches([path for paths in windows for path in paths], wanted, batch_tokens):
+        for batch in self._batches([path for paths in windows for path in paths], wanted, batch_tokens, among):
             ready = []
             for path, values in batch:
                 table = tables[path.text]
@@ -140,7 +142,7 @@ class CausalModel:
         return text.fed[:1] if self.repeats and text.fed[0] == self.encoder.prefix else ()
 
     def _batches(
-        self, paths: Sequence[packing.Path], wanted: frozenset[str], budget: int | None
+        self, paths: Sequence[packing.Path], wanted: frozenset[str], budget: int | None, among: Sequence[int]
     ) -> Iterator[list[tuple[packing.Path, np.ndarray]]]:
         """Yield each path with its columns, batch by batch; memory that runs out halves the batches from there on."""
         blocks = self._blocks(wanted)
@@ -164,7 +166,7 @@ class CausalModel:
                 size = rows[start].size
                 count = min(len(rows) - start, max(1, budget // size))
                 try:
-                    values = self._compute(lay_out(rows[start : start + count]), shared, blocks, wanted)
+                    values = self._compute(lay_out(rows[start : start + count]), shared, blocks, wanted, among)
                 except (RuntimeError, MemoryError) as error:
                     if not huggingface.is_out_of_memory(error):
                         raise
@@ -226,10 +228,11 @@ class CausalModel:
         shared: bool,
         blocks: output_layers.Blocks,
         wanted: frozenset[str],
+        among: Sequence[int] = (),
     ) -> list[tuple[packing.Path, np.ndarray]]:
         """Return each path of a batch with logprob, log boundary mass, entropy and Rényi entropy of its predictions.
 
-        The rows of further predictors follow, in the order of their names.
+        The rows of further predictors follow, in the order of their names, and then those of the ids `among`.
         """
         import torch
 
@@ -245,13 +248,18 @@ class CausalModel:
             nodes = torch.from_numpy(layout.nodes).to(states.device)
 
             def measure(
-                states: "torch.Tensor", columns: frozenset[str], powers: Sequence[float] = ()
+                states: "torch.Tensor",
+                columns: frozenset[str],
+                powers: Sequence[float] = (),
+                among: Sequence[int] = (),
             ) -> output_layers.Measured:
                 chosen = states[nodes.to(states.device)].to(nodes.device)
                 head = self.head or output_layers.OwnLogits()
-                return output_layers.measure(head, blocks, chosen, layout.sources, layout.targets, columns, powers)
+                return output_layers.measure(
+                    head, blocks, chosen, layout.sources, layout.targets, columns, powers, among
+                )
 
-            measured = measure(states, wanted, powers)
+            measured = measure(states, wanted, powers, among)
             of_layer = {layer: measure(one, output_layers.WHOLE) for layer, one in zip(layers, by_layer, strict=True)}
         huggingface.refuse_broken(self, measured, layout.targets, wanted)
         edges = [(1, measured.log_text, "log_boundary" in wanted)]
@@ -266,7 +274,7 @@ class CausalModel:
             found = of_layer[int(one.value)] if one.kind == LAYER else measured.powers[one.power or 0.0]
             rows += [found.logprob, found.log_boundary[layout.sources]]
             edges.append((len(rows) - 1, found.log_text, True))
-        values = np.vstack(rows)
+        values = np.vstack([*rows, measured.among[:, layout.sources]])
         for path, place in packing.per_path(layout):
             for row, log_text, asked in edges:
                 if path.opening == TEXT:
@@ -352,8 +360,10 @@ def _renyi(order: float, measured: output_layers.Measured) -> np.ndarray:
     return found
 
 
-def _blank(text: Encoded, windows: int, wanted: frozenset[str]) -> TokenTable:
+def _blank(text: Encoded, windows: int, wanted: frozenset[str], among: int) -> TokenTable:
     size = len(text.ids) + 1
     more = {one.name: np.full((one.rows, size), np.nan) for one in _more(wanted)}
+    if among:
+        more["among"] = np.full((among, size), np.nan)
     logprob, log_boundary, entropy, renyi = np.full((4, size), np.nan)
     return TokenTable(text, logprob, log_boundary, entropy, renyi, windows, more)

@@ -222,7 +222,7 @@ class Measured:
 
     `logprob` of each prediction, END being the mass of what ends a text; of each node `log_boundary` (what opens a word
     or ends the text), `log_text` (what can open a text), `entropy`, `renyi` and `log_peak`, the largest log-probability.
-    `powers` are by exponent.
+    `powers` are by exponent; `among` has, [id, node], the log-probability of each id asked for at each node.
     """
 
     logprob: np.ndarray
@@ -232,6 +232,7 @@ class Measured:
     renyi: np.ndarray
     log_peak: np.ndarray
     powers: Mapping[float, Powers]
+    among: np.ndarray
 
 
 def measure(
@@ -242,8 +243,11 @@ def measure(
     targets: np.ndarray,
     columns: frozenset[str],
     powers: Sequence[float] = (),
+    among: Sequence[int] = (),
 ) -> Measured:
     """Return the columns asked for, of `states` [node, width] and predictions `targets` at nodes `sources`.
+
+    `among` are ids whose log-probabilities are wanted at every node.
 
     Each block of the vocabulary leaves its maximum and its sums relative to it, in float32 or better; they are put
     together in float64. `blocks` must be by class for `end`, `log_boundary` and `powers`, exponents of the probabilities.
@@ -261,6 +265,8 @@ def measure(
     raised = {a: torch.empty(shape, dtype=accurate, device=device) for a in powers}
     picked = torch.zeros(len(targets), dtype=accurate, device=device)
     order, cuts = _by_block(blocks, sources, targets, chunk, len(chunks))
+    listed = torch.empty((len(among), count), dtype=accurate, device=device)
+    of_listed = [np.flatnonzero(blocks.where[0][list(among)] == b) for b in range(len(blocks.entries))] if among else []
     row = torch.from_numpy(sources[order] % chunk).to(device)
     column = torch.from_numpy(blocks.where[1][targets[order]]).to(device)
     for b, entries in enumerate(blocks.entries):
@@ -269,6 +275,9 @@ def measure(
             logits = logits_of(states[part]).to(accurate)
             here = slice(*cuts[b * len(chunks) + c : b * len(chunks) + c + 2])
             picked[here] = logits[row[here], column[here]]
+            if among:
+                columns_here = torch.from_numpy(blocks.where[1][np.asarray(among)[of_listed[b]]]).to(device)
+                listed[torch.from_numpy(of_listed[b]).to(device), part] = logits[:, columns_here].T
             peak[b, part] = top = logits.amax(-1)
             logits.sub_(top.unsqueeze(-1))
             for a, sums in raised.items():
@@ -304,6 +313,7 @@ def measure(
         renyi,
         np.asarray((top.amax(0) - norm).cpu()),
         {a: replace(one, log_sum=one.log_sum - a * plain.log_sum) for a, one in of_power.items()},
+        np.asarray((listed.double() - norm).cpu()),
     )
 
 

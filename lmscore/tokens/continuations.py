@@ -36,8 +36,8 @@ def continuations(model: Model, prompt: str, answers: Sequence[str], *, rendered
     shared = min(sum(end <= len(prompt) for _, end in output.offsets) for output in outputs)
     tokens = [output.ids for output in outputs]  # each asking for them makes a list anew
     first = tokens[0]
-    for ids in tokens[1:]:
-        shared = next((i for i in range(shared) if ids[i] != first[i]), shared)
+    for other in tokens[1:]:
+        shared = next((i for i in range(shared) if other[i] != first[i]), shared)
     lead = () if rendered else (encoder.prefix,)
     fed = (*lead, *first[:shared])
     if not fed:

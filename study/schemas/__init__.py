@@ -11,6 +11,7 @@ from . import (
     result_tables,
     score_tables,
     session_tables,
+    treebank_tables,
 )
 from .declaration import COMPUTED, OF_FACTOR, STEPS, Column, Maker, Table, columns
 
@@ -23,6 +24,7 @@ PARTS = (
     result_tables,
     alignment_tables,
     comparison_tables,
+    treebank_tables,
 )
 TABLES: Mapping[str, Table] = {table.name: table for part in PARTS for table in part.TABLES}
 

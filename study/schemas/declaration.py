@@ -31,7 +31,9 @@ SCORE = Maker("score", "scores", "scores of language models")
 ANALYSE = Maker("analyse", "results", "exclusions, models of ratings and reading times, agreement")
 ALIGN = Maker("align", "results", "alignment self-test, reading times by surprisal, gains on held-out readings")
 EVALUATE = Maker("evaluate", "results", "language models on minimal pairs")
+EXTRACT = Maker("extract", "pairs", "agreement pairs out of treebanks")
 JUDGE = Maker("judge", "results", "what language models answer when asked to judge sentences")
+MAZE = Maker("maze", "maze", "distractors for Maze and what they cost language models")
 # Those whose tables every study comes to have, in the order in which a reader asks for them.
 STEPS = (COLLECT, SCORE, ANALYSE, ALIGN, EVALUATE)
 

@@ -1,7 +1,7 @@
 """What language models say of sentences."""
 
 from ..measures import MEASURES
-from .declaration import EVALUATE, MODEL, SCORE, Column, Table, columns
+from .declaration import EVALUATE, MAZE, MODEL, SCORE, Column, Table, columns
 
 NAMES = list(MEASURES)
 
@@ -94,5 +94,45 @@ delta         float?   mean of the grammatical less the ungrammatical member's s
         ),
         ("model", "protocol", "phenomenon", "paradigm", "measure"),
         EVALUATE,
+    ),
+    Table(
+        "distractors",
+        "a place of an item, which shares one distractor (Maze): to be read, edited and given back to gardenpath maze --reviewed",
+        columns("""
+item          string   item
+place         string   label of the place, or region and number of the word in it
+conditions    string   conditions whose sentences have the place, with spaces between
+words         string   words that stand there, with bars between
+distractor    string?  word beside them, without marks and capitals; empty where none was found
+rejected      string?  words that it may not be, with spaces between
+length        int?     letters and digits of the distractor
+zipf          float?   its Zipf frequency; empty where the word list has none
+surprisal     float?   bits of the distractor, the least of the conditions; empty without a model
+margin        float?   bits by which the distractor exceeds the word, the least of the conditions
+held_out_margin float? the same by the held-out model
+why           string?  why there is none, or by how much it falls short of what is demanded
+"""),
+        ("item", "place"),
+        MAZE,
+    ),
+    Table(
+        "distractor_margins",
+        "a word of a sentence beside its distractor (Maze)",
+        columns("""
+item          string   item
+condition     string   condition
+word          int      position in the sentence, from 1: the first word stands beside x-x-x
+text          string   word as shown
+place         string   place of the table distractors
+distractor    string?  word beside it, as shown; empty where none was found
+word_surprisal float?  bits of the word, whitespace-corrected (doi 10.18653/v1/2024.emnlp-main.1020); empty without a model
+surprisal     float?   bits of the distractor in the word's place
+margin        float?   surprisal - word_surprisal
+held_out_word_surprisal float? bits of the word under the held-out model
+held_out_surprisal float? bits of the distractor under the held-out model
+held_out_margin float? held_out_surprisal - held_out_word_surprisal
+"""),
+        ("item", "condition", "word"),
+        MAZE,
     ),
 )

@@ -2,10 +2,13 @@
 
 import csv
 import random
+import shutil
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from gardenpath import analysis, experiment, stimuli, study
+
+from ..conftest import ROOT
 
 NOUNS = ("dog", "cat", "goat", "bird", "horse", "fox")
 PHENOMENA = {"agreement": ("in_pp", "in_clause"), "islands": ("wh", "adjunct"), "npi": ("ever", "any")}
@@ -141,7 +144,9 @@ def ide(folder: Path) -> None:
 
 
 def multiblimp(folder: Path) -> None:
-    """Agreement in six languages, in the columns of the published tables."""
+    """Agreement in six languages, in the columns of the published tables, and the treebank of the examples."""
+    for name in ("ud", "unimorph"):
+        shutil.copytree(ROOT / "examples" / "agreement-pairs" / name, folder / name.upper())
     rows, corpus = [], []
     for rank, language in enumerate(sorted(LANGUAGES, key=LANGUAGES.__getitem__)):
         for k, noun in enumerate(NOUNS):

@@ -42,6 +42,7 @@ WITHOUT_RESULT = {
     "export",
     "report",
     "demo",
+    "maze",
 }
 
 

@@ -4,6 +4,7 @@ The checker of these tests is written anew, from the words of each rule, and sha
 """
 
 import itertools
+import math
 from collections import Counter
 from collections.abc import Sequence
 from random import Random
@@ -237,6 +238,38 @@ def test_the_design_of_blimp_nl_with_breaks_that_part_neighbours_is_drawn_exactl
     assert all(obeys(rules, order) for order in shown)
     parted = sum(order[place - 1]["paradigm"] == order[place]["paradigm"] for order in shown for place in (36, 72))
     assert 0 < parted < 30, "some breaks part alike sentences, and few do by chance: 8 of 107"
+
+
+def test_rules_that_others_imply_and_factors_of_some_trials_stay_exact() -> None:
+    targets = [{"role": "target", "structure": "AB"[i % 2], "item": f"t{i}"} for i in range(24)]
+    things = targets + [{"role": "filler", "item": f"f{i}"} for i in range(48)]
+    lone = Ordering(fillers_between=1).over(things)
+    for more in ({"max_run": {"structure": 1}}, {"no_adjacent": ("item", "structure"), "max_run": {"structure": 2}}):
+        orders = Ordering(fillers_between=1, **more).over(things)  # type: ignore[arg-type]
+        assert orders.sample(seed=1, slot=0).method == "exact"
+        assert orders.count() == lone.count() == math.comb(49, 24) * math.factorial(24) * math.factorial(48)
+    small = targets[:3] + things[24:26]
+    rules = {"min_gap": {"structure": 3}, "max_run": {"structure": 1}}
+    orders = Ordering(**rules).over(small)  # type: ignore[arg-type]
+    apart = [
+        p
+        for p in itertools.permutations(range(5))
+        if not any(
+            small[a].get("structure", a) == small[b].get("structure", b)
+            for k in (1, 2)
+            for a, b in zip(p, p[k:], strict=False)
+        )
+    ]
+    assert orders.count() == len(apart)
+    assert {orders.sample(seed=1, slot=slot).order for slot in range(400)} == set(apart)
+
+
+def test_where_only_a_wider_gap_is_counted_its_order_starts_the_exchanges() -> None:
+    things = [{"paradigm": f"p{p}", "role": "target"} for p in range(12) for _ in range(9)]
+    assert Ordering(min_gap={"paradigm": 12}).over(things).sample(seed=1, slot=0).method == "exact"
+    drawn = Ordering(min_gap={"paradigm": 10}).over(things).sample(seed=1, slot=0)
+    assert drawn.method == "approximate"
+    assert obeys({"min_gap": {"paradigm": 10}}, [things[i] for i in drawn.order])
 
 
 def test_an_imported_order_is_checked_in_words() -> None:

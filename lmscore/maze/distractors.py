@@ -1,0 +1,290 @@
+"""Materials and a model become materials with distractors, the table to review them by, and what each costs the model."""
+
+import logging
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from gardenpath import study
+from gardenpath.stimuli import Item, Materials, Sentence
+from gardenpath.stimuli.item_tables import word_length
+from gardenpath.stimuli.region_checks import EDGES
+from gardenpath.stimuli.text_checks import with_list
+
+from ..loading import load
+from ..models.interface import Model, Progress
+from ..tokens.protocols import DEFAULT, Protocol
+from .choosing import Demands, Search, Taken, choose
+from .places import Place, Site, places
+from .pseudowords import Letters
+from .review import read_review, words_of_review
+from .surprisals import Surprisals
+from .word_lists import WordList, folded, of_wordfreq, read_words
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+NO_WORD = "x-x-x"
+SHOWN = 5  # words that a message names
+NOISE = 0.05  # bits by which the same word may cost more or less in another batch
+
+log = logging.getLogger("gardenpath")
+
+
+class Distractors(NamedTuple):
+    """Materials whose sentences have their alternatives, and the tables `distractors` and `distractor_margins`.
+
+    A sentence in which a word found no distractor has no alternatives.
+
+    >>> from gardenpath import lmscore
+    >>> from gardenpath.stimuli import Item, Materials, Paradigm, Sentence
+    >>> pair = {"grammatical": Sentence("The dogs bark."), "ungrammatical": Sentence("The dogs barks.")}
+    >>> materials = Materials((Paradigm("number", "agreement"),), (Item("i1", "number", pair),))
+    >>> made = lmscore.add_distractors(materials, pseudowords=True)
+    >>> made.materials.items[0].sentences["grammatical"].alternatives[0], len(made.distractor_margins)
+    ('x-x-x', 4)
+    """
+
+    materials: Materials
+    distractors: "pd.DataFrame"
+    distractor_margins: "pd.DataFrame"
+
+
+def add_distractors(
+    materials: Materials,
+    model: str | Path | Model | None = None,
+    *,
+    words: str | Path | None = None,
+    pseudowords: bool = False,
+    surprisal: float = 25.0,
+    margin: float = 10.0,
+    length: int = 1,
+    zipf: float = 1.0,
+    candidates: int = 100,
+    repeats: int | None = None,
+    exclude: Iterable[str] = (),
+    reviewed: "str | Path | pd.DataFrame | None" = None,
+    held_out: str | Path | Model | None = None,
+    seed: int = 1,
+    protocol: Protocol = DEFAULT,
+    batch_tokens: int | None = None,
+    progress: Progress | None = None,
+) -> Distractors:
+    """Return the materials with a distractor for every word after the first, and the tables that say how good each is.
+
+    A distractor costs `model` at least `surprisal` bits and `margin` bits more than the word, in every condition that shares its
+    place: the words with the same label in the free column `labels`, else the same word by number of the same region. So a
+    difference between conditions is never the distractor's. It is a word of the list, as long as each of these words but for
+    `length` letters and as frequent but for `zipf` on the Zipf scale, the best match of up to `candidates` that is improbable
+    enough; it stands in no sentence of the item, once at most in any, in `repeats` places at most, and not in `exclude`. First
+    letter's case and marks are the word's. See Boyce, Futrell & Levy (2020, doi 10.1016/j.jml.2019.104082), whose bounds of
+    surprisal are the defaults.
+
+    `words` is a file as `read_words` takes it, by default wordfreq's list of each item's language. With `pseudowords` distractors
+    are strings of letters as in those words (L-maze) and need no model. `reviewed` is the table `distractors`, or its file, after
+    somebody read it: what stands in its column `distractor` is kept, an empty cell is filled, never by a word of `rejected`.
+    `held_out` is a second model, which chooses nothing and says what it makes of each distractor.
+
+    Raises `study.DataError` for labels or a reviewed table that do not fit the materials; `ValueError` for a masked or n-gram
+    model, for none where one is needed, and for a language without a list.
+
+    >>> from gardenpath import lmscore
+    >>> from gardenpath.stimuli import Item, Materials, Paradigm, Sentence
+    >>> pair = {"grammatical": Sentence("The dogs bark."), "ungrammatical": Sentence("The dogs barks.")}
+    >>> materials = Materials((Paradigm("number", "agreement"),), (Item("i1", "number", pair),))
+    >>> made = lmscore.add_distractors(materials, pseudowords=True)
+    >>> made.distractors[["place", "words", "distractor"]].values.tolist()
+    [['start 2', 'dogs', '...'], ['start 3', 'bark | barks', '...']]
+    """
+    import pandas as pd
+
+    demands = Demands(surprisal, margin)
+    _check_numbers(length=length, zipf=zipf, candidates=candidates, repeats=repeats)
+    asking, second = (
+        None if one is None else Surprisals(load(one) if isinstance(one, (str, Path)) else one, batch_tokens)
+        for one in (model, held_out)
+    )
+    searches = [Search(place) for item in materials.items for place in places(item, protocol)]
+    excluded, taken = folded(exclude), Taken(repeats)
+    review = [] if reviewed is None else read_review(reviewed)
+    given, rejected = words_of_review(review, [search.place for search in searches], excluded)
+    for search in searches:
+        if word := given.get((search.place.item, search.place.name)):
+            search.found = word
+            taken.take(search.place, word)
+    open_ = [search for search in searches if search.found is None]
+    if open_ and asking is None and not pseudowords:
+        raise ValueError(
+            f"{len(open_)} places lack a distractor and there is no model to choose by; expected a causal model, such as gpt2 "
+            "(--model), or pseudowords (--pseudowords)"
+        )
+    lists = _lists(words, [search.place for search in searches], {search.place.language for search in open_})
+    own = {item.id: _own_words(item) for item in materials.items}
+    letters = {language: Letters(listed.words) for language, listed in lists.items()} if pseudowords else {}
+    for search in open_:
+        place, listed = search.place, lists[search.place.language]
+        without = excluded | own[place.item] | rejected[place.item, place.name]
+        if not any(map(word_length, place.words)):
+            search.why = "no letter or digit in it; expected a distractor by hand"
+        elif pseudowords:
+            drawn = _pseudowords(letters[place.language], listed, place, length, seed, without)
+            search.take_first(drawn, taken)
+        else:
+            search.candidates = listed.candidates(place, length, zipf, candidates, seed, without)
+            if not search.candidates:
+                search.why = _no_match(listed, place, length, zipf)
+    _tell_unknown(lists, [search.place for search in open_ if search.candidates])
+    if asking is not None:
+        choose([search for search in open_ if search.candidates], asking, demands, taken, progress)
+    costs = _costs(searches, asking, ("word_surprisal", "surprisal", "margin"))
+    for site, cost in _costs(
+        searches, second, [f"held_out_{name}" for name in ("word_surprisal", "surprisal", "margin")]
+    ).items():
+        costs[site] = costs.get(site, {}) | cost
+    tables = (
+        study.check(pd.DataFrame(rows, columns=study.TABLES[name].names), name)
+        for name, rows in (
+            ("distractors", _rows(searches, costs, demands, lists, rejected)),
+            ("distractor_margins", _margin_rows(searches, costs)),
+        )
+    )
+    return Distractors(_with_alternatives(materials, searches), *tables)
+
+
+def _check_numbers(**numbers: float | None) -> None:
+    for name, value in numbers.items():
+        least = 1 if name in ("candidates", "repeats") else 0
+        if value is not None and not value >= least:
+            raise ValueError(f"{name} is {value:g}; expected {least} or more")
+
+
+def _lists(words: str | Path | None, everywhere: Iterable[Place], needed: set[str]) -> dict[str, WordList]:
+    """Return the word list of each language that needs one, or has one."""
+    languages = dict.fromkeys(place.language for place in everywhere)
+    if words is not None:
+        return {language: read_words(words, language) for language in languages}
+    return {language: of_wordfreq(language) for language in languages if language in needed or with_list(language)}
+
+
+def _tell_unknown(lists: Mapping[str, WordList], chosen: Iterable[Place]) -> None:
+    """Name the words whose frequency is not known, on the log."""
+    unknown = list(
+        dict.fromkeys(w for place in chosen for w in place.words if math.isnan(lists[place.language].zipf(w)))
+    )
+    if unknown:
+        more = f" and {len(unknown) - SHOWN} more" if len(unknown) > SHOWN else ""
+        named = ", ".join(unknown[:SHOWN]) + more
+        log.warning("no Zipf frequency is known of %s: matched in length alone", named)
+
+
+def _own_words(item: Item) -> frozenset[str]:
+    return folded(word.strip(EDGES) for sentence in item.sentences.values() for word in sentence.shown())
+
+
+def _pseudowords(
+    letters: Letters, listed: WordList, place: Place, length: int, seed: int, without: frozenset[str]
+) -> Iterator[str]:
+    """Return pseudowords for a place, within the bound of its words' lengths and the nearest to these first; no known words."""
+    lengths = [word_length(word) for word in place.words]
+    fitting = range(max(1, max(lengths) - length), min(lengths) + length + 1)
+    nearest = sorted(fitting, key=lambda letters: sum(abs(letters - n) for n in lengths))
+    return letters.pseudowords(
+        nearest, f"{seed}-{place.item}-{place.name}", lambda text: text in without or listed.has(text)
+    )
+
+
+def _no_match(listed: WordList, place: Place, length: int, zipf: float) -> str:
+    """Return why no word matches those of a place."""
+    letters = [float(word_length(word)) for word in place.words]
+    known = [value for value in map(listed.zipf, place.words) if not math.isnan(value)]
+    said = []
+    for what, values, bound in (("letters", letters, length), ("Zipf", known, zipf)):
+        low, high = max(values, default=0.0) - bound, min(values, default=0.0) + bound
+        if low > high + 1e-9:
+            return (
+                f"its words are too unlike for one distractor: {what} {min(values):g} to {max(values):g}, expected at most "
+                f"{2 * bound:g} apart"
+            )
+        said += [f"{what} {max(low, 0):g} to {high:g}"] if values else []
+    return f"no word of {' and '.join(said)} in {listed.source}"
+
+
+def _costs(searches: Iterable[Search], model: Surprisals | None, names: Sequence[str]) -> dict[Site, dict[str, float]]:
+    """Return what each word and its distractor cost a model, and the difference, by these names, in bits."""
+    forms = [(site, site.dressed(s.found)) for s in searches if s.found is not None for site in s.place.sites]
+    if model is None:
+        return {}
+    values = model.exact([pair for site, form in forms for pair in ((site, site.text), (site, form))])
+    return {
+        site: dict(zip(names, (word, distractor, distractor - word), strict=True))
+        for (site, _), word, distractor in zip(forms, values[::2], values[1::2], strict=True)
+    }
+
+
+def _rows(
+    searches: Iterable[Search],
+    costs: Mapping[Site, Mapping[str, float]],
+    demands: Demands,
+    lists: Mapping[str, WordList],
+    rejected: Mapping[tuple[str, str], frozenset[str]],
+) -> Iterator[dict[str, object]]:
+    """Yield the rows of the table `distractors`."""
+    for search in searches:
+        place, word, why = search.place, search.found, search.why
+        of_place = {site: costs[site] for site in place.sites if site in costs}
+        least = {name: min(cost[name] for cost in of_place.values()) for name in next(iter(of_place.values()), {})}
+        if "margin" in least:
+            short, where = max(
+                (demands.short(c["surprisal"], c["word_surprisal"]), s.condition) for s, c in of_place.items()
+            )
+            why = f"{short:.1f} bits short of what is demanded ({where})" if short > NOISE else why
+        yield {
+            "item": place.item,
+            "place": place.name,
+            "conditions": " ".join(dict.fromkeys(site.condition for site in place.sites)),
+            "words": " | ".join(place.words),
+            "distractor": word,
+            "rejected": " ".join(sorted(rejected[place.item, place.name])) or None,
+            "length": word and word_length(word),
+            "zipf": lists[place.language].zipf(word) if word and place.language in lists else None,
+            **{name: round(value, 2) for name, value in least.items()},
+            "why": why,
+        }
+
+
+def _margin_rows(searches: Iterable[Search], costs: Mapping[Site, Mapping[str, float]]) -> Iterator[dict[str, object]]:
+    """Yield the rows of the table `distractor_margins`."""
+    for search in searches:
+        for site in search.place.sites:
+            yield {
+                "item": site.item,
+                "condition": site.condition,
+                "word": site.index,
+                "text": site.shown,
+                "place": search.place.name,
+                "distractor": search.found and site.dressed(search.found),
+                **costs.get(site, {}),
+            }
+
+
+def _with_alternatives(materials: Materials, searches: Iterable[Search]) -> Materials:
+    """Return the materials with the distractors found; a sentence in which a word has none gets no alternatives."""
+    found = {
+        (site.item, site.condition, site.index): site.dressed(search.found)
+        for search in searches
+        if search.found is not None
+        for site in search.place.sites
+    }
+
+    def beside(item: Item, condition: str, sentence: Sentence) -> Sentence:
+        others = [found.get((item.id, condition, word.index)) for word in sentence.words()[1:]]
+        words = tuple(other for other in others if other is not None)
+        return replace(sentence, alternatives=(NO_WORD, *words) if len(words) == len(others) else None)
+
+    items = tuple(
+        replace(item, sentences={name: beside(item, name, sentence) for name, sentence in item.sentences.items()})
+        for item in materials.items
+    )
+    return replace(materials, items=items)

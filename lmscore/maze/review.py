@@ -1,0 +1,80 @@
+"""The table `distractors` after somebody edited it, by hand or in a spreadsheet."""
+
+import csv
+import io
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from gardenpath import study
+from gardenpath.stimuli.formats.workbooks import is_workbook, workbook_text
+from gardenpath.stimuli.region_checks import EDGES
+
+from .places import Place
+from .word_lists import folded
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+READ = ("item", "place", "distractor")  # the columns that decide; `rejected` may be absent, the others are not read
+Key = tuple[str, str]
+
+
+def read_review(source: "str | Path | pd.DataFrame") -> list[dict[str, str]]:
+    """Return item, place, distractor and rejected words of each row of a table, as text.
+
+    A file may be as a spreadsheet leaves it: with commas, semicolons or tabs between the columns, or an Excel workbook. Raises
+    `study.DataError` for a table without these columns.
+    """
+    import pandas as pd
+
+    where = "table distractors"
+    if isinstance(source, str | Path):
+        where = str(source)
+        text = workbook_text(source) if is_workbook(source) else study.files.read_text(source)
+        separator = max(",;\t", key=text.partition("\n")[0].count)
+        rows = csv.DictReader(io.StringIO(text, newline=""), delimiter=separator, restval="")
+        source = study.table_files.as_it_was(pd.DataFrame(list(rows)))
+    if missing := [name for name in READ if name not in source]:
+        raise study.DataError(
+            f"{where}: column {', '.join(map(repr, missing))} is missing; expected the table distractors of gardenpath maze"
+        )
+    cells = source.astype(object).where(source.notna(), "").to_dict("records")
+    return [{name: str(row.get(name, "")).strip() for name in (*READ, "rejected")} for row in cells]
+
+
+def words_of_review(
+    rows: Sequence[Mapping[str, str]], places: Sequence[Place], excluded: frozenset[str]
+) -> tuple[dict[Key, str], Mapping[Key, frozenset[str]]]:
+    """Return the distractors that a review gives, without the marks around them, and the words that it rejects, of each place.
+
+    Raises `study.DataError` for places that are not there or come twice, and for what cannot be a distractor.
+    """
+    known = {(place.item, place.name): folded(place.words) for place in places}
+    given: dict[Key, str] = {}
+    rejected: dict[Key, frozenset[str]] = defaultdict(frozenset)
+    faults = []
+    for row in rows:
+        key = row["item"], row["place"]
+        word = row["distractor"].strip(EDGES + " ")
+        fault = ""
+        if key not in known:
+            fault = "the materials have no such place; expected the table of these materials"
+        elif key in rejected:
+            fault = "the place is there twice; expected once"
+        elif len(word.split()) > 1:
+            fault = f"the distractor {word!r} holds a space; expected one word"
+        elif word.casefold() in excluded:
+            fault = f"the distractor {word!r} is on the list of words never used; expected another"
+        elif word.casefold() in known[key]:
+            fault = f"the distractor {word!r} is the word itself; expected another"
+        if fault:
+            faults.append(f"table distractors, item {key[0]}, place {key[1]!r}: {fault}")
+            continue
+        rejected[key] = folded(row["rejected"].split())
+        if word:
+            given[key] = word
+    if faults:
+        raise study.DataError(faults)
+    return given, rejected

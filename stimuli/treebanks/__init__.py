@@ -1,0 +1,1 @@
+"""Minimal pairs from treebanks: trees of Universal Dependencies, forms of UniMorph, and what agrees with what."""
