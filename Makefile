@@ -49,7 +49,7 @@ $(VENV)/.installed: pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade pip
 	$(BIN)/python -m pip install --quiet $(TORCH)
-	$(BIN)/python -m pip install --quiet --editable '.[lm,quantized,adapters,online,postgres,import,browser]' --group dev
+	$(BIN)/python -m pip install --quiet --editable '.[lm,quantized,adapters,online,postgres,import,selection,browser]' --group dev
 	touch $@
 
 # What the tests need beside Python and Node.js: a browser, PostgreSQL, R, a screen without a monitor, fonts. What cannot be

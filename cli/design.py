@@ -57,10 +57,12 @@ def command(
     """Deal the materials of STUDY.toml to counterbalanced versions, one JSON file each.
 
     Beside them stand the tables design_balance (trials of each paradigm and condition in each version), exposures
-    (versions and readers of each sentence), design_lists where there are small lists and, where questions are asked,
+    (versions and readers of each sentence), matching (versions, conditions within each, fillers and targets in length
+    and frequency), design_lists where there are small lists and, where questions are asked,
     design_questions, which is also printed where a right answer depends on the condition.
     """
     from gardenpath import experiment, stimuli, study
+    from gardenpath.analysis.reporting.wording import matching as wording
     from gardenpath.experiment import line_breaks
     from gardenpath.experiment.script import untranslated
 
@@ -95,6 +97,9 @@ def command(
         tables["design_lists"] = lists
     if len(questions):
         tables["design_questions"] = questions
+    matching = stimuli.versions_matching(dealt)
+    if len(matching):
+        tables["matching"] = matching
     study.files.refuse_overwrite(
         [folder / name for name in [*(f"{f.name}.json" for f in files), *map("{}.csv".format, tables)]], force
     )
@@ -106,6 +111,8 @@ def command(
         study.write(table, name, folder, command=options.typed(), inputs=inputs, seed=plan.seed)
     if len(questions) and any(_depends(trial, names) for version in dealt for trial in version.trials):
         click.echo(f"right answers depend on the condition:\n{_answers(questions)}")
+    for sentence in wording.designed(matching):
+        options.talk(sentence)
     if few := _too_few_questions(plan, questions):
         options.talk(few)
     width = plan.procedure.line_width

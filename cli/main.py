@@ -13,6 +13,8 @@ COMMANDS = (
     "extract",
     "check",
     "convert",
+    "select",
+    "split",
     "design",
     "simulate",
     "serve",

@@ -21,6 +21,13 @@ from .items import (
     Sentence,
 )
 from .orderings import Ordering
+from .selection.choosing import Certificate, Selected, select
+from .selection.covariates import covariates_table
+from .selection.dealing import Divided, split
+from .selection.expected_effects import expected_effects
+from .selection.matching import versions_matching
+from .selection.settings import CovariateSection, Division, Selection
+from .selection.settings import EffectSection as ExpectedEffectSection
 from .treebanks.extraction import extract, language_counts
 from .trials import Trial, Version
 
@@ -29,7 +36,12 @@ __all__ = [
     "GRAMMATICAL",
     "RULES",
     "UNGRAMMATICAL",
+    "Certificate",
+    "CovariateSection",
     "Design",
+    "Divided",
+    "Division",
+    "ExpectedEffectSection",
     "Finding",
     "Generated",
     "Grammar",
@@ -39,6 +51,8 @@ __all__ = [
     "Paradigm",
     "Question",
     "Region",
+    "Selected",
+    "Selection",
     "Sentence",
     "Trial",
     "Version",
@@ -47,8 +61,10 @@ __all__ = [
     "check",
     "conditions_table",
     "covariates_of",
+    "covariates_table",
     "design",
     "examine",
+    "expected_effects",
     "exposures",
     "extract",
     "generate",
@@ -60,6 +76,9 @@ __all__ = [
     "read",
     "read_grammar",
     "read_study",
+    "select",
+    "split",
+    "versions_matching",
     "words_table",
     "write",
 ]

@@ -20,7 +20,18 @@ from .errors import DataError
 log = logging.getLogger("gardenpath")
 
 # Whatever of these is installed can change a number, so a sidecar names its version.
-RECORDED = ("gardenpath", "numpy", "pandas", "scipy", "glmm", "wordfreq", "torch", "transformers", "tokenizers")
+RECORDED = (
+    "gardenpath",
+    "numpy",
+    "pandas",
+    "scipy",
+    "glmm",
+    "wordfreq",
+    "highspy",
+    "torch",
+    "transformers",
+    "tokenizers",
+)
 
 # Bytes that a zip file may unpack to.
 UNPACKED = 10**9

@@ -23,6 +23,7 @@ class Maker:
     about: str
 
 
+SELECT = Maker("select", "selection", "which items were chosen, and how alike they are")
 DESIGN = Maker("design", "versions", "what is shown to whom")
 SIMULATE = Maker("simulate", "results", "the power of a design")
 COLLECT = Maker("collect", "tables", "who did what")

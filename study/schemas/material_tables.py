@@ -1,6 +1,6 @@
 """What is shown: items and their words, and how versions hold them in balance."""
 
-from .declaration import COLLECT, DESIGN, Table, columns
+from .declaration import COLLECT, DESIGN, SELECT, Table, columns
 
 TABLES = (
     Table(
@@ -133,6 +133,82 @@ condition     string   condition shown; of a pair both, the first side first
 """),
         ("experiment", "list", "item"),
         DESIGN,
+        always=False,
+    ),
+    Table(
+        "covariates",
+        "a covariate of a sentence",
+        columns("""
+item          string   item
+condition     string   condition
+covariate     string   what is measured: MEASURE:PART, or a column of items
+value         float?   in units of the measure; empty where it is not known
+chosen        bool?    whether the item was chosen
+"""),
+        ("item", "condition", "covariate"),
+        SELECT,
+        later=("chosen",),
+    ),
+    Table(
+        "matching",
+        "two groups of sentences in a covariate",
+        columns("""
+stage         string   before or after the choice; of a design versions, conditions (within a version), or fillers and targets
+covariate     string   what is measured
+group_a       string   one condition, level, list, version or role
+group_b       string   the other
+alike         bool     whether the two were to be alike
+n_a           int      sentences of group_a
+n_b           int      sentences of group_b
+mean_a        float    mean of group_a
+mean_b        float    mean of group_b
+sd_a          float?   s.d. of group_a
+sd_b          float?   s.d. of group_b
+d             float?   mean_a - mean_b in s.d. of the pool; empty where the pool does not vary
+low           float?   lower end of its 90 % interval
+high          float?   upper end
+bound         float?   equivalence bound: the least difference that two one-sided tests at .05 exclude (doi 10.1007/BF01068419)
+"""),
+        ("stage", "covariate", "group_a", "group_b"),
+        SELECT,
+    ),
+    Table(
+        "matched_sets",
+        "an item in a matched set",
+        columns("""
+set           int      number of the set, from 1
+level         string   level of the item
+item          string   item
+"""),
+        ("set", "level"),
+        SELECT,
+        always=False,
+    ),
+    Table(
+        "expected_effects",
+        "an item whose effect is expected from surprisal",
+        columns("""
+item          string   item
+paradigm      string   paradigm
+term          string   main effect or interaction
+bits          float    difference in surprisal that the term makes
+ms            float    the same in ms, at the ms a bit that were declared
+contrast      bool     whether there is one: FALSE of items below 0.05 bits
+"""),
+        ("item",),
+        SELECT,
+        always=False,
+    ),
+    Table(
+        "item_lists",
+        "an item in a list",
+        columns("""
+list          int      list, from 1
+paradigm      string   paradigm
+item          string   item
+"""),
+        ("list", "item"),
+        SELECT,
         always=False,
     ),
 )

@@ -27,6 +27,7 @@ BUDGET = {
     "r": 10,
     "parquet": 1,
     "import": 1,
+    "selection": 1,
     "postgres": 1,
     "browser": 1,
 }

@@ -31,6 +31,8 @@ NOT_RUN = {
 NONE = pd.Series(dtype=object)
 WITHOUT_RESULT = {
     "new",
+    "select",
+    "split",
     "simulate",
     "lab",
     "links",
@@ -42,7 +44,6 @@ WITHOUT_RESULT = {
     "demo",
     "maze",
     "generate",
-    "maze",
 }
 
 

@@ -1,0 +1,44 @@
+"""How alike groups of items are in their covariates, before and after a choice."""
+
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+from .figure_style import BLUE, GREY, ORANGE, filled, legend, named_rows, style
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+STAGES = {"before": (GREY, "o", "none"), "after": (BLUE, "o", BLUE), "design": (ORANGE, "D", ORANGE)}
+
+
+def matching_figure(matching: pd.DataFrame, tolerance: float | None = None) -> "Figure":
+    """Return the widest standardised difference of each covariate with its equivalence bound, before and after; the tolerance
+    shaded.
+    """
+    rows = filled(matching[matching["alike"]].dropna(subset="d"), "matching")
+    names = list(dict.fromkeys(rows["covariate"]))
+    stages = [stage for stage in STAGES if stage in set(rows["stage"])]
+    with style():
+        figure, axes = named_rows(names)
+        if tolerance:
+            axes.axvspan(0, tolerance, color=BLUE, alpha=0.12, linewidth=0)
+        for k, stage in enumerate(stages):
+            colour, marker, face = STAGES[stage]
+            part = rows[rows["stage"] == stage]
+            place = 0.22 * (k - (len(stages) - 1) / 2)
+            for at, name in enumerate(names):
+                own = part[part["covariate"] == name]
+                if own.empty:
+                    continue
+                d, bound = float(own["d"].abs().max()), float(own["bound"].max())
+                if bound == bound:
+                    axes.plot([d, bound], [at + place] * 2, color=colour, linewidth=1.6, solid_capstyle="round")
+                drawn: dict[str, Any] = {"label": stage} if at == 0 else {}
+                axes.plot(
+                    d, at + place, marker, color=colour, markerfacecolor=face, markersize=7, linestyle="none", **drawn
+                )
+        axes.set_xlim(left=min(-0.01, -0.02 * float(axes.get_xlim()[1])))
+        axes.set_xlabel("difference (s.d. of the pool), to its bound")
+        legend(axes, len(stages))
+    return figure

@@ -1,0 +1,132 @@
+"""What select and split share: options, settings of a file with those of the command in their place, and what is written."""
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from . import options
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from gardenpath.stimuli import Materials
+
+OPTIONS = (
+    click.option(
+        "--covariate",
+        "covariate",
+        multiple=True,
+        metavar="NAME[=TOLERANCE]",
+        help="letters:critical, zipf:REGION, surprisal:up to REGION, bigram:REGION, a column ...; of sets =LOW..HIGH. Repeatable.",
+    ),
+    click.option("--tolerance", type=float, help="How far means may differ, in s.d. of the pool.  [default: 0.05]"),
+    click.option("--spread", type=float, help="How far second moments may differ, in s.d. of the pool."),
+    click.option(
+        "--even", multiple=True, metavar="COLUMN", help="Spread evenly: phenomenon, paradigm or a column. Repeatable."
+    ),
+    click.option(
+        "--scores", type=click.Path(path_type=Path), help="Folder or file of the table surprisal, which score writes."
+    ),
+    click.option("--model", help="Whose surprisal, where the table has several models."),
+    click.option(
+        "--bigrams",
+        type=click.Path(path_type=Path),
+        help="Corpus, or table with first, second and count, for bigram:PART.",
+    ),
+    click.option("--language", metavar="TAG", help="Language of items whose file states none."),
+    click.option("--effort", type=float, help="Multiplies how long is searched.  [default: 1]"),
+    click.option(
+        "--skip-bad", is_flag=True, help="Leave out items that cannot be read or lack a value, and name them."
+    ),
+    click.option("--seed", type=int, help="Seed of the search.  [default: 1]"),
+)
+
+
+def shared(command: Callable[..., None]) -> Callable[..., None]:
+    """Add the options that both commands have."""
+    for option in reversed(OPTIONS):
+        command = option(command)
+    return command
+
+
+def prepared(
+    materials: Sequence[Path], kind: Any, given: dict[str, Any], *, effect: Mapping[str, Any] | None = None
+) -> "tuple[Any, Materials, pd.DataFrame | None, list[Path]]":
+    """Return the settings, the pool, the table surprisal where one is named, and the files that were read."""
+    from gardenpath import stimuli, study
+    from gardenpath.stimuli.selection import settings
+
+    covariates = dict(map(_covariate, given.pop("covariate")))
+    given = {
+        name: str(value) if isinstance(value, Path) else value
+        for name, value in given.items()
+        if value not in (None, (), False)
+    }
+    content: dict[str, Any] = {}
+    folder, where, inputs, paths = Path(), "options", [], list(materials)
+    if len(paths) == 1 and paths[0].suffix == ".toml":
+        content = settings.content(paths[0])
+        folder, where, inputs = paths[0].parent, str(paths[0]), [paths[0]]
+        paths = [folder / name for name in content.get("materials", [])]
+        if not paths:
+            raise study.DataError(
+                f'{where}: materials names no file; expected the pool, such as materials = ["pool.csv"]'
+            )
+    if covariates:
+        content = {**content, "covariates": {**content.get("covariates", {}), **covariates}}
+    if effect:
+        content = {**content, "effect": {**content.get("effect", {}), **effect}}
+    asked = settings.settled({**content, **given}, kind, where=where)
+    read = stimuli.read(*paths, language=asked.language, skip_bad=asked.skip_bad)
+    # What a file names lies beside it; what the command names, where the command is typed.
+    surprisal = None
+    if asked.scores:
+        scores = Path(asked.scores) if "scores" in given else folder / asked.scores
+        surprisal = study.read(scores if scores.is_dir() else scores.parent, "surprisal")
+        inputs += [path for path in [scores] if path.is_file()]
+    if asked.bigrams:
+        bigrams = Path(asked.bigrams) if "bigrams" in given else folder / asked.bigrams
+        import dataclasses
+
+        asked = dataclasses.replace(asked, bigrams=str(bigrams))
+        inputs.append(bigrams)
+    return asked, read, surprisal, [*inputs, *paths]
+
+
+def _covariate(text: str) -> tuple[str, dict[str, Any]]:
+    """Return a covariate and its tolerance as typed: letters:critical=0.02, or of sets cloze=-0.1..0.1."""
+    name, equals, value = text.partition("=")
+    try:
+        low, dots, high = value.partition("..")
+        if dots:
+            return name, {"within": [float(low), float(high)]}
+        return name, {"tolerance": float(value)} if equals else {}
+    except ValueError:
+        raise click.UsageError(
+            f"--covariate {text}: {value!r} is no tolerance; expected such as 0.02, or of sets -0.2..0.2"
+        ) from None
+
+
+def write(
+    out: Path,
+    tables: "Mapping[str, pd.DataFrame]",
+    materials: "Materials | None",
+    inputs: Sequence[Path],
+    asked: Any,
+    notes: Mapping[str, Any],
+) -> None:
+    """Write the chosen materials, the tables and the figure."""
+    from gardenpath import stimuli, study
+    from gardenpath.analysis.reporting.figures import figure_style, matching_figures
+
+    for name, table in tables.items():
+        study.write(table, name, out, command=options.typed(), inputs=inputs, seed=asked.seed, notes=notes)
+    if materials is not None:
+        path = out / "items.jsonl"
+        stimuli.write(materials, path)
+        study.files.write_sidecar(path, command=options.typed(), inputs=inputs, seed=asked.seed, notes=notes)
+    if tables["matching"]["alike"].any():
+        figure = matching_figures.matching_figure(tables["matching"], asked.tolerance)
+        figure_style.save(figure, "matching", out / "figures")

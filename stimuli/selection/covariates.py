@@ -1,0 +1,268 @@
+"""What items are matched on: length, frequency, bigrams, surprisal of a part of the sentence, and columns of their own."""
+
+import functools
+import itertools
+import math
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from gardenpath import study
+
+from ..item_tables import word_length, zipf
+from ..items import Item, Materials, Sentence
+from ..text_checks import listed
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+MEASURES = ("words", "letters", "zipf", "bigram", "surprisal")
+SENTENCE = "sentence"
+PLACES = ("before", "after", "up to")  # a word beside a region, and all words before it
+SHOWN = 8  # so many faults are named; the rest is counted
+Words = Sequence[int]
+Bigrams = Mapping[tuple[str, str], int]
+
+
+def covariates_table(
+    materials: Materials,
+    names: Iterable[str],
+    *,
+    surprisal: "pd.DataFrame | None" = None,
+    model: str | None = None,
+    bigrams: Bigrams | None = None,
+) -> "pd.DataFrame":
+    """Return table `covariates`: the value of each covariate of each sentence, empty where there is none.
+
+    A covariate is `MEASURE:PART` or the name of a column of items that holds numbers. Measures are words (their number), letters
+    (of all words together), zipf (their mean), bigram (mean Zipf frequency of each word with the one before it, one added to
+    every count: `bigrams_of`) and surprisal (bits, of all words together; of the table that `score` writes, of `model` where it
+    has several). Parts are sentence, a region, `before REGION` and `after REGION` (the word beside it), and `up to REGION` (all
+    words before it).
+
+    >>> from gardenpath import stimuli
+    >>> sentence = stimuli.Sentence("The dogs bark.", (stimuli.Region("critical", 9, 14),))
+    >>> item = stimuli.Item("i1", "verbs", {"plural": sentence}, extra={"cloze": "0.4"})
+    >>> materials = stimuli.Materials((stimuli.Paradigm("verbs", "n", {"number": ("plural",)}),), (item,))
+    >>> stimuli.covariates_table(materials, ["letters:critical", "words:up to critical", "cloze"])["value"].tolist()
+    [4.0, 2.0, 0.4]
+    """
+    import pandas as pd
+
+    rows = []
+    for name in dict.fromkeys(names):
+        value = _valued(name, materials, surprisal, model, bigrams)
+        rows += [
+            (item.id, condition, name, value(item, condition))
+            for item in materials.items
+            for condition in item.sentences
+        ]
+    columns = ["item", "condition", "covariate", "value"]
+    return study.check(pd.DataFrame(rows, columns=columns), "covariates")
+
+
+def lacking(table: "pd.DataFrame") -> dict[str, str]:
+    """Return the items that lack a value of a covariate, each with a sentence that says which."""
+    empty = table[table["value"].isna()]
+    of = {row["item"]: f"{row['condition']}, {row['covariate']}" for row in reversed(empty.to_dict("records"))}
+    return {item: f"item {item} ({what}) has no value" for item, what in reversed(of.items())}
+
+
+def _valued(
+    name: str, materials: Materials, surprisal: "pd.DataFrame | None", model: str | None, bigrams: Bigrams | None
+) -> Callable[[Item, str], float | None]:
+    """Return the function that gives a covariate's value of an item in a condition."""
+    measure, colon, part = name.partition(":")
+    if not colon or measure not in MEASURES:
+        return _column(name, materials)
+    _expect_part(name, part, materials)
+
+    def over(of_words: Callable[[Item, str, Words], float | None]) -> Callable[[Item, str], float | None]:
+        def value(item: Item, condition: str) -> float | None:
+            words = words_of_part(item.sentences[condition], part)
+            return None if words is None else of_words(item, condition, words)
+
+        return value
+
+    if measure == "words":
+        return over(lambda item, condition, words: float(len(words)))
+    if measure == "surprisal":
+        return over(_bits(surprisal, model))
+    if measure == "bigram":
+        if bigrams is None:
+            raise study.DataError(
+                f"covariate {name} needs bigrams: a corpus (text), or a table with first, second and count"
+            )
+        return over(_bigram(bigrams))
+    return over(_letters if measure == "letters" else _zipf)
+
+
+def words_of_part(sentence: Sentence, part: str) -> Words | None:
+    """Return the positions of the words of a part; None where the sentence lacks it.
+
+    >>> from gardenpath.stimuli import Region
+    >>> sentence = Sentence("The dogs bark loudly.", (Region("critical", 9, 13),))
+    >>> words_of_part(sentence, "critical"), words_of_part(sentence, "after critical"), words_of_part(sentence, "before x")
+    ([2], [3], None)
+    """
+    words = sentence.words()
+    if part == SENTENCE:
+        return [word.index for word in words]
+    if of := [word.index for word in sentence.words_of(part)]:
+        return of
+    place = next((one for one in PLACES if part.startswith(f"{one} ")), None)
+    of = [word.index for word in sentence.words_of(part.removeprefix(f"{place} "))] if place else []
+    if not of:
+        return None
+    first, last = of[0], of[-1]
+    if place == "up to":
+        return [*range(first)]
+    beside = first - 1 if place == "before" else last + 1
+    return [beside] if 0 <= beside < len(words) else None
+
+
+def _expect_part(name: str, part: str, materials: Materials) -> None:
+    """Raise `DataError` where no sentence has the part."""
+    sentences = [sentence for item in materials.items for sentence in item.sentences.values()]
+    if any(words_of_part(sentence, part) is not None for sentence in sentences):
+        return
+    regions = sorted({region.name for sentence in sentences for region in sentence.regions})
+    raise study.DataError(
+        f"covariate {name!r}: no sentence has the part {part!r}; expected sentence, a region "
+        f"({', '.join(regions) or 'none is marked'}), "
+        "before REGION, after REGION or up to REGION"
+    )
+
+
+def _column(name: str, materials: Materials) -> Callable[[Item, str], float | None]:
+    """Return the function that reads a column of items as numbers."""
+    known = sorted({column for item in materials.items for column in item.extra})
+    if name not in known:
+        raise study.DataError(
+            f"covariate {name!r} is not known; expected MEASURE:PART ({', '.join(MEASURES)}), such as "
+            f"letters:critical, or a column "
+            f"of items ({', '.join(known) or 'they have none'})"
+        )
+    faults = [
+        f"item {item.id}: {name} is {item.extra[name]!r}, expected a number"
+        for item in materials.items
+        if item.extra.get(name, "").strip() and _number(item.extra[name]) is None
+    ]
+    if faults:
+        raise study.DataError(shown(faults))
+    return lambda item, condition: _number(item.extra.get(name, ""))
+
+
+def _number(text: str) -> float | None:
+    try:
+        value = float(text)
+    except ValueError:
+        return None
+    return value if math.isfinite(value) else None
+
+
+def _letters(item: Item, condition: str, words: Words) -> float | None:
+    own = item.sentences[condition].words()
+    return float(sum(word_length(own[n].text) for n in words))
+
+
+def _zipf(item: Item, condition: str, words: Words) -> float | None:
+    code, own = _code(item.language), item.sentences[condition].words()
+    if code is None or not words:
+        return None
+    values = [zipf(own[n].text, code) for n in words]
+    known = [value for value in values if value is not None]
+    return sum(known) / len(known) if len(known) == len(values) else None
+
+
+_code = functools.cache(listed)
+
+
+def _bits(surprisal: "pd.DataFrame | None", model: str | None) -> Callable[[Item, str, Words], float | None]:
+    """Return the function that adds the surprisal of words; a row of several words counts where all of them are asked for."""
+    if surprisal is None:
+        raise study.DataError(
+            "a covariate surprisal:PART needs the table surprisal, which  gardenpath score  writes: name its folder as scores"
+        )
+    whose = surprisal[surprisal["model"] == model] if model is not None else surprisal
+    found = sorted({(str(m), str(p)) for m, p in zip(whose["model"], whose["protocol"], strict=True)})
+    if len(found) != 1:
+        there = ", ".join(sorted({*surprisal["model"].astype(str)})) or "none"
+        raise study.DataError(
+            f"the table surprisal has {len(found)} models and protocols{f' of {model}' if model else ''}; expected "
+            f"one: name it as model ({there})"
+        )
+    rows: dict[tuple[str, str], dict[int, tuple[int, float | None]]] = {}
+    columns = ("item", "condition", "word", "words", "surprisal")
+    for item, condition, word, count, bits in zip(*(whose[name] for name in columns), strict=True):
+        known = None if bits is None or bits != bits else float(bits)
+        rows.setdefault((str(item), str(condition)), {})[int(word)] = (int(count), known)
+
+    def value(item: Item, condition: str, words: Words) -> float | None:
+        own, asked = rows.get((item.id, condition), {}), set(words)
+        total, covered = 0.0, set[int]()
+        for n in words:
+            if n in covered:
+                continue
+            count, bits = own.get(n, (1, None))
+            spanned = {*range(n, n + count)}
+            if bits is None or not spanned <= asked:
+                return None
+            total, covered = total + bits, covered | spanned
+        return total
+
+    return value
+
+
+def _bare(word: str) -> str:
+    return re.sub(r"^[\W_]+|[\W_]+$", "", word).casefold()
+
+
+def _bigram(bigrams: Bigrams) -> Callable[[Item, str, Words], float | None]:
+    total = sum(bigrams.values()) + len(bigrams)
+
+    def value(item: Item, condition: str, words: Words) -> float | None:
+        own = [_bare(word.text) for word in item.sentences[condition].words()]
+        pairs = [(own[n - 1], own[n]) for n in words if n > 0]
+        if not pairs:
+            return None
+        return sum(math.log10((bigrams.get(pair, 0) + 1) / total * 1e9) for pair in pairs) / len(pairs)
+
+    return value
+
+
+def bigrams_of(path: str | Path) -> Bigrams:
+    """Return how often each two words stand side by side, from a corpus (a sentence a line) or a table with first, second and
+    count.
+    """
+    import pandas as pd
+
+    text = study.files.read_text(path)
+    if Path(path).suffix.lower() not in (".csv", ".tsv"):
+        lines = ([_bare(word) for word in line.split()] for line in text.splitlines())
+        return Counter(pair for words in lines for pair in itertools.pairwise(words))
+    table = pd.read_csv(
+        path, sep="\t" if Path(path).suffix.lower() == ".tsv" else ",", dtype=str, keep_default_na=False
+    )
+    if absent := [name for name in ("first", "second", "count") if name not in table]:
+        raise study.DataError(
+            f"{path}: no column {', '.join(absent)}; expected first, second and count, found {', '.join(map(str, table))}"
+        )
+    counts: Counter[tuple[str, str]] = Counter()
+    for line, (first, second, count) in enumerate(
+        zip(table["first"], table["second"], table["count"], strict=True), start=2
+    ):
+        number = _number(count)
+        if number is None or number < 0:
+            raise study.DataError(f"{path}, line {line}: count is {count!r}, expected a number")
+        counts[_bare(first), _bare(second)] += int(number)
+    return counts
+
+
+def shown(faults: Sequence[str]) -> Iterator[str]:
+    """Yield the first faults, and how many more there are."""
+    yield from faults[:SHOWN]
+    if len(faults) > SHOWN:
+        yield f"and {len(faults) - SHOWN} more"

@@ -1,0 +1,244 @@
+"""Exchanges of items between bins until their forms are alike: what finds a choice where branching would be long.
+
+Tabu search (Glover 1989, doi 10.1287/ijoc.1.3.190) over exchanges of two items, as in exchange methods for anticlustering
+(Papenberg & Klau 2021, doi 10.1037/met0000301): what it finds is checked, and what it does not find is not thereby impossible.
+"""
+
+import itertools
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+Array = Any  # numpy is imported inside functions
+MOVES = 4000  # exchanges that are compared in a step
+BROKEN = 1.0  # energy of a broken link, or of an item too many of a kind
+
+
+@dataclass(frozen=True)
+class Form:
+    """What is alike in every cell: a mean over items of values (item x condition), within a tolerance; the same unit for both.
+
+    `across` says between which cells: all, the bins of each condition ("levels"), or the conditions of each bin ("conditions").
+    """
+
+    name: str
+    values: Array
+    tolerance: float
+    across: str = "cells"
+
+
+@dataclass(frozen=True)
+class Kind:
+    """What is spread evenly: the kind of each item as a number, and how many of each there may be in a class of bins."""
+
+    of: Array
+    low: Array
+    high: Array
+
+
+@dataclass
+class Bins:
+    """Items in bins, of which the first ones are alike, in the mean over their items; the items of others are not chosen.
+
+    `partners` are pairs of bins between which items may be exchanged. Bins of one class are one to links and kinds: all bins of
+    chosen items, or each list for itself.
+    """
+
+    start: Array  # bin of each item
+    compared: int  # the first bins, whose means are compared
+    partners: Sequence[tuple[int, int]]
+    classes: Sequence[int]  # of the compared bins
+    forms: Sequence[Form]
+    kinds: Sequence[Kind] = ()
+    apart: Sequence[tuple[int, int]] = ()
+    together: Sequence[tuple[int, int]] = ()
+
+    def exchanged(self, steps: int, seed: int, met: Callable[[Array], bool] = lambda bins: True) -> tuple[Array, float]:
+        """Return the bins of least energy that so many steps came to, and that energy; it stops where that is 0 and `met`."""
+        return _Search(self, seed).run(steps, met)
+
+
+class _Search:
+    def __init__(self, bins: Bins, seed: int) -> None:
+        import numpy as np
+
+        self.bins, self.draw = bins, np.random.default_rng(seed)
+        self.n, self.compared = len(bins.start), bins.compared
+        columns, tolerance, firsts, cross, at = [], [], [], [], 0
+        for form in bins.forms:
+            values = np.asarray(form.values, dtype=float)
+            each = [[c] for c in range(values.shape[1])] if form.across == "levels" else [[*range(values.shape[1])]]
+            for channels in each:
+                if form.across == "conditions" and len(channels) == 1:
+                    continue
+                columns.append(values[:, channels])
+                tolerance.append(form.tolerance)
+                firsts.append(at)
+                cross.append(form.across != "conditions")
+                at += len(channels)
+        self.values = np.concatenate(columns, axis=1) if columns else np.zeros((self.n, 0))
+        self.firsts, self.tolerance = np.array(firsts, dtype=int), np.array(tolerance)
+        self.cross = np.array(cross, dtype=bool)
+        self.single = len(firsts) == self.values.shape[1]
+        self.size = np.bincount(bins.start, minlength=self.compared)[: self.compared].astype(float)
+        self.apart: Array = None
+        if bins.apart or bins.together:
+            self.apart = np.zeros((self.n, self.n))
+        self.alone = np.zeros(self.n)
+        for i, j in bins.apart:
+            self.apart[i, j] = self.apart[j, i] = 1.0
+        for i, j in bins.together:
+            self.apart[i, j] = self.apart[j, i] = -2.0
+            self.alone[[i, j]] += 1.0
+
+    def _high_low(self, sums: Array) -> tuple[Array, Array]:
+        """Return the highest and the lowest mean of each group of cells within a bin."""
+        import numpy as np
+
+        if self.single or not len(self.firsts):
+            return sums, sums
+        return np.maximum.reduceat(sums, self.firsts, axis=-1), np.minimum.reduceat(sums, self.firsts, axis=-1)
+
+    def _over(self, high: Array, low: Array, which: Array) -> Array:
+        import numpy as np
+
+        over: Array = np.maximum(high[..., which] - low[..., which] - self.tolerance[which], 0.0)
+        return (over * over).sum(-1)
+
+    def _forms(self, sums: Array) -> float:
+        """Return the energy of the forms, from the means of all compared bins."""
+        high, low = self._high_low(sums)
+        whole = self._over(high.max(0), low.min(0), self.cross) if self.cross.any() else 0.0
+        return float(whole + self._over(high, low, ~self.cross).sum())
+
+    def _rest(self, where: Array) -> float:
+        """Return the energy of links and kinds."""
+        import numpy as np
+
+        classes = np.full(self.n, -1)
+        compared = where < self.compared
+        classes[compared] = np.asarray(self.bins.classes)[where[compared]]
+        energy = 0.0
+        if self.apart is not None:
+            for one in set(self.bins.classes):
+                inside = classes == one
+                energy += self.apart[np.ix_(inside, inside)].sum() / 2 + self.alone[inside].sum()
+        for kind in self.bins.kinds:
+            for one in set(self.bins.classes):
+                count = np.bincount(kind.of[classes == one], minlength=len(kind.low))
+                energy += self._beyond(kind, count).sum()
+        return BROKEN * float(energy)
+
+    @staticmethod
+    def _beyond(kind: Kind, count: Array) -> Array:
+        import numpy as np
+
+        return np.maximum(count - kind.high, 0) + np.maximum(kind.low - count, 0)
+
+    def _rest_change(self, where: Array, a: int, b: int, out: Array, into: Array) -> Array:
+        """Return how the energy of links and kinds changes where items `out` of bin a and `into` of bin b change places."""
+        import numpy as np
+
+        change = np.zeros((len(out), len(into)))
+        of = self.bins.classes
+        class_a, class_b = of[a], of[b] if b < self.compared else -1
+        if class_a == class_b:
+            return change
+        compared = np.append(np.asarray(of), [-1] * (int(where.max()) + 1))[where]
+        compared[where >= self.compared] = -1
+        for one, leaves, comes in ((class_a, out, into), (class_b, into, out)):
+            if one < 0:
+                continue
+            inside = compared == one
+            part = np.zeros((len(leaves), len(comes)))
+            if self.apart is not None:
+                gone = -(self.apart[np.ix_(leaves, inside)].sum(1) + self.alone[leaves])
+                come = self.apart[np.ix_(comes, inside)].sum(1) + self.alone[comes]
+                part += gone[:, None] + come[None] - self.apart[np.ix_(leaves, comes)]
+            for kind in self.bins.kinds:
+                count = np.bincount(kind.of[inside], minlength=len(kind.low))
+                now = self._beyond(kind, count)
+                fewer, more = self._beyond(kind, count - 1) - now, self._beyond(kind, count + 1) - now
+                same = kind.of[leaves][:, None] == kind.of[comes][None]
+                part += np.where(same, 0, fewer[kind.of[leaves]][:, None] + more[kind.of[comes]][None])
+            change += part if leaves is out else part.T
+        return BROKEN * change
+
+    def run(self, steps: int, met: Callable[[Array], bool]) -> tuple[Array, float]:
+        import numpy as np
+
+        where = np.array(self.bins.start)
+        linked = bool(self.bins.kinds) or self.apart is not None
+        sums = np.stack([self.values[where == b].sum(0) for b in range(self.compared)]) / self.size[:, None]
+        rest = self._rest(where)
+        best, best_energy = where.copy(), self._forms(sums) + rest
+        if best_energy <= 1e-12 and met(best):
+            return best, 0.0
+        barred = np.zeros(self.n, dtype=int)
+        partners = self.bins.partners
+        for step in range(1, steps + 1):
+            a, b = partners[int(self.draw.integers(len(partners)))]
+            out, into = np.flatnonzero(where == a), np.flatnonzero(where == b)
+            if not len(out) or not len(into):
+                continue
+            if len(out) * len(into) > MOVES:
+                keep = max(1, MOVES // len(into))
+                out = self.draw.choice(out, min(keep, len(out)), replace=False)
+                into = self.draw.choice(into, min(MOVES // len(out), len(into)), replace=False)
+            step_values = self.values[into][None] - self.values[out][:, None]
+            high, low = self._high_low(sums[a] + step_values / self.size[a])
+            others = [c for c in range(self.compared) if c not in (a, b)]
+            own = self._over(high, low, ~self.cross)
+            if b < self.compared:
+                high_b, low_b = self._high_low(sums[b] - step_values / self.size[b])
+                own = own + self._over(high_b, low_b, ~self.cross)
+                high, low = np.maximum(high, high_b), np.minimum(low, low_b)
+            if others:
+                high_o, low_o = self._high_low(sums[others])
+                high, low = np.maximum(high, high_o.max(0)), np.minimum(low, low_o.min(0))
+                own = own + self._over(high_o, low_o, ~self.cross).sum()
+            energy = own + self._over(high, low, self.cross) + rest
+            if linked:
+                energy = energy + self._rest_change(where, a, b, out, into)
+            tabu = (barred[out] > step)[:, None] | (barred[into] > step)[None]
+            energy = np.where(tabu & (energy >= best_energy - 1e-12), np.inf, energy)
+            i, j = np.unravel_index(int(energy.argmin()), energy.shape)
+            if not np.isfinite(energy[i, j]):
+                continue
+            gone, come = out[i], into[j]
+            where[gone], where[come] = b, a
+            long = int(self.draw.integers(5, 15))
+            barred[gone], barred[come] = step + long, step + long // 2
+            for one in (a, b):
+                if one < self.compared:
+                    sums[one] = self.values[where == one].sum(0) / self.size[one]
+            if linked:
+                rest = self._rest(where)
+            if energy[i, j] < best_energy - 1e-12:
+                best, best_energy = where.copy(), float(energy[i, j])
+                if best_energy <= 1e-12:
+                    if met(best):
+                        return best, 0.0
+                    best_energy = 1e-9
+        return best, best_energy
+
+
+def pairs(groups: Sequence[Sequence[int]]) -> list[tuple[int, int]]:
+    """Return every two members of each group.
+
+    >>> pairs([[1, 2, 3]])
+    [(1, 2), (1, 3), (2, 3)]
+    """
+    return [pair for group in groups for pair in itertools.combinations(group, 2)]
+
+
+def kind_of(values: Sequence[str], chosen: int) -> Kind:
+    """Return kinds of which so many chosen items hold as many as can be of each: all numbers within one."""
+    import numpy as np
+
+    names, of = np.unique(np.asarray(values), return_inverse=True)
+    low, more = divmod(chosen, len(names))
+    return Kind(of, np.full(len(names), low), np.full(len(names), low + (more > 0)))
+
+
+__all__ = ["Bins", "Form", "Kind", "Mapping", "kind_of", "pairs"]

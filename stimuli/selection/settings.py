@@ -1,0 +1,211 @@
+"""What is asked of a selection or a division of items: the tables of a selection.toml, which stands before there is a study."""
+
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal, TypeVar
+
+from gardenpath import study
+from gardenpath.study.config import STRICT, structure
+
+T = TypeVar("T")
+Match = Literal["means", "sets", "best"]
+Across = Literal["cells", "levels", "conditions"]
+NULLS = ("balanced", "first", "inclusive")
+
+
+def _expect(holds: bool, message: str) -> None:
+    if not holds:
+        raise ValueError(message)
+
+
+@dataclass(frozen=True)
+class CovariateSection:
+    """What is asked of a covariate: of means in s.d. of the pool (`tolerance`), of the second moment about the pool's mean in
+    s.d. of that (`spread`), of counts in so many quantile `bins` of the pool; in matched sets `within` (lowest and highest
+    difference from the null, in the covariate's own units).
+
+    `across` says which cells are to be alike: all of them, the levels of items in each condition, or the conditions in each level.
+
+    >>> CovariateSection(tolerance=0.02).bins is None
+    True
+    """
+
+    __pydantic_config__ = STRICT
+    tolerance: float | None = None
+    spread: float | None = None
+    bins: int | None = None
+    within: tuple[float, float] | None = None
+    across: Across | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("tolerance", "spread"):
+            value = getattr(self, name)
+            _expect(value is None or value >= 0, f"{name} is {value}; expected s.d. of the pool, 0 or more")
+        _expect(self.bins is None or self.bins >= 2, f"bins is {self.bins}; expected 2 or more")
+        _expect(
+            self.within is None or self.within[0] <= 0 <= self.within[1],
+            f"within is {self.within}; expected the lowest and the highest difference from the null, such as [-0.2, 0.2]",
+        )
+
+
+Covariates = Mapping[str, CovariateSection]
+
+
+@dataclass(frozen=True)
+class EffectSection:
+    """What a bit of surprisal costs a reader, in ms, and where that is published (a DOI); `mean_rt` is the ms that a word takes.
+
+    >>> EffectSection(ms_per_bit=4.0, source="10.1016/j.cognition.2013.02.013").region
+    'critical'
+    """
+
+    __pydantic_config__ = STRICT
+    ms_per_bit: float
+    source: str  # DOI
+    region: str = "critical"
+    term: str | None = None  # the paradigm's first factor, where it has one alone
+    mean_rt: float = 350.0  # ms, a word
+
+    def __post_init__(self) -> None:
+        _expect(self.ms_per_bit > 0, f"ms_per_bit is {self.ms_per_bit}; expected ms a bit, more than 0")
+        _expect(
+            "10." in self.source,
+            f"source is {self.source!r}; expected the DOI of the publication that states ms_per_bit",
+        )
+        _expect(self.mean_rt > 0, f"mean_rt is {self.mean_rt}; expected ms a word, more than 0")
+
+
+@dataclass(frozen=True)
+class Matching:
+    """What a selection and a division have in common.
+
+    `scores` is a folder or file of the table surprisal and `model` whose surprisal is meant where it has several; `bigrams` a
+    corpus (a text, counted) or a table with the columns first, second and count. `even` names what is to be spread evenly:
+    phenomenon, paradigm, or a column of items. `together` and `apart` are groups of items. Items without a value are an error
+    unless `skip_bad`. `effort` multiplies how long is searched, in steps and nodes, never in seconds.
+    """
+
+    __pydantic_config__ = STRICT
+    covariates: dict[str, CovariateSection] = field(default_factory=dict)
+    materials: tuple[str, ...] = ()
+    tolerance: float = 0.05
+    spread: float | None = None
+    even: tuple[str, ...] = ()
+    together: tuple[tuple[str, ...], ...] = ()
+    apart: tuple[tuple[str, ...], ...] = ()
+    scores: str | None = None
+    model: str | None = None
+    bigrams: str | None = None
+    language: str | None = None
+    skip_bad: bool = False
+    seed: int = 1
+    effort: float = 1.0
+
+    def __post_init__(self) -> None:
+        _expect(self.tolerance >= 0, f"tolerance is {self.tolerance}; expected s.d. of the pool, 0 or more")
+        _expect(self.effort > 0, f"effort is {self.effort}; expected more than 0")
+
+    @property
+    def usually(self) -> Across:
+        """Which cells are alike where a covariate does not say: lists in each condition, of a choice all cells."""
+        return "cells"
+
+    def across_of(self, name: str) -> Across:
+        """Return which cells are to be alike in a covariate."""
+        return self.covariates[name].across or self.usually
+
+    def tolerance_of(self, name: str) -> float:
+        """Return the tolerance of a covariate's means."""
+        own = self.covariates[name].tolerance
+        return self.tolerance if own is None else own
+
+    def spread_of(self, name: str) -> float | None:
+        """Return the tolerance of its second moment, if it is to be alike."""
+        own = self.covariates[name].spread
+        return self.spread if own is None else own
+
+
+@dataclass(frozen=True)
+class Selection(Matching):
+    """How many items are chosen of a pool, and what of them is to be alike: a selection.toml.
+
+    `match` is "means" (within tolerances, proven), "sets" (each set within tolerances, as in LexOPS) or "best" (the largest
+    difference as small as can be, to within `gap` s.d.). `between` names columns in whose levels items differ: as many of each
+    are chosen. `null` says what the members of a set are held against: each level in turn ("balanced"), the "first", every other
+    member ("inclusive"), or a level. `maximise` = "power" takes, of all choices that match, one with the largest expected effect.
+
+    >>> Selection(items=48, covariates={"letters:critical": CovariateSection()}).tolerance_of("letters:critical")
+    0.05
+    """
+
+    items: int = 0
+    match: Match = "means"
+    gap: float = 0.05
+    between: tuple[str, ...] = ()
+    null: str = "balanced"
+    maximise: Literal["power"] | None = None
+    effect: EffectSection | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        _expect(self.items > 0, f"items is {self.items}; expected how many are to be chosen")
+        _expect(self.gap >= 0, f"gap is {self.gap}; expected s.d. of the pool, 0 or more")
+        _expect(
+            self.maximise is None or self.effect is not None,
+            "maximise = 'power' needs [effect] with ms_per_bit and source, the DOI that states it",
+        )
+        _expect(
+            self.maximise is None or self.match != "best",
+            "match = 'best' and maximise ask for two different optima; expected one of them",
+        )
+        for name, covariate in self.covariates.items() if self.match == "sets" else ():
+            _expect(
+                covariate.within is not None, f"covariate {name} has no within; sets expect it, such as [-0.2, 0.2]"
+            )
+        for name, covariate in self.covariates.items() if self.match != "sets" else ():
+            _expect(covariate.within is None, f"covariate {name} has within, which is of sets; expected match = 'sets'")
+
+
+@dataclass(frozen=True)
+class Division(Matching):
+    """How items are dealt to `lists`: all of them, or `items` in each, in turn.
+
+    >>> Division(lists=4).items is None
+    True
+    """
+
+    lists: int = 0
+    items: int | None = None
+
+    @property
+    def usually(self) -> Across:
+        return "levels"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        _expect(self.lists > 1, f"lists is {self.lists}; expected 2 or more")
+        _expect(self.items is None or self.items > 0, f"items is {self.items}; expected items a list, 1 or more")
+        sets = [name for name, covariate in self.covariates.items() if covariate.within is not None]
+        _expect(not sets, f"covariate {', '.join(sets)} has within, which is of sets; lists are matched in their means")
+
+
+def content(path: str | Path) -> dict[str, Any]:
+    """Return what a TOML file states; raises `study.DataError` where it is not TOML."""
+    try:
+        return tomllib.loads(study.files.read_text(path))
+    except tomllib.TOMLDecodeError as error:
+        raise study.DataError(f"{path}: not valid TOML: {error}") from None
+
+
+def settled(stated: Mapping[str, Any], kind: type[T], *, where: str) -> T:
+    """Return settings as `kind`, or raise `study.DataError` with every fault."""
+    return structure(kind, stated, where=where)
+
+
+def links(groups: Sequence[Sequence[str]], known: Mapping[str, int], what: str) -> list[list[int]]:
+    """Return groups of items as positions; raises `study.DataError` for one that is not there."""
+    if unknown := [name for group in groups for name in group if name not in known]:
+        raise study.DataError(f"{what} names item {unknown[0]!r}, which is not in the pool of {len(known)} items")
+    return [[known[name] for name in group] for group in groups]
