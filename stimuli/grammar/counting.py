@@ -208,7 +208,7 @@ class Message:
 
     def sums(self, values: Mapping[str, int]) -> list[Any]:
         """Return the prefix sums over the classes of the variable, where the others have these."""
-        key = tuple(values[name] for name in self.scope)
+        key = tuple([values[name] for name in self.scope])
         if key not in self._sums:
             product: Any = 1
             for term in self.terms:
@@ -261,7 +261,7 @@ class GraphCounts:
                     entries[term.sized], rest = self.entry(term.sized, values[term.sized], rest)
                     continue
                 if rest is not None:
-                    rest, part = divmod(rest, int(term.at(values)))
+                    rest, part = divmod(rest, int(term.table.item(*[values[name] for name in term.scope])))
                 if isinstance(term.counted, Message):
                     message = term.counted
                     values[message.variable], left = self.counts.pick(message.sums(values), part)
@@ -415,8 +415,10 @@ def _summed(
 def _contracted(left: Table, right: Table, shared: Sequence[int]) -> Table:
     """Return the sum over the first axis of the product of two tables that have the axes `shared` in common."""
     axes = range(1, left.ndim)
-    ours = [i for i in axes if i not in shared and left.shape[i] > 1]
-    theirs = [i for i in axes if i not in shared and right.shape[i] > 1]
+    ours = [
+        i for i in axes if i not in shared and left.shape[i] != 1
+    ]  # also of length 0: a slot may have no class left
+    theirs = [i for i in axes if i not in (*shared, *ours) and right.shape[i] != 1]
     rest = [i for i in axes if i not in (*shared, *ours, *theirs)]
     a = left.transpose([*shared, *ours, 0, *theirs, *rest])
     b = right.transpose([*shared, 0, *theirs, *ours, *rest])
@@ -425,7 +427,8 @@ def _contracted(left: Table, right: Table, shared: Sequence[int]) -> Table:
     one, other = (math.prod(table.shape[i] for i in own) for table, own in ((left, ours), (right, theirs)))
     product = np.matmul(a.reshape(*batch, one, summed), b.reshape(*batch, summed, other))
     order = [*shared, *ours, *theirs, *rest]
-    shaped = product.reshape([max(left.shape[i], right.shape[i]) for i in order])
+    lengths = np.broadcast_shapes(left.shape, right.shape)
+    shaped = product.reshape([lengths[i] for i in order])
     contracted: Table = shaped.transpose(np.argsort(order).tolist()) if order else shaped
     return contracted
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-from gardenpath.stimuli.grammar.counting import Counts, Thinned, count, culprits, lines
+from gardenpath.stimuli.grammar.counting import Counts, Thinned, _contracted, count, culprits, lines
 from gardenpath.stimuli.grammar.graphs import (
     Alternative,
     Alternatives,
@@ -164,3 +164,12 @@ def test_entries_left_out_are_neither_counted_nor_drawn() -> None:
     counts = Counts().of(sentence(Graph((thinned, graph.variables[1]), (), graph.factors)))
     assert counts.total == 2
     assert [counts.unrank(rank).entries["N"] for rank in range(2)] == [(0, 2)] * 2
+
+
+@pytest.mark.parametrize(("left", "right"), [((3, 0, 2), (3, 1, 2)), ((3, 1, 0), (3, 4, 0)), ((0, 2, 1), (0, 1, 5))])
+def test_tables_in_which_a_slot_has_no_class_left_are_contracted_to_the_sum_of_their_product(
+    left: tuple[int, ...], right: tuple[int, ...]
+) -> None:
+    one, other = np.ones(left, np.int64), np.ones(right, np.int64)
+    shared = [i for i in (1, 2) if left[i] == right[i]]
+    np.testing.assert_array_equal(_contracted(one, other, shared), (one * other).sum(axis=0))
