@@ -683,7 +683,12 @@ def _known(path: str, scope: _Scope) -> bool:
 
 @functools.lru_cache(maxsize=4096)
 def _filtered(grammar: Grammar, restriction: Restriction) -> tuple[Entry, ...]:
-    return tuple(entry for entry in grammar.entries if restriction.holds(entry.features))
+    # The category is compared first: it leaves out most entries, at the least cost.
+    entries: Sequence[Entry] = grammar.entries
+    for part in restriction.parts if isinstance(restriction, And) else (restriction,):
+        if isinstance(part, Test) and part.feature == CATEGORY:
+            entries = [entry for entry in entries if entry.category in part.values]
+    return tuple(entry for entry in entries if restriction.holds(entry.features))
 
 
 def filtered(grammar: Grammar, restriction: Restriction) -> list[Entry]:

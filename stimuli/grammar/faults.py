@@ -94,11 +94,12 @@ class TomlLines:
         for text in texts:
             written = {text, text.replace("\\", "\\\\").replace('"', '\\"')}
             # A key is a whole word: `O` is not in `Obj`.
-            patterns = [re.compile(rf"(?<![\w*]){re.escape(form)}(?![\w*])") for form in written]
+            whole = rf"(?<![\w*])(?:{'|'.join(map(re.escape, sorted(written)))})(?![\w*])"
             for start, end in spans:
                 for number in range(start, end):
-                    if any(pattern.search(self.lines[number]) for pattern in patterns):
+                    line = self.lines[number]
+                    if any(form in line for form in written) and re.search(whole, line):
                         return number + 1
-                    if text in self.lines[number] and not re.match(r"[\w*]+$", text):
+                    if text in line and not re.match(r"[\w*]+$", text):
                         return number + 1
         return spans[0][0] + 1 if spans else 1

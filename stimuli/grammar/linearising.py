@@ -76,6 +76,7 @@ class _Printer:
         self.compiled = compiled
         self.derivation = derivation
         self.graph = compiled.alternatives.members[derivation.alternative].graph
+        self.phrases: dict[int, tuple[str, list[list[Any]]]] = {}  # by their derivation: the same in every condition
 
     def sentence(self, condition: str, levels: Mapping[str, str]) -> Sentence:
         """Return the sentence of a condition."""
@@ -124,8 +125,16 @@ class _Printer:
                     spans.append([f"{ONSET}{entry.columns['onset']}", start, at])
             else:
                 inner = derivation.phrases[name]
-                phrase = next(phrase for phrase in graph.phrases if phrase.name == name)
-                inside = phrase.alternatives.members[inner.alternative].graph
-                template = self.compiled.words[inside].templates[""]
-                at = self._print(template, inner, inside, levels, pieces, spans, at)
+                if id(inner) not in self.phrases:
+                    phrase = next(phrase for phrase in graph.phrases if phrase.name == name)
+                    inside = phrase.alternatives.members[inner.alternative].graph
+                    template = self.compiled.words[inside].templates[""]
+                    printed: list[str] = []
+                    marked: list[list[Any]] = []
+                    self._print(template, inner, inside, levels, printed, marked, 0)
+                    self.phrases[id(inner)] = "".join(printed), marked
+                text, within = self.phrases[id(inner)]
+                pieces.append(text)
+                spans += [[region, start + first, start + last] for region, first, last in within]
+                at += len(text)
         return at

@@ -120,10 +120,12 @@ class Language:
 
     def sentence(self, text: MarkedText) -> Sentence:
         """Return the text as a sentence of the language: rewritten, spaced, with a capital, regions trimmed to their words."""
-        text.substitute(SPACES, lambda match: " ")
+        if "  " in text.text:
+            text.substitute(SPACES, lambda match: " ")
         text.substitute(LOOSE_MARK, lambda match: "")
-        text.replace(len(text.text.rstrip()), len(text.text), "")
-        text.replace(0, len(text.text) - len(text.text.lstrip()), "")
+        if text.text != text.text.strip():
+            text.replace(len(text.text.rstrip()), len(text.text), "")
+            text.replace(0, len(text.text) - len(text.text.lstrip()), "")
         self.rewrite(text)
         self.capitalise(text)
         segmentation = None
