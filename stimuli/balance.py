@@ -10,9 +10,7 @@ import itertools
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Literal
-
-import pandas as pd
+from typing import TYPE_CHECKING, Literal
 
 from gardenpath import study
 
@@ -20,6 +18,9 @@ from .item_tables import word_length, zipf
 from .items import CRITICAL, CUE, Materials
 from .segmentation import Fault, Member, SegmentedMaterials, segment
 from .text_checks import UNSPACED, base_language, listed
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 Measure = Literal["letters", "zipf"]
 PARTS = ("before", CRITICAL, "after", CUE, "rest", "sentence")
@@ -52,7 +53,7 @@ class Contrast:
     d: float | None
 
 
-def balance_table(materials: Materials) -> pd.DataFrame:
+def balance_table(materials: Materials) -> "pd.DataFrame":
     """Return table `balance`: every two conditions of every paradigm in the length and frequency of each region.
 
     The parts are the critical region, the word directly before and after it, the cue, the sentence without its cue
@@ -65,6 +66,8 @@ def balance_table(materials: Materials) -> pd.DataFrame:
     >>> table.query("measure == 'letters'")[["region", "mean_a", "mean_b"]].to_dict("records")
     [{'region': 'sentence', 'mean_a': 8.0, 'mean_b': 11.0}]
     """
+    import pandas as pd
+
     rows = [vars(contrast) for contrast in contrasts(segment(materials))]
     frame = pd.DataFrame(rows, columns=study.TABLES["balance"].names)
     frame["d"] = [None if d is None or math.isinf(d) else d for d in frame["d"]]

@@ -3,17 +3,20 @@
 import functools
 import json
 import logging
-
-import pandas as pd
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from gardenpath import study
 
 from .items import Materials
 
+if TYPE_CHECKING:
+    import pandas as pd
+
 log = logging.getLogger("gardenpath")
 
 
-def items_table(materials: Materials) -> pd.DataFrame:
+def items_table(materials: Materials) -> "pd.DataFrame":
     """Return table `items`: one row for each item in each condition.
 
     >>> from gardenpath import stimuli
@@ -37,10 +40,10 @@ def items_table(materials: Materials) -> pd.DataFrame:
         for item in materials.items
         for condition, sentence in item.sentences.items()
     ]
-    return study.check(pd.DataFrame(rows, columns=study.TABLES["items"].names), "items")
+    return _table("items", rows)
 
 
-def conditions_table(materials: Materials) -> pd.DataFrame:
+def conditions_table(materials: Materials) -> "pd.DataFrame":
     """Return table `conditions`: the level of each factor in each condition of each paradigm.
 
     >>> from gardenpath import stimuli
@@ -56,16 +59,16 @@ def conditions_table(materials: Materials) -> pd.DataFrame:
         for condition, levels in paradigm.conditions().items()
         for factor, level in levels.items()
     ]
-    return study.check(pd.DataFrame(rows, columns=study.TABLES["conditions"].names), "conditions")
+    return _table("conditions", rows)
 
 
-def replacements_table(materials: Materials) -> pd.DataFrame:
+def replacements_table(materials: Materials) -> "pd.DataFrame":
     """Return table `replacements`: the items whose free column `replaces` names an earlier one."""
     rows = [(item.id, item.extra["replaces"]) for item in materials.items if item.extra.get("replaces")]
-    return study.check(pd.DataFrame(rows, columns=study.TABLES["replacements"].names), "replacements")
+    return _table("replacements", rows)
 
 
-def words_table(materials: Materials) -> pd.DataFrame:
+def words_table(materials: Materials) -> "pd.DataFrame":
     """Return table `words`: every word with its region, its length in letters and digits, and its Zipf frequency.
 
     >>> from gardenpath import stimuli
@@ -91,7 +94,7 @@ def words_table(materials: Materials) -> pd.DataFrame:
         for condition, sentence in item.sentences.items()
         for w in sentence.words()
     ]
-    return study.check(pd.DataFrame(rows, columns=study.TABLES["words"].names), "words")
+    return _table("words", rows)
 
 
 def word_length(word: str) -> int:
@@ -117,3 +120,9 @@ def zipf(word: str, language: str) -> float | None:
 @functools.cache
 def _no_list(language: str) -> None:
     log.warning("wordfreq as installed has no frequency list for the language %r; zipf stays empty", language)
+
+
+def _table(name: str, rows: Sequence[tuple[object, ...]]) -> "pd.DataFrame":
+    import pandas as pd
+
+    return study.check(pd.DataFrame(rows, columns=study.TABLES[name].names), name)
