@@ -88,6 +88,8 @@ def generate(
     for name in names:
         if name not in grammar.paradigms:
             raise ValueError(str(unknown("paradigm", name, grammar.paradigms)))
+    if n is None and not splits and (large := _too_large(grammar, names)):
+        raise ValueError("\n".join(large))
     items: list[Item] = []
     counts: list[Counted] = []
     short: list[str] = []
@@ -147,6 +149,17 @@ def relaxed(grammar: Grammar, name: str) -> list[Line]:
         if count(compile_paradigm(grammar, name, without=without - {line}).alternatives):
             without -= {line}
     return [line for line in lines if line in without]
+
+
+def _too_large(grammar: Grammar, names: Iterable[str]) -> list[str]:
+    """Return what is said of the paradigms that have more than can all be written."""
+    totals = {name: count(guaranteed(grammar, name)[0].alternatives) for name in names}
+    return [
+        f"{grammar.paradigms[name].line}: paradigm {name}: {total} assignments are too many to write them all; "
+        f"expected {MOST} at most: state a number"
+        for name, total in totals.items()
+        if total > MOST
+    ]
 
 
 def _split(grammar: Grammar, name: str, splits: Mapping[str, int], random: Random) -> tuple[list[Item], Counted]:
@@ -211,14 +224,7 @@ def _drawn(
 
     total = count(alternatives)
     plan = plan_of(compiled)
-    if n is None:
-        if total > MOST:
-            raise TooFew(
-                f"{total} assignments are too many to write them all; expected {MOST} at most: state a number", total
-            )
-        drawn = everything(alternatives, text)
-    else:
-        drawn = draw(alternatives, n, random, plan, form=form, text=text)
+    drawn = everything(alternatives, text) if n is None else draw(alternatives, n, random, plan, form=form, text=text)
     items = [item_of(compiled, d, k, printed[id(d)][1]) for k, d in enumerate(drawn.derivations, before + 1)]
     counted = Counted(
         compiled.rule.name, total, len(items), drawn.collisions, plan, drawn.refused, guarantees=guarantees
