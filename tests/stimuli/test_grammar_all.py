@@ -17,6 +17,6 @@ def test_every_paradigm_that_is_too_large_is_named_before_any_is_generated(tmp_p
         f'language = "en"\nlexicon = "words.csv"\n[paradigm.small]\n{small}[paradigm.one]\n{large}[paradigm.two]\n{large}'
     )
     begun: list[str] = []
-    with pytest.raises(ValueError, match="paradigm one: .* too many(.|\n)*paradigm two: .* too many"):
+    with pytest.raises(ValueError, match=r"paradigm one: .* too many(.|\n)*paradigm two: .* too many"):
         stimuli.generate(stimuli.read_grammar(tmp_path / "grammar.toml"), None, seed=1, progress=begun.append)
     assert begun == []
