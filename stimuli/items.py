@@ -62,9 +62,11 @@ class Sentence:
             for r in self.regions
             if not 0 <= r.start <= r.end <= len(self.text)
         ]
+        if self.segmentation is not None:
+            faults += _segmentation_faults(self.text, self.segmentation)
         if not self.text.strip():
             faults.append("the sentence is empty; expected text")
-        else:
+        elif not faults:
             faults += self._word_faults()
         if faults:
             raise ValueError("; ".join(faults))
@@ -104,6 +106,23 @@ class Sentence:
     def _innermost(self, start: int, end: int) -> str | None:
         holding = [r for r in self.regions if r.start < end and start < r.end]
         return min(holding, key=lambda r: r.end - r.start).name if holding else None
+
+
+def _segmentation_faults(text: str, spans: Sequence[tuple[int, int]]) -> list[str]:
+    """Return what is wrong with an author's words: they follow each other, none of them empty."""
+    if not spans:
+        return ["the segmentation holds no words; expected [start, end] for each word, or no segmentation"]
+    covered, last = 0, ""
+    for n, (start, end) in enumerate(spans):
+        here = f"word {n} of the segmentation, [{start}, {end}],"
+        if not 0 <= start < end <= len(text):
+            return [f"{here} is empty or outside the sentence of {len(text)} characters; expected 0 <= start < end"]
+        if start < covered:
+            return [f"{here} overlaps the word before it, {last}; expected words that follow each other"]
+        if not text[start:end].strip():
+            return [f"{here} holds blanks only; expected a word"]
+        covered, last = end, f"[{start}, {end}]"
+    return []
 
 
 @dataclass(frozen=True)

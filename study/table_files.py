@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from .csv_rows import csv_rows
 from .errors import DataError, require
 from .files import atomic, read_text, refuse_overwrite, write_sidecar
 from .schemas import OF_FACTOR, STEPS, TABLES, Column, Table
@@ -268,8 +269,10 @@ def read_csv(path: str | Path, separator: str = ",") -> pd.DataFrame:
     """
     import io
 
-    rows = list(csv.reader(io.StringIO(read_text(path), newline=""), delimiter=separator))
-    rows = [row for row in rows if row]
+    try:
+        rows = [row for _, row in csv_rows(io.StringIO(read_text(path), newline=""), separator) if row]
+    except ValueError as error:
+        raise DataError(f"{path}, {error}") from error
     if not rows:
         raise DataError(f"{path}: the file is empty; expected a header line and rows")
     header, body = rows[0], rows[1:]

@@ -1,12 +1,14 @@
 """Files as they came from a platform: their bytes, and their text where they are text."""
 
 import hashlib
+import io
 import zipfile
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
 from gardenpath import study
+from gardenpath.study.csv_rows import csv_rows
 
 HEAD = 8192  # bytes that are enough to tell platforms apart
 KEY = "participant.key"  # hashes participants' ids; it lies beside the data
@@ -87,3 +89,11 @@ def fingerprint(data: str | Path) -> str:
     """Return a SHA-256 over all files that `sources` gives: names of files, which may hold ids, are not told."""
     digests = "".join(hashlib.sha256(source.data).hexdigest() for source in sources(data))
     return hashlib.sha256(digests.encode()).hexdigest()
+
+
+def csv_cells(source: Source, separator: str = ",") -> list[list[str]]:
+    """Return the rows of a CSV text; raises `study.DataError` for a quote that is not closed, or a cell longer than CSV's limit."""
+    try:
+        return [cells for _, cells in csv_rows(io.StringIO(source.text, newline=""), separator, skip_blanks=True)]
+    except ValueError as error:
+        raise study.DataError(f"{source.name}, {error}") from error

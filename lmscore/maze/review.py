@@ -1,6 +1,5 @@
 """The table `distractors` after somebody edited it, by hand or in a spreadsheet."""
 
-import csv
 import io
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING
 from gardenpath import study
 from gardenpath.stimuli.formats.workbooks import is_workbook, workbook_text
 from gardenpath.stimuli.region_checks import EDGES
+from gardenpath.study.csv_rows import csv_rows
 
 from .places import Place
 from .word_lists import folded
@@ -34,8 +34,11 @@ def read_review(source: "str | Path | pd.DataFrame") -> list[dict[str, str]]:
         where = str(source)
         text = workbook_text(source) if is_workbook(source) else study.files.read_text(source)
         separator = max(",;\t", key=text.partition("\n")[0].count)
-        rows = csv.DictReader(io.StringIO(text, newline=""), delimiter=separator, restval="")
-        source = study.table_files.as_it_was(pd.DataFrame(list(rows)))
+        try:
+            header, *rows = [cells for _, cells in csv_rows(io.StringIO(text, newline=""), separator) if cells] or [[]]
+        except ValueError as error:
+            raise study.DataError(f"{where}, {error}") from error
+        source = study.table_files.as_it_was(pd.DataFrame([dict(zip(header, row, strict=False)) for row in rows]))
     if missing := [name for name in READ if name not in source]:
         raise study.DataError(
             f"{where}: column {', '.join(map(repr, missing))} is missing; expected the table distractors of gardenpath maze"

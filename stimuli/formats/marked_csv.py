@@ -26,6 +26,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from gardenpath import study
+from gardenpath.study.csv_rows import csv_rows
 
 from ..items import CRITICAL, CUE, MINIMAL_PAIR, Item, Materials, Region, Sentence, SourceLine
 from .csv_and_jsonl import free, of_another
@@ -85,13 +86,14 @@ def read(text: str, file: str) -> Rows:
     stream = (found[0] for found in LINE.finditer(text))  # io.StringIO would take four times the text
     for _ in range(before):
         next(stream)
-    reader = csv.reader(stream, delimiter=separator)
-    next(reader)
-    line = reader.line_num + 1
-    for cells in reader:
-        place, line = SourceLine(file, line + before), reader.line_num + 1
-        if any(cell.strip() for cell in cells):
-            _add(rows, place, header, cells)
+    line = 1
+    try:
+        for line, cells in csv_rows(stream, separator):
+            if line > 1 and any(cell.strip() for cell in cells):
+                _add(rows, SourceLine(file, line + before), header, cells)
+    except ValueError as error:
+        number, _, message = str(error).removeprefix("line ").partition(": ")
+        rows.fault(SourceLine(file, int(number) + before), message)
     rows.rows = _with_free_columns(rows.rows)
     return rows
 
@@ -387,7 +389,10 @@ def _separator(header: str) -> str:
 
 
 def _split(header: str, separator: str) -> list[str]:
-    return [name.strip() for name in next(csv.reader([header], delimiter=separator), [])]
+    try:
+        return [name.strip() for name in next(csv.reader([header], delimiter=separator), [])]
+    except csv.Error:  # a cell too long for a header: another format
+        return []
 
 
 def _header_faults(header: Sequence[str]) -> list[str]:

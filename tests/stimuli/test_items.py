@@ -69,3 +69,19 @@ def test_length_counts_letters_and_digits_only(example_materials: Materials) -> 
 @pytest.fixture(scope="module")
 def example_materials() -> Materials:
     return read(Path(__file__).parents[2] / "examples" / "minimal-pairs" / "items.csv")
+
+
+@pytest.mark.parametrize(
+    ("segmentation", "fault"),
+    [
+        (((0, 4), (2, 6)), r"word 1 of the segmentation, \[2, 6\], overlaps the word before it, \[0, 4\]"),
+        (((3, 6), (0, 3)), "overlaps the word before it"),
+        (((0, 3), (3, 99)), "outside the sentence of 8 characters"),
+        (((0, 3), (3, 3)), r"\[3, 3\], is empty"),
+        (((0, 3), (3, 4)), "holds blanks only"),
+        ((), "the segmentation holds no words"),
+    ],
+)
+def test_words_of_a_segmentation_follow_each_other(segmentation: tuple[tuple[int, int], ...], fault: str) -> None:
+    with pytest.raises(ValueError, match=fault):
+        Sentence("The dogs", segmentation=segmentation)

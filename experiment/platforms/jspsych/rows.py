@@ -112,7 +112,12 @@ def _csv(source: Source) -> Run:
     """Return the rows of a CSV; a last row that is cut short is left out."""
     separator = _separator(source.text) or ","
     lines = csv.reader(io.StringIO(source.text, newline=""), delimiter=separator, skipinitialspace=True)
-    header, *body = stripped(filter(None, lines), source.name)
+    try:
+        header, *body = stripped(list(filter(None, lines)), source.name)
+    except csv.Error as error:
+        raise study.DataError(
+            f"{source.name}, line {lines.line_num}: {error}; look for a quote that opens and never closes"
+        ) from error
     quoted = source.text.startswith('"') and not source.text.rstrip().endswith('"')
     whole = not body or (len(body[-1]) == len(header) and not quoted)
     if not whole:

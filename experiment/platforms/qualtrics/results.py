@@ -22,7 +22,7 @@ from gardenpath import study
 from ..cell_values import as_number, stripped
 from ..imported import ImportedSession, ImportedTrial, answer_given
 from ..mapping import ColumnMapping, SurveyRule, is_empty, plain
-from ..sources import Source
+from ..sources import Source, csv_cells
 
 log = logging.getLogger("gardenpath")
 
@@ -106,11 +106,7 @@ def _say_unread(source: Source, sheet: _Sheet, asked: Sequence[_Asked], mapping:
 
 
 def _sheet(source: Source, mapping: ColumnMapping) -> _Sheet:
-    lines = (
-        _excel(source)
-        if source.members
-        else list(csv.reader(io.StringIO(source.text, newline=""), skipinitialspace=True))
-    )
+    lines = _excel(source) if source.members else csv_cells(source)
     lines = stripped(lines, source.name)
     numbered = [(n, cells) for n, cells in enumerate(lines, start=1) if any(not is_empty(cell) for cell in cells)]
     if len(numbered) < 2:

@@ -1,7 +1,6 @@
 """A plain long table: one row for each word read, or for each rating, with a mapping that says what its columns are."""
 
 import csv
-import io
 import logging
 import math
 from collections import Counter
@@ -24,7 +23,7 @@ from ..imported import (
     shared,
 )
 from ..mapping import ANSWER, TIMES, AnswerRule, ColumnMapping, Row, matches
-from ..sources import Source
+from ..sources import Source, csv_cells
 
 log = logging.getLogger("gardenpath")
 
@@ -72,7 +71,7 @@ def cells(source: Source, separator: str = ",") -> list[Row]:
             next(csv.reader([line], delimiter=" ", skipinitialspace=True), []) for line in source.text.splitlines()
         ]
     else:
-        lines = list(csv.reader(io.StringIO(source.text, newline=""), delimiter=separator, skipinitialspace=True))
+        lines = csv_cells(source, separator)
     lines = stripped(filter(None, lines), source.name)
     if len(lines) < 2:
         raise study.DataError(f"{source.name}: the file holds no rows; expected a header line and rows")
