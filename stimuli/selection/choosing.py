@@ -12,7 +12,7 @@ from .exchange import Bins, Form, Kind, kind_of, pairs
 from .expected_effects import differences
 from .matched_sets import matched_sets
 from .matching import Group, matching_table
-from .pool import Pool, pool_of
+from .pool import Pool, pool_of, standardised
 from .program import Demand, Outcome, Program
 from .settings import Selection, links
 
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 Array = Any
 STEPS = 20_000  # exchanges of a try
 STARTS = 3
+NARROWED = 12  # tries more, of twice as many exchanges, among the items nearest the pool's mean
+NEAR = 0.5  # of each level
 GAP = 0.01  # ms: of the largest expected effect
 
 
@@ -240,8 +242,37 @@ class _Choice:
             for key, rows in self.ranges(form)
         ]
 
-    def exchanged(self, demands: Sequence[Demand], scale: float | None = None) -> Array | None:
-        """Return a choice that meets demands, found by exchanges from one that meets what is no mean; None where none was found."""
+    def _near(self) -> Array:
+        """Return which items are nearest the pool's mean: the half of each level, of which at least twice as many as are chosen.
+
+        Means of these vary less between choices, so that far more choices are alike.
+        """
+        import numpy as np
+
+        z = np.stack([standardised(self.pool.values[:, :, k]) for k in range(self.pool.values.shape[2])])
+        far = (z * z).sum((0, 2))
+        near = np.zeros(self.n, dtype=bool)
+        for level in range(len(self.names)):
+            members = np.flatnonzero(self.level == level)
+            kept = max(round(NEAR * len(members)), 2 * self.each)
+            near[members[np.argsort(far[members], kind="stable")[:kept]]] = True
+        return near
+
+    def _drawn(self, near: Array, structure: Sequence[Demand], seed: int) -> Array | None:
+        """Return a choice of near items at random, where it meets what is no mean."""
+        import numpy as np
+
+        draw, chosen = np.random.default_rng(seed), np.zeros(self.n)
+        for level in range(len(self.names)):
+            members = np.flatnonzero(near & (self.level == level))
+            chosen[draw.choice(members, min(self.each, len(members)), replace=False)] = 1.0
+        return chosen if self.program.met(chosen, structure) else None
+
+    def exchanged(self, demands: Sequence[Demand], scale: float | None = None, *, narrowed: int = 0) -> Array | None:
+        """Return a choice that meets demands, found by exchanges from one that meets what is no mean; None where none was found.
+
+        So many tries more are `narrowed` to the items nearest the pool's mean.
+        """
         import numpy as np
 
         names = {demand.name for demand in demands}
@@ -260,9 +291,16 @@ class _Choice:
             return start
         levels = range(len(self.names))
         kinds = [kind for name, kind in self.kinds.items() if f"{name} spread evenly" in names]
-        for one in range(STARTS):
+        for one in range(STARTS + narrowed):
+            steps, aside, first = STEPS, np.zeros(self.n, dtype=bool), start
+            if one >= STARTS:
+                near = self._near()
+                drawn = self._drawn(near, structure, self.asked.seed + one)
+                first = start if drawn is None else drawn
+                steps, aside = 2 * STEPS, ~near & (first < 0.5)
+            where = np.where(first > 0.5, self.level, self.level + len(self.names))
             bins = Bins(
-                np.where(start > 0.5, self.level, self.level + len(self.names)),
+                np.where(aside, 2 * len(self.names), where),
                 len(self.names),
                 [(k, k + len(self.names)) for k in levels],
                 [0] * len(self.names),
@@ -271,7 +309,7 @@ class _Choice:
                 pairs([*self.apart, *self.repeated]),
                 pairs(self.together),
             )
-            where, energy = bins.exchanged(round(STEPS * self.asked.effort), self.asked.seed + one)
+            where, energy = bins.exchanged(round(steps * self.asked.effort), self.asked.seed + one)
             chosen = (where < len(self.names)).astype(float)
             if energy == 0.0 and (scale is not None or self.program.met(chosen, demands)):
                 return chosen
@@ -286,7 +324,8 @@ class _Choice:
         if self._root_says_no():
             outcome = Outcome("infeasible")
         else:
-            start = self.exchanged(demands)
+            # Where each item has one value, an exchange is cheap.
+            start = self.exchanged(demands, narrowed=NARROWED if len(self.pool.conditions) == 1 else 0)
             found = start is not None and weights is None
             outcome = Outcome("met", start) if found else self.program.search(maximise=weights, start=start, gap=GAP)
         conflict: dict[str, Any] = {}
@@ -299,7 +338,7 @@ class _Choice:
         """Whether HiGHS finds it infeasible at its root."""
         return replace(self.program, effort=1e-9).search(tries=1).status == "infeasible"
 
-    def _near(self, outcome: Outcome) -> bool:
+    def _close(self, outcome: Outcome) -> bool:
         """Whether a choice is shown to be within the gap of the best."""
         return outcome.chosen is not None and outcome.value - outcome.bound <= self.asked.gap + 1e-6
 
@@ -308,7 +347,7 @@ class _Choice:
         means = [rows for form in self.forms for _, rows in self.ranges(form)]
         demands = [demand for demand in self.program.demands if demand.width is None]
         outcome = self.program.search(demands, narrowest=means, gap=self.asked.gap, tries=1)
-        if outcome.status != "infeasible" and not self._near(outcome):
+        if outcome.status != "infeasible" and not self._close(outcome):
             matched = [*demands, *(demand for demand in self.program.demands if demand.width is not None)]
             start, scale = outcome.chosen, 0.4
             while scale > self.asked.gap / 8 and (closer := self.exchanged(matched, scale)) is not None:
@@ -321,7 +360,7 @@ class _Choice:
             )
         if outcome.chosen is None:
             return outcome, Certificate("undecided", nodes=outcome.nodes, seed=self.asked.seed)
-        verdict = "within gap" if self._near(outcome) else "undecided"
+        verdict = "within gap" if self._close(outcome) else "undecided"
         return outcome, Certificate(
             verdict, outcome.value, bound=outcome.bound, nodes=outcome.nodes, seed=self.asked.seed
         )

@@ -80,6 +80,8 @@ class _Search:
         self.firsts, self.tolerance = np.array(firsts, dtype=int), np.array(tolerance)
         self.cross = np.array(cross, dtype=bool)
         self.single = len(firsts) == self.values.shape[1]
+        self.plain = self.single and bool(self.cross.all()) and bool(len(firsts)) and self.compared > 1
+        self.rows = np.ascontiguousarray(self.values.T)
         self.size = np.bincount(bins.start, minlength=self.compared)[: self.compared].astype(float)
         self.apart: Array = None
         if bins.apart or bins.together:
@@ -104,6 +106,26 @@ class _Search:
 
         over: Array = np.maximum(high[..., which] - low[..., which] - self.tolerance[which], 0.0)
         return (over * over).sum(-1)
+
+    def _swapped(self, sums: Array, a: int, out: Array, into: Array) -> Array:
+        """Return the energy of the forms where an item of bin a and one that is in no compared bin change places.
+
+        One value an item and form: the range is then that of the other bins, or from their farther end to the new mean. Forms
+        come first, so that each energy is summed in one order on every machine.
+        """
+        import numpy as np
+
+        others = np.delete(sums, a, axis=0)
+        high, low = others.max(0), others.min(0)
+        middle, half = (high + low) / 2, (high - low) / 2
+        leaves = (sums[a] - middle)[:, None] - self.rows[:, out] / self.size[a]
+        over = leaves[:, :, None] + (self.rows[:, into] / self.size[a])[:, None, :]
+        np.abs(over, out=over)
+        over += (half - self.tolerance)[:, None, None]
+        np.maximum(over, np.maximum(2 * half - self.tolerance, 0.0)[:, None, None], out=over)
+        over *= over
+        energy: Array = over.sum(0)
+        return energy
 
     def _forms(self, sums: Array) -> float:
         """Return the energy of the forms, from the means of all compared bins."""
@@ -164,6 +186,25 @@ class _Search:
             change += part if leaves is out else part.T
         return BROKEN * change
 
+    def _exchanged(self, sums: Array, a: int, b: int, out: Array, into: Array) -> Array:
+        """Return the energy of the forms where an item of bin a and one of bin b change places, for each two."""
+        import numpy as np
+
+        step_values = self.values[into][None] - self.values[out][:, None]
+        high, low = self._high_low(sums[a] + step_values / self.size[a])
+        others = [c for c in range(self.compared) if c not in (a, b)]
+        own = self._over(high, low, ~self.cross)
+        if b < self.compared:
+            high_b, low_b = self._high_low(sums[b] - step_values / self.size[b])
+            own = own + self._over(high_b, low_b, ~self.cross)
+            high, low = np.maximum(high, high_b), np.minimum(low, low_b)
+        if others:
+            high_o, low_o = self._high_low(sums[others])
+            high, low = np.maximum(high, high_o.max(0)), np.minimum(low, low_o.min(0))
+            own = own + self._over(high_o, low_o, ~self.cross).sum()
+        energy: Array = own + self._over(high, low, self.cross)
+        return energy
+
     def run(self, steps: int, met: Callable[[Array], bool]) -> tuple[Array, float]:
         import numpy as np
 
@@ -185,19 +226,10 @@ class _Search:
                 keep = max(1, MOVES // len(into))
                 out = self.draw.choice(out, min(keep, len(out)), replace=False)
                 into = self.draw.choice(into, min(MOVES // len(out), len(into)), replace=False)
-            step_values = self.values[into][None] - self.values[out][:, None]
-            high, low = self._high_low(sums[a] + step_values / self.size[a])
-            others = [c for c in range(self.compared) if c not in (a, b)]
-            own = self._over(high, low, ~self.cross)
-            if b < self.compared:
-                high_b, low_b = self._high_low(sums[b] - step_values / self.size[b])
-                own = own + self._over(high_b, low_b, ~self.cross)
-                high, low = np.maximum(high, high_b), np.minimum(low, low_b)
-            if others:
-                high_o, low_o = self._high_low(sums[others])
-                high, low = np.maximum(high, high_o.max(0)), np.minimum(low, low_o.min(0))
-                own = own + self._over(high_o, low_o, ~self.cross).sum()
-            energy = own + self._over(high, low, self.cross) + rest
+            if self.plain and b >= self.compared:
+                energy = self._swapped(sums, a, out, into) + rest
+            else:
+                energy = self._exchanged(sums, a, b, out, into) + rest
             if linked:
                 energy = energy + self._rest_change(where, a, b, out, into)
             tabu = (barred[out] > step)[:, None] | (barred[into] > step)[None]

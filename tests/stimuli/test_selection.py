@@ -11,6 +11,7 @@ import pytest
 
 from gardenpath import stimuli, study
 from gardenpath.stimuli import CovariateSection, Division, Item, Materials, Paradigm, Region, Selection, Sentence
+from gardenpath.stimuli.selection.exchange import Bins, Form, _Search
 from gardenpath.stimuli.selection.matching import Group, matching_table
 from gardenpath.stimuli.selection.pool import pool_of
 
@@ -201,6 +202,25 @@ def test_links_phenomena_and_shared_sentences_hold_together_with_means() -> None
         for one in "uv"
     ]
     assert all(abs(counts[0][b] - counts[1][b]) <= 1 for b in range(3))
+
+
+def test_every_exchange_is_valued_as_by_arithmetic() -> None:
+    """For each two items: the squared excesses of the ranges of the means that would be, counted one by one."""
+    random = np.random.default_rng(6)
+    values, start = random.normal(size=(30, 3)), np.arange(30) % 6
+    forms = [Form(f"f{k}", values[:, [k]], 0.1 * k) for k in range(3)]
+    search = _Search(Bins(start, 3, [(k, k + 3) for k in range(3)], [0, 0, 0], forms, ()), 1)
+    sums = np.stack([values[start == k].mean(0) for k in range(3)])
+    out, into = np.flatnonzero(start == 1), np.flatnonzero(start == 4)
+    by_hand = np.zeros((len(out), len(into)))
+    for (i, gone), (j, come) in itertools.product(enumerate(out), enumerate(into)):
+        where = start.copy()
+        where[gone], where[come] = 4, 1
+        means = [[float(values[where == b, k].mean()) for b in range(3)] for k in range(3)]
+        by_hand[i, j] = sum(max(0.0, max(m) - min(m) - 0.1 * k) ** 2 for k, m in enumerate(means))
+    assert by_hand.max() > 0
+    np.testing.assert_allclose(search._swapped(sums, 1, out, into), by_hand, atol=1e-12)
+    np.testing.assert_allclose(search._exchanged(sums, 1, 4, out, into), by_hand, atol=1e-12)
 
 
 # --- LexOPS's sets, on a made lexicon ---
