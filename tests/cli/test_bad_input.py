@@ -52,7 +52,7 @@ CASES: dict[str, tuple[Callable[[Path], object], list[str], int, str]] = {
     "a mapping without a table": (lambda f: None, ["collect", "x", "--from", "table", "-o", "t"], 2, "--from table needs --mapping FILE.toml"),
     "no participants": (lambda f: None, ["simulate", "study.toml", "--participants", "0", "--seed", "1", "-o", "sim"], 2, "0 is not in the range x>=1"),
     "a slip in a command": (lambda f: None, ["analyze", "tables"], 2, "no command 'analyze'; did you mean 'analyse'?"),
-    "an unknown command": (lambda f: None, ["xyz"], 2, "no command 'xyz'; expected one of new, check, "),
+    "an unknown command": (lambda f: None, ["xyz"], 2, "no command 'xyz'; expected one of new, generate, "),
     "a slip in an option": (lambda f: None, ["design", "study.toml", "--particpants", "3"], 2, "Did you mean '--participants'?"),
     "no tables": (lambda f: None, ["analyse", "nothing", "-o", "results"], 2, "nothing"),
 }  # fmt: skip

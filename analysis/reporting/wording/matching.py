@@ -12,7 +12,7 @@ NAMED = {
 
 
 def matched(matching: pd.DataFrame, chosen: int, pool: int) -> list[str]:
-    """Return the sentence for a paper: what was chosen, and how alike it is before and after.
+    r"""Return the sentence for a paper: what was chosen, and how alike it is before and after.
 
     >>> names = "stage covariate group_a group_b alike d bound".split()
     >>> rows = [("before", "cloze", "a", "b", True, 0.9, 1.6), ("after", "cloze", "a", "b", True, 0.01, 0.4)]
