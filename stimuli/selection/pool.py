@@ -107,7 +107,8 @@ def pool_of(materials: Materials, settings: Matching, surprisal: "pd.DataFrame |
     if len({frozenset(names) for names in conditions.values()}) > 1:
         listed = "; ".join(f"{name}: {', '.join(of)}" for name, of in [*conditions.items()][:4])
         raise study.DataError(
-            f"paradigms have different conditions, whose means cannot be compared ({listed}); expected a file of paradigms with the same ones, such as targets without fillers"
+            f"paradigms have different conditions, whose means cannot be compared ({listed}); expected a file of paradigms "
+            "with the same ones, such as targets without fillers"
         )
     own = next(iter(conditions.values()))
     names = tuple(settings.covariates)
