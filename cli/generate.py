@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -137,7 +138,10 @@ def _record(grammar: "Grammar", counted: "Counted", items: "Sequence[Item]", exp
             each.slot: {"category": each.category, "restricted": each.restricted, "used": each.used}
             for each in accounts.slot_counts(compiled)
         }
-        record["excluded"] = {str(each.line): each.assignments for each in accounts.exclusions(compiled)}
+        record["excluded"] = {
+            str(replace(each.line, file=Path(each.line.file).name)): each.assignments
+            for each in accounts.exclusions(compiled)
+        }
     return record
 
 

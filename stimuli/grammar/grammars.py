@@ -223,6 +223,7 @@ class _Reader:
         self.vocabularies: list[blimp_vocabulary.BlimpVocabulary] = []
         self.root = path
         self.lists: dict[str, tuple[tuple[str, ...], ...]] = {}
+        self.words_missing = False
         self.of_forms: list[tuple[Line, str, Restriction]] = []
         self._open(path)
 
@@ -267,6 +268,10 @@ class _Reader:
         features = {name: tuple(_strings(values)) for _, name, values in self.tables("features", list)}
         selects = tuple(s for file in self.files for s in _strings(file.content.get("selects", [])))
         rows = [row for file in self.files for row in self._rows(file)]
+        if not rows and not self.words_missing:
+            self.faults.add(Line(str(self.root), 1), 'no lexicon; expected lexicon = ["words.csv"]')
+        if not rows or self.words_missing:  # without its words, all that a grammar says of them would be a fault
+            self.faults.raise_all()
         for name, values in (item for vocabulary in self.vocabularies for item in vocabulary.features.items()):
             features[name] = tuple(dict.fromkeys((*features.get(name, ()), *values)))
         selects += tuple(name for vocabulary in self.vocabularies for name in vocabulary.demands)
@@ -320,17 +325,24 @@ class _Reader:
             path = file.folder / name
             if not path.is_file():
                 self.faults.add(file.line((), name), f"lexicon names {name!r}; there is no such file")
+                self.words_missing = True
                 continue
             text = study.files.read_text(path)
             self.hashes[str(path)] = hashlib.sha256(text.encode()).hexdigest()
             try:
                 if blimp_vocabulary.recognises(text):
                     self.vocabularies.append(blimp_vocabulary.read_vocabulary(text, str(path), self.faults))
-                    yield from self.vocabularies[-1].rows
+                    rows = self.vocabularies[-1].rows
                 else:
-                    yield from read_rows(text, str(path))
+                    rows = read_rows(text, str(path))
             except Fault as fault:
                 raise study.DataError(str(fault)) from None
+            if not rows:
+                self.faults.add(
+                    Line(str(path), 1), "no word; expected a header with category and lemma, and a word a row"
+                )
+                self.words_missing = True
+            yield from rows
 
     def _forms(self, file: _File, category: str, columns: Any, selects: Sequence[str]) -> Mapping[str, FormColumn]:
         table = ("forms", category)
@@ -383,9 +395,12 @@ class _Reader:
         return SlotSpec(line, And(tuple(part for part in parts if part != named)), phrases[0])
 
     def _used(
-        self, file: _File, table: tuple[str, ...], declared: dict[str, SlotSpec], used: Sequence[Slot]
+        self, file: _File, table: tuple[str, ...], declared: dict[str, SlotSpec], used: Sequence[Slot], whole: bool
     ) -> dict[str, SlotSpec]:
-        """Return the slots that templates use: declared there, shared, or named as a category or phrase."""
+        """Return the slots that templates use: declared there, shared, or named as a category or phrase.
+
+        Unless all templates could be read (`whole`), nobody knows which slots are not used.
+        """
         specs = dict(declared)
         for slot in used:
             if slot.name in specs:
@@ -399,6 +414,8 @@ class _Reader:
                 known = [*declared, *self.shared, *self.slot_names.categories]
                 self.faults.add(line, str(unknown("slot", slot.name, known)))
                 specs[slot.name] = SlotSpec(line, And())
+        if not whole:
+            return specs
         used_names = {name for slot in used for name in (slot.name, f"{slot.name}*" if slot.starred else slot.name)}
         for name in declared:
             if name not in used_names:
@@ -491,7 +508,7 @@ class _Reader:
                     file.line(table, f"<{slot.name}"),
                     f"<{slot.name}> varies inside a phrase; expected that in a paradigm",
                 )
-        specs = self._used(file, table, self._slots(file, table, content.get("slots", {})), used)
+        specs = self._used(file, table, self._slots(file, table, content.get("slots", {})), used, True)
         heads = tuple(_strings(content.get("head", [])))
         for head in heads:
             if head not in specs:
@@ -524,11 +541,12 @@ class _Reader:
         conditions = rule.conditions()
         templates = self._templates(file, table, content, conditions)
         used = [slot for each in templates for parts in each.values() for slot in slots_of(parts)]
+        whole = bool(templates) and all(parts for each in templates for parts in each.values())
         for slot in used:
             if slot.factor is not None and slot.factor not in factors:
                 self.faults.add(file.line(table, f"@{slot.factor}"), str(unknown("factor", slot.factor, factors)))
         self.columns_used |= {slot.column for slot in used if slot.column}
-        specs = self._used(file, table, self._slots(file, table, content.get("slots", {})), used)
+        specs = self._used(file, table, self._slots(file, table, content.get("slots", {})), used, whole)
         question = self._question(file, table, content.get("question"), conditions, specs)
         where = self._where(file, table, content.get("where", []), specs)
         for each in where:

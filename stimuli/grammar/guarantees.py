@@ -122,6 +122,8 @@ def _of_templates(compiled: Compiled, words: Words) -> Iterator[Guarantee]:
             return Guarantee(rule, status, says)
         return Guarantee(rule, "broken", f'{broken}; mend the sentences, or waive = ["{rule}"]')
 
+    if len(tokens) < 2:
+        return
     same = [(a, b) for a, b in itertools.combinations(tokens, 2) if _pieces(tokens[a]) == _pieces(tokens[b])]
     if same:
         a, b = same[0]

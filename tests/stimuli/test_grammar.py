@@ -174,6 +174,29 @@ def test_a_fault_is_named_with_its_line_and_what_was_expected(tmp_path: Path, te
     assert message in str(error.value)
 
 
+@pytest.mark.parametrize("words", ["", "category,form\n"])
+def test_without_words_nothing_is_said_of_what_would_need_them(tmp_path: Path, words: str) -> None:
+    with pytest.raises(study.DataError) as error:
+        read_grammar(
+            written(tmp_path, '[paradigm.p]\ngood = "<N>."\nbad = "a <N>."\nslots = { N = "N & sg" }\n', words)
+        )
+    [fault] = error.value.faults
+    assert "no word; expected a header with category and lemma, and a word a row" in fault
+    (tmp_path / "words.csv").unlink()
+    with pytest.raises(study.DataError) as error:
+        read_grammar(tmp_path / "grammar.toml")
+    [fault] = error.value.faults
+    assert "there is no such file" in fault
+
+
+def test_a_template_that_cannot_be_read_leaves_no_slot_unused(tmp_path: Path) -> None:
+    text = '[paradigm.p]\ngood = "{{ N }} <M>."\nbad = "<M>."\nslots = { N = "N", M = "N" }\n'
+    with pytest.raises(study.DataError) as error:
+        read_grammar(written(tmp_path, text))
+    [fault] = error.value.faults
+    assert "is a jinja2 template" in fault
+
+
 def test_all_faults_are_named_at_once(tmp_path: Path) -> None:
     text = '[paradigm.p]\ngood = "<N> <V>."\nbad = "<V> <N>."\nslots = { N = "N & plu", V = "W" }\nwhere = ["V(X)", "N: sgg"]\n'
     words = "form,category,number,gendr\ndog,N,sg,\ndogs,N,pll,\n,V,,\n"
