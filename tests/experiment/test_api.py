@@ -226,6 +226,9 @@ def test_arrivals_from_one_address_are_slowed_down_where_a_proxy_tells_them_apar
 ) -> None:
     for running in serve(example, versions, tmp_path, site=routes.Site(behind_proxy=True)):
         with httpx2.Client(base_url=running.address) as client:
-            # A body that is none costs the server little and counts all the same.
-            answers = {client.post("api/sessions", content=b"{").status_code for _ in range(400)}
-        assert answers == {400, 429}
+            # A body that is none costs the server little and counts all the same; slow ones are given back meanwhile.
+            answers = [client.post("api/sessions", content=b"{").status_code]
+            while answers[-1] == 400 and len(answers) < 5_000:
+                answers.append(client.post("api/sessions", content=b"{").status_code)
+        assert len(answers) > 300
+        assert answers[-1] == 429

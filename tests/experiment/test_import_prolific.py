@@ -1,6 +1,7 @@
 """Prolific's demographics are joined by hashed ids; who has revoked consent is in no table."""
 
 import json
+import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -139,7 +140,7 @@ def test_nothing_of_the_export_is_left_beside_the_tables(data: Path, tmp_path: P
     arguments = ["collect", str(data), "--from", "jspsych", "--prolific", str(tmp_path / "export.csv")]
     assert CliRunner().invoke(cli, [*arguments, "-o", str(tmp_path / "tables")]).exit_code == 0
     written = "".join(path.read_text() for path in (tmp_path / "tables").iterdir())
-    assert not any(id in written for id in ("5f3c", "60aa", "61bb", "62cc"))
+    assert not re.search(r"\b(5f3c|60aa|61bb|62cc)\b", written)  # within a hash they may stand by chance
 
 
 def test_tables_are_not_made_anew_with_another_key(data: Path, tmp_path: Path) -> None:
