@@ -220,16 +220,17 @@ def _groups(path: Path | None) -> dict[str, dict[str, str]]:
     """Return family and resource class of each language that a table of the user's has."""
     if path is None:
         return {}
-    import pandas as pd
-
     from gardenpath import study
     from gardenpath.stimuli.treebanks.folders import language_code
 
-    table = pd.read_csv(path, dtype=str, keep_default_na=False)
+    table = study.table_files.read_csv(path)
     if "language" not in table or not {*GROUPS} & {*table}:
         raise study.DataError(
             f"{path}: the columns are {', '.join(map(str, table))}; expected language with {' or '.join(GROUPS)}, or both"
         )
+    strange = [name for name in table["language"] if not language_code(name)]
+    if strange:
+        raise study.DataError(f"{path}: language is {strange[0]!r}; expected an ISO 639 code, as in nld or nl")
     return {
         language_code(row["language"]): {column: row[column] for column in GROUPS if row.get(column)}
         for row in table.to_dict("records")

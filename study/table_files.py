@@ -269,8 +269,9 @@ def read_csv(path: str | Path, separator: str = ",") -> pd.DataFrame:
     """
     import io
 
+    text = read_text(path)
     try:
-        rows = [row for _, row in csv_rows(io.StringIO(read_text(path), newline=""), separator) if row]
+        rows = [row for _, row in csv_rows(io.StringIO(text, newline=""), separator) if row]
     except ValueError as error:
         raise DataError(f"{path}, {error}") from error
     if not rows:

@@ -41,10 +41,16 @@ class Writing:
     def __init__(self, language: str, folder: str | Path | None = None) -> None:
         how: dict[str, Any] = tables.read("transliterations", folder)[0].get(language, {})
         self.reason: str = how.get("reason", "")
-        self._lower = str.maketrans(how.get("lower", {}))
-        self._letters = str.maketrans(how.get("letters", {}))
-        self._remove = str.maketrans(dict.fromkeys(how.get("remove", "")))
-        self._replace = [(re.compile(pattern), by) for pattern, by in how.get("replace", ())]
+        try:
+            self._lower = str.maketrans(how.get("lower", {}))
+            self._letters = str.maketrans(how.get("letters", {}))
+            self._remove = str.maketrans(dict.fromkeys(how.get("remove", "")))
+            self._replace = [(re.compile(pattern), by) for pattern, by in how.get("replace", ())]
+        except (re.error, ValueError) as error:
+            raise study.DataError(
+                f"transliterations.toml, [{language}]: {error}; expected single letters, and pairs of a regular expression and "
+                "what takes its place"
+            ) from None
         self._keys: dict[str, str] = {}
 
     def lower(self, text: str) -> str:
@@ -150,6 +156,10 @@ class Forms:
             raise
         except (lzma.LZMAError, EOFError) as error:
             raise study.DataError(f"{path}: cannot be unpacked ({error}); it is damaged: download it again") from None
+        if not number:
+            raise study.DataError(
+                f"{path}: the file is empty; expected rows of lemma, form and tags: download it again"
+            )
 
     def add(self, form: str, lemma: str, upos: str, features: Features) -> None:
         """Count a word of a tree; `finish` decides which of them are entries."""
@@ -173,7 +183,13 @@ class Forms:
         self._counts.clear()
         self.patched += [{"removed": True, **patch} for patch in self._patches.get("remove", ())]
         for patch in self._patches.get("add", ()):
-            part, said, _ = self._tagged(patch["tags"])
+            part, said, unknown = self._tagged(patch["tags"])
+            if unknown or not part:
+                strange = ", ".join(unknown) or patch["tags"].split(";")[0]
+                raise study.DataError(
+                    f"patches.toml: tags {patch['tags']!r} have {strange}, which features.toml does not know; expected tags of "
+                    "UniMorph, the part of speech first, as in V;PRS;PL"
+                )
             for form in patch["forms"]:
                 self._put(Entry(patch.get("lemma", form), form, part, said, "patch"))
             self.patched.append(patch)

@@ -169,6 +169,44 @@ def test_every_table_is_there_and_one_that_is_no_toml_is_refused(tmp_path: Path)
         tables.read("patches", tmp_path)
 
 
+@pytest.mark.parametrize(
+    ("name", "text", "said"),
+    [
+        ("features", "[parts]\nV = 'VERB'\n", "has no 'tags'"),
+        ("patches", "[[nld.add]]\nforms = ['hij']\n", r"nld\.add\[1\] has no 'tags'"),
+        ("patches", "[[nld.add]]\ntags = 'PRO;SG'\nforms = 'hij'\n", r"forms is 'hij'; expected a list"),
+        (
+            "patches",
+            "[[nld.add]]\ntags = 'PRO;NOPE'\nforms = ['hij']\n",
+            "have NOPE, which features.toml does not know",
+        ),
+        ("restrictions", "[nl.sv-number]\nTense = ['Pres']\n", "nl is not known; expected a code of ISO 639-3"),
+        ("restrictions", "[nld.sv-numbr]\nTense = ['Pres']\n", "sv-numbr is not known; expected sv-number"),
+        ("transliterations", "[nld]\nreplace = [['(', '']]\n", "missing \\), unterminated"),
+        ("transliterations", "[nld]\nletters = { ij = 'y' }\n", "expected single letters"),
+        ("treebanks", "skip = ['UD_Dutch-X']\n", "skip is .*; expected a table"),
+        ("patch", "[nld]\n", "patch.toml is no table; expected features.toml"),
+    ],
+)
+def test_a_table_of_the_users_that_is_no_such_table_is_refused(tmp_path: Path, name: str, text: str, said: str) -> None:
+    (tmp_path / f"{name}.toml").write_text(text)
+    with pytest.raises(study.DataError, match=said):
+        _ = [Forms("nld", tmp_path).finish(), *(tables.read(one, tmp_path) for one in tables.NAMES)]
+
+
+def test_our_tables_have_the_shape_that_is_asked_of_others() -> None:
+    folder = Path(tables.__file__).parent
+    assert [tables.read(name, folder)[1] for name in tables.NAMES] == [
+        str(folder / f"{name}.toml") for name in tables.NAMES
+    ]
+
+
+def test_an_empty_table_of_forms_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "nld").touch()
+    with pytest.raises(study.DataError, match="nld: the file is empty"):
+        Forms("nld").unimorph(tmp_path / "nld")
+
+
 def test_every_patch_has_a_reason_and_tags_that_are_known() -> None:
     for language in tables.read("patches")[0]:
         forms = Forms(language)
