@@ -30,6 +30,7 @@ BUDGET = {
     "selection": 1,
     "postgres": 1,
     "browser": 1,
+    "cluster": 1,
 }
 
 
