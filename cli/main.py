@@ -28,6 +28,7 @@ COMMANDS = (
     "score",
     "evaluate",
     "judge",
+    "sweep",
     "maze",
     "analyse",
     "align",

@@ -124,9 +124,14 @@ class Ray:
     cards: float = 0
     address: str | None = None
 
+    def most_cards(self) -> float:
+        """Return the cards of the machine that has the most."""
+        with self._started() as ray:
+            return max(float(node["Resources"].get("GPU", 0)) for node in ray.nodes() if node["Alive"])
+
     @contextlib.contextmanager
-    def seats(self) -> Iterator[Sequence[Seat]]:
-        """Give the actors; a cluster that was not there is started and ended."""
+    def _started(self) -> Iterator[Any]:
+        """Give the library, connected; a cluster that was not there is started and ended."""
         os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
         os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
         ray: Any = require("ray", "cluster")
@@ -147,6 +152,19 @@ class Ray:
                         **quiet,
                     )
                 stack.callback(ray.shutdown)
+            yield ray
+
+    @contextlib.contextmanager
+    def seats(self) -> Iterator[Sequence[Seat]]:
+        """Give the actors."""
+        with self._started() as ray:
+            room = [node["Resources"] for node in ray.nodes() if node["Alive"]]
+            if not any(r.get("CPU", 0) >= self.threads and r.get("GPU", 0) >= self.cards for r in room):
+                most = max(r.get("GPU", 0) for r in room)
+                raise ValueError(
+                    f"{self.cards:g} cards and {self.threads} processors a worker are asked for, and no machine of the cluster has "
+                    f"as many: one has {most:g} cards at most"
+                )
             actors = [_Actor(ray, self.threads, self.cards) for _ in range(self.workers)]
             try:
                 yield actors

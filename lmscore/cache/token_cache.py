@@ -10,7 +10,7 @@ import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -28,6 +28,16 @@ from .shards import Record, Shards
 MORE = 1 << 7  # in place of columns: all rows of one further predictor, whose name is in the key
 
 log = logging.getLogger("gardenpath")
+
+
+class Records(Protocol):
+    """Where records are kept: what `Shards` are."""
+
+    def refresh(self) -> None: ...
+
+    def read(self, key: bytes) -> Sequence[Record]: ...
+
+    def append(self, records: Sequence[Record]) -> None: ...
 
 
 def cached(model: Model, folder: str | Path | None = None) -> Model:
@@ -76,10 +86,10 @@ def place_of(model: Model, base: Path) -> Path:
 class CachedModel:
     """A model whose token tables are read from a cache where it has them, and added to it where not."""
 
-    def __init__(self, model: Model, folder: Path) -> None:
+    def __init__(self, model: Model, folder: Path, records: Records | None = None) -> None:
         self.uncached = model
         self.folder = folder
-        self._shards = Shards(folder)
+        self._shards = Shards(folder) if records is None else records
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.uncached, name)
