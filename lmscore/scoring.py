@@ -211,11 +211,9 @@ def _faults(item: Item, model: Model, protocol: Protocol) -> Iterator[str]:
 
 
 def scorable(materials: Materials, model: Model, protocol: Protocol) -> tuple[Materials, dict[str, str]]:
-    """Return the materials without the items that a model cannot score, and why it cannot, by item; raises where none is left."""
+    """Return the materials without the items that a model cannot score, and why it cannot, by item."""
     faults = {item.id: "; ".join(found) for item in materials.items if (found := [*_faults(item, model, protocol)])}
     items = tuple(item for item in materials.items if item.id not in faults)
-    if not items:
-        _raise([*faults.values()])
     return Materials(materials.paradigms, items, materials.places), faults
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from gardenpath import study
 
 from ..judging.judgments import in_order
-from .plan import JUDGMENTS, PAIRS, Plan
+from .plan import JUDGMENTS, PAIRS, Plan, Unit
 from .running import taken
 from .stores import Store
 
@@ -56,12 +56,12 @@ def merge(plan: Plan, store: Store, *, mixed: bool = False) -> Merged:
     faults: list[str] = []
     refused: dict[str, str] = {}
     models: dict[str, dict[str, Any]] = {}
-    for model in plan.models:
-        identities: dict[str, Any] = {}
-        for unit in plan.units:
-            if unit.model == model and unit.id in results:
-                identities.setdefault(results[unit.id]["identity"], results[unit.id])
-        models[model.label] = {"name": model.label, **(next(iter(identities.values()))["facts"] if identities else {})}
+    for model, units in plan.of_models():
+        of_model = [results[unit.id] for unit in units if unit.id in results]
+        identities = {result["identity"]: result for result in reversed(of_model)}
+        warnings = [*dict.fromkeys(line for result in of_model for line in result["warnings"])]
+        facts = of_model[0]["facts"] if of_model else {}
+        models[model.label] = {"name": model.label, **facts, **({"warnings": warnings} if warnings else {})}
         if len(identities) > 1 and not mixed:
             one, other, *_ = identities.values()
             refused[model.label] = (
@@ -72,11 +72,11 @@ def merge(plan: Plan, store: Store, *, mixed: bool = False) -> Merged:
     tables: dict[str, pd.DataFrame] = {}
     for kind in (PAIRS, JUDGMENTS):
         parts = []
-        for model in plan.models:
+        for model, units in plan.of_models():
             frames = [
                 pd.DataFrame(results[unit.id]["columns"])
-                for unit in plan.units
-                if unit.model == model and unit.part.kind == kind and unit.id in results and model.label not in refused
+                for unit in units
+                if unit.part.kind == kind and unit.id in results and model.label not in refused
             ]
             frames = [frame for frame in frames if len(frame)]
             if frames:
@@ -84,9 +84,11 @@ def merge(plan: Plan, store: Store, *, mixed: bool = False) -> Merged:
         if parts:
             tables[kind] = study.check(pd.concat(parts, ignore_index=True), kind)
     rows = []
-    for model in plan.models:
-        for kind, language in dict.fromkeys((part.kind, part.language) for part in plan.parts):
-            of = [u for u in plan.units if u.model == model and (u.part.kind, u.part.language) == (kind, language)]
+    for model, units in plan.of_models():
+        cells: dict[tuple[str, str], list[Unit]] = {}
+        for unit in units:
+            cells.setdefault((unit.part.kind, unit.part.language), []).append(unit)
+        for (kind, language), of in cells.items():
             done = [unit for unit in of if unit.id in results]
             lost = [unit for unit in of if unit.id in failed]
             out = {item: why for unit in done for item, why in results[unit.id]["left_out"].items()}
@@ -127,8 +129,7 @@ def progress(plan: Plan, store: Store) -> list[Progress]:
     failed = _failed(plan, store, results)
     running = taken(store, [unit for unit in plan.units if unit.id not in results and unit.id not in failed])
     found = []
-    for model in plan.models:
-        of = [unit for unit in plan.units if unit.model == model]
+    for model, of in plan.of_models():
         done = [unit for unit in of if unit.id in results]
         total, computed = (sum(unit.part.positions for unit in some) for some in (of, done))
         rate = left = None

@@ -108,6 +108,11 @@ class Plan:
                 units.append(Unit(whole.hexdigest()[:24], model, part))
         return tuple(units)
 
+    def of_models(self) -> Iterator[tuple[Variant, Sequence[Unit]]]:
+        """Yield each model with its units."""
+        for number, model in enumerate(self.models):
+            yield model, self.units[number * len(self.parts) : (number + 1) * len(self.parts)]
+
     def to_json(self) -> str:
         """Return the plan as it is stored."""
         return json.dumps(dataclasses.asdict(self), indent=1, ensure_ascii=False) + "\n"

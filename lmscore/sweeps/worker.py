@@ -205,6 +205,8 @@ def _computed(task: Task, held: _Held, materials: Materials, store: Store) -> "t
         return table, left
     unigrams = read_unigrams(how["unigrams"][0], model, protocol) if how["unigrams"] else None
     some, left = scorable(materials, model, protocol)
+    if not some.items:
+        return pd.DataFrame(columns=study.TABLES["pairs"].names), left
     pairs, measures, protocol, counted = asked_of_pairs(some, model, how["measures"], protocol, unigrams)
     values = pair_values(pairs, model, measures, protocol, counted, batch_tokens=how["batch_tokens"])
     rows = pair_rows(pairs, values, measures, model.name, protocol.name, of_part=True)
