@@ -148,7 +148,7 @@ def status_command(sweep_file: Path, as_json: bool) -> None:
 @options.parquet
 @options.force
 def merge_command(sweep_file: Path, out: Path, mixed: bool, languages: Path | None, parquet: bool, force: bool) -> None:
-    """Write the tables of evaluate and judge, the table coverage and leaderboard.html; exits 1 where anything is missing.
+    """Write the tables of evaluate and judge, the table sweep_coverage and leaderboard.html; exits 1 where anything is missing.
 
     matrix.csv has the state of each model (row) in each language (column).
     """
@@ -164,7 +164,7 @@ def merge_command(sweep_file: Path, out: Path, mixed: bool, languages: Path | No
     tables = _compared(merged, plan, store, languages)
     notes: dict[str, object] = {"models": list(merged.models.values()), "missing": merged.faults}
     inputs = [Path(sweep_file), *filter(None, [languages])]
-    for name, frame in {**tables, "coverage": merged.coverage}.items():
+    for name, frame in {**tables, "sweep_coverage": merged.coverage}.items():
         path = study.write(
             frame,
             name,

@@ -21,7 +21,7 @@ SHOWN = 5
 
 @dataclass(frozen=True)
 class Merged:
-    """The tables `pairs` and `judgments` by name, the table `coverage`, what sidecars say of each model, and what is wrong."""
+    """The tables `pairs` and `judgments` by name, `sweep_coverage`, what sidecars say of each model, and what is wrong."""
 
     tables: "dict[str, pd.DataFrame]"
     coverage: "pd.DataFrame"
@@ -110,7 +110,7 @@ def merge(plan: Plan, store: Store, *, mixed: bool = False) -> Merged:
                     "reason": "; ".join(reasons[:SHOWN]) or None,
                 }
             )
-    coverage = study.check(pd.DataFrame(rows), "coverage")
+    coverage = study.check(pd.DataFrame(rows), "sweep_coverage")
     faults += _said(coverage, plan.skip_bad)
     return Merged(tables, coverage, models, faults)
 

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Literal
 
 from gardenpath import study
+from gardenpath.study.config import STRICT
 from gardenpath.study.judgment_methods import METHODS
 from gardenpath.study.measures import MEASURES
 
@@ -22,6 +23,8 @@ class ModelSection:
     `cards` are those that a worker of it has: 0 is a processor, a half is a card for two workers. `parameters` say how large it
     is, where its folder does not.
     """
+
+    __pydantic_config__ = STRICT
 
     name: str
     revisions: tuple[str, ...] = ()
@@ -43,6 +46,8 @@ class ModelSection:
 class JudgingSection:
     """What models are asked: methods of `judge`, and its options."""
 
+    __pydantic_config__ = STRICT
+
     methods: tuple[str, ...]
     templates: tuple[str, ...] = ()
     language: str | None = None
@@ -60,6 +65,8 @@ class JudgingSection:
 class CostSection:
     """What an hour of a card, and of a processor, costs."""
 
+    __pydantic_config__ = STRICT
+
     card_hour: float = 0.0
     processor_hour: float = 0.0
     currency: str = "EUR"
@@ -68,6 +75,8 @@ class CostSection:
 @dataclass(frozen=True)
 class Sweep:
     """A file sweep.toml; `folder` is where it lies, and paths in it begin there."""
+
+    __pydantic_config__ = STRICT
 
     models: tuple[ModelSection, ...]
     materials: Mapping[str, tuple[str, ...]] = field(default_factory=dict)

@@ -82,7 +82,7 @@ _held = _Held()
 def work(task: Task) -> Report:
     """Compute a unit and keep what came of it; raises `StoreError` alone, where that cannot be kept."""
     store, unit = Store(task.store), task.unit
-    started = time.time()
+    started, processor = time.time(), time.process_time()
     store.write(f"leases/{unit.id}.json", json.dumps({"started": started, "who": who()}).encode())
     loaded, kind = False, ""
     try:
@@ -100,6 +100,7 @@ def work(task: Task) -> Report:
             "left_out": left_out,
             "warnings": said,
             "seconds": seconds,
+            "processor_seconds": time.process_time() - processor,
             "started": started,
             "finished": time.time(),
             "who": who(),

@@ -96,7 +96,7 @@ delta         float?   mean of the grammatical less the ungrammatical member's s
         EVALUATE,
     ),
     Table(
-        "coverage",
+        "sweep_coverage",
         "a model of a sweep in a language",
         columns("""
 model         string   as in the other tables

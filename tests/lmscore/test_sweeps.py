@@ -299,12 +299,11 @@ def test_a_full_disk_stops_the_run_in_one_line_and_what_is_there_serves_the_next
 def test_an_object_store_serves_as_a_folder_does(place, whole):
     pytest.importorskip("fsspec", reason="fsspec is not installed: the extra cluster")
     made, store, _ = whole
-    far, kept = planned(place, "memory://sweep")
-    running.run(far, kept, lambda cards: None)
-    assert bytes_of(merging.merge(far, kept)) == bytes_of(merging.merge(made, store))
-    near, local = planned(place, f"file://{place}/by-address")
-    running.run(near, local, lambda cards: None)
-    assert bytes_of(merging.merge(near, local)) == bytes_of(merging.merge(made, store))
+    pairs = merging.merge(made, store).tables["pairs"].query("model == 'gpt2'")
+    for address in ("memory://sweep", f"file://{place}/by-address"):
+        far, kept = planned(place, address, models='[[models]]\nname = "gpt2"\n')
+        running.run(far, kept, lambda cards: None)
+        assert bytes_of(merging.merge(far, kept)) == pairs.to_csv()
     with pytest.raises(ValueError, match="expected a folder, or an address"):
         Store("nowhere9://x")
 
@@ -316,6 +315,30 @@ def test_what_another_run_is_at_is_left_for_last(place, whole):
     order: list[str] = []
     running.run(made, store, lambda cards: None, each=lambda unit, report: order.append(unit.id))
     assert order == [unit.id for unit in (*made.units[1:], made.units[0])]
+
+
+def test_models_are_asked_too_and_their_judgments_are_those_of_judge(folders, tmp_path):
+    (tmp_path / "en.tsv").write_text(pairs_of("en", 6))
+    (tmp_path / "asked.toml").write_text(
+        'language = "en"\n[[templates]]\ntype = "yes_no"\nid = "1"\nuser = "{{ sentence }} Fine?"\nlabels = ["Yes", "No"]\n'
+    )
+    stated = 'measures = []\nunit = 400\n[materials]\nen = ["en.tsv"]\n[judging]\nmethods = ["lp", "yes_no"]\ntemplates = ["asked.toml"]\n'  # fmt: skip
+    (tmp_path / "sweep.toml").write_text(f'{stated}[[models]]\nname = "{folders["llama"]}"\n')
+    made, files = plan.make_plan(read_sweep(tmp_path / "sweep.toml"))
+    store = Store(str(tmp_path / "store"))
+    plan.keep_plan(made, files, store)
+    ran = running.run(made, store, lambda cards: None)
+    assert ran.done == len(made.units) > 1
+    found = merging.merge(made, store).tables["judgments"]
+    model = lmscore.load(folders["llama"], device="cpu")
+    expected = lmscore.judge(
+        stimuli.read(tmp_path / "en.tsv", language="en"),
+        model,
+        ["lp", "yes_no"],
+        templates=lmscore.read_templates(tmp_path / "asked.toml"),
+    )
+    assert len(found) == 6 * 2
+    pd.testing.assert_frame_equal(found, expected, rtol=1e-5, check_dtype=False)
 
 
 def test_what_fits_and_what_it_costs(place):
@@ -406,5 +429,5 @@ def test_a_machine_of_a_cluster_that_is_lost_leaves_its_units_to_the_other(place
         ran = subprocess.run(
             line, env={**environment, "RAY_TMPDIR": short}, capture_output=True, text=True, timeout=300
         )
-    assert ran.stdout.split() == ["1", str(len(lost.units)), "0"], ran.stderr
+    assert ran.stdout.split()[-3:] == ["1", str(len(lost.units)), "0"], ran.stderr
     assert bytes_of(merging.merge(lost, kept)) == bytes_of(merging.merge(made, store))
