@@ -1,8 +1,9 @@
 # make demo   set everything up and run the example study from end to end
 # make test   set up what the tests need and run them (make test-all: in their full size)
 # make lint   style, types (make types: these alone)
+# make docs   build the site of the documentation, in docs/_build
 # make web    build the page that participants see
-.PHONY: demo test test-all lint types web packages pins clean
+.PHONY: demo test test-all lint types docs web packages pins clean
 .DELETE_ON_ERROR:
 
 # The first Python from 3.11 on that is there.
@@ -37,6 +38,10 @@ lint: $(VENV)/.installed $(PAGE) types
 
 types: $(VENV)/.installed
 	$(BIN)/mypy $(foreach package,study stimuli experiment lmscore analysis cli,-p gardenpath.$(package))
+
+docs: $(VENV)/.installed
+	$(BIN)/python -m sphinx -q -W --keep-going -b html docs docs/_build
+	@echo "docs/_build/index.html"
 
 web: $(PAGE)
 
@@ -75,6 +80,7 @@ $(VENV)/.lab: pyproject.toml $(VENV)/.installed
 # Write the pinned contracts (names, tables, help texts, the demo's tables) anew, to be read in the diff.
 pins: $(VENV)/.installed
 	$(BIN)/python -m pytest tests/contract tests/stimuli/test_grammar_english.py --update-pins
+	$(BIN)/python docs/reference_pages.py
 
 clean:
 	rm -rf $(VENV) $(WEB)/dist $(WEB)/node_modules demo build *.egg-info
