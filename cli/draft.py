@@ -57,8 +57,16 @@ class Source(NamedTuple):
 @click.option(
     "--avoid", multiple=True, metavar="WORD", help="A word to do without; words that come too often are added."
 )
-@click.option("--temperature", type=click.FloatRange(min=0), default=1.0, show_default=True)
-@click.option("--top-p", type=click.FloatRange(0, 1, min_open=True), default=0.95, show_default=True)
+@click.option(
+    "--temperature", type=click.FloatRange(min=0), default=1.0, show_default=True, help="0: the most probable token."
+)
+@click.option(
+    "--top-p",
+    type=click.FloatRange(0, 1, min_open=True),
+    default=0.95,
+    show_default=True,
+    help="Share of probability sampled from.",
+)
 @click.option("--seed", type=int, default=1, show_default=True, help="Seed of what is sampled.")
 @options.out
 @options.force

@@ -82,7 +82,7 @@ def overused(items: Sequence[Item], language: str) -> dict[str, int]:
     return {
         word: n
         for word, n in sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
-        if n > most and any(letter.isalpha() for letter in word) and (code is None or zipf(word, code) < CONTENT)
+        if n > most and any(letter.isalpha() for letter in word) and (code is None or (zipf(word, code) or 0) < CONTENT)
     }
 
 
@@ -143,7 +143,7 @@ def _outliers(drafts: Sequence[Item], seeds: Sequence[Item], odd: Mapping[str, l
         words, code = words_of(sentence), listed(item.language)
         measures["length"][item.id] = len(words)
         if code and words:
-            measures["mean Zipf frequency"][item.id] = statistics.fmean(zipf(word, code) for word in words)
+            measures["mean Zipf frequency"][item.id] = statistics.fmean(zipf(word, code) or 0 for word in words)
     for name, values in measures.items():
         if len(values) < MANY:
             continue

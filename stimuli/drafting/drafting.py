@@ -136,4 +136,4 @@ def _table(steps: Sequence[dict[str, object]]) -> "pd.DataFrame":
 
     key = ["paradigm", "model", "prompt_hash", "step", "reason"]
     table = pd.DataFrame(list(steps), columns=[*key, "n"])
-    return study.check(table.groupby(key, sort=False, as_index=False)["n"].sum(), "drafting")
+    return study.check(table.groupby(key, sort=False)["n"].sum().reset_index(), "drafting")
