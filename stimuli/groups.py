@@ -33,7 +33,8 @@ def groups_of(materials: Materials, factors: Iterable[str]) -> "pd.DataFrame":
 
     The table has the columns item, factor and level.
     A paradigm is word-shuffling where the members of all its pairs have the same words and marks in another order (Ide et al. 2025,
-    doi 10.18653/v1/2025.naacl-long.380), capitals aside. By `origin`, items without one were made by hand. A column that no item has is a `DataError`.
+    doi 10.18653/v1/2025.naacl-long.380), capitals aside. By `origin`, items without one were made by hand. A column that no item
+    has is a `DataError`.
 
     >>> from gardenpath import stimuli
     >>> def item(name, good, bad):
