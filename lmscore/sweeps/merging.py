@@ -134,10 +134,9 @@ def progress(plan: Plan, store: Store) -> list[Progress]:
         total, computed = (sum(unit.part.positions for unit in some) for some in (of, done))
         rate = left = None
         if done:
-            # By the clock, from when the first began to when the last was done: workers beside each other count.
-            begun = min(results[unit.id]["started"] for unit in done)
-            ended = max(results[unit.id]["finished"] for unit in done)
-            rate = computed / max(ended - begun, 1e-3)
+            rate = computed / max(
+                _busy([(results[unit.id]["started"], results[unit.id]["finished"]) for unit in done]), 1e-3
+            )
             left = (total - computed) / rate
         found.append(
             Progress(
@@ -152,6 +151,19 @@ def progress(plan: Plan, store: Store) -> list[Progress]:
             )
         )
     return found
+
+
+def _busy(times: Sequence[tuple[float, float]]) -> float:
+    """Return the seconds in which something was computed: workers beside each other count once, breaks between runs do not.
+
+    >>> _busy([(0, 2), (1, 3), (10, 11)])
+    4
+    """
+    total = until = 0.0
+    for begun, ended in sorted(times):
+        total += max(0, ended - max(begun, until))
+        until = max(until, ended)
+    return total
 
 
 def _results(plan: Plan, store: Store) -> dict[str, dict[str, Any]]:

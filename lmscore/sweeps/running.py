@@ -11,7 +11,7 @@ from gardenpath.study import engines
 
 from .plan import Plan, Unit
 from .stores import Store
-from .worker import DONE, FAILED, LOAD, MEMORY, Report, Task, work
+from .worker import DONE, ELSEWHERE, FAILED, LOAD, MEMORY, Report, Task, work
 
 STALE = 600  # seconds after which a unit that somebody took and did not finish is taken by others
 
@@ -66,8 +66,8 @@ def run(
 ) -> Ran:
     """Compute what is missing of a plan, and return what was done.
 
-    `engine` gives what workers with so many cards run on. Units that another run holds a fresh lease of are left for last, and
-    are then computed only if they are still missing. Units that do not fit a worker's memory go to one of twice the cards, up to
+    `engine` gives what workers with so many cards run on. Units that another run holds a fresh lease of are left for last; each is
+    computed only if it is still missing. Units that do not fit a worker's memory go to one of twice the cards, up to
     `most_cards`. A model that cannot be loaded fails all of its units. Raises `StoreError` where nothing can be kept.
     """
     wanted = plan.units if units is None else units
@@ -86,6 +86,8 @@ def run(
             if report.state == DONE:
                 ran.done += 1
                 ran.failed.pop(unit.id, None)
+            elif report.state == ELSEWHERE:
+                ran.elsewhere += 1
             elif report.kind == MEMORY and cards and larger <= most_cards:
                 log.warning(
                     "%s, %s: does not fit %g cards; goes to %g", unit.model.label, unit.part.language, cards, larger
@@ -107,24 +109,19 @@ def _of_class(
 ) -> Iterator[tuple[Unit, Report]]:
     """Yield what comes of units that need as many cards, last those that another run seems to be at."""
     held = taken(store, units)
-    later = [unit for unit in units if unit.id in held]
-    for some in ([unit for unit in units if unit.id not in held], later):
-        if some is later and later:
-            there = finished(store)
-            ran.elsewhere += sum(unit.id in there for unit in later)
-            some = [unit for unit in later if unit.id not in there]
-        tasks = [Task(unit, dict(plan.how), store.address, cards) for unit in some]
-        for outcome in engines.map(work, tasks, engine, groups=[unit.model for unit in some]):
-            unit = some[outcome.place]
-            ran.workers.add((cards, outcome.worker))
-            ran.models.add(unit.model.label)
-            if isinstance(outcome.error, engines.Lost):
-                reason = str(outcome.error)
-                failed = {"unit": unit.id, "reason": reason, "kind": "lost", "finished": time.time()}
-                store.write(f"failed/{unit.id}.json", json.dumps(failed).encode())
-                yield unit, Report(unit.id, FAILED, 0, False, reason, "lost")
-                continue
-            yield unit, outcome.result()
+    units = sorted(units, key=lambda unit: unit.id in held)
+    tasks = [Task(unit, dict(plan.how), store.address, cards) for unit in units]
+    for outcome in engines.map(work, tasks, engine, groups=[unit.model for unit in units]):
+        unit = units[outcome.place]
+        ran.workers.add((cards, outcome.worker))
+        ran.models.add(unit.model.label)
+        if isinstance(outcome.error, engines.Lost):
+            reason = str(outcome.error)
+            failed = {"unit": unit.id, "reason": reason, "kind": "lost", "finished": time.time()}
+            store.write(f"failed/{unit.id}.json", json.dumps(failed).encode())
+            yield unit, Report(unit.id, FAILED, 0, False, reason, "lost")
+            continue
+        yield unit, outcome.result()
 
 
 def taken(store: Store, units: Sequence[Unit]) -> set[str]:

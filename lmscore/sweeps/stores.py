@@ -53,6 +53,12 @@ class Store:
             return content
         return Path(self.address, name).read_bytes()
 
+    def exists(self, name: str) -> bool:
+        """Whether there is such a file."""
+        if self._far is not None:
+            return bool(self._far.exists(f"{self._root}/{name}"))
+        return Path(self.address, name).exists()
+
     def names(self, folder: str) -> list[str]:
         """Return the names of the files in a folder and below it, sorted."""
         if self._far is not None:

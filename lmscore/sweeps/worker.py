@@ -36,7 +36,7 @@ from .stores import Batches, Store, StoreError
 if TYPE_CHECKING:
     import pandas as pd
 
-DONE, FAILED = "done", "failed"
+DONE, FAILED, ELSEWHERE = "done", "failed", "elsewhere"
 MEMORY, LOAD = "memory", "load"  # why a unit failed, where it matters
 
 log = logging.getLogger("gardenpath")
@@ -82,6 +82,8 @@ _held = _Held()
 def work(task: Task) -> Report:
     """Compute a unit and keep what came of it; raises `StoreError` alone, where that cannot be kept."""
     store, unit = Store(task.store), task.unit
+    if store.exists(f"results/{unit.id}.json.gz"):  # of another run meanwhile
+        return Report(unit.id, ELSEWHERE, 0, False)
     started, processor = time.time(), time.process_time()
     store.write(f"leases/{unit.id}.json", json.dumps({"started": started, "who": who()}).encode())
     loaded, kind = False, ""

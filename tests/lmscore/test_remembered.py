@@ -167,7 +167,7 @@ def test_what_probing_tells_is_remembered_of_the_architecture_not_of_the_weights
 def test_a_verdict_is_one_of_all_that_decides_it(folders, monkeypatch, change):
     model = lmscore.load(folders["gpt2"], device="cpu")
     before = verdicts.decisive(model)
-    monkeypatch.setattr(verdicts, "_processor", lambda torch, device: device)
+    monkeypatch.setattr(verdicts, "processor", lambda torch, device: device)
     before["processor"] = "cpu"
     if "attention" in change:
         model.network.config._attn_implementation = change["attention"]

@@ -20,6 +20,7 @@ torch = pytest.importorskip("torch", reason="the extra lm is not installed")
 pytest.importorskip("transformers", reason="the extra lm is not installed")
 
 from gardenpath import lmscore, stimuli  # noqa: E402
+from gardenpath.lmscore.cache import file_hashes  # noqa: E402
 from gardenpath.lmscore.models.causal import CausalModel  # noqa: E402
 from gardenpath.lmscore.sweeps import costs, merging, plan, running, worker  # noqa: E402
 from gardenpath.lmscore.sweeps.settings import read_sweep  # noqa: E402
@@ -308,6 +309,22 @@ def test_an_object_store_serves_as_a_folder_does(place, whole):
         Store("nowhere9://x")
 
 
+def test_a_cache_that_cannot_be_written_and_breaks_cost_nothing(place, whole, tmp_path, monkeypatch):
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file" / "below"))  # as a folder that may not be written
+    monkeypatch.setattr(file_hashes, "_known", {})
+    worker._held = worker._Held()
+    _, store, _ = whole
+    other, kept = planned(place, "nocache", models='[[models]]\nname = "gpt2"\n')
+    running.run(other, kept, lambda cards: None, units=other.units[:2])
+    for unit in other.units[:2]:
+        kinds = [json.loads(gzip.decompress(one.read(f"results/{unit.id}.json.gz"))) for one in (store, kept)]
+        assert kinds[0]["columns"] == kinds[1]["columns"]
+        assert kinds[0]["identity"] == kinds[1]["identity"]
+    [one] = merging.progress(other, kept)
+    assert (one.done, one.rate > 0, one.left > 0) == (2, True, True)
+
+
 def test_what_another_run_is_at_is_left_for_last(place, whole):
     made, store = planned(place, "lease", models='[[models]]\nname = "gpt2"\n')
     lease = {"started": time.time(), "who": "other:1"}
@@ -315,6 +332,8 @@ def test_what_another_run_is_at_is_left_for_last(place, whole):
     order: list[str] = []
     running.run(made, store, lambda cards: None, each=lambda unit, report: order.append(unit.id))
     assert order == [unit.id for unit in (*made.units[1:], made.units[0])]
+    # What was computed by another run meanwhile is not computed again.
+    assert worker.work(worker.Task(made.units[0], dict(made.how), store.address, 0)).state == worker.ELSEWHERE
 
 
 def test_models_are_asked_too_and_their_judgments_are_those_of_judge(folders, tmp_path):
