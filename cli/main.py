@@ -12,6 +12,7 @@ COMMANDS = (
     "generate",
     "extract",
     "draft",
+    "review",
     "check",
     "convert",
     "select",

@@ -65,7 +65,7 @@ PREVIEW_CODE = "PREVIEW"
 MOST_NAMED = 1000  # events set apart in one answer
 
 
-class _Headers:
+class SecurityHeaders:
     """Adds the security headers to every answer, where it has none of its own."""
 
     def __init__(self, app: ASGIApp) -> None:
@@ -156,7 +156,7 @@ class _Study:
                 *self._dashboard(),
             ],
             lifespan=self._living,
-            middleware=[Middleware(_Under, path=self.site.path), Middleware(_Headers)],
+            middleware=[Middleware(_Under, path=self.site.path), Middleware(SecurityHeaders)],
             exception_handlers={HTTPException: _refused, Exception: _failed},
         )
 

@@ -45,6 +45,7 @@ WITHOUT_RESULT = {
     "maze",
     "generate",
     "draft",
+    "review",
 }
 
 
