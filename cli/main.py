@@ -15,6 +15,7 @@ COMMANDS = (
     "convert",
     "select",
     "split",
+    "norm",
     "design",
     "simulate",
     "serve",
