@@ -223,10 +223,9 @@ def _collected(data: str, stated: "Norming") -> "tuple[dict[str, pd.DataFrame], 
     from gardenpath.stimuli.norming import MARK
 
     path = Path(data)
-    if "responses" in (study.table_files.find_tables(path) if path.is_dir() else ()):
-        found = study.table_files.find_tables(path)
-        names = ("readings", "responses", "sessions", "items", "conditions", "demographics", "replacements")
-        return {name: study.read(path, name) for name in names if name in found}, None
+    names = ("readings", "responses", "sessions", "items", "conditions", "demographics", "replacements")
+    if path.is_dir() and (there := [name for name in names if study.table_files.table_file(path, name).is_file()]):
+        return {name: study.read(path, name) for name in there}, None
     ran = recorded(data, previews=False)
     trials = [trial for one in ran.files.values() for trial in one.version.trials if trial.role == "target"]
     return experiment.collect(data), {trial.item.extra.get(MARK) for trial in trials} == {stated.sha256}

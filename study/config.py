@@ -432,6 +432,7 @@ class OnlineSection:
     resume_hours: float = 24
     signed_links: bool = False
     withdrawal: str = "delete"
+    barred: list[str] = field(default_factory=list)
     reward: RewardSection | None = None
     texts: dict[str, str] = field(default_factory=dict)
 
