@@ -39,7 +39,8 @@ class Barred:
 def read_barred(sources: Iterable[str | Path], folder: str | Path = ".") -> tuple[Barred, ...]:
     """Return the participants of earlier studies, whose data these are: a data folder, a SQLite file, or a folder of tables.
 
-    Everybody counts who has begun. The key is participant.key in the folder, or in data/ beside a folder of tables. Raises `DataError` where there are no sessions.
+    Everybody counts who has begun. The key is participant.key in the folder, or in data/ beside a folder of tables. Raises
+    `DataError` where there are no sessions.
     """
     from .collect_data import recorded
 
