@@ -33,7 +33,6 @@ from .measuring.cloze import (
     group_answers,
     norm_means,
     normal_normal,
-    norming_responses,
     prediction_powered,
     rating_norms,
 )
@@ -108,7 +107,6 @@ __all__ = [
     "noise_ceilings",
     "norm_means",
     "normal_normal",
-    "norming_responses",
     "power_curve",
     "prediction_powered",
     "proportion_tests",

@@ -152,6 +152,7 @@ def _conclude(
 ) -> None:
     """Write norms, decisions, the items kept, new ones, and what is said of them."""
     from gardenpath import analysis, stimuli, study
+    from gardenpath.analysis.measuring.cloze import norming_responses
     from gardenpath.analysis.reporting.wording import norming as wording
     from gardenpath.stimuli import norming
 
@@ -165,7 +166,7 @@ def _conclude(
     study.files.refuse_overwrite([out / name for name in ("items.jsonl", "new.jsonl", "results.md")], scoring.force)
     materials = stimuli.read_study(plan)
     tables, declared = _collected(data, stated)
-    responses = analysis.norming_responses(tables, plan.analysis, stated.task)
+    responses = norming_responses(tables, plan.analysis, stated.task)
     made: dict[str, pd.DataFrame] = {}
     if is_cloze:
         fragments = norming.fragments(materials, stated.until)
@@ -178,7 +179,7 @@ def _conclude(
         norms = analysis.rating_norms(responses, stimuli.items_table(materials), stated.task)
     decided = norming.decisions(norms, stated)
     made |= {"norms": norms, "norm_decisions": decided}
-    said = wording.normed(norms, made.get("cloze_answers"), responses["participant"].nunique())
+    said = wording.normed(norms, made.get("cloze_answers"), responses["participant"].nunique(), stated.per_item)
     said += wording.chosen(norms, decided, stated.keep, stated.sha256, declared)
     by_model, others = None, None
     if models:

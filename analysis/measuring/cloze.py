@@ -10,9 +10,11 @@ import pandas as pd
 
 from gardenpath.study import TABLES, AnalysisSection, DataError, check
 
+from ..intervals import FEW as FEWEST_UNITS
 from ..intervals import wilson
 
 FRAGMENT = ["item", "conditions"]
+ALL = "all"
 LETTERS = 4  # of the shortest word whose spelling is corrected
 FEW = 5  # with fewer items in a condition nothing is known of how they spread
 NORMAL = 1.959963984540054  # quantile at .975
@@ -154,6 +156,12 @@ def cloze(answers: pd.DataFrame, fragments: pd.DataFrame, lemmas: Mapping[str, s
     """Return table `cloze`: how probable each form is after its fragment, of table `cloze_answers`.
 
     The lemma of a form stands beside it where `lemmas` has it; nothing is added up by it, since `is` and `are` would be one.
+
+    >>> row = {"item": "i1", "paradigm": "p", "condition": "a", "language": "en", "context": None, "spaced": True}
+    >>> fragments = pd.DataFrame([{**row, "fragment": "She cut the", "target": "bread"}])
+    >>> answers = pd.DataFrame({"item": "i1", "conditions": "a", "form": ["bread", "cake"], "answers": [3, 1]})
+    >>> cloze(answers, fragments)[["form", "probability"]].values.tolist()
+    [['bread', 0.75], ['cake', 0.25]]
     """
     counted = answers.dropna(subset="form").groupby([*FRAGMENT, "form"], sort=False)["answers"].sum().reset_index()
     counted["n"] = counted.groupby(FRAGMENT)["answers"].transform("sum")
@@ -170,6 +178,12 @@ def cloze_norms(table: pd.DataFrame, fragments: pd.DataFrame) -> pd.DataFrame:
     """Return table `norms` of a cloze test, of table `cloze`: the probability of each sentence's own word, and the entropy.
 
     The entropy (bits) is that of the shares as they are; with few answers it is too low (doi 10.1162/089976603321780272).
+
+    >>> row = {"item": "i1", "paradigm": "p", "condition": "a", "language": "en", "context": None, "spaced": True}
+    >>> fragments = pd.DataFrame([{**row, "fragment": "She cut the", "target": "bread"}])
+    >>> answers = pd.DataFrame({"item": "i1", "conditions": "a", "form": ["bread", "cake"], "answers": [1, 1]})
+    >>> cloze_norms(cloze(answers, fragments), fragments)[["target", "value", "entropy"]].values.tolist()
+    [['bread', 0.5, 1.0]]
     """
     import numpy as np
 
@@ -198,7 +212,13 @@ def _found(forms: pd.DataFrame | None, target: str) -> tuple[int, int, float, st
 
 
 def rating_norms(responses: pd.DataFrame, items: pd.DataFrame, task: str) -> pd.DataFrame:
-    """Return table `norms` of ratings: the mean of each sentence with its interval (Student's t over readers)."""
+    """Return table `norms` of ratings: the mean of each sentence with its interval (Student's t over readers).
+
+    >>> items = pd.DataFrame({"item": ["i1"], "paradigm": ["p"], "condition": ["a"]})
+    >>> responses = pd.DataFrame({"item": "i1", "condition": "a", "response": ["5", "6", "7"]})
+    >>> rating_norms(responses, items, "plausibility")[["n", "value", "low", "high"]].round(2).values.tolist()
+    [[3.0, 6.0, 3.52, 8.48]]
+    """
     import numpy as np
     from scipy import stats
 
@@ -291,29 +311,37 @@ def prediction_powered(values: Any, predictions: Any, others: Any) -> tuple[floa
 def norm_means(
     norms: pd.DataFrame, by_model: pd.DataFrame | None = None, others: pd.DataFrame | None = None
 ) -> pd.DataFrame:
-    """Return table `norm_means`: the mean of each paradigm's condition over items, with its interval.
+    """Return table `norm_means`: the mean of each paradigm's condition, and of all of them, over items, with its interval.
 
     `others` are a model's values of the items that were not normed (model, item, paradigm, condition, model_value), beside those of
-    `by_model`: with them there are prediction-powered means too, which hold if the normed items were drawn at random.
+    `by_model`: with them there are prediction-powered means too, which hold if the normed items were drawn at random. There are
+    no intervals of fewer than ten items.
+
+    >>> norms = pd.DataFrame({"paradigm": "p", "condition": "a", "value": [0.1, 0.3] * 5})
+    >>> norm_means(norms)[["n_items", "mean", "low", "high"]].round(2).values.tolist()
+    [[10.0, 0.2, 0.13, 0.27]]
     """
     import numpy as np
 
+    groups = [*norms.groupby(["paradigm", "condition"], sort=False)]
+    if len({*norms["paradigm"]}) > 1:
+        groups += [((ALL, condition), some) for condition, some in norms.groupby("condition", sort=False)]
     rows: list[dict[str, Any]] = []
-    for (paradigm, condition), some in norms.groupby(["paradigm", "condition"], sort=False):
+    for (paradigm, condition), some in groups:
         values = some["value"].dropna().to_numpy(dtype="float64")
         if not len(values):
             continue
-        half = NORMAL * values.std(ddof=1) / len(values) ** 0.5 if len(values) > 1 else np.nan
-        mean = values.mean()
+        mean, enough = values.mean(), len(values) >= FEWEST_UNITS
+        half = NORMAL * values.std(ddof=1) / len(values) ** 0.5 if enough else np.nan
         row = {"paradigm": paradigm, "condition": condition, "n_items": len(values), "mean": mean}
         row |= {"low": mean - half, "high": mean + half}
         found = []
         for model, rest in () if others is None else others.groupby("model", sort=False):
             assert by_model is not None
-            is_here = {"paradigm": paradigm, "condition": condition}
+            is_here = {"condition": condition} | ({} if paradigm == ALL else {"paradigm": paradigm})
             own = _where(by_model, {"model": model, **is_here}).dropna(subset=["value", "model_value"])
             more = _where(rest, is_here)["model_value"].dropna()
-            if len(own) > 1 and len(more) > 1:
+            if min(len(own), len(more)) >= FEWEST_UNITS:
                 predicted = prediction_powered(own["value"], own["model_value"], more)
                 names = ("predicted", "predicted_low", "predicted_high")
                 found.append({**row, "model": model, "others": len(more), **dict(zip(names, predicted, strict=True))})

@@ -135,15 +135,15 @@ model_probability float? the model's probability of the form after the fragment,
         "norm_means",
         "a paradigm's condition, averaged over items",
         columns("""
-paradigm      string   paradigm
+paradigm      string   paradigm; all: of all of them together
 condition     string   condition
 n_items       int      items that were normed
 mean          float    mean of their values
-low           float?   lower end of its 95 % interval, normal over items
+low           float?   lower end of its 95 % interval, normal over items; empty under ten
 high          float?   upper end
 model         string?  model whose values are there of the other items; empty: none, or the items were not drawn at random
 others        int?     items that were not normed
-predicted     float?   prediction-powered mean of all items that they were drawn from (doi 10.1126/science.adi6000)
+predicted     float?   prediction-powered mean of all items drawn from; empty under ten (doi 10.1126/science.adi6000)
 predicted_low float?   lower end of its 95 % interval
 predicted_high float?  upper end
 """),

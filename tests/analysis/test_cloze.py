@@ -200,13 +200,21 @@ def test_prediction_powered_intervals_are_those_of_a_loop_and_cover() -> None:
 
 
 def test_means_of_conditions_are_over_items_and_predicted_where_there_are_others() -> None:
-    norms = pd.DataFrame({"item": list("xyz"), "paradigm": "p", "condition": "a", "value": [0.1, 0.5, 0.3]})
-    by_model = norms.assign(model="m", model_value=[0.2, 0.4, 0.4])
-    rest = pd.DataFrame(
-        {"model": "m", "item": list("uvw"), "paradigm": "p", "condition": "a", "model_value": [0.3, 0.4, 0.5]}
-    )
-    [row] = analysis.norm_means(norms, by_model, rest).to_dict("records")
-    assert (row["n_items"], row["others"], row["mean"]) == (3, 3, pytest.approx(0.3))
-    expected = analysis.prediction_powered(norms["value"], by_model["model_value"], rest["model_value"])
-    assert (row["predicted"], row["predicted_low"], row["predicted_high"]) == pytest.approx(expected)
+    rng = np.random.default_rng(3)
+    norms = pd.DataFrame({"item": [f"i{n}" for n in range(24)], "paradigm": ["p", "q"] * 12, "condition": "a"})
+    norms["value"] = rng.random(24)
+    by_model = norms.assign(model="m", model_value=rng.random(24))
+    rest = norms.drop(columns="value").assign(model="m", model_value=rng.random(24))
+    table = analysis.norm_means(norms, by_model, rest.iloc[:22]).set_index("paradigm")
+    assert table["n_items"].to_dict() == {"p": 12, "q": 12, "all": 24}
+    assert table["others"].to_dict() == {"p": 11, "q": 11, "all": 22}
+    for name, of in (("p", norms["paradigm"] == "p"), ("all", norms["value"] > -1)):
+        expected = analysis.prediction_powered(
+            norms["value"][of], by_model["model_value"][of], rest.iloc[:22]["model_value"][of[:22]]
+        )
+        assert tuple(table.loc[name, ["predicted", "predicted_low", "predicted_high"]]) == pytest.approx(expected)
+        assert table.loc[name, "mean"] == pytest.approx(norms["value"][of].mean())
+    few = analysis.norm_means(norms, by_model, rest.iloc[:18])  # nine others of each paradigm
+    assert few.set_index("paradigm")["predicted"].notna().to_dict() == {"p": False, "q": False, "all": True}
+    assert analysis.norm_means(norms.iloc[:18])["low"].notna().tolist() == [False, False, True]
     assert analysis.norm_means(norms)["predicted"].isna().all()

@@ -7,20 +7,22 @@ import pandas as pd
 NAMED = 8  # items that are spelt out
 
 
-def normed(norms: pd.DataFrame, answers: pd.DataFrame | None, readers: int) -> list[str]:
+def normed(norms: pd.DataFrame, answers: pd.DataFrame | None, readers: int, asked: int) -> list[str]:
     """Return how many answers there are, and how they were counted.
 
     >>> norms = pd.DataFrame({"item": ["i1"], "n": [20], "task": "plausibility"})
-    >>> normed(norms, None, 20)
+    >>> normed(norms, None, 20, asked=20)
     ['20 readers rated the plausibility of 1 sentence of 1 item, 20 answers each.']
     """
     task, n = norms["task"].iloc[0], norms["n"]
     span = f"{n.min()}" if n.min() == n.max() else f"{n.min()} to {n.max()}"
+    short = int((n < asked).sum())
+    lacking = f" {_count(short, 'sentence')} have fewer than the {asked} that norm.toml asks for." if short else ""
     of = f"{_count(len(norms), 'sentence')} of {_count(norms['item'].nunique(), 'item')}"
     if answers is None:
-        return [f"{_count(readers, 'reader')} rated the {task} of {of}, {span} answers each."]
+        return [f"{_count(readers, 'reader')} rated the {task} of {of}, {span} answers each.{lacking}"]
     how = answers.groupby("how")["answers"].sum()
-    said = [f"{_count(readers, 'reader')} went on with the fragments of {of}, {span} answers each."]
+    said = [f"{_count(readers, 'reader')} went on with the fragments of {of}, {span} answers each.{lacking}"]
     said.append(
         "An answer counts by its first word; words that differ in capitals are one form; a word of four letters or more that is "
         "in no word list (without a list: that one person typed) counts as the form that is one edit from it and was given most "
@@ -85,12 +87,16 @@ def predicted(means: pd.DataFrame, drawn: bool) -> list[str]:
             "No mean of other items is predicted: that needs items drawn at random from them, which norm.toml does not state "
             "(--sample)."
         ]
+    rows = means.dropna(subset="predicted").to_dict("records")
+    if not rows:
+        return ["No mean of other items is predicted: that needs ten normed items of a condition, and ten others."]
     return [
-        f"{row['paradigm']}, {row['condition']}: mean over all {row['n_items'] + row['others']} items {row['predicted']:.3f} "
+        f"{'All paradigms' if row['paradigm'] == 'all' else row['paradigm']}, {row['condition']}: "
+        f"mean over all {row['n_items'] + row['others']} items {row['predicted']:.3f} "
         f"[{row['predicted_low']:.3f}, {row['predicted_high']:.3f}], prediction-powered by {row['model']} "
         f"(doi 10.1126/science.adi6000); of the {row['n_items']} normed alone {row['mean']:.3f} "
         f"[{row['low']:.3f}, {row['high']:.3f}]."
-        for row in means.dropna(subset="predicted").to_dict("records")
+        for row in rows
     ]
 
 
