@@ -318,7 +318,7 @@ def norm_means(
     no intervals of fewer than ten items.
 
     >>> norms = pd.DataFrame({"paradigm": "p", "condition": "a", "value": [0.1, 0.3] * 5})
-    >>> norm_means(norms)[["n_items", "mean", "low", "high"]].round(2).values.tolist()
+    >>> norm_means(norms)[["n_items", "mean_value", "low", "high"]].round(2).values.tolist()
     [[10.0, 0.2, 0.13, 0.27]]
     """
     import numpy as np
@@ -333,7 +333,7 @@ def norm_means(
             continue
         mean, enough = values.mean(), len(values) >= FEWEST_UNITS
         half = NORMAL * values.std(ddof=1) / len(values) ** 0.5 if enough else np.nan
-        row = {"paradigm": paradigm, "condition": condition, "n_items": len(values), "mean": mean}
+        row = {"paradigm": paradigm, "condition": condition, "n_items": len(values), "mean_value": mean}
         row |= {"low": mean - half, "high": mean + half}
         found = []
         for model, rest in () if others is None else others.groupby("model", sort=False):

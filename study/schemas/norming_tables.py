@@ -138,7 +138,7 @@ model_probability float? the model's probability of the form after the fragment,
 paradigm      string   paradigm; all: of all of them together
 condition     string   condition
 n_items       int      items that were normed
-mean          float    mean of their values
+mean_value    float    mean of their values
 low           float?   lower end of its 95 % interval, normal over items; empty under ten
 high          float?   upper end
 model         string?  model whose values are there of the other items; empty: none, or the items were not drawn at random

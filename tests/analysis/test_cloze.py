@@ -213,7 +213,7 @@ def test_means_of_conditions_are_over_items_and_predicted_where_there_are_others
             norms["value"][of], by_model["model_value"][of], rest.iloc[:22]["model_value"][of[:22]]
         )
         assert tuple(table.loc[name, ["predicted", "predicted_low", "predicted_high"]]) == pytest.approx(expected)
-        assert table.loc[name, "mean"] == pytest.approx(norms["value"][of].mean())
+        assert table.loc[name, "mean_value"] == pytest.approx(norms["value"][of].mean())
     few = analysis.norm_means(norms, by_model, rest.iloc[:18])  # nine others of each paradigm
     assert few.set_index("paradigm")["predicted"].notna().to_dict() == {"p": False, "q": False, "all": True}
     assert analysis.norm_means(norms.iloc[:18])["low"].notna().tolist() == [False, False, True]

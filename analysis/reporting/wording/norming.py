@@ -94,7 +94,7 @@ def predicted(means: pd.DataFrame, drawn: bool) -> list[str]:
         f"{'All paradigms' if row['paradigm'] == 'all' else row['paradigm']}, {row['condition']}: "
         f"mean over all {row['n_items'] + row['others']} items {row['predicted']:.3f} "
         f"[{row['predicted_low']:.3f}, {row['predicted_high']:.3f}], prediction-powered by {row['model']} "
-        f"(doi 10.1126/science.adi6000); of the {row['n_items']} normed alone {row['mean']:.3f} "
+        f"(doi 10.1126/science.adi6000); of the {row['n_items']} normed alone {row['mean_value']:.3f} "
         f"[{row['low']:.3f}, {row['high']:.3f}]."
         for row in rows
     ]
