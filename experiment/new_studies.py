@@ -29,6 +29,7 @@ SHARE = 0.5  # of the sentences with a question, those that are followed by it
 TAG = re.compile(r"[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*")
 EXAMPLES = "en"  # in this language there are examples of everything
 TEXTS = "texts.toml"
+SCHEMA = "study.schema.json"
 PLACEHOLDER = "English placeholder: replace it"
 SHOWN = 10  # faults that are spelt out
 
@@ -83,7 +84,7 @@ def new_study(folder: str | Path, kind: str, *, language: str = "en", table: str
 
     >>> with tempfile.TemporaryDirectory() as place:
     ...     [path.name for path in new_study(Path(place, "study"), "spr", language="de").paths]
-    ['study.toml', 'items.csv', 'README.md']
+    ['study.toml', 'items.csv', 'README.md', 'study.schema.json']
     """
     folder = Path(folder)
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
@@ -241,6 +242,7 @@ def _pages(name: str, kind: Kind, language: str, content: _Content) -> dict[str,
     given["procedure"] = env.from_string(kind.procedure).render(given).rstrip()
     given["participants"] = 6 * given["versions"]
     pages = {page: env.from_string(read_start(f"{page}.jinja")).render(given) for page in ("study.toml", "README.md")}
+    pages[SCHEMA] = editors_schema()
     return pages if known else {**pages, TEXTS: to_translate(language)}
 
 
@@ -314,6 +316,11 @@ def environment() -> "jinja2.Environment":
     env = jinja2.Environment(undefined=jinja2.StrictUndefined, keep_trailing_newline=True, autoescape=False)
     env.filters["toml"] = as_toml
     return env
+
+
+def editors_schema() -> str:
+    """Return the schema of study.toml, by which editors complete and check its keys."""
+    return (files("gardenpath.experiment") / SCHEMA).read_text("utf-8")
 
 
 def sentences_for_practice(language: str) -> tuple[list[str], bool]:

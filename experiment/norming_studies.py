@@ -9,7 +9,17 @@ from gardenpath import study
 from gardenpath.stimuli import Materials, write
 from gardenpath.stimuli.norming import Norming, list_size, readers_of
 
-from .new_studies import EXAMPLES, TEXTS, as_toml, base_tag, environment, read_start, sentences_for_practice
+from .new_studies import (
+    EXAMPLES,
+    SCHEMA,
+    TEXTS,
+    as_toml,
+    base_tag,
+    editors_schema,
+    environment,
+    read_start,
+    sentences_for_practice,
+)
 from .standard_texts import START, Texts, languages, to_translate
 
 RATED = {"plausibility": ("plausibility", "unlikely", "likely"), "acceptability": ("prompt", "low", "high")}
@@ -60,6 +70,7 @@ def norming_study(
         write(materials, whole / "items.jsonl")
         study.files.write_text(whole / "study.toml", page)
         study.files.write_text(whole / "norm.toml", _norm_toml(stated))
+        study.files.write_text(whole / SCHEMA, editors_schema())
         if not known:
             study.files.write_text(whole / TEXTS, to_translate(language))
         study.load(whole)  # what is written is never broken
