@@ -50,7 +50,13 @@ def tasks() -> list[str]:
 @click.option("--grouping", type=file, metavar="FILE", help="The table cloze_answers after you edited it.")
 @click.option("--lemmas", type=file, metavar="FILE", help="Lexicon with columns form and lemma.")
 @click.option(
-    "--new", type=file, metavar="GRAMMAR.toml", help="Draw as many new items as were dropped from this grammar."
+    "--new",
+    type=file,
+    metavar="FILE",
+    help="Draw as many new items as were dropped from this grammar (.toml), or from these materials, such as drafts.",
+)
+@click.option(
+    "--seen", multiple=True, type=file, metavar="FILE", help="Items of earlier normings, for --new. Repeatable."
 )
 @options.seed
 @functools.partial(scoring_options, without=WITHOUT)
@@ -64,6 +70,7 @@ def command(
     grouping: Path | None,
     lemmas: Path | None,
     new: Path | None,
+    seen: tuple[Path, ...],
     seed: int | None,
     **made: Any,
 ) -> None:
@@ -74,7 +81,13 @@ def command(
     what was found in free columns) and results.md.
     """
     if results is None:
-        for name, given in (("model", models), ("grouping", grouping), ("lemmas", lemmas), ("new", new)):
+        for name, given in (
+            ("model", models),
+            ("grouping", grouping),
+            ("lemmas", lemmas),
+            ("new", new),
+            ("seen", seen),
+        ):
             if given:
                 raise click.UsageError(f"--{name} belongs to results: give --results DATA")
         if made["task"] is None:
@@ -88,7 +101,7 @@ def command(
             )
     if len(scoring.materials) != 1:
         raise click.UsageError("--results needs one argument, the folder of the norming study")
-    _conclude(scoring, results, models, grouping, lemmas, new, seed)
+    _conclude(scoring, results, models, grouping, lemmas, new, seen, seed)
 
 
 def _make(
@@ -148,6 +161,7 @@ def _conclude(
     grouping: Path | None,
     lemmas: Path | None,
     new: Path | None,
+    seen: tuple[Path, ...],
     seed: int | None,
 ) -> None:
     """Write norms, decisions, the items kept, new ones, and what is said of them."""
@@ -191,7 +205,7 @@ def _conclude(
     made["norm_means"] = analysis.norm_means(norms, by_model, others)
     if models:
         said += wording.predicted(made["norm_means"], drawn=others is not None)
-    inputs = [folder / "norm.toml", folder / "items.jsonl", *(path for path in (grouping, lemmas, new) if path)]
+    inputs = [folder / "norm.toml", folder / "items.jsonl", *(path for path in (grouping, lemmas, new, *seen) if path)]
     notes = {"norm_sha256": stated.sha256, "stated_before_data": declared, "models": list(models)}
     kept = norming.with_norms(materials, norms, decided.loc[decided["kept"], "item"])
     dropped = decided.loc[~decided["kept"], ["item", "paradigm"]].to_records(index=False).tolist()
@@ -200,8 +214,12 @@ def _conclude(
         if seed is None:
             seed = plan.seed + 1
             options.talk(f"--seed {seed}")
-        before = stimuli.read(folder / POOL) if stated.drawn_at_random else materials
-        files["new.jsonl"] = norming.new_items(stimuli.read_grammar(new), before, dropped, seed=seed)
+        before = [materials, *(stimuli.read(path) for path in seen)]
+        if stated.drawn_at_random:
+            before.append(stimuli.read(folder / POOL))
+        source = stimuli.read_grammar(new) if new.suffix == ".toml" else stimuli.read(new)
+        known = [item for some in before for item in some.items]
+        files["new.jsonl"] = norming.new_items(source, known, dropped, seed=seed)
         said.append(wording.replaced(len(dropped), len(files["new.jsonl"].items), new.name, seed))
     for name, table in made.items():
         path = study.write(

@@ -31,6 +31,16 @@ def norming_study(
     """Write the study that norms these items (`stimuli.norming.to_norm`) to a new or empty folder, and return its files.
 
     It can be dealt, looked at, served and simulated at once. A folder that holds something is a `FileExistsError`.
+
+    >>> from importlib.resources import files
+    >>> from gardenpath import stimuli
+    >>> from gardenpath.stimuli import norming
+    >>> items, stated = norming.to_norm(
+    ...     stimuli.read(files("gardenpath.examples") / "minimal-pairs" / "items.csv"), norming.Norming("plausibility")
+    ... )
+    >>> with tempfile.TemporaryDirectory() as place:
+    ...     [path.name for path in norming_study(f"{place}/norming", items, stated)]
+    ['items.jsonl', 'norm.toml', 'study.schema.json', 'study.toml']
     """
     folder = Path(folder)
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):

@@ -5,7 +5,7 @@ import math
 import re
 import tomllib
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Iterable, Sequence, Set
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from random import Random
@@ -304,42 +304,51 @@ def with_norms(materials: Materials, norms: "pd.DataFrame", kept: Iterable[str])
     return Materials(tuple(p for p in materials.paradigms if p.id in names), tuple(items), materials.places)
 
 
-def new_items(grammar: Grammar, normed: Materials, dropped: Sequence[tuple[str, str]], *, seed: int) -> Materials:
-    """Return an item from the grammar for each that was dropped (item, paradigm), none of whose sentences was normed before.
+def new_items(
+    source: Grammar | Materials, seen: Sequence[Item], dropped: Sequence[tuple[str, str]], *, seed: int
+) -> Materials:
+    """Return a new item for each that was dropped (item, paradigm), none of whose sentences is among those `seen`.
 
-    They are drawn with a seed before anybody has seen them: nobody chooses them by what they are, or by a result. Raises
-    `DataError` where the grammar does not have so many.
+    They are drawn with the seed from a grammar, or from materials that nobody has normed, such as reviewed drafts: nobody chooses
+    them by what they are, or by a result. Raises `DataError` where there are not so many.
     """
     wanted = Counter(paradigm for _, paradigm in dropped)
-    if unknown := sorted(set(wanted) - set(grammar.paradigms)):
+    known = source.paradigms if isinstance(source, Grammar) else [paradigm.id for paradigm in source.paradigms]
+    if unknown := sorted(set(wanted) - set(known)):
         raise study.DataError(
-            f"the grammar has no paradigm {', '.join(unknown)}; expected the one that the items are from"
+            f"the new items have no paradigm {', '.join(unknown)}; expected those of the items dropped, among {', '.join(known)}"
         )
-    shown_before = {_plain(s.text) for item in normed.items for s in item.sentences.values()}
+    shown_before = {_plain(s.text) for item in seen for s in item.sentences.values()}
     paradigms: list[Paradigm] = []
     items: list[Item] = []
     for name, number in wanted.items():
-        before = sum(item.paradigm == name for item in normed.items)
-        try:
-            drawn = generate(grammar, number + before, seed=seed, paradigms=[name]).materials
-        except ValueError as error:
-            raise study.DataError(f"{number} new items of {name} beside the {before} normed: {error}") from None
+        drawn = _drawn(source, name, number, sum(item.paradigm == name for item in seen), seed)
         unseen = [i for i in drawn.items if shown_before.isdisjoint(_plain(s.text) for s in i.sentences.values())]
         if len(unseen) < number:
             raise study.DataError(
-                f"{number} new items of {name} are asked for, and of {len(drawn.items)} drawn {len(unseen)} share no sentence "
-                "with those normed; expected a grammar with more, or another --seed"
+                f"{number} new items of {name} are asked for, and of {len(drawn.items)} there are {len(unseen)} that share no "
+                "sentence with those normed; expected more of them"
             )
         paradigms += drawn.paradigms
         gone = [item for item, paradigm in dropped if paradigm == name]
-        items += [_named(i, old, seed) for i, old in zip(unseen[:number], gone, strict=True)]
+        made = {ORIGIN: "grammar"} if isinstance(source, Grammar) else {}
+        items += [
+            replace(item, id=f"{old}-new{seed}", extra={**item.extra, **made, REPLACES: old})
+            for item, old in zip(unseen[:number], gone, strict=True)
+        ]
     return Materials(tuple(paradigms), tuple(items))
 
 
-def _named(item: Item, old: str, seed: int) -> Item:
-    """Return a new item under a name that no other has, with where it is from."""
-    extra: Mapping[str, str] = {**item.extra, ORIGIN: "grammar", REPLACES: old}
-    return replace(item, id=f"{old}-new{seed}", extra=extra)
+def _drawn(source: Grammar | Materials, paradigm: str, number: int, before: int, seed: int) -> Materials:
+    """Return items of a paradigm in an order that the seed draws: of a grammar as many as there can be seen ones among them."""
+    if isinstance(source, Grammar):
+        try:
+            return generate(source, number + before, seed=seed, paradigms=[paradigm]).materials
+        except ValueError as error:
+            raise study.DataError(f"{number} new items of {paradigm} beside the {before} normed: {error}") from None
+    items = [item for item in source.items if item.paradigm == paradigm]
+    Random(f"{seed}-new-{paradigm}").shuffle(items)
+    return Materials((source.paradigm(paradigm),), tuple(items))
 
 
 def _plain(text: str) -> str:

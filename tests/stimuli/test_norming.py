@@ -178,18 +178,40 @@ def test_new_items_are_as_many_as_dropped_share_no_sentence_and_say_where_they_a
     grammar = stimuli.read_grammar(ROOT / "examples" / "grammar" / "agreement.toml")
     normed = stimuli.generate(grammar, 100, seed=1, paradigms=["reflexive_number"]).materials
     dropped = [("reflexive_number-0003", "reflexive_number"), ("reflexive_number-0007", "reflexive_number")]
-    made = new_items(grammar, normed, dropped, seed=2)
+    made = new_items(grammar, normed.items, dropped, seed=2)
     old = {s.text for item in normed.items for s in item.sentences.values()}
     assert len(made.items) == 2
     assert old.isdisjoint(s.text for item in made.items for s in item.sentences.values())
     assert {item.id for item in normed.items}.isdisjoint(item.id for item in made.items)
     assert [item.extra["replaces"] for item in made.items] == [item for item, _ in dropped]
     assert {item.extra["origin"] for item in made.items} == {"grammar"}
-    assert new_items(grammar, normed, dropped, seed=2) == made
+    assert new_items(grammar, normed.items, dropped, seed=2) == made
     with pytest.raises(study.DataError, match="144"):
-        new_items(grammar, normed, dropped * 30, seed=2)
-    with pytest.raises(study.DataError, match="the grammar has no paradigm p"):
-        new_items(grammar, normed, [("i1", "p")], seed=2)
+        new_items(grammar, normed.items, dropped * 30, seed=2)
+    with pytest.raises(
+        study.DataError, match="the new items have no paradigm p; expected those of the items dropped, among "
+    ):
+        new_items(grammar, normed.items, [("i1", "p")], seed=2)
+
+
+def test_new_items_may_come_from_reviewed_drafts_and_never_come_twice() -> None:
+    texts = [
+        {"narrow": f"She cut the fresh [bread{n}] well.", "wide": f"There was fresh [bread{n}] left."} for n in range(6)
+    ]
+    drafts = materials(*texts, origin="draft", model="some/model")
+    seen = drafts.items[:3]
+    made = new_items(drafts, seen, [("old-1", "p"), ("old-2", "p")], seed=1)
+    assert {item.sentences["wide"].text for item in made.items} <= {
+        text["wide"].replace("[", "").replace("]", "") for text in texts[3:]
+    }
+    assert [(i.extra["origin"], i.extra["model"], i.extra["replaces"]) for i in made.items] == [
+        ("draft", "some/model", "old-1"),
+        ("draft", "some/model", "old-2"),
+    ]
+    with pytest.raises(
+        study.DataError, match="1 new items of p are asked for, and of 6 there are 0 that share no sentence"
+    ):
+        new_items(drafts, [*seen, *drafts.items[3:]], [("old-1", "p")], seed=1)
 
 
 def test_norm_toml_is_checked(tmp_path: Path) -> None:
