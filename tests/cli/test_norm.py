@@ -84,6 +84,10 @@ def test_a_grouping_that_somebody_edited_is_read_back(normed: Path, tmp_path: Pa
     table = study.read(tmp_path / "before", "cloze_answers")
     table["form"] = "Brot"
     study.write(table, "cloze_answers", tmp_path / "edited", command="by hand")
+    semicolons = (
+        (tmp_path / "edited" / "cloze_answers.csv").read_text().replace(",", ";")
+    )  # as a spreadsheet may save it
+    (tmp_path / "edited" / "cloze_answers.csv").write_text("\ufeff" + semicolons, "utf-8")
     (tmp_path / "lemmas.csv").write_text("form,lemma\nBrot,Brot\nBrote,Brot\n")
     edited = f"--grouping {tmp_path}/edited/cloze_answers.csv --lemmas {tmp_path}/lemmas.csv"
     ran = run_here(f"{line.format(tmp_path / 'after')} {edited}", normed)
