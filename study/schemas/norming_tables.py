@@ -38,7 +38,7 @@ typed         string   answer as typed
 answers       int      times it was typed
 word          string?  its first word, without the marks around it; empty where there is none
 form          string?  form that it is counted as; edit it and give the file back (--grouping); empty: it does not count
-how           string   typed; first word (of more, without marks); case; spelling (one edit from a form, or the target); none; edited
+how           string   typed; first word (of more, or marks); case; spelling (one edit from a form, or the target); none; edited
 """),
         ("item", "conditions", "typed"),
         NORM,
