@@ -169,6 +169,18 @@ def test_a_model_stands_beside_people_and_new_items_take_the_place_of_the_droppe
     assert run_here(again, tmp_path).code == 0
 
 
+def test_the_lab_refuses_the_code_of_a_reader_of_the_norming(normed: Path, tmp_path: Path) -> None:
+    (tmp_path / "items.csv").write_text(GERMAN, encoding="utf-8")
+    assert run_here("gardenpath new main --kind rating --language de --from items.csv", tmp_path).code == 0
+    stated = tmp_path / "main" / "study.toml"
+    online = f'[online]\nbarred = ["{(normed / "norming" / "data").as_posix()}"]'
+    stated.write_text(stated.read_text("utf-8").replace("[online]", online), "utf-8")
+    ran = run_here("gardenpath lab main/study.toml --participant sim-0001 -o data", tmp_path)
+    assert ran.code == 1
+    assert "participant sim-0001 took part in" in ran.said
+    assert not (tmp_path / "data").exists()
+
+
 REFUSED = {
     "without a task": ("norm items.csv -o x", "--task is missing; expected one of cloze, plausibility, acceptability"),
     "results' options without results": (
