@@ -31,6 +31,7 @@ def schema() -> Json:
         made["$defs"] |= one.pop("$defs", {})
         if "kind" in one["properties"]:
             name = task.__name__.rpartition(".")[2]
+            one.pop("additionalProperties", None)  # which is said once the settings were read for the first time
             made["$defs"][name] = {**one, "title": name, "additionalProperties": False}
             tables.append({"$ref": f"#/$defs/{name}"})
     tasks = made["$defs"]["ProcedureSection"]["properties"]["tasks"]

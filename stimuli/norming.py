@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from gardenpath import study
 
+from .drafting.provenance import ORIGIN
 from .grammar import Grammar, generate
 from .items import CRITICAL, Item, Materials, Paradigm, Region, Sentence
 from .region_checks import EDGES
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
 TASKS = ("cloze", "plausibility", "acceptability")
 MARK = "norming"  # the free column with the hash of what was stated before the first answer
-ORIGIN, REPLACES = "origin", "replaces"
+REPLACES = "replaces"
 LONGEST_LIST, SHORTEST_LIST = 40, 10
 RULE = re.compile(r"\s*(\w+)(?:\.(low|high|shrunken))?\s*(<=|>=|<|>)\s*(-?\d+(?:\.\d+)?)(?:\s+in\s+(.+?))?\s*")
 HOLDS = {"<=": float.__le__, ">=": float.__ge__, "<": float.__lt__, ">": float.__gt__}
