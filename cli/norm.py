@@ -210,6 +210,11 @@ def _conclude(
     kept = norming.with_norms(materials, norms, decided.loc[decided["kept"], "item"])
     dropped = decided.loc[~decided["kept"], ["item", "paradigm"]].to_records(index=False).tolist()
     files = {"items.jsonl": kept}
+    if dropped and new is None:
+        options.talk(
+            f"{options.count(len(dropped), 'item')} dropped; as many new ones: --new GRAMMAR.toml, or --new with drafts that  "
+            "gardenpath draft  has made"
+        )
     if new is not None and dropped:
         if seed is None:
             seed = plan.seed + 1
