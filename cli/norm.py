@@ -196,11 +196,11 @@ def _conclude(
     said = wording.normed(norms, made.get("cloze_answers"), responses["participant"].nunique(), stated.per_item)
     said += wording.chosen(norms, decided, stated.keep, stated.sha256, declared)
     by_model, others = None, None
+    failed: list[str] = []
+    pool = stimuli.read(folder / POOL) if stated.drawn_at_random else None
     if models:
-        pool = stimuli.read(folder / POOL) if stated.drawn_at_random else None
-        probabilities = _models(scoring, models, made, decided, stated, materials, pool)
-        by_model, made["cloze_by_model"], others = probabilities
-        made["norms_by_model"] = by_model
+        by_model, by_form, others = _models(scoring, models, made, decided, stated, materials, pool, failed)
+        made |= {"norms_by_model": by_model, "cloze_by_model": by_form}
         said += wording.beside_model(by_model, entropy=any(rule.measure == "entropy" for rule in stated.rules))
     made["norm_means"] = analysis.norm_means(norms, by_model, others)
     if models:
@@ -210,22 +210,18 @@ def _conclude(
     kept = norming.with_norms(materials, norms, decided.loc[decided["kept"], "item"])
     dropped = decided.loc[~decided["kept"], ["item", "paradigm"]].to_records(index=False).tolist()
     files = {"items.jsonl": kept}
-    if dropped and new is None:
-        options.talk(
-            f"{options.count(len(dropped), 'item')} dropped; as many new ones: --new GRAMMAR.toml, or --new with drafts that  "
-            "gardenpath draft  has made"
-        )
-    if new is not None and dropped:
+    if dropped and new is not None:
         if seed is None:
             seed = plan.seed + 1
             options.talk(f"--seed {seed}")
-        before = [materials, *(stimuli.read(path) for path in seen)]
-        if stated.drawn_at_random:
-            before.append(stimuli.read(folder / POOL))
+        before = [materials, *(stimuli.read(path) for path in seen), *([pool] if pool else [])]
         source = stimuli.read_grammar(new) if new.suffix == ".toml" else stimuli.read(new)
-        known = [item for some in before for item in some.items]
-        files["new.jsonl"] = norming.new_items(source, known, dropped, seed=seed)
+        files["new.jsonl"] = norming.new_items(source, [i for some in before for i in some.items], dropped, seed=seed)
         said.append(wording.replaced(len(dropped), len(files["new.jsonl"].items), new.name, seed))
+    elif dropped:
+        options.talk(
+            f"{options.count(len(dropped), 'item')} dropped; for as many new ones give --new a grammar, or drafts"
+        )
     for name, table in made.items():
         path = study.write(
             table, name, out, command=options.typed(), inputs=inputs, seed=seed, notes=notes, parquet=scoring.parquet
@@ -238,6 +234,7 @@ def _conclude(
             options.talk(f"{out / name}: {options.count(len(some.items), 'item')}")
     study.files.write_text(out / "results.md", _page(stated, said, decided))
     click.echo("\n".join(said))
+    scoring.say_failed(failed, len(models) - len(failed))
 
 
 def _collected(data: str, stated: "Norming") -> "tuple[dict[str, pd.DataFrame], bool | None]":
@@ -251,7 +248,8 @@ def _collected(data: str, stated: "Norming") -> "tuple[dict[str, pd.DataFrame], 
     if path.is_dir() and (there := [name for name in names if study.table_files.table_file(path, name).is_file()]):
         return {name: study.read(path, name) for name in there}, None
     ran = recorded(data, previews=False)
-    trials = [trial for one in ran.files.values() for trial in one.version.trials if trial.role == "target"]
+    files = [ran.files[sha256] for sha256 in {session.version_sha256 for session in ran.sessions}]
+    trials = [trial for one in files for trial in one.version.trials if trial.role == "target"]
     return experiment.collect(data), {trial.item.extra.get(MARK) for trial in trials} == {stated.sha256}
 
 
@@ -291,11 +289,16 @@ def _models(
     stated: "Norming",
     materials: "Materials",
     pool: "Materials | None",
+    failed: list[str],
 ) -> "tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame | None]":
-    """Return norms and forms beside each model, and, where items were drawn at random, its values of the others."""
+    """Return norms and forms beside each model, and, where items were drawn at random, its values of the others.
+
+    `failed` gets a line for each model that could not be used.
+    """
     import pandas as pd
 
     from gardenpath import study
+    from gardenpath.analysis.measuring.cloze import shared_fragments
     from gardenpath.stimuli import Materials, norming
 
     fragments, norms, forms = made["fragments"], made["norms"], made["cloze"]
@@ -314,17 +317,14 @@ def _models(
         its = norming.decisions(values, stated, value="model_value").rename(columns={"kept": "kept_by_model"})
         both = decided[["item", "kept"]].merge(its[["item", "kept_by_model"]], on="item", validate="1:1")
         by_model.append(values.merge(both, on="item", validate="m:1"))
-        first = analysis_fragments(fragments).drop_duplicates(["item", "conditions"])
-        places = first[["item", "conditions", "context", "language", "spaced"]]
+        first = shared_fragments(fragments).drop_duplicates(["item", "conditions"])
+        places = first[["item", "conditions", "context", "language", "adjacent"]]
         each = forms.merge(places, on=["item", "conditions"], validate="m:1")
         by_form.append(each.assign(model=loaded.name, model_probability=probable(each, each["form"])))
         if unasked is not None:
             others.append(unasked.assign(model=loaded.name, model_value=probable(unasked, unasked["target"])))
 
-    from gardenpath.analysis.measuring.cloze import shared_fragments as analysis_fragments
-
-    _, failed = scoring.each_model(models, beside)
-    scoring.say_failed(failed, len(by_model))
+    _, failed[:] = scoring.each_model(models, beside)
 
     def table(parts: "list[pd.DataFrame]", name: str) -> "pd.DataFrame":
         return study.check(pd.concat(parts, ignore_index=True)[study.TABLES[name].names], name)
@@ -348,7 +348,7 @@ def _probabilities(
     for row, word in zip(fragments.to_dict("records"), words, strict=True):
         context = row["context"] if isinstance(row["context"], str) else None
         lead = lead_in(context, joiner=protocol.joins(row["language"]))
-        asked.append((lead + row["fragment"], " " if row["spaced"] else "", word))
+        asked.append((lead + row["fragment"], "" if row["adjacent"] else " ", word))
     return lmscore.cloze_probabilities(model, asked, batch_tokens=batch_tokens)
 
 

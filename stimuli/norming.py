@@ -205,7 +205,10 @@ def fragments(materials: Materials, until: str = CRITICAL) -> "pd.DataFrame":
                 continue
             fragment = sentence.text[: region.start].rstrip()
             spaced = sentence.segmentation is not None or base_language(item.language) not in UNSPACED
-            rows.append((item.id, item.paradigm, condition, item.language, item.context, fragment, target, spaced))
+            adjacent = not sentence.text[len(fragment)].isspace()
+            rows.append(
+                (item.id, item.paradigm, condition, item.language, item.context, fragment, target, spaced, adjacent)
+            )
     if faults:
         raise study.DataError(shown(faults))
     return study.check(pd.DataFrame(rows, columns=study.TABLES["fragments"].names), "fragments")

@@ -23,6 +23,7 @@ context       string?  what is read before
 fragment      string   the sentence up to that word
 target        string   the word, without the marks around it
 spaced        bool     whether words are set apart; where not, the whole answer is one
+adjacent      bool     whether the word follows the fragment without a space
 """),
         ("item", "condition"),
         NORM,

@@ -145,9 +145,11 @@ def test_a_model_stands_beside_people_and_new_items_take_the_place_of_the_droppe
         "gardenpath simulate n/study.toml --participants 20 --seed 1 -o n/data",
     ):
         assert (ran := run_here(line, tmp_path)).code == 0, ran.said
+    (tmp_path / "corpus.txt").write_text("A dog barks.\n")
     line = f"gardenpath norm n --results n/data -o r --model model --no-cache --device cpu --new {grammar} --seed 5"
-    ran = run_here(line, tmp_path)
-    assert ran.code == 0, ran.said
+    ran = run_here(f"{line} --model ngram:corpus.txt:2", tmp_path)
+    assert ran.code == 1  # once all else is written
+    assert "1 of 2 models could not be used" in ran.said
     beside = study.read(tmp_path / "r", "norms_by_model")
     assert len(beside) == 20
     assert beside["model_value"].between(0, 1).all()

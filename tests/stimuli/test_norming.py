@@ -34,7 +34,10 @@ NARROW = {"narrow": "She cut the fresh [bread] well.", "wide": "There was fresh 
 
 def test_fragments_end_before_the_region_s_first_word_without_its_marks() -> None:
     table = fragments(materials({"a": 'He said: "[Well], no."', "b": "She saw [the dog] run."}))
-    assert table[["fragment", "target"]].values.tolist() == [['He said: "', "Well"], ["She saw", "the"]]
+    assert table[["fragment", "target", "adjacent"]].values.tolist() == [
+        ['He said: "', "Well", True],
+        ["She saw", "the", False],
+    ]
     japanese = fragments(materials({"a": "彼女は[パン]を切った。"}, language="ja"))
     assert japanese[["fragment", "target", "spaced"]].values.tolist() == [["彼女は", "パン", False]]
 
