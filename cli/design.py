@@ -103,10 +103,11 @@ def command(
     study.files.refuse_overwrite(
         [folder / name for name in [*(f"{f.name}.json" for f in files), *map("{}.csv".format, tables)]], force
     )
+    apart = plan.design.lists.apart if plan.design.lists else ""
     for file in files:
         path = file.write(folder)
         study.files.write_sidecar(path, command=options.typed(), inputs=inputs, seed=plan.seed)
-        click.echo(f"{path}: {_lists(file.version) if file.version.lists else _summary(file.version, names)}")
+        click.echo(f"{path}: {_lists(file.version, apart) if file.version.lists else _summary(file.version, names)}")
     for name, table in tables.items():
         study.write(table, name, folder, command=options.typed(), inputs=inputs, seed=plan.seed)
     if len(questions) and any(_depends(trial, names) for version in dealt for trial in version.trials):
@@ -156,13 +157,14 @@ def _span(counts: Iterable[int]) -> str:
     return " to ".join(str(n) for n in sorted({min(numbers), max(numbers)}))
 
 
-def _lists(version: "Version") -> str:
+def _lists(version: "Version", apart: str) -> str:
     """Return what the lists of a version come to, counted in them."""
     lists = [[trial for trial in part if trial.role == "target"] for part in version.parts()]
     times = Counter((trial.item.id, trial.condition) for some in lists for trial in some)
     conditions = sorted({condition for _, condition in times})
     by_item = {item: [times[item, condition] for condition in conditions] for item, _ in times}
-    twice = sum(len({trial.item.paradigm for trial in some}) < len(some) for some in lists)
+    names = [[trial.item.paradigm if apart == "paradigm" else trial.item.id for trial in some] for some in lists]
+    twice = sum(len({*some}) < len(some) for some in names)
     beside = Counter(trial.role for part in version.parts() for trial in part)
     parts = [
         f"{len(lists)} lists of {_span(map(len, lists))}, {times.total()} judgments",
@@ -171,7 +173,7 @@ def _lists(version: "Version") -> str:
             f"{_span(counts)} of them {condition}"
             for condition, counts in zip(conditions, zip(*by_item.values(), strict=True), strict=True)
         ),
-        f"{options.count(twice, 'list')} with a paradigm twice",
+        f"{options.count(twice, 'list')} with {'a paradigm' if apart == 'paradigm' else 'an item'} twice",
         *(f"{beside[role]} trials of {role}" for role in ("catch", "attention") if beside[role]),
     ]
     return "; ".join(parts)

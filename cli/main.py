@@ -17,6 +17,7 @@ COMMANDS = (
     "convert",
     "select",
     "split",
+    "norm",
     "design",
     "simulate",
     "serve",

@@ -113,7 +113,8 @@ Practice = Annotated[
 class ListsSection:
     """Many small lists in place of versions: so many `items` a list, of different paradigms, and so many `readers` an item.
 
-    `shorter` lets the last list have fewer items where they do not come out even.
+    `shorter` lets the last list have fewer items where they do not come out even; with `apart = "item"` the items of a list may be
+    of one paradigm.
 
     >>> ListsSection(items=4, readers=20).shorter
     False
@@ -123,8 +124,10 @@ class ListsSection:
     items: int
     readers: int
     shorter: bool = False
+    apart: str = "paradigm"
 
     def __post_init__(self) -> None:
+        _expect(self.apart in ("paradigm", "item"), f"apart is {self.apart!r}; expected 'paradigm' or 'item'")
         _expect(self.items > 0, f"items is {self.items}; expected at least 1 a list")
         _expect(self.readers > 0, f"readers is {self.readers}; expected at least 1 an item")
 
@@ -429,6 +432,7 @@ class OnlineSection:
     resume_hours: float = 24
     signed_links: bool = False
     withdrawal: str = "delete"
+    barred: list[str] = field(default_factory=list)
     reward: RewardSection | None = None
     texts: dict[str, str] = field(default_factory=dict)
 

@@ -205,7 +205,14 @@ def read(source: str | Path, name: str) -> pd.DataFrame:
     if path.suffix == ".parquet":
         require("pyarrow", "parquet")
         return check(pd.read_parquet(path), name, where=str(path))
-    return check(as_it_was(read_csv(path)), name, where=str(path))
+    return check(as_it_was(read_csv(path, _separator(path))), name, where=str(path))
+
+
+def _separator(path: Path) -> str:
+    """Return what separates cells in a header: a comma as we write it, or what a spreadsheet has put in its place."""
+    with path.open(encoding="utf-8", errors="replace") as file:
+        header = file.readline()
+    return max(",;\t", key=header.count)
 
 
 # What makes a spreadsheet take a text for a formula; an apostrophe before it keeps it a text, as where one is typed.

@@ -27,6 +27,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from gardenpath import study
 
+from ..barring import read_barred
 from ..players.web.built import page_folder
 from ..pseudonyms import hash_participant
 from ..pseudonyms import known_key as known_key
@@ -134,6 +135,7 @@ class _Study:
     def __init__(self, store: Store, plan: study.Study, key: bytes, site: Site) -> None:
         check(plan)
         self.store, self.plan, self.online, self.key, self.site = store, plan, online_section(plan), key, site
+        self.barred = read_barred(self.online.barred, plan.folder)
         self.arrivals = Limit(burst=300, rate=5)  # a class behind one address comes at once
         self.calls = Limit(burst=site.burst, rate=site.burst / 50)
 
@@ -227,6 +229,7 @@ class _Study:
             _random_text(body, "tab"),
             _random_text(body, "resume"),
             preview,
+            barred=who is not None and any(one.holds(who.id) for one in self.barred),
         )
         if source == real and preview is None and not self._safe(request):
             raise Refused("insecure", "real participants are served over HTTPS only; see docs/online.md")

@@ -33,6 +33,7 @@ WITHOUT_RESULT = {
     "new",
     "select",
     "split",
+    "norm",
     "simulate",
     "lab",
     "links",
