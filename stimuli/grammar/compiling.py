@@ -16,7 +16,7 @@ from .grammars import Grammar, ParadigmRule, PhraseRule, SlotSpec
 from .graphs import Alternative, Alternatives, Export, Factor, Graph, Phrase, Variable
 from .lexicon import Entry
 from .relations import Relation, different_forms, relations_of
-from .restrictions import CATEGORY, And, Restriction, Test
+from .restrictions import CATEGORY, FREE, And, Restriction, Test
 from .templates import Marked, Part, Slot, choices_of, slots_of, taken
 from .where_lines import Counterpart, Tested, Varies, WhereLine
 
@@ -689,6 +689,18 @@ def _filtered(grammar: Grammar, restriction: Restriction) -> tuple[Entry, ...]:
         if isinstance(part, Test) and part.feature == CATEGORY:
             entries = [entry for entry in entries if entry.category in part.values]
     return tuple(entry for entry in entries if restriction.holds(entry.features))
+
+
+@functools.lru_cache(maxsize=16)
+def _kinds(grammar: Grammar) -> list[Entry]:
+    """Return an entry of each kind that features tell apart: a fifth of all, where it matters only whether there is one."""
+    return list({entry.bundle: entry for entry in grammar.entries}.values())
+
+
+def is_met(grammar: Grammar, restriction: Restriction) -> bool:
+    """Whether an entry of a grammar's lexicon meets a restriction."""
+    by_word = any(test.feature in FREE for test in restriction.named())
+    return any(restriction.holds(entry.features) for entry in (grammar.entries if by_word else _kinds(grammar)))
 
 
 def filtered(grammar: Grammar, restriction: Restriction) -> list[Entry]:

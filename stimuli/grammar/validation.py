@@ -2,10 +2,10 @@
 
 from collections.abc import Mapping, Sequence
 
-from .compiling import base, demand_columns, filtered, variants_of
+from .compiling import base, demand_columns, filtered, is_met, variants_of
 from .faults import Fault, Faults, unknown
 from .grammars import Grammar, ParadigmRule, PhraseRule, SlotSpec
-from .restrictions import FREE, And, read_restriction
+from .restrictions import And, read_restriction
 from .templates import slots_of
 from .where_lines import Call, Tested, Varies
 
@@ -66,18 +66,15 @@ def _way_back(name: str, grammar: Grammar, uses: Mapping[str, Sequence[set[str]]
 
 def _unmet_demands(grammar: Grammar, faults: Faults) -> None:
     """Note what a cell, or a column of forms, demands of others where no entry of the lexicon is so."""
-    bundles = {entry.bundle: entry for entry in grammar.entries}.values()
     for line, column, demand in grammar.demands:
-        free = any(test.feature in FREE for test in demand.named())
-        if not any(demand.holds(other.features) for other in (grammar.entries if free else bundles)):
+        if not is_met(grammar, demand):
             faults.add(line, f"{column}: no entry of the lexicon meets this restriction")
 
 
 def _unmet_slot(grammar: Grammar, name: str, spec: SlotSpec, faults: Faults) -> None:
-    if spec.phrase is None and spec.restriction != And() and not filtered(grammar, spec.restriction):
-        faults.add(spec.line, f"slot {name}: no entry of the lexicon meets this restriction")
-    elif spec.restriction != And() and not filtered(grammar, spec.restriction):
-        faults.add(spec.line, f"slot {name}: no head of {spec.phrase} meets this restriction")
+    if spec.restriction != And() and not is_met(grammar, spec.restriction):
+        what = "entry of the lexicon" if spec.phrase is None else f"head of {spec.phrase}"
+        faults.add(spec.line, f"slot {name}: no {what} meets this restriction")
 
 
 def _headless(rule: PhraseRule, faults: Faults) -> None:
@@ -99,7 +96,7 @@ def _where(grammar: Grammar, rule: PhraseRule | ParadigmRule, faults: Faults) ->
             specs = [_at(grammar, rule, path) for path in each.paths()]
             match each.where:
                 case Tested(_, text):
-                    if not filtered(grammar, read_restriction(text, grammar.vocabulary)):
+                    if not is_met(grammar, read_restriction(text, grammar.vocabulary)):
                         raise Fault("no entry of the lexicon meets this restriction")
                 case Call(_, arguments) if specs[0].phrase is None:
                     for category in {entry.category for entry in filtered(grammar, specs[0].restriction)}:
