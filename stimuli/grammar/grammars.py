@@ -558,6 +558,7 @@ class _Reader:
                     self.faults.add(
                         each.line, f"{len(each.where.values)} values; expected one for each of {', '.join(levels)}"
                     )
+        self._neighbours(file, table, content.get("control"))
         waive = content.get("waive", {})
         return ParadigmRule(
             name,
@@ -574,6 +575,16 @@ class _Reader:
             filler,
             {key: content[key] for key in sorted(DRAWING_KEYS & set(content))},
         )
+
+    def _neighbours(self, file: _File, table: tuple[str, ...], control: Any) -> None:
+        """Note the file of bigrams that a control names among those that the grammar was read from."""
+        stated = control.get("neighbour_bigram") if isinstance(control, dict) else None
+        if isinstance(stated, dict) and isinstance(name := stated.get("file"), str):
+            path = file.folder / name
+            if path.is_file():
+                self.hashes[str(path)] = study.files.sha256(path)
+            else:
+                self.faults.add(file.line(table, name), f"neighbour_bigram names {name!r}; there is no such file")
 
     def _templates(
         self, file: _File, table: tuple[str, ...], content: Any, conditions: Mapping[str, Mapping[str, str]]

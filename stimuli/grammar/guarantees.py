@@ -24,7 +24,6 @@ from .relations import Relation
 from .templates import Marked, Part, Slot
 
 Status = Literal["proved", "counted", "each item", "waived", "broken"]
-MARKS = ".,;:?!…"
 WAIVERS = {  # how a paradigm names what it breaks on purpose
     "length": {"length", "word-count"},
     "region": {"region", "critical-words"},
@@ -95,7 +94,7 @@ def guarantees_of(compiled: Compiled) -> tuple[Guarantee, ...]:
 
 def kept(compiled: Compiled, guarantees: Sequence[Guarantee], sentences: Mapping[str, Sentence]) -> bool:
     """Whether an item keeps what has to be seen to in each: its sentences differ, and so on after rewriting."""
-    if not controls.fits(compiled.rule.settings.get("control", {}), sentences):
+    if not controls.fits(compiled, sentences):
         return False
     texts = [sentence.text for sentence in sentences.values()]
     if len(set(texts)) < len(texts):
@@ -201,7 +200,7 @@ def _tokens(parts: Sequence[Part], levels: dict[str, str]) -> Iterator[Token]:
             if pieces:
                 yield Token(tuple(pieces), critical)
             pieces, critical = [], False
-        elif piece.startswith("<") or (piece := piece.strip(MARKS)):
+        elif piece.startswith("<") or (piece := piece.strip(controls.MARKS)):
             pieces.append(piece)
             critical = critical or inside
     if pieces:
