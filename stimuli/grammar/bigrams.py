@@ -29,7 +29,7 @@ class Bigrams:
 
         Church and Hanks (1990), https://aclanthology.org/J90-1003. Of a table, a pair that it does not hold has minus infinity.
 
-        >>> bigrams = Bigrams({"ever": -3.0}, {("has", "ever"): -1.0})
+        >>> bigrams = Bigrams({"has": -4.0, "ever": -3.0}, {("has", "ever"): -1.0})
         >>> bigrams.association("has", "ever"), bigrams.association("had", "ever")
         (2.0, -inf)
         """

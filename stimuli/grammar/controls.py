@@ -14,12 +14,16 @@ from gardenpath import study
 from ..item_tables import zipf
 from ..items import CRITICAL, CUE, Sentence
 from .bigrams import START, Bigrams, read_bigrams
-from .compiling import Compiled, base
+from .compiling import Compiled, base, variants_of
 from .faults import Fault, Line, unknown
 from .lexicon import Entry
 from .relations import Relation
+from .templates import slots_of
 
-NAMES = ("zipf", "zipf_gap", "letters_gap", "length", "distance", "neighbour_bigram")
+NAMES = (
+    *("zipf", "zipf_gap", "letters_gap", "length", "distance", "neighbour_bigram"),
+    *("attractors", "congruent", "incongruent"),  # read with the paradigm, since they say which phrases there are
+)
 MARKS = ".,;:?!…"
 
 
@@ -41,10 +45,24 @@ def _constraints(compiled: Compiled, stated: Any, line: Line) -> Iterator[Relati
             raise unknown("control", name, NAMES)
         if name in ("length", "distance"):
             _band(name, value)
+        elif name in ("attractors", "congruent", "incongruent"):
+            if "attractors" not in stated:
+                raise Fault(f"{name} without attractors; expected their number too, as in attractors = {{ S = 1 }}")
         elif name == "neighbour_bigram":
             _neighbours(compiled.rule.line.file, value)
         elif name != "zipf" and (not isinstance(value, int | float) or value < 0):
             raise Fault(f"{name} is {value!r}; expected a number from 0")
+    for slot, spec in compiled.rule.slots.items():
+        if spec.attractors is not None:
+            phrase = compiled.grammar.phrases[spec.phrase or ""]
+            written = {
+                sum(name in {each.name for each in slots_of(chosen[""])} for name in phrase.attractors)
+                for expansion in phrase.expansions
+                for chosen in variants_of({"": expansion.parts})
+            }
+            if absent := spec.attractors.numbers - written:
+                there = ", ".join(map(str, sorted(written)))
+                raise Fault(f"attractors of {slot} is {min(absent)}; phrase {phrase.name} is written with {there}")
     slots = {slot for member in compiled.alternatives.members for slot in compiled.words[member.graph].slots}
     language = compiled.grammar.language.code
     if {"zipf", "zipf_gap"} & set(stated) and zipf("a", language) is None:

@@ -166,8 +166,10 @@ def draw(
 
 
 def everything(alternatives: Alternatives, text: Callable[[Derivation], Hashable | None] | None = None) -> Drawn:
-    """Return every assignment, by rank, those that print what an earlier one did left out."""
+    """Return every assignment, by rank, those that print what an earlier one did left out; raises `TooFew` for none."""
     counts = Counts().of(alternatives)
+    if not counts.total:
+        raise TooFew("all asked for, but there are 0", 0)
     seen: set[Hashable] = set()
     found: list[Derivation] = []
     refused = 0

@@ -134,9 +134,10 @@ def _varying_phrases(rule: ParadigmRule, faults: Faults) -> None:
     for templates in rule.templates:
         for parts in templates.values():
             for slot in slots_of(parts):
-                if rule.slots[slot.name].phrase is not None and (slot.starred or slot.factor):
+                if rule.slots[slot.name].phrase is not None and (slot.starred or slot.factors):
+                    mark = "*" if slot.starred else "".join(f"@{factor}" for factor in slot.factors)
                     faults.add(
                         rule.line,
-                        f"<{slot.name}{'*' if slot.starred else '@' + str(slot.factor)}> is a phrase; counterparts and levels "
-                        "are of words: write the phrase out in the sentence, and vary its word",
+                        f"<{slot.name}{mark}> is a phrase; counterparts and levels are of words: write the phrase out in the "
+                        "sentence, and vary its word",
                     )
