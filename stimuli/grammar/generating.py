@@ -102,7 +102,7 @@ def generate(
                 if splits:
                     drawn, counted = _split(grammar, name, splits, random)
                 else:
-                    compiled, guarantees = guaranteed(grammar, name)
+                    compiled, guarantees = guaranteed(grammar, name, apart=_limited_phrases(grammar, name))
                     number = n if n is None else compiled.rule.settings.get("n", n)
                     drawn, counted = _drawn(compiled, guarantees, number, random)
         except TooFew as error:
@@ -133,12 +133,24 @@ def plan_of(compiled: Compiled) -> Plan:
     settings = compiled.rule.settings
     stated = settings.get("balanced", [compiled.critical] if compiled.critical else [])
     at_most = settings.get("at_most", {})
-    variables = _variables(compiled)
+    phrases = _limited_phrases(compiled.grammar, compiled.rule.name)
+    variables = {**_variables(compiled), **{slot: slot for slot in phrases}}
     for slot in (*settings.get("balanced", ()), *at_most):
         if slot not in variables:
-            raise ValueError(f"{compiled.rule.line}: {unknown('slot of words', slot, variables)}")
+            raise ValueError(f"{compiled.rule.line}: {unknown('slot', slot, variables)}")
     balanced = dict.fromkeys(variables[slot] for slot in stated if slot in variables)
     return Plan(settings.get("plan", "shares"), tuple(balanced), {variables[slot]: k for slot, k in at_most.items()})
+
+
+def _limited_phrases(grammar: Grammar, name: str) -> list[str]:
+    """Return the slots in `balanced` or `at_most` that hold phrases, whose heads are meant."""
+    rule = grammar.paradigms[name]
+    named = dict.fromkeys([*rule.settings.get("balanced", ()), *rule.settings.get("at_most", {})])
+    found = [slot for slot in named if slot in rule.slots and rule.slots[slot].phrase is not None]
+    for slot in found:
+        if not grammar.phrases[rule.slots[slot].phrase or ""].heads:
+            raise ValueError(f"{rule.line}: {slot} holds a phrase without a head, of which none can come equally often")
+    return found
 
 
 def relaxed(grammar: Grammar, name: str) -> list[Line]:
@@ -172,7 +184,7 @@ def _split(grammar: Grammar, name: str, splits: Mapping[str, int], random: Rando
             f'{grammar.paradigms[name].line}: paradigm {name} has no slot in [ ]; expected disjoint = ["S"], the slots in '
             "which parts share no lemma"
         )
-    compiled, guarantees = guaranteed(grammar, name, apart=slots)
+    compiled, guarantees = guaranteed(grammar, name, apart=[*slots, *_limited_phrases(grammar, name)])
     known = _variables(compiled)
     phrases = {phrase.name for member in compiled.alternatives.members for phrase in member.graph.phrases}
     for slot in slots:

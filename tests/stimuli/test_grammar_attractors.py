@@ -109,7 +109,7 @@ none = "the <H> [<C@grammaticality>] there."
 congruent = "the <H> near the <L@attractor> [<C@grammaticality>] there."
 incongruent = "the <H> near the <L@attractor> [<C@grammaticality>] there."
 """)
-    assert total == len(found) == sum(h != l for h in NOUNS for l in set(NOUNS) - {"sheep"})
+    assert total == len(found) == sum(head != local for head in NOUNS for local in set(NOUNS) - {"sheep"})
     assert {
         "grammatical.none": "The key was there.",
         "grammatical.congruent": "The key near the box was there.",
@@ -146,3 +146,29 @@ where = ["H@head by number: sg, pl", "H@sg@past != H@sg@present", "H@pl@past != 
     assert total == len(found) == 2
     assert {pair["sg.past"] for pair in found} == {"The key was there."}
     assert {pair["pl.present"] for pair in found} == {"The boxes was there.", "The doors was there."}
+
+
+def heads(found: list[dict[str, str]]) -> Counter[str]:
+    singular = {form: lemma for lemma, form, _ in FORMS}
+    return Counter(singular[pair["grammatical"].split()[1]] for pair in found)
+
+
+def test_heads_of_phrases_come_equally_often_or_so_often_at_most(texts) -> None:
+    settings = '{}plan = "uniform"\n'
+    uneven = PAIR.replace('number"]', 'number", "S: !lemma=sheep | sg"]')
+    _, found = texts(uneven + settings.format('balanced = ["S"]\n'), 32)
+    assert heads(found) == {"key": 8, "box": 8, "door": 8, "sheep": 8}
+    _, found = texts(uneven + settings.format("at_most = { S = 7 }\n"), 28)
+    assert set(heads(found).values()) == {7}
+    _, found = texts(PAIR.replace('= "NP"', '= "NP & !lemma=sheep"') + settings.format('balanced = ["S", "C"]\n'), 24)
+    assert set(heads(found).values()) == {8}
+    assert Counter(pair["grammatical"].split()[-2] for pair in found) == {"was": 12, "were": 12}
+    with pytest.raises(ValueError, match="at_most = 2 in S leaves 8: 4 lemmas"):
+        texts(uneven + "at_most = { S = 2 }\n", 9)
+
+
+def test_a_phrase_without_a_head_cannot_be_balanced(texts) -> None:
+    phrase = '[phrases.X]\nis = ["near the <N>", "by the <N>", "in a <N> of a <M>"]\nslots = { M = "N" }\n'
+    pair = PAIR.replace("there", "<X>") + 'balanced = ["X"]\n'
+    with pytest.raises(ValueError, match="X holds a phrase without a head"):
+        texts(phrase + pair, 5)
