@@ -297,7 +297,9 @@ class _Draws:
         form: Callable[[int, str, Entry], Hashable],
     ) -> None:
         self.alternatives, self.random, self.plan, self.counts, self.form = alternatives, random, plan, counts, form
-        self.limited = tuple(dict.fromkeys([*plan.balanced, *plan.at_most]))
+        self.words = {v.name for member in alternatives.members for v in member.graph.variables}
+        # Words are settled before heads of phrases, whose lemmas leave more open.
+        self.limited = tuple(sorted(dict.fromkeys([*plan.balanced, *plan.at_most]), key=lambda v: v not in self.words))
         self.met: dict[Hashable, _Cell] = {}
 
     def allocate(self, n: int) -> dict[_Cell, int]:
@@ -368,7 +370,7 @@ class _Draws:
         limit = self.plan.at_most.get(variable)
         balanced = variable in self.plan.balanced
         # Of words each form comes equally often, of heads of phrases each lemma.
-        by_form = balanced and any(v.name == variable for m in self.alternatives.members for v in m.graph.variables)
+        by_form = balanced and variable in self.words
         columns: dict[Hashable, int] = {}
         groups: dict[Hashable, int] = {}
         group_of: list[int] = []
@@ -412,6 +414,9 @@ class _Draws:
                 if balanced:
                     score = np.where(open_, left[places[here]] + rank[here] / 2, -1)
                     at = int(score.argmax())
+                    if not by_form:
+                        alike = np.flatnonzero(open_ & (places[here] == places[here[at]]))
+                        at = self.random.choices(alike.tolist(), weight[alike].tolist())[0]
                 else:
                     at = self.random.choices(range(len(here)), (weight * open_).tolist())[0]
                 free[at] -= 1
