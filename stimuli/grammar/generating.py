@@ -88,8 +88,11 @@ def generate(
     for name in names:
         if name not in grammar.paradigms:
             raise ValueError(str(unknown("paradigm", name, grammar.paradigms)))
-    if n is None and not splits and (large := _too_large(grammar, names)):
-        raise ValueError("\n".join(large))
+    ready: dict[str, tuple[Compiled, tuple[Guarantee, ...]]] = {}
+    if n is None and not splits:
+        ready = {name: _ready(grammar, name) for name in names}
+        if large := _too_large(grammar, ready):
+            raise ValueError("\n".join(large))
     items: list[Item] = []
     counts: list[Counted] = []
     short: list[str] = []
@@ -102,7 +105,7 @@ def generate(
                 if splits:
                     drawn, counted = _split(grammar, name, splits, random)
                 else:
-                    compiled, guarantees = guaranteed(grammar, name, apart=_limited_phrases(grammar, name))
+                    compiled, guarantees = ready.pop(name) if name in ready else _ready(grammar, name)
                     number = n if n is None else compiled.rule.settings.get("n", n)
                     drawn, counted = _drawn(compiled, guarantees, number, random)
         except TooFew as error:
@@ -163,9 +166,14 @@ def relaxed(grammar: Grammar, name: str) -> list[Line]:
     return [line for line in lines if line in without]
 
 
-def _too_large(grammar: Grammar, names: Iterable[str]) -> list[str]:
+def _ready(grammar: Grammar, name: str) -> tuple[Compiled, tuple[Guarantee, ...]]:
+    """Return a paradigm compiled as its plan needs it, and what holds of it."""
+    return guaranteed(grammar, name, apart=_limited_phrases(grammar, name))
+
+
+def _too_large(grammar: Grammar, ready: Mapping[str, tuple[Compiled, tuple[Guarantee, ...]]]) -> list[str]:
     """Return what is said of the paradigms that have more than can all be written."""
-    totals = {name: count(guaranteed(grammar, name)[0].alternatives) for name in names}
+    totals = {name: count(compiled.alternatives) for name, (compiled, _) in ready.items()}
     return [
         f"{grammar.paradigms[name].line}: paradigm {name}: {total} assignments are too many to write them all; "
         f"expected {MOST} at most: state a number"

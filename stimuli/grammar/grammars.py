@@ -14,7 +14,7 @@ from gardenpath import study
 from ..formats.marked_csv import ONLY
 from ..items import MINIMAL_PAIR
 from . import blimp_vocabulary
-from .faults import Fault, Faults, Line, TomlLines, one_of, unknown
+from .faults import Fault, Faults, Line, TomlLines, one_of, toml_fault, unknown
 from .lexicon import Columns, Entry, FormColumn, categories_of, read_entries, read_form_column, read_rows
 from .restrictions import CATEGORY, And, Restriction, Test, Vocabulary, read_restriction
 from .rewriting import Language, read_language
@@ -248,7 +248,7 @@ class _Reader:
         try:
             content = tomllib.loads(text)
         except tomllib.TOMLDecodeError as error:
-            raise study.DataError(f"{path}: not valid TOML: {error}") from None
+            raise study.DataError(f"{path}: {toml_fault(text, error)}") from None
         file = _File(str(path), path.parent, content, TomlLines(text))
         self.files.append(file)
         for key in content:

@@ -8,6 +8,7 @@ from ..items import CRITICAL, CUE
 from .faults import Fault
 
 SLOT = re.compile(r"<\s*([^\W\d]\w*)\s*(?:(\*)|((?:@\s*\w+\s*)+))?\s*(?::\s*(\w+))?\s*>")
+INSIDE = re.compile(r"<\s*([^\W\d]\w*)\.(?:\w+\.)*(\w+)[^<>]*>")
 NAMED = re.compile(r"\[\s*([\w-]+)\s*\|")
 JINJA = re.compile(r"\{\{|\{%|\{#")
 CLOSES = {"]": "[", "}": "{", ")?": "("}
@@ -86,6 +87,11 @@ def _parts(text: str, at: int, opened: str | None) -> tuple[tuple[Part, ...], in
         if mark == "<":
             match = SLOT.match(text, at)
             if match is None:
+                if deeper := INSIDE.match(text, at):
+                    raise Fault(
+                        f"{deeper[0]} in {text!r} is a slot inside the phrase {deeper[1]}, which a sentence shows as a "
+                        f"whole; write the phrase out in the sentence, and its word as a slot of its own, <{deeper[2]}*>"
+                    )
                 raise Fault(
                     f"{text[at : at + 12]!r} in {text!r} is no slot; expected <X>, <X*>, <X@factor>, <X@one@other> or <X:column>"
                 )

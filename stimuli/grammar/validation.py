@@ -120,6 +120,11 @@ def _at(grammar: Grammar, rule: PhraseRule | ParadigmRule, path: str) -> SlotSpe
         if spec.phrase is None:
             raise Fault(f"{path!r} goes into {first}, which holds words; expected a phrase")
         inside = grammar.phrases[spec.phrase].slots
+        if base(name) != name and base(name) in inside:
+            raise Fault(
+                f"{path!r} is a counterpart or level inside phrase {spec.phrase}, which is the same in all sentences; write the "
+                f"phrase out in the sentence, and its word as a slot of its own, <{name}>"
+            )
         if name not in inside:
             raise unknown(f"slot of phrase {spec.phrase}", name, inside)
         first, spec = name, inside[name]
