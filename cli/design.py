@@ -65,6 +65,7 @@ def command(
     from gardenpath.analysis.reporting.wording import matching as wording
     from gardenpath.experiment import line_breaks
     from gardenpath.experiment.script import untranslated
+    from gardenpath.stimuli.norms import said_of
 
     plan = study.load(study_file)
     if skip_bad:
@@ -79,7 +80,13 @@ def command(
         options.talk(
             f"{plan.folder / plan.procedure.texts}: {options.count(len(english), 'text')} still in English: {named}"
         )
-    inputs = [study_file, *plan.paths(), *([plan.folder / plan.procedure.texts] if plan.procedure.texts else [])]
+    named = [plan.folder / section.file for section in plan.materials.norms.values()]
+    inputs = [
+        study_file,
+        *plan.paths(),
+        *named,
+        *([plan.folder / plan.procedure.texts] if plan.procedure.texts else []),
+    ]
     folder = out or plan.folder / "versions"
     dealt = [file.version for file in files]
     names = {
@@ -97,7 +104,8 @@ def command(
         tables["design_lists"] = lists
     if len(questions):
         tables["design_questions"] = questions
-    matching = stimuli.versions_matching(dealt)
+    norms = stimuli.read_norms(plan.materials.norms, plan.folder)
+    matching = stimuli.versions_matching(dealt, norms)
     if len(matching):
         tables["matching"] = matching
     study.files.refuse_overwrite(
@@ -111,7 +119,8 @@ def command(
         study.write(table, name, folder, command=options.typed(), inputs=inputs, seed=plan.seed)
     if len(questions) and any(_depends(trial, names) for version in dealt for trial in version.trials):
         click.echo(f"right answers depend on the condition:\n{_answers(questions)}")
-    for sentence in wording.designed(matching):
+    absent = stimuli.words_not_found(stimuli.read_study(plan), [f"{name}:sentence" for name in norms], norms)
+    for sentence in (*wording.designed(matching), *said_of(absent, norms)):
         options.talk(sentence)
     if few := _too_few_questions(plan, questions):
         options.talk(few)

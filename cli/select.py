@@ -84,8 +84,9 @@ def command(
     certificate = {**dataclasses.asdict(chosen.certificate), "said": str(chosen.certificate)}
     study.files.write_text(out / "certificate.json", json.dumps(certificate, indent=1, ensure_ascii=False) + "\n")
     tables = {"covariates": chosen.covariates, "matching": chosen.matching}
-    if len(chosen.sets):
-        tables["matched_sets"] = chosen.sets
+    for name, table in (("matched_sets", chosen.sets), ("words_not_found", chosen.not_found)):
+        if len(table):
+            tables[name] = table
     if asked.effect is not None and surprisal is not None:
         effects = stimuli.expected_effects(chosen.materials or pool, asked.effect, surprisal, model=asked.model)
         tables["expected_effects"] = effects

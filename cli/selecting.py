@@ -1,6 +1,7 @@
 """What select and split share: options, settings of a file with those of the command in their place, and what is written."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -35,6 +36,7 @@ OPTIONS = (
         type=click.Path(path_type=Path),
         help="Corpus, or table with first, second and count, for bigram:PART.",
     ),
+    options.norm,
     click.option("--language", metavar="TAG", help="Language of items whose file states none."),
     click.option("--effort", type=float, help="Multiplies how long is searched.  [default: 1]"),
     click.option(
@@ -59,6 +61,7 @@ def prepared(
     from gardenpath.stimuli.selection import settings
 
     covariates = dict(map(_covariate, given.pop("covariate")))
+    norms = options.norms(given.pop("norm"))
     given = {
         name: str(value) if isinstance(value, Path) else value
         for name, value in given.items()
@@ -86,12 +89,13 @@ def prepared(
         scores = Path(asked.scores) if "scores" in given else folder / asked.scores
         surprisal = study.read(scores if scores.is_dir() else scores.parent, "surprisal")
         inputs += [path for path in [scores] if path.is_file()]
+    beside = {name: replace(section, file=str(folder / section.file)) for name, section in asked.norms.items()}
+    asked = replace(asked, norms={**beside, **norms})
     if asked.bigrams:
         bigrams = Path(asked.bigrams) if "bigrams" in given else folder / asked.bigrams
-        import dataclasses
-
-        asked = dataclasses.replace(asked, bigrams=str(bigrams))
+        asked = replace(asked, bigrams=str(bigrams))
         inputs.append(bigrams)
+    inputs += [Path(section.file) for section in asked.norms.values()]
     return asked, read, surprisal, [*inputs, *paths]
 
 

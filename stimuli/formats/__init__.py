@@ -108,7 +108,7 @@ def recognise(text: str, file: str) -> Format:
     raise study.DataError(f"{file}: the format is not recognised from its first line {first!r}; name it: {names}")
 
 
-def _content(source: "str | Path | pd.DataFrame") -> tuple[str, str]:
+def table_text(source: "str | Path | pd.DataFrame") -> tuple[str, str]:
     """Return the text of a file, or of a table in memory as a CSV file holds it, and what messages call it."""
     if isinstance(source, str | Path):
         return workbook_text(source) if is_workbook(source) else _text(source), str(source)
@@ -147,7 +147,7 @@ def examine(
     """
     together = Rows()
     for path in paths:
-        text, file = _content(path)
+        text, file = table_text(path)
         module = named(format) if format else recognise(text, file)
         rows = module.read(text, file)
         if not rows.rows and not rows.findings:

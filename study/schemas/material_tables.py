@@ -64,7 +64,7 @@ replaces      string   item whose data count no more
         columns("""
 paradigm      string   paradigm
 region        string   critical, before, after (the words next to it), cue, rest (all but the cue), or sentence
-measure       string   letters (letters and digits, as characters) or zipf (mean Zipf frequency of the words)
+measure       string   letters (and digits), zipf (mean Zipf frequency of the words), or a norm (mean of the words that have one)
 condition_a   string   one condition
 condition_b   string   the other
 n_items       int      items that have the part in both conditions
@@ -148,6 +148,19 @@ chosen        bool?    whether the item was chosen
         ("item", "condition", "covariate"),
         SELECT,
         later=("chosen",),
+    ),
+    Table(
+        "words_not_found",
+        "a word that a norm has no value of",
+        columns("""
+covariate     string   covariate, NORM:PART
+word          string   word without the marks at its edges
+occurrences   int      how often it stands in that part of the sentences
+share         float    of all words there
+"""),
+        ("covariate", "word"),
+        SELECT,
+        always=False,
     ),
     Table(
         "matching",
