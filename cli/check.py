@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     help="Language of items whose file states none, such as de.  [default: en, or the study's]",
 )
 @click.option("--rules", type=click.Choice(["blimp-nl"]), help="Make the conditions of this corpus errors.")
+@options.mapping
 @options.norm
 @click.option(
     "--all", "everything", is_flag=True, help="Show every finding, not the first three of a rule and paradigm."
@@ -36,6 +37,7 @@ def command(
     format_: str | None,
     language: str | None,
     rules: str | None,
+    mapping: Path | None,
     norm: tuple[tuple[str, str, str, str], ...],
     everything: bool,
     as_json: bool,
@@ -53,9 +55,10 @@ def command(
     if len(paths) == 1 and paths[0].suffix == ".toml":
         plan = study.load(paths[0])
         paths, language = plan.paths(), language or plan.language
+        mapping = mapping or plan.mapping_path()
         norms = stimuli.read_norms(plan.materials.norms, plan.folder)
     norms |= stimuli.read_norms(options.norms(norm))
-    read, unreadable = stimuli.examine(*paths, format=format_, language=language)
+    read, unreadable = stimuli.examine(*paths, format=format_, language=language, mapping=mapping)
     findings = [*unreadable, *stimuli.check(read, rules=rules, norms=norms)]
     summaries = summary(read, findings)
     absent = stimuli.words_not_found(read, [f"{name}:sentence" for name in norms], norms)

@@ -80,11 +80,12 @@ def command(
         options.talk(
             f"{plan.folder / plan.procedure.texts}: {options.count(len(english), 'text')} still in English: {named}"
         )
-    named = [plan.folder / section.file for section in plan.materials.norms.values()]
+    tables_of_words = [plan.folder / section.file for section in plan.materials.norms.values()]
     inputs = [
         study_file,
         *plan.paths(),
-        *named,
+        *tables_of_words,
+        *filter(None, [plan.mapping_path()]),
         *([plan.folder / plan.procedure.texts] if plan.procedure.texts else []),
     ]
     folder = out or plan.folder / "versions"
@@ -200,7 +201,7 @@ def _refuse_errors(plan: "Study") -> None:
     """Raise `DataError` with what `check` finds wrong in the materials."""
     from gardenpath import stimuli, study
 
-    materials, _ = stimuli.examine(*plan.paths(), language=plan.language)
+    materials, _ = stimuli.examine(*plan.paths(), language=plan.language, mapping=plan.mapping_path())
     errors = stimuli.check(materials, only="error")
     if errors:
         more = [f"... and {options.count(len(errors) - 10, 'more error')}"] if len(errors) > 10 else []

@@ -46,6 +46,9 @@ def _able(context: click.Context, parameter: click.Parameter, wanted: bool) -> b
 
 parquet = click.option("--parquet", is_flag=True, callback=_able, help="Write tables as Parquet instead of CSV.")
 skip_bad = click.option("--skip-bad", is_flag=True, help="Leave out what cannot be read, and name it.")
+mapping = click.option(
+    "--mapping", type=click.Path(path_type=Path), help="What the columns of a table of another lab are (TOML)."
+)
 norm = click.option(
     "--norm",
     "norm",

@@ -37,6 +37,7 @@ OPTIONS = (
         help="Corpus, or table with first, second and count, for bigram:PART.",
     ),
     options.norm,
+    options.mapping,
     click.option("--language", metavar="TAG", help="Language of items whose file states none."),
     click.option("--effort", type=float, help="Multiplies how long is searched.  [default: 1]"),
     click.option(
@@ -82,7 +83,11 @@ def prepared(
     if effect:
         content = {**content, "effect": {**content.get("effect", {}), **effect}}
     asked = settings.settled({**content, **given}, kind, where=where)
-    read = stimuli.read(*paths, language=asked.language, skip_bad=asked.skip_bad)
+    mapping = None
+    if asked.mapping:
+        mapping = Path(asked.mapping) if "mapping" in given else folder / asked.mapping
+        inputs.append(mapping)
+    read = stimuli.read(*paths, language=asked.language, mapping=mapping, skip_bad=asked.skip_bad)
     # What a file names lies beside it; what the command names, where the command is typed.
     surprisal = None
     if asked.scores:

@@ -786,6 +786,10 @@ class Study:
         """Return the material files, resolved against the study's folder."""
         return [self.folder / name for name in self.materials.files]
 
+    def mapping_path(self) -> Path | None:
+        """Return the mapping of the material files' columns, resolved; None where none is stated."""
+        return None if self.materials.mapping is None else self.folder / self.materials.mapping
+
 
 def load(path: str | Path) -> Study:
     """Return the study that a study.toml (or the folder it lies in) states.

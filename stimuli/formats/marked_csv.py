@@ -61,7 +61,7 @@ def recognises(text: str) -> bool:
 
 def nearly_recognises(text: str) -> bool:
     """Whether the first line is such a header but for slips in its names."""
-    return _names_sentences([_meant(name) or name for name in _header(text)])
+    return _names_sentences([meant(name) or name for name in _header(text)])
 
 
 def _names_sentences(names: Sequence[str]) -> bool:
@@ -402,9 +402,9 @@ def _header_faults(header: Sequence[str]) -> list[str]:
             "each row stands in one cell, with commas inside; expected a cell for each column: in Excel, load the table by "
             "Data > From Text/CSV and save it as 'CSV UTF-8'"
         ]
-    meant = {_meant(name) for name in header if name not in REQUIRED + OPTIONAL}
+    slips = {meant(name) for name in header if name not in REQUIRED + OPTIONAL}
     faults = [
-        f"column {name!r} is missing; {expected}" for name in REQUIRED if name not in header and name not in meant
+        f"column {name!r} is missing; {expected}" for name in REQUIRED if name not in header and name not in slips
     ]
     faults += [
         f"column {name!r} is there {header.count(name)} times; expected once"
@@ -418,11 +418,11 @@ def _name_fault(name: str) -> str | None:
     """Return why no free column can have this name, None where one can."""
     if not name or "\n" in name:
         return f"column {name!r} is not known; expected a name of one line, or no such column"
-    if meant := _meant(name):
-        return f"column {name!r} is not known; did you mean {meant!r}? (A free column needs a name less like ours.)"
+    if near := meant(name):
+        return f"column {name!r} is not known; did you mean {near!r}? (A free column needs a name less like ours.)"
     return None
 
 
-def _meant(name: str) -> str | None:
+def meant(name: str) -> str | None:
     """Return which of our names a column's name nearly is."""
     return next(iter(difflib.get_close_matches(name.lower(), REQUIRED + OPTIONAL, n=1, cutoff=NEAR)), None)

@@ -146,7 +146,7 @@ def _expect_part(name: str, part: str, materials: Materials) -> None:
 
 def _column(name: str, materials: Materials, norms: Norms) -> Callable[[Item, str], float | None]:
     """Return the function that reads a column of items as numbers."""
-    known = sorted({column for item in materials.items for column in item.extra})
+    known = sorted({_general(column, item) for item in materials.items for column in item.extra})
     if name not in known:
         raise study.DataError(
             f"covariate {name!r} is not known; expected MEASURE:PART ({', '.join([*MEASURES, *norms])}), such as "
@@ -154,13 +154,19 @@ def _column(name: str, materials: Materials, norms: Norms) -> Callable[[Item, st
             f"of items ({', '.join(known) or 'they have none'})"
         )
     faults = [
-        f"item {item.id}: {name} is {item.extra[name]!r}, expected a number"
+        f"item {item.id}: {column} is {cell!r}, expected a number"
         for item in materials.items
-        if item.extra.get(name, "").strip() and _number(item.extra[name]) is None
+        for column, cell in item.extra.items()
+        if _general(column, item) == name and cell.strip() and _number(cell) is None
     ]
     if faults:
         raise study.DataError(shown(faults))
-    return lambda item, condition: _number(item.extra.get(name, ""))
+    return lambda item, condition: _number(item.extra.get(f"{name} ({condition})", item.extra.get(name, "")))
+
+
+def _general(column: str, item: Item) -> str:
+    """Return the name of a column in which conditions differ, `plausibility` of `plausibility (a)`; of others their own."""
+    return next((column.removesuffix(end) for c in item.sentences if column.endswith(end := f" ({c})")), column)
 
 
 def _number(text: str) -> float | None:

@@ -9,6 +9,7 @@ from itertools import chain
 from typing import Any
 
 from gardenpath import study
+from gardenpath.study.mapping import ANSWER, TIMES, AnswerRule, ColumnMapping, Row, matches
 from gardenpath.study.screens import Record, WordRecord
 
 from ..cell_values import as_number, stripped, truth
@@ -22,7 +23,6 @@ from ..imported import (
     say_scattered,
     shared,
 )
-from ..mapping import ANSWER, TIMES, AnswerRule, ColumnMapping, Row, matches
 from ..sources import Source, csv_cells
 
 log = logging.getLogger("gardenpath")
