@@ -71,7 +71,12 @@ def test_a_mapping_in_commands_and_in_study_toml(lab: Path) -> None:
     assert run_here("gardenpath convert lab.csv lab.jsonl --mapping map.toml", lab).code == 0
     assert stimuli.read(lab / "lab.jsonl") == stimuli.read(lab / "lab.csv", mapping=lab / "map.toml")
     assert run_here("gardenpath check lab.csv --mapping map.toml", lab).code == 0
-    more = [line.replace("1;", f"{n};", 1) for n in (2, 3, 4) for line in LAB.splitlines() if line.startswith("1;")]
+    more = [
+        line.replace("1;", f"{n};", 1).replace("Mann", f"Mann {n}")
+        for n in (2, 3, 4)
+        for line in LAB.splitlines()
+        if line.startswith("1;")
+    ]
     (lab / "lab.csv").write_text("\n".join([LAB, *more]), encoding="utf-8")
     (lab / "study.toml").write_text(
         'name = "s"\nlanguage = "de"\nseed = 1\n[materials]\nfiles = ["lab.csv"]\nmapping = "map.toml"\n'
