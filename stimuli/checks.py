@@ -28,6 +28,7 @@ from .region_checks import (
 )
 from .segmentation import Fault, SegmentedMaterials, segment
 from .text_checks import (
+    decomposed,
     final_punctuation,
     garbled_characters,
     initial_capitals,
@@ -157,6 +158,7 @@ RULES: tuple[Rule, ...] = (
     Rule("spacing", "warning", "stray spaces are tokens for models and gaps for readers", spacing),
     Rule("invisible-character", "error", "models see characters that readers and authors do not", invisible_characters),
     Rule("garbled-character", "error", "readers and models get other characters than were written", garbled_characters),
+    Rule("decomposed", "warning", "models and lists take a letter and its mark apart for another word", decomposed),
     Rule(
         "mixed-scripts",
         "error",
