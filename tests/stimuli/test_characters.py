@@ -24,7 +24,7 @@ def test_what_readers_take_for_one_is_one(one: str) -> None:
     assert graphemes(f"a{one}b") == ["a", one, "b"]
     assert letters(one) == 1
     assert letters(f"({one})x9") == 3
-    assert "".join(graphemes(filled(Blank("", "", "", f"a{one}", ""), Key("Backspace")).text)) == "a"
+    assert "".join(graphemes(filled(Blank("", "", "", f"a{one}", ""), Key("Backspace", 0.0, 0.0)).text)) == "a"
 
 
 def test_emoji_take_the_room_of_two_letters_and_a_mark_none() -> None:
