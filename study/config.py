@@ -806,6 +806,8 @@ def load(path: str | Path) -> Study:
     if not path.exists():
         raise FileNotFoundError(f"{path}: there is no such file; expected a study.toml; begin one with  gardenpath new")
     content = _toml(path)
+    if not content:
+        raise DataError(f"{path}: states nothing; expected a study.toml; begin one with  gardenpath new")
     content.pop("path", None)
     if renamed := list(_renamed(content)):
         raise DataError(f"{path}: {fault}" for fault in renamed)

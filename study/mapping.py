@@ -282,6 +282,8 @@ def read_mapping(
         table = tomllib.loads(files.read_text(path))
     except tomllib.TOMLDecodeError as error:
         raise DataError(f"{path}: not valid TOML: {error}") from None
+    if not table:
+        raise DataError(f'{path}: states nothing; expected a mapping, such as  [columns]  with  item = "their name"')
     columns = table.get("columns", {})
     several = (
         {ours: theirs for ours, theirs in columns.items() if isinstance(theirs, list)}

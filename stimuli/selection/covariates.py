@@ -261,19 +261,20 @@ def bigrams_of(path: str | Path) -> Bigrams:
     """Return how often each two words stand side by side, from a corpus (a sentence a line) or a table with first, second and
     count.
     """
-    import pandas as pd
-
-    text = study.files.read_text(path)
-    if Path(path).suffix.lower() not in (".csv", ".tsv"):
-        lines = ([_bare(word) for word in line.split()] for line in text.splitlines())
-        return Counter(pair for words in lines for pair in itertools.pairwise(words))
-    table = pd.read_csv(
-        path, sep="\t" if Path(path).suffix.lower() == ".tsv" else ",", dtype=str, keep_default_na=False
-    )
+    suffix = Path(path).suffix.lower()
+    if suffix not in (".csv", ".tsv"):
+        lines = ([_bare(word) for word in line.split()] for line in study.files.read_text(path).splitlines())
+        found = Counter(pair for words in lines for pair in itertools.pairwise(words))
+        if not found:
+            raise study.DataError(f"{path}: no two words side by side; expected a corpus, a sentence a line")
+        return found
+    table = study.table_files.read_csv(path, "\t" if suffix == ".tsv" else ",")
     if absent := [name for name in ("first", "second", "count") if name not in table]:
         raise study.DataError(
             f"{path}: no column {', '.join(absent)}; expected first, second and count, found {', '.join(map(str, table))}"
         )
+    if table.empty:
+        raise study.DataError(f"{path}: no rows; expected one for each two words")
     counts: Counter[tuple[str, str]] = Counter()
     for line, (first, second, count) in enumerate(
         zip(table["first"], table["second"], table["count"], strict=True), start=2
