@@ -207,9 +207,11 @@ term          string   main effect or interaction
 bits          float    difference in surprisal that the term makes
 ms            float    the same in ms, at the ms a bit that were declared
 contrast      bool     whether there is one: FALSE of items below 0.05 bits
+chosen        bool?    whether the item was chosen
 """),
         ("item",),
         SELECT,
+        later=("chosen",),
         always=False,
     ),
     Table(
