@@ -58,10 +58,11 @@ def command(
 
     Beside them stand the tables design_balance (trials of each paradigm and condition in each version), exposures
     (versions and readers of each sentence), matching (versions, conditions within each, fillers and targets in length
-    and frequency), design_lists where there are small lists and, where questions are asked,
+    and frequency, drawn in figures/matching), design_lists where there are small lists and, where questions are asked,
     design_questions, which is also printed where a right answer depends on the condition.
     """
     from gardenpath import experiment, stimuli, study
+    from gardenpath.analysis.reporting.figures import figure_style, matching_figures
     from gardenpath.analysis.reporting.wording import matching as wording
     from gardenpath.experiment import line_breaks
     from gardenpath.experiment.script import untranslated
@@ -118,6 +119,8 @@ def command(
         click.echo(f"{path}: {_lists(file.version) if file.version.lists else _summary(file.version, names)}")
     for name, table in tables.items():
         study.write(table, name, folder, command=options.typed(), inputs=inputs, seed=plan.seed)
+    if len(matching) and matching["d"].notna().any():
+        figure_style.save(matching_figures.matching_figure(matching), "matching", folder / "figures")
     if len(questions) and any(_depends(trial, names) for version in dealt for trial in version.trials):
         click.echo(f"right answers depend on the condition:\n{_answers(questions)}")
     absent = stimuli.words_not_found(stimuli.read_study(plan), [f"{name}:sentence" for name in norms], norms)

@@ -137,5 +137,6 @@ def write(
         stimuli.write(materials, path)
         study.files.write_sidecar(path, command=options.typed(), inputs=inputs, seed=asked.seed, notes=notes)
     if tables["matching"]["alike"].any():
-        figure = matching_figures.matching_figure(tables["matching"], asked.tolerance)
+        tolerances = {name: asked.tolerance_of(name) for name in asked.covariates}
+        figure = matching_figures.matching_figure(tables["matching"], tolerances)
         figure_style.save(figure, "matching", out / "figures")
