@@ -58,13 +58,15 @@ def command(
 
     Beside them stand the tables design_balance (trials of each paradigm and condition in each version), exposures
     (versions and readers of each sentence), matching (versions, conditions within each, fillers and targets in length
-    and frequency), design_lists where there are small lists and, where questions are asked,
+    and frequency, drawn in figures/matching), design_lists where there are small lists and, where questions are asked,
     design_questions, which is also printed where a right answer depends on the condition.
     """
     from gardenpath import experiment, stimuli, study
+    from gardenpath.analysis.reporting.figures import figure_style, matching_figures
     from gardenpath.analysis.reporting.wording import matching as wording
     from gardenpath.experiment import line_breaks
     from gardenpath.experiment.script import untranslated
+    from gardenpath.stimuli.norms import said_of
 
     plan = study.load(study_file)
     if skip_bad:
@@ -79,7 +81,14 @@ def command(
         options.talk(
             f"{plan.folder / plan.procedure.texts}: {options.count(len(english), 'text')} still in English: {named}"
         )
-    inputs = [study_file, *plan.paths(), *([plan.folder / plan.procedure.texts] if plan.procedure.texts else [])]
+    tables_of_words = [plan.folder / section.file for section in plan.materials.norms.values()]
+    inputs = [
+        study_file,
+        *plan.paths(),
+        *tables_of_words,
+        *filter(None, [plan.mapping_path()]),
+        *([plan.folder / plan.procedure.texts] if plan.procedure.texts else []),
+    ]
     folder = out or plan.folder / "versions"
     dealt = [file.version for file in files]
     names = {
@@ -97,7 +106,8 @@ def command(
         tables["design_lists"] = lists
     if len(questions):
         tables["design_questions"] = questions
-    matching = stimuli.versions_matching(dealt)
+    norms = stimuli.read_norms(plan.materials.norms, plan.folder)
+    matching = stimuli.versions_matching(dealt, norms)
     if len(matching):
         tables["matching"] = matching
     study.files.refuse_overwrite(
@@ -110,9 +120,12 @@ def command(
         click.echo(f"{path}: {_lists(file.version, apart) if file.version.lists else _summary(file.version, names)}")
     for name, table in tables.items():
         study.write(table, name, folder, command=options.typed(), inputs=inputs, seed=plan.seed)
+    if len(matching) and matching["d"].notna().any():
+        figure_style.save(matching_figures.matching_figure(matching), "matching", folder / "figures")
     if len(questions) and any(_depends(trial, names) for version in dealt for trial in version.trials):
         click.echo(f"right answers depend on the condition:\n{_answers(questions)}")
-    for sentence in wording.designed(matching):
+    absent = stimuli.words_not_found(stimuli.read_study(plan), [f"{name}:sentence" for name in norms], norms)
+    for sentence in (*wording.designed(matching), *said_of(absent, norms)):
         options.talk(sentence)
     if few := _too_few_questions(plan, questions):
         options.talk(few)
@@ -193,7 +206,7 @@ def _refuse_errors(plan: "Study") -> None:
     """Raise `DataError` with what `check` finds wrong in the materials."""
     from gardenpath import stimuli, study
 
-    materials, _ = stimuli.examine(*plan.paths(), language=plan.language)
+    materials, _ = stimuli.examine(*plan.paths(), language=plan.language, mapping=plan.mapping_path())
     errors = stimuli.check(materials, only="error")
     if errors:
         more = [f"... and {options.count(len(errors) - 10, 'more error')}"] if len(errors) > 10 else []

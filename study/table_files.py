@@ -296,12 +296,12 @@ def read_csv(path: str | Path, separator: str = ",") -> "pd.DataFrame":
     import pandas as pd
 
     text = read_text(path)
+    if not text.strip():
+        raise DataError(f"{path}: the file is empty; expected a header line and rows")
     try:
         rows = [row for _, row in csv_rows(io.StringIO(text, newline=""), separator) if row]
     except ValueError as error:
         raise DataError(f"{path}, {error}") from error
-    if not rows:
-        raise DataError(f"{path}: the file is empty; expected a header line and rows")
     header, body = rows[0], rows[1:]
     broken = [i for i, row in enumerate(body) if len(row) != len(header)]
     if broken:
