@@ -31,6 +31,7 @@ COMMANDS = (
     "score",
     "evaluate",
     "judge",
+    "sweep",
     "maze",
     "analyse",
     "align",

@@ -809,7 +809,7 @@ def load(path: str | Path) -> Study:
         path = path / "study.toml"
     if not path.exists():
         raise FileNotFoundError(f"{path}: there is no such file; expected a study.toml; begin one with  gardenpath new")
-    content = _toml(path)
+    content = read_toml(path)
     if not content:
         raise DataError(f"{path}: states nothing; expected a study.toml; begin one with  gardenpath new")
     content.pop("path", None)
@@ -838,10 +838,11 @@ def load_effects(path: str | Path) -> dict[str, EffectSection]:
     """
     if not Path(path).exists():
         raise FileNotFoundError(f"{path}: there is no such file; expected a table [simulate] as in study.toml")
-    return structure(_EffectsFile, _toml(Path(path)), where=str(path)).simulate
+    return structure(_EffectsFile, read_toml(Path(path)), where=str(path)).simulate
 
 
-def _toml(path: Path) -> dict[str, Any]:
+def read_toml(path: Path) -> dict[str, Any]:
+    """Return what a TOML file holds; raises `DataError` with the line where it is not TOML."""
     try:
         return tomllib.loads(read_text(path))
     except tomllib.TOMLDecodeError as error:

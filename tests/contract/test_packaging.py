@@ -31,6 +31,7 @@ BUDGET = {
     "selection": 1,
     "postgres": 1,
     "browser": 1,
+    "cluster": 1,
 }
 
 

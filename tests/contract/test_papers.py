@@ -45,6 +45,7 @@ WITHOUT_RESULT = {
     "demo",
     "maze",
     "generate",
+    "sweep",
     "draft",
     "review",
 }
