@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from gardenpath import study
+from gardenpath.study.table_sets import TableSet
 
 from .event_tables import Tables, check_versions, joined, parts_of
 from .session_folders import read_files, read_records, read_sessions
@@ -93,7 +94,7 @@ def collect(
         key=key,
         keep_ids=keep_ids,
     )
-    return joined(collect_parts(data, origin))
+    return TableSet(joined(collect_parts(data, origin)))
 
 
 def collect_parts(data: str | Path | Sequence[str | Path], origin: Origin | None = None) -> Iterator[Tables]:
