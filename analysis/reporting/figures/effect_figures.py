@@ -16,6 +16,7 @@ from ...modelling.headline import beside, headline
 from ...modelling.pilot import UPPER
 from ...modelling.sensitivity import UNFLAGGED
 from ...prompts import prompts_of, select_prompt
+from ...row_dicts import records
 from ..wording.labels import asked, coefficient, label, mean_rating, region_name
 from ..wording.numbers import Row
 from .figure_style import (
@@ -292,7 +293,7 @@ def power_figure(power: pd.DataFrame) -> "Figure":
     number of items; what the upper limits of a pilot's spreads would leave of it is dashed.
     """
     rows = filled(power, "power")
-    places = [_panel_place(row) for row in rows.to_dict("records")]
+    places = [_panel_place(row) for row in records(rows)]
     rows = rows.iloc[sorted(range(len(rows)), key=places.__getitem__)]
     numbers = sorted(rows["n_items"].unique())
     titles = rows.apply(power_panel, axis="columns")
