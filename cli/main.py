@@ -11,6 +11,7 @@ COMMANDS = (
     "new",
     "generate",
     "extract",
+    "draft",
     "check",
     "convert",
     "select",

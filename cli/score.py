@@ -102,6 +102,16 @@ class Scoring:
             raise study.DataError(failed)
         return done, failed
 
+    def say_drafted(self, materials: "Materials", models: Sequence[str]) -> None:
+        """Warn of models that judge items which a model of their own family drafted."""
+        from gardenpath.stimuli.drafting.provenance import drafted_by_family
+
+        for model, drafters in drafted_by_family(materials.items, models).items():
+            drafted = ", ".join(f"{options.count(n, 'item')} by {name}" for name, n in drafters.items())
+            options.talk(
+                f"{model}: drafted by a model of its own family, which may judge them too well: {drafted}; compare  --by origin"
+            )
+
     def say_failed(self, failed: Sequence[str], done: int) -> None:
         """Raise `DataError` with the models that failed, once all else is written."""
         from gardenpath import study

@@ -80,7 +80,7 @@ def new_study(folder: str | Path, kind: str, *, language: str = "en", table: str
 
     >>> with tempfile.TemporaryDirectory() as place:
     ...     [path.name for path in new_study(Path(place, "study"), "spr", language="de").paths]
-    ['study.toml', 'items.csv', 'README.md']
+    ['study.toml', 'items.csv', 'README.md', 'study.schema.json']
     """
     folder = Path(folder)
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
@@ -242,6 +242,7 @@ def _pages(name: str, kind: Kind, language: str, content: _Content) -> dict[str,
     given["procedure"] = env.from_string(kind.procedure).render(given).rstrip()
     given["participants"] = 6 * given["versions"]
     pages = {page: env.from_string(_read(f"{page}.jinja")).render(given) for page in ("study.toml", "README.md")}
+    pages["study.schema.json"] = (files("gardenpath.experiment") / "study.schema.json").read_text("utf-8")
     return pages if known else {**pages, TEXTS: to_translate(language)}
 
 

@@ -204,6 +204,39 @@ def load_endpoint(
     return EndpointModel(name, served, address.rstrip("/"), encoder, revision).probed()
 
 
+def chat(
+    address: str,
+    served: str,
+    messages: Sequence[Mapping[str, str]],
+    *,
+    tokens: int = 4000,
+    temperature: float = 1.0,
+    top_p: float = 0.95,
+    seed: int | None = None,
+) -> str:
+    """Return what a model behind an OpenAI-compatible chat endpoint says next; `address` is such as http://localhost:8000/v1.
+
+    A key in the variable GARDENPATH_ENDPOINT_KEY is sent along. A server that is busy or gone for a while is asked again. Raises
+    `ValueError` in one line where it refuses, and where its answer holds no text.
+    """
+    parts = urllib.parse.urlsplit(address)
+    if parts.scheme not in ("http", "https") or not parts.netloc:
+        raise ValueError(f"endpoint {address!r} is no address; expected one such as http://localhost:8000/v1")
+    asked: dict[str, object] = {"model": served, "messages": [dict(message) for message in messages]}
+    asked |= {"temperature": temperature, "top_p": top_p, "max_tokens": tokens}
+    where = f"{address.rstrip('/')}/chat/completions"
+    answer = _post(where, asked if seed is None else {**asked, "seed": seed})
+    try:
+        said = answer["choices"][0]["message"]["content"]
+    except (KeyError, IndexError, TypeError):
+        said = None
+    if not isinstance(said, str) or not said.strip():
+        raise ValueError(
+            f"endpoint {where}, model {served!r}: answered no text; expected an OpenAI-compatible chat endpoint"
+        )
+    return said
+
+
 def _table(text: Encoded, logprob: np.ndarray) -> TokenTable:
     nothing = np.full(len(text.ids) + 1, np.nan)
     return TokenTable(text, np.append(logprob, np.nan), nothing, nothing, nothing)

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from . import (
     alignment_tables,
     comparison_tables,
+    drafting_tables,
     judgment_tables,
     material_tables,
     method_tables,
@@ -25,6 +26,7 @@ PARTS = (
     alignment_tables,
     comparison_tables,
     treebank_tables,
+    drafting_tables,
 )
 TABLES: Mapping[str, Table] = {table.name: table for part in PARTS for table in part.TABLES}
 

@@ -49,7 +49,12 @@ def test_what_is_written_is_dealt_and_taken_at_once(kind: str, language: str, tm
     folder = tmp_path / "study"
     made = new(folder, kind, "--language", language)
     assert made.exit_code == 0, made.output
-    assert sorted(path.name for path in folder.iterdir()) == ["README.md", "items.csv", "study.toml"]
+    assert sorted(path.name for path in folder.iterdir()) == [
+        "README.md",
+        "items.csv",
+        "study.schema.json",
+        "study.toml",
+    ]
     tables = dealt(folder)
     assert set(tables["items"]["language"]) == {language}
     placeholders = language == "tr"

@@ -44,6 +44,7 @@ WITHOUT_RESULT = {
     "demo",
     "maze",
     "generate",
+    "draft",
 }
 
 
