@@ -124,3 +124,8 @@ __all__ = [
     "unimodality",
     "usable",
 ]
+
+
+def __dir__() -> list[str]:
+    """The public names alone, without the packages that they come from."""
+    return __all__

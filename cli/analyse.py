@@ -78,7 +78,10 @@ def command(
     results = analysis.analyse(inputs, settings, seed=seed)
     notes = noted(settings)
     write_all(results, out, places, notes, parquet, seed)
-    write_text(out / TEXT, manuscript.ready_to_paste(results, versions(), settings.smallest))
+    write_text(
+        out / TEXT,
+        manuscript.ready_to_paste({**results, "sessions": inputs["sessions"]}, versions(), settings.smallest),
+    )
     write_sidecar(out / TEXT, command=options.typed(), inputs=places, seed=seed, notes=notes)
     options.talk(f"{out / TEXT}: methods and results to paste")
     if figures:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from gardenpath import study
+from gardenpath.study.table_sets import TableSet
 
 from .barring import barred_among, excluding, marked, noting_barred, read_barred
 from .event_tables import Tables, check_versions, joined, parts_of
@@ -100,7 +101,7 @@ def collect(
         keep_ids=keep_ids,
         barred=barred,
     )
-    return joined(collect_parts(data, origin))
+    return TableSet(joined(collect_parts(data, origin)))
 
 
 def collect_parts(data: str | Path | Sequence[str | Path], origin: Origin | None = None) -> Iterator[Tables]:

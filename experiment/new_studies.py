@@ -226,6 +226,7 @@ def _with_question(content: _Content) -> int:
 def _pages(name: str, kind: Kind, language: str, content: _Content) -> dict[str, str]:
     """Return the text of each file that is written beside the items."""
     env = environment()
+    dealt = _dealt(content)
     asked = round(SHARE * _with_question(content)) if kind.asks else 0
     asks = ["comprehension"] if asked else []
     known = base_tag(language) in languages()
@@ -233,10 +234,11 @@ def _pages(name: str, kind: Kind, language: str, content: _Content) -> dict[str,
         "name": name, "kind": kind, "language": language, "texts": Texts(language if known else EXAMPLES)[START],
         "to_translate": None if known else TEXTS, "file": content.file, "missing": content.missing,
         "placeholders": content.placeholders, "example": content.example, "fillers": content.fillers, "asked": asked,
+        "share": float(f"{asked / _shown(content, dealt['items']):.3f}"),
         "asks": as_toml(asks), "asks_and": lambda task: as_toml([*asks, task]),
         "practice": [as_toml(entry) for entry in _practice(kind, language, bool(asks))],
         "english_practice": base_tag(language) not in _practised(),
-        "no_adjacent": len(content.targets) > 1, **_dealt(content), "found": [] if content.example else _found(content),
+        "no_adjacent": len(content.targets) > 1, **dealt, "found": [] if content.example else _found(content),
         "described": _described(content), "simulate": _terms(kind, content),
     }  # fmt: skip
     given["procedure"] = env.from_string(kind.procedure).render(given).rstrip()
@@ -252,6 +254,12 @@ def _dealt(content: _Content) -> dict[str, int | None]:
     counts = [len(content.items_of(paradigm.id)) for paradigm in content.targets]
     most = min(count - count % versions for count in counts)
     return {"versions": versions, "items": most if most and any(count % versions for count in counts) else None}
+
+
+def _shown(content: _Content, items: int | None) -> int:
+    """Return how many targets and fillers a participant sees; of each paradigm of targets so many `items`, else all."""
+    counts = [len(content.items_of(filler)) for filler in content.fillers]
+    return sum(counts + [items or len(content.items_of(paradigm.id)) for paradigm in content.targets])
 
 
 def _found(content: _Content) -> list[str]:
