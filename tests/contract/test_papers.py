@@ -33,6 +33,7 @@ WITHOUT_RESULT = {
     "new",
     "select",
     "split",
+    "norm",
     "simulate",
     "lab",
     "links",
@@ -46,6 +47,7 @@ WITHOUT_RESULT = {
     "generate",
     "sweep",
     "draft",
+    "review",
 }
 
 
