@@ -105,7 +105,7 @@ def merge(plan: Plan, store: Store, *, mixed: bool = False) -> Merged:
                     "done": len(done),
                     "failed": len(lost),
                     "missing": missing,
-                    "items": sum(unit.part.items for unit in of),
+                    "n_items": sum(unit.part.items for unit in of),
                     "left_out": len(out),
                     "reason": "; ".join(reasons[:SHOWN]) or None,
                 }

@@ -107,7 +107,7 @@ units         int      units of the plan
 done          int      those that are done
 failed        int      those that failed
 missing       int      those of which nothing is known yet
-items         int      items of the units
+n_items       int      items of the units
 left_out      int      items of units that are done which could not be scored
 reason        string?  why units failed, and items were left out: the first reasons
 """),

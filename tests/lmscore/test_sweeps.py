@@ -221,7 +221,7 @@ def test_a_sentence_that_cannot_be_scored_fails_alone(place):
     plan.keep_plan(made, files, store)
     running.run(made, store, lambda cards: None)
     merged = merging.merge(made, store)
-    assert merged.coverage[["items", "left_out", "state"]].to_numpy().tolist() == [[5, 1, "done"]]
+    assert merged.coverage[["n_items", "left_out", "state"]].to_numpy().tolist() == [[5, 1, "done"]]
     assert len(merged.tables["pairs"]) == 4
     assert len(merged.faults) == 1
     assert "1 items could not be scored" in merged.faults[0]
