@@ -157,7 +157,7 @@ def _busy(times: Sequence[tuple[float, float]]) -> float:
     """Return the seconds in which something was computed: workers beside each other count once, breaks between runs do not.
 
     >>> _busy([(0, 2), (1, 3), (10, 11)])
-    4
+    4.0
     """
     total = until = 0.0
     for begun, ended in sorted(times):
