@@ -231,14 +231,3 @@ def _said(coverage: "pd.DataFrame", skip_bad: bool) -> list[str]:
 
 def _some(names: Sequence[str]) -> list[str]:
     return [*names[:SHOWN], *([f"and {len(names) - SHOWN} more"] if len(names) > SHOWN else [])]
-
-
-def since(seconds: float) -> str:
-    """Return a time in words.
-
-    >>> since(40), since(200), since(20_000)
-    ('40 s', '3 min', '5.6 h')
-    """
-    if seconds < 100:
-        return f"{seconds:.0f} s"
-    return f"{seconds / 60:.0f} min" if seconds < 6000 else f"{seconds / 3600:.1f} h"
