@@ -87,6 +87,17 @@ def count(number: int, noun: str) -> str:
     return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
+def lasting(seconds: float) -> str:
+    """Return a time in words.
+
+    >>> lasting(40), lasting(200), lasting(20_000)
+    ('40 s', '3 min', '5.6 h')
+    """
+    if seconds < 100:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 6000 else f"{seconds / 3600:.1f} h"
+
+
 def aligned(rows: Sequence[Sequence[str]], *, numbers: bool = False) -> str:
     """Return the rows with each column as wide as its longest cell; numbers stand to the right."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]

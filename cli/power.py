@@ -107,7 +107,7 @@ def _simulated(
     name = f"{plan.response}, {plan.family} model, {plan.tested.name}, {plan.assumptions.name}"
     try:
         if missing and (plan.response != LOG_RT or plan.slopes == MAXIMAL):
-            lasting = _duration(power.seconds(plan, missing, runs, asked.seed))
+            lasting = options.lasting(power.seconds(plan, missing, runs, asked.seed))
             options.talk(
                 f"{name}: {options.count(len(missing), 'size')} of {runs} studies, about {lasting}; what is done is kept"
             )
@@ -138,17 +138,6 @@ def _merged(known: "pd.DataFrame | None", table: "pd.DataFrame") -> "pd.DataFram
     rows = table if known is None else pd.concat([known, table], ignore_index=True).drop_duplicates(key, keep="last")
     by = ["response", "family", "slopes", "assumptions", "term", "effect", "n_items", "participants"]
     return rows.sort_values(by, kind="stable", ignore_index=True)
-
-
-def _duration(seconds: float) -> str:
-    """Return a time in words.
-
-    >>> _duration(40), _duration(200), _duration(20_000)
-    ('40 s', '3 min', '5.6 h')
-    """
-    if seconds < 100:
-        return f"{seconds:.0f} s"
-    return f"{seconds / 60:.0f} min" if seconds < 6000 else f"{seconds / 3600:.1f} h"
 
 
 def _design(plan: "Study", asked: Asked) -> Design:

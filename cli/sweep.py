@@ -254,7 +254,6 @@ def _compared(merged: "Merged", plan: "Plan", store: "Store", languages: Path | 
 
 def _print_plan(plan: "Plan", sweep: "Sweep", calibration: "Calibration | None") -> None:
     from gardenpath.lmscore.sweeps import costs
-    from gardenpath.lmscore.sweeps.merging import since
 
     languages = len({part.language for part in plan.parts})
     click.echo(
@@ -283,7 +282,7 @@ def _print_plan(plan: "Plan", sweep: "Sweep", calibration: "Calibration | None")
                 f"{one.model.cards:g}",
                 "?" if one.gigabytes is None else f"{one.gigabytes:.1f} GB",
                 *("?" if held is None else str(held[size]) for size in costs.CARDS),
-                "?" if one.hours is None else since(one.hours * 3600),
+                "?" if one.hours is None else options.lasting(one.hours * 3600),
                 "?" if one.card_hours is None else f"{one.card_hours:.2f}",
                 "?" if one.cost is None else f"{one.cost:.2f}",
             ]
@@ -296,7 +295,8 @@ def _print_plan(plan: "Plan", sweep: "Sweep", calibration: "Calibration | None")
         card_hours, cost = (sum(getattr(one, name) or 0 for one in known) for name in ("card_hours", "cost"))
         hours = sum(one.hours or 0 for one in known)
         click.echo(
-            f"in all{of}: {since(hours * 3600)} of a worker, {card_hours:.2f} card hours, {cost:.2f} {sweep.cost.currency}"
+            f"in all{of}: {options.lasting(hours * 3600)} of a worker, {card_hours:.2f} card hours, "
+            f"{cost:.2f} {sweep.cost.currency}"
         )
 
 
@@ -309,7 +309,6 @@ def _say_ran(ran: "Ran") -> None:
 
 
 def _table(found: "Sequence[Progress]") -> str:
-    from gardenpath.lmscore.sweeps.merging import since
 
     rows = [["model", "units", "done", "failed", "running", "share", "positions/s", "time left"]]
     for one in found:
@@ -322,7 +321,7 @@ def _table(found: "Sequence[Progress]") -> str:
                 str(one.running),
                 f"{one.share:.0%}",
                 "" if one.rate is None else f"{one.rate:,.0f}",
-                "" if one.left is None else since(one.left),
+                "" if one.left is None else options.lasting(one.left),
             ]
         )
     return options.aligned(rows, numbers=True)

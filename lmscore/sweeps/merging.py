@@ -157,7 +157,7 @@ def _busy(times: Sequence[tuple[float, float]]) -> float:
     """Return the seconds in which something was computed: workers beside each other count once, breaks between runs do not.
 
     >>> _busy([(0, 2), (1, 3), (10, 11)])
-    4
+    4.0
     """
     total = until = 0.0
     for begun, ended in sorted(times):
@@ -231,14 +231,3 @@ def _said(coverage: "pd.DataFrame", skip_bad: bool) -> list[str]:
 
 def _some(names: Sequence[str]) -> list[str]:
     return [*names[:SHOWN], *([f"and {len(names) - SHOWN} more"] if len(names) > SHOWN else [])]
-
-
-def since(seconds: float) -> str:
-    """Return a time in words.
-
-    >>> since(40), since(200), since(20_000)
-    ('40 s', '3 min', '5.6 h')
-    """
-    if seconds < 100:
-        return f"{seconds:.0f} s"
-    return f"{seconds / 60:.0f} min" if seconds < 6000 else f"{seconds / 3600:.1f} h"

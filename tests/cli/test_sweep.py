@@ -10,7 +10,7 @@ import pytest
 
 from gardenpath import study
 
-from ..conftest import Ran, run_here
+from ..conftest import Ran, blocks, run_here
 
 PAIRS = "grammatical\tungrammatical\n" + "".join(
     f"The {a} barks {b}.\tThe {a} bark {b}.\n"
@@ -109,6 +109,17 @@ def test_what_is_wrong_is_said_in_a_line(place: Path) -> None:
     (place / "sweep.toml").write_text(SWEEP.replace(":3", ":2"))
     assert "is there twice" in ran(place, "plan sweep.toml", 1).said
     assert "there is no such file" in ran(place, "plan nothing.toml", 2).said
+
+
+def test_the_sweep_of_the_documentation_is_planned(place: Path) -> None:
+    [shown] = blocks(Path(__file__).parents[2] / "docs" / "scale.md", "toml")
+    (place / "sweep.toml").write_text(shown)
+    for name in ("nl", "de-1", "de-2"):
+        (place / f"{name}.csv").write_text(PAIRS)
+    printed = ran(place, "plan sweep.toml --calibrate 0").printed
+    assert "5 models on 2 languages: 20 units" in printed
+    assert "140.0 GB" in printed
+    assert sorted(path.name for path in (place / "slurm").iterdir()) == ["cards-1.sh", "cards-4.sh"]
 
 
 def test_ray_that_is_not_installed_is_named(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:

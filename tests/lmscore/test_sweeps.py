@@ -431,7 +431,7 @@ def each(unit, report):
         killed.append(unit)
         cluster.remove_node(second, allow_graceful=False)
 ran = running.run(made, store, lambda cards: engines.Ray(workers=2), each=each)
-print(len(killed), ran.done, len(ran.failed))
+print("\\nmachines lost:", len(killed), "units done:", ran.done, "failed:", len(ran.failed), flush=True)
 ray.shutdown()
 cluster.shutdown()
 """
@@ -448,5 +448,6 @@ def test_a_machine_of_a_cluster_that_is_lost_leaves_its_units_to_the_other(place
         ran = subprocess.run(
             line, env={**environment, "RAY_TMPDIR": short}, capture_output=True, text=True, timeout=300
         )
-    assert ran.stdout.split()[-3:] == ["1", str(len(lost.units)), "0"], ran.stderr
+    # Ray's own remarks stand around it.
+    assert f"machines lost: 1 units done: {len(lost.units)} failed: 0\n" in ran.stdout, ran.stdout + ran.stderr
     assert bytes_of(merging.merge(lost, kept)) == bytes_of(merging.merge(made, store))
