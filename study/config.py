@@ -155,12 +155,17 @@ class DesignSection:
     share: dict[str, float] = field(default_factory=dict)
     lists: ListsSection | None = None
     unequal_experiments: bool = False
+    ratios: dict[str, dict[str, int]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         _expect(
             min(self.ratio.values(), default=1) > 0,
             f"ratio is {self.ratio}; expected a share of at least 1 each",
         )
+        for name, ratio in self.ratios.items():
+            _expect(
+                min(ratio.values(), default=0) > 0, f"ratios.{name} is {ratio}; expected a share of at least 1 each"
+            )
         if self.lists is not None:
             _expect(
                 self.versions in (UNSTATED, 1),
