@@ -94,6 +94,10 @@ class Design(study.DesignSection):
         """
         if faults := _faults(self, materials):
             raise ValueError("\n".join(faults))
+        ordering = ordering or Ordering()
+        if self.lists is not None and (ordering.together or ordering.order != "random"):
+            raise ValueError("lists beside ordering.together or ordering.order; expected versions in place of lists")
+        stands = {item.id: n for n, item in enumerate(materials.items)}
         chosen = {p.id: self._chosen(p, materials) for p in self._targets(materials)}
         same = [*self._practice(materials), *self._attention(materials)]
         asks, needing = asks or {}, needing or {}
@@ -102,12 +106,14 @@ class Design(study.DesignSection):
             if self.lists is not None:
                 pool, lists = self._in_lists(materials, dealt, self.lists, f"{seed}-lists-E{e}")
                 pool = tuple(_asked(trial, asks.get(trial.role, ()), needing) for trial in pool)
-                versions.append(Version("V1", f"E{e}", pool, ordering or Ordering(), seed, lists=lists))
+                versions.append(Version("V1", f"E{e}", pool, ordering, seed, lists=lists))
                 continue
             about = self._about(materials, dealt, f"{seed}-share-{{}}-E{e}", asks, needing)
             turns = itertools.product(self._parts(materials), range(self.versions))
             for n, (levels, turn) in enumerate(turns, start=1):
                 trials = [*same, *self._dealt(materials, dealt, levels, turn, about)]
+                if ordering.order != "random":
+                    trials.sort(key=lambda trial: stands.get(trial.item.id, -1))
                 place = f"E{e}", f"V{n}"
                 asked = tuple(_asked(trial, asks.get(trial.role, ()), needing) for trial in trials)
                 for name, share in self.share.items() if asks else ():
@@ -117,7 +123,7 @@ class Design(study.DesignSection):
                         )
                     else:
                         asked = ask(asked, name, share, Random(f"{seed}-share-{name}-{'-'.join(place)}"))
-                versions.append(Version(place[1], place[0], asked, ordering or Ordering(), seed, levels))
+                versions.append(Version(place[1], place[0], asked, ordering, seed, levels))
         if twice := list(shown_twice(versions)):
             raise ValueError("\n".join(twice))
         return versions
