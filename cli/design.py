@@ -149,7 +149,8 @@ def _uneven_fillers(versions: "list[Version]", ratio: Mapping[str, int]) -> Iter
             times = Counter((v.experiment, t.item.id, t.condition) for v, t in shown if t.item.paradigm == paradigm)
             yield (
                 f"fillers {paradigm} are unevenly exposed: an item is shown {_span(times.values())} times in a condition, over "
-                f"{options.count(each, 'version')} of {options.count(total, 'condition')} or shares; take a multiple of {total} versions"
+                f"{options.count(each, 'version')} of {options.count(total, 'condition')} or shares; "
+                f"take a multiple of {total} versions"
             )
 
 
@@ -164,8 +165,8 @@ def _in_turn(version: "Version") -> Iterator[str]:
         sequences = version.orders.sequences
         some = "; ".join(" - ".join(one) for one in sequences[:6]) + ("; ..." if len(sequences) > 6 else "")
         yield (
-            f"blocks of {rules.together} stand in {options.count(len(sequences), 'order')} ({rules.block_order}), which the sessions of "
-            f"each version have in turn: {some}; a multiple of {len(sequences)} readers a version has each equally often"
+            f"blocks of {rules.together} stand in {options.count(len(sequences), 'order')} ({rules.block_order}), which the "
+            f"sessions of each version have in turn: {some}; a multiple of {len(sequences)} readers a version has each equally often"
         )
 
 
