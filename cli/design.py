@@ -180,7 +180,7 @@ def _in_turn(version: "Version") -> Iterator[str]:
         some = "; ".join(" - ".join(one) for one in sequences[:6]) + ("; ..." if len(sequences) > 6 else "")
         yield (
             f"blocks of {rules.together} stand in {options.count(len(sequences), 'order')} ({rules.block_order}), which the "
-            f"sessions of each version have in turn: {some}; a multiple of {len(sequences)} readers a version has each equally often"
+            f"sessions of each version have in turn: {some}; a multiple of {len(sequences)} readers a version has each alike"
         )
 
 
