@@ -3,7 +3,7 @@
 import re
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 STANDARD_MINUTES = 15.0  # of the standard consent texts
 METHODS = {
+    "fixed": "from nothing: trials stand as in the files of materials, those of attention first",
     "exact": "exactly: each valid order is equally likely",
     "rejection": "exactly, by rejection: each valid order is equally likely",
     "approximate": "approximately, by exchanges: there are too many to count, and valid ones are too rare to be met by chance",
@@ -142,11 +143,45 @@ def command(
         options.talk(f"at {participants} participants, a sentence in condition {condition} has {_span(counts)} readers")
     if plan.design.unequal_experiments:
         options.talk(f"paradigms: {_sizes(dealt)}")
-    for how in _drawn(dealt):
+    for uneven in _uneven_fillers(dealt, plan.design.filler_ratio):
+        options.talk(uneven)
+    for how in (*_in_turn(dealt[0]), *_drawn(dealt)):
         options.talk(how)
     options.talk(
         f"{len(files)} versions; each session's order is drawn from seed {plan.seed}, its version and its place"
     )
+
+
+def _uneven_fillers(versions: "list[Version]", ratio: Mapping[str, int]) -> Iterator[str]:
+    """Yield which fillers are not shown in each condition by its share, since versions do not go round their conditions."""
+    shown = [(v, t) for v in versions for t in v.trials if t.role == "filler"]
+    number = Counter((v.experiment, *v.levels.values()) for v in versions)
+    each = min(number.values())
+    for paradigm in sorted({t.item.paradigm for _, t in shown}):
+        conditions = {t.condition for _, t in shown if t.item.paradigm == paradigm}
+        if each % (total := sum(ratio.values()) or len(conditions)):
+            times = Counter((v.experiment, t.item.id, t.condition) for v, t in shown if t.item.paradigm == paradigm)
+            yield (
+                f"fillers {paradigm} are unevenly exposed: an item is shown {_span(times.values())} times in a condition, over "
+                f"{options.count(each, 'version')} of {options.count(total, 'condition')} or shares; "
+                f"take a multiple of {total} versions"
+            )
+
+
+def _in_turn(version: "Version") -> Iterator[str]:
+    """Yield the orders that sessions of a version have in turn."""
+    from gardenpath.stimuli.block_orders import BlockedOrders
+
+    rules = version.ordering
+    if rules.order == "reversed":
+        yield "sessions of a version have the order as it stands and backwards in turn: an even number of readers a version"
+    if isinstance(version.orders, BlockedOrders):
+        sequences = version.orders.sequences
+        some = "; ".join(" - ".join(one) for one in sequences[:6]) + ("; ..." if len(sequences) > 6 else "")
+        yield (
+            f"blocks of {rules.together} stand in {options.count(len(sequences), 'order')} ({rules.block_order}), which the "
+            f"sessions of each version have in turn: {some}; a multiple of {len(sequences)} readers a version has each alike"
+        )
 
 
 def _drawn(versions: "list[Version]") -> Iterator[str]:
@@ -159,9 +194,10 @@ def _drawn(versions: "list[Version]") -> Iterator[str]:
         version.drawn(1)
         took.setdefault(method, []).append(1000 * (time.process_time() - start))
         of.setdefault(method, []).append(f"{version.experiment}-{version.id}")
+    blocked = "in each block, " if versions[0].ordering.together else ""
     for method, times in took.items():
         some = "" if len(took) == 1 else f" of {', '.join(of[method][:4])}{' ...' if len(of[method]) > 4 else ''}"
-        yield f"orders{some} are drawn {METHODS[method]}; one takes {max(times):.0f} ms or less"
+        yield f"orders{some} are drawn {blocked}{METHODS[method]}; one takes {max(times):.0f} ms or less"
 
 
 def _span(counts: Iterable[int]) -> str:

@@ -251,7 +251,10 @@ def _interludes(
     """Yield what comes between trials: rounds of practice, its end, breaks, and pages before blocks."""
     practice = [step for step in trials if step.block == PRACTICE]
     section, pauses = plan.procedure.practice, version.pauses()
-    starts = [len(practice) + n for n in version.ordering.starts(version.length)]
+    try:
+        starts = [len(practice) + n for n in version.starts()] if plan.procedure.pages else []
+    except ValueError as error:
+        raise study.DataError(f"{plan.path}: procedure.pages: {error}; expected equal blocks, or no pages") from None
     pages: dict[int, list[Step]] = {}
     for block_page in plan.procedure.pages:
         if block_page.block > len(starts):

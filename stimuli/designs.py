@@ -1,6 +1,7 @@
 """Counterbalanced designs: paradigms dealt to experiments, conditions to versions, and an order for each slot."""
 
 import itertools
+import math
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -21,6 +22,7 @@ PAIR = "pair"  # a trial that shows both members
 SIDES = ("first", "second")
 
 Ratio = Mapping[str, int]
+Levels = Mapping[str, str]
 Asked = Mapping[str, Answers]  # the answers of each item that a question is asked about
 
 
@@ -46,7 +48,8 @@ class Design(study.DesignSection):
 
     `ratio` gives the share of each condition: {"grammatical": 2, "ungrammatical": 1} shows of nine items of a
     paradigm six in one and three in the other condition, different ones in each version (Suijkerbuijk et al. 2025,
-    doi 10.1162/COLI.a.00559); without it shares are equal. No participant
+    doi 10.1162/COLI.a.00559); without it shares are equal. `ratios` does so for single paradigms, by name: several
+    experiments with conditions of their own may share a session, each the others' fillers. No participant
     sees two members of an item, unless `trial` is "pair": then each trial shows both, for a forced choice, and `ratio` says
     how often each comes on the first side.
 
@@ -89,11 +92,12 @@ class Design(study.DesignSection):
         `asks` names the tasks that follow a sentence of each role; `needing` names the fields or columns that
         a task needs: it is asked of the items that have them all.
         """
-        if not self.ratio and (targets := self._targets(materials)):
-            equal = replace(self, ratio=dict.fromkeys(targets[0].conditions(), 1))
-            return equal.deal(materials, ordering=ordering, seed=seed, asks=asks, needing=needing)
         if faults := _faults(self, materials):
             raise ValueError("\n".join(faults))
+        ordering = ordering or Ordering()
+        if self.lists is not None and (ordering.together or ordering.order != "random"):
+            raise ValueError("lists beside ordering.together or ordering.order; expected versions in place of lists")
+        stands = {item.id: n for n, item in enumerate(materials.items)}
         chosen = {p.id: self._chosen(p, materials) for p in self._targets(materials)}
         same = [*self._practice(materials), *self._attention(materials)]
         asks, needing = asks or {}, needing or {}
@@ -102,12 +106,14 @@ class Design(study.DesignSection):
             if self.lists is not None:
                 pool, lists = self._in_lists(materials, dealt, self.lists, f"{seed}-lists-E{e}")
                 pool = tuple(_asked(trial, asks.get(trial.role, ()), needing) for trial in pool)
-                versions.append(Version("V1", f"E{e}", pool, ordering or Ordering(), seed, lists=lists))
+                versions.append(Version("V1", f"E{e}", pool, ordering, seed, lists=lists))
                 continue
             about = self._about(materials, dealt, f"{seed}-share-{{}}-E{e}", asks, needing)
             turns = itertools.product(self._parts(materials), range(self.versions))
-            for n, ((levels, ratio), turn) in enumerate(turns, start=1):
-                trials = [*same, *self._dealt(materials, dealt, ratio, turn, about)]
+            for n, (levels, turn) in enumerate(turns, start=1):
+                trials = [*same, *self._dealt(materials, dealt, levels, turn, about)]
+                if ordering.order != "random":
+                    trials.sort(key=lambda trial: stands.get(trial.item.id, -1))
                 place = f"E{e}", f"V{n}"
                 asked = tuple(_asked(trial, asks.get(trial.role, ()), needing) for trial in trials)
                 for name, share in self.share.items() if asks else ():
@@ -117,7 +123,7 @@ class Design(study.DesignSection):
                         )
                     else:
                         asked = ask(asked, name, share, Random(f"{seed}-share-{name}-{'-'.join(place)}"))
-                versions.append(Version(place[1], place[0], asked, ordering or Ordering(), seed, levels))
+                versions.append(Version(place[1], place[0], asked, ordering, seed, levels))
         if twice := list(shown_twice(versions)):
             raise ValueError("\n".join(twice))
         return versions
@@ -147,30 +153,34 @@ class Design(study.DesignSection):
         items = {name: [item for level in levels for item in level] for name, levels in chosen.items()}
         return dealt_apart(names, phenomenon, sharing(items), self.experiments)
 
-    def _parts(self, materials: Materials) -> list[tuple[dict[str, str], dict[str, int]]]:
-        """Return the levels that vary between participants, each with the shares of its conditions."""
+    def _parts(self, materials: Materials) -> list[dict[str, str]]:
+        """Return the levels that vary between participants."""
         first = self._targets(materials)[0]
-        conditions = first.conditions()
-        parts = []
-        for levels in itertools.product(*(first.factors[name] for name in self.between_participants)):
-            level_of = dict(zip(self.between_participants, levels, strict=True))
-            ratio = {c: n for c, n in self.ratio.items() if level_of.items() <= conditions[c].items()}
-            parts.append((level_of, ratio))
-        return parts
+        products = itertools.product(*(first.factors[name] for name in self.between_participants))
+        return [dict(zip(self.between_participants, levels, strict=True)) for levels in products]
+
+    def _shares(self, paradigm: Paradigm, materials: Materials, levels: Levels) -> Ratio:
+        """Return the shares of a target paradigm's conditions that have these levels."""
+        own, first = paradigm.conditions(), self._targets(materials)[0].conditions()
+        equal = dict.fromkeys(first if first.keys() == own.keys() else own, 1)
+        ratio = self.ratios.get(paradigm.id) or self.ratio or equal
+        return {c: n for c, n in ratio.items() if levels.items() <= own[c].items()}
 
     def _dealt(
-        self, materials: Materials, dealt: Iterable[str], ratio: Ratio, turn: int, about: Mapping[str, Asked]
+        self, materials: Materials, dealt: Iterable[str], levels: Levels, turn: int, about: Mapping[str, Asked]
     ) -> Iterator[Trial]:
         """Yield the trials of a version: an item at place i of paradigm p in the (i + p + turn)-th condition of the cycle."""
-        total = sum(ratio.values())
-        step = total // self.versions if total % self.versions == 0 else 1
-        squares: dict[Role, LatinSquare] = defaultdict(LatinSquare)
-        for rotation in self._rotations(materials, dealt, ratio):
+        squares: dict[tuple[str, ...], LatinSquare] = defaultdict(LatinSquare)
+        for rotation in self._rotations(materials, dealt, levels):
+            target, total = rotation.role == "target", len(rotation.cycle)
+            step = total // self.versions if target and total % self.versions == 0 else 1
             kinds = [
                 tuple((name, *asked[i.id]) for name, asked in about.items() if i.id in asked) for i in rotation.items
             ]
-            places = squares[rotation.role].places(kinds, rotation.cycle, rotation.first)
-            first = rotation.first + turn * (step if rotation.role == "target" else 1)
+            places = squares[rotation.role, *(rotation.cycle if target else ())].places(
+                kinds, rotation.cycle, rotation.first
+            )
+            first = rotation.first + turn * step
             for item, place in zip(rotation.items, places, strict=True):
                 yield self._trial(rotation, item, rotation.cycle[(place + first) % len(rotation.cycle)])
 
@@ -178,7 +188,7 @@ class Design(study.DesignSection):
         self, materials: Materials, dealt: Sequence[str], lists: study.ListsSection, seed: str
     ) -> tuple[tuple[Trial, ...], tuple[tuple[int, ...], ...]]:
         """Return the trials of an experiment, and its lists as positions in them; raises `ValueError` where there are none."""
-        rotations = list(self._rotations(materials, dealt, self.ratio))
+        rotations = list(self._rotations(materials, dealt, {}))
         rotation_of = {item.id: rotation for rotation in rotations for item in rotation.items}
         items: dict[str, list[Item]] = {}
         for rotation in rotations:
@@ -207,11 +217,11 @@ class Design(study.DesignSection):
                     pool.append(self._trial(rotation, item, condition))
         return tuple(pool), tuple((*(at[shown] for shown in some), *itertools.islice(attention, 1)) for some in drawn)
 
-    def _rotations(self, materials: Materials, dealt: Iterable[str], ratio: Ratio) -> Iterator[Rotation]:
+    def _rotations(self, materials: Materials, dealt: Iterable[str], levels: Levels) -> Iterator[Rotation]:
         for p, name in enumerate(dealt):
             paradigm = materials.paradigm(name)
             for items in self._chosen(paradigm, materials):
-                yield Rotation("target", paradigm, items, ratio, p)
+                yield Rotation("target", paradigm, items, self._shares(paradigm, materials, levels), p)
         others: list[tuple[Role, str]] = [("filler", f) for f in self.fillers] + [("catch", c) for c in self.catch]
         for role, name in others:
             paradigm = materials.paradigm(name)
@@ -227,7 +237,7 @@ class Design(study.DesignSection):
         needing: Mapping[str, Sequence[str]],
     ) -> dict[str, Asked]:
         """Return the items that each comprehension question is asked about, the same ones in every version, with their answers."""
-        rotations = list(self._rotations(materials, dealt, self.ratio))
+        rotations = list(self._rotations(materials, dealt, {}))
         shared = sum(len(rotation.items) for rotation in rotations if rotation.role in SHARED)
         about: dict[str, Asked] = {}
         for name, needs in needing.items():
@@ -325,7 +335,7 @@ def _faults(design: Design, materials: Materials) -> list[str]:
     known = [paradigm.id for paradigm in materials.paradigms]
     unknown = [
         f"{what} names {', '.join(absent)}, which the materials do not have; they have {', '.join(known)}"
-        for what, names in (("fillers", design.fillers), ("catch", design.catch))
+        for what, names in (("fillers", design.fillers), ("catch", design.catch), ("ratios", design.ratios))
         if (absent := [name for name in names if name not in known])
     ]
     if unknown:
@@ -341,6 +351,11 @@ def _faults(design: Design, materials: Materials) -> list[str]:
             f"{len(targets)} paradigms cannot be dealt equally to {design.experiments} experiments{unequal if each else ''}"
         )
     shares = [fault for paradigm in targets for fault in _share_faults(design, paradigm)]
+    shares += [
+        f"ratios names {name}, which is no target; expected filler_ratio, or none for catch sentences"
+        for name in design.ratios
+        if name in (*design.fillers, *design.catch)
+    ]
     for name in design.fillers:
         shares += _unknown("filler_ratio", design.filler_ratio, materials.paradigm(name))
     for name in (*design.fillers, *design.catch) if design.trial == PAIR else ():
@@ -349,12 +364,16 @@ def _faults(design: Design, materials: Materials) -> list[str]:
             shares.append(f"paradigm {name} has {len(conditions)} conditions; expected two, since a trial shows a pair")
     if shares or not targets:
         return [*faults, *shares]
-    ratios = [ratio for _, ratio in design._parts(materials)]
+    shown = [(p, design._shares(p, materials, levels)) for levels in design._parts(materials) for p in targets]
+    ratios = [ratio for _, ratio in shown]
     if design.lists is not None:
         beside = ("fillers", "share", "between_participants")
         faults += [f"lists have no {name}; expected it left out" for name in beside if getattr(design, name)]
     faults += dict.fromkeys(fault for ratio in ratios for fault in _rotation_faults(design, ratio))
-    counts = [f for ratio in ratios for p in targets for f in _count_faults(design, ratio, p, materials)]
+    together = math.lcm(*(sum(ratio.values()) for ratio in ratios))
+    if len({sum(ratio.values()) for ratio in ratios}) > 1 and any(_rotation_faults(design, ratio) for ratio in ratios):
+        faults.append(f"{together} versions rotate the conditions of all paradigms")
+    counts = [f for p, ratio in shown for f in _count_faults(design, ratio, p, materials)]
     return [*faults, *dict.fromkeys(counts)]
 
 
@@ -375,8 +394,9 @@ def _written_faults(design: Design) -> Iterator[str]:
 
 def _share_faults(design: Design, paradigm: Paradigm) -> list[str]:
     known = paradigm.conditions()
-    faults = _unknown("ratio", design.ratio, paradigm)
-    left = [c for c in known if c not in design.ratio]
+    ratio = design.ratios.get(paradigm.id) or design.ratio
+    faults = _unknown(f"ratios.{paradigm.id}" if paradigm.id in design.ratios else "ratio", ratio, paradigm)
+    left = [c for c in known if ratio and c not in ratio]
     if not faults and left:
         faults.append(
             f"ratio gives no share to {', '.join(left)} of paradigm {paradigm.id}; expected one for each condition"

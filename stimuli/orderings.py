@@ -43,6 +43,10 @@ class Ordering(study.OrderingSection):
     with `across_breaks = False` nor do the trials before and after one of the `breaks`, which divide the trials equally. A rule
     on a factor that only some trials have leaves the others free.
 
+    `together` names a factor whose levels are blocks, in orders that sessions have in turn (`block_order`: "latin_square",
+    "williams", "all"); the rules hold in each block. `order` is "random", "fixed" (as in the files of materials) or "reversed"
+    (so in one half of the sessions, backwards in the other).
+
     >>> rules = Ordering(no_adjacent="paradigm", max_run={"condition": {"bad": 1}})
     >>> trials = [{"paradigm": p, "condition": c} for p in "ab" for c in ("good", "bad")]
     >>> orders = rules.over(trials)
@@ -53,6 +57,7 @@ class Ordering(study.OrderingSection):
     breaks: int = 0
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         faults = [f"{name} is {n}; expected at least {least}" for name, n, least in self._numbers() if n < least]
         if self.balance is not None and self.blocks == 1:
             faults.append("balance is given but blocks is 1; expected 2 blocks or more")
@@ -102,9 +107,10 @@ class Ordering(study.OrderingSection):
     def over(self, trials: Sequence[Labels]) -> "Orders":
         """Return the valid orders of these trials, each given by its factors; raises `ValueError` for unknown factors."""
         used = {rule.factor for rule in self.rules() if rule.factor is not None}
+        used |= {self.together} if self.together else set()
         for name in sorted(used):
             having = sum(name in labels for labels in trials)
-            if having < (len(trials) if name == self.balance else 1):
+            if having < (len(trials) if name in (self.balance, self.together) else 1):
                 known = ", ".join(sorted({factor for labels in trials for factor in labels})) or "none"
                 what = "every trial" if having else "any trial"
                 raise ValueError(f"ordering: {name!r} is not a factor of {what}; expected one of {known}")

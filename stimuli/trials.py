@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Final, Literal
 
+from .block_orders import BlockedOrders, StatedOrder
 from .items import Item, Sentence, html_table
 from .orderings import Drawn, Ordering, Orders
 
@@ -111,7 +112,7 @@ class Version:
     def drawn(self, slot: int) -> Drawn:
         """Return the order of all trials but practice, or of those of the slot's list, with the way it was drawn."""
         orders = self.orders
-        if self.lists:
+        if self.lists and isinstance(orders, Orders):
             trials = tuple(orders.trials[i - len(self._practice)] for i in self._shown(slot))
             orders = replace(orders, trials=trials, starts=self.ordering.forgotten(len(trials)))
         return orders.sample(f"{self.seed}-{self.experiment}-{self.id}", slot)
@@ -175,6 +176,22 @@ class Version:
         return [i for i, trial in enumerate(self.trials) if trial.role != PRACTICE]
 
     @cached_property
-    def orders(self) -> Orders:
+    def orders(self) -> Orders | BlockedOrders | StatedOrder:
         """The valid orders of all trials but practice; counted once, since counting costs far more than drawing."""
-        return self.ordering.over([self.trials[i].labels() for i in self._ordered])
+        if self.ordering.order != "random":
+            return StatedOrder(len(self._ordered), self.ordering.order == "reversed")
+        whole = self.ordering.over([self.trials[i].labels() for i in self._ordered])
+        together = self.ordering.together
+        return whole if together is None else BlockedOrders(whole, together, self.ordering.block_order)
+
+    def starts(self) -> list[int]:
+        """Return the positions, practice left out, at which blocks begin; raises `ValueError` where they differ by session."""
+        if not isinstance(self.orders, BlockedOrders):
+            return self.ordering.starts(self.length)
+        sizes = {level: len(some) for level, some in self.orders.blocks.items()}
+        if len({*sizes.values()}) > 1:
+            told = ", ".join(f"{level} {size}" for level, size in sizes.items())
+            raise ValueError(
+                f"blocks of {self.orders.factor} differ in length ({told}): where they begin differs by session"
+            )
+        return [n * size for n, size in enumerate(sizes.values())]

@@ -178,12 +178,17 @@ class DesignSection:
     share: dict[str, float] = field(default_factory=dict)
     lists: ListsSection | None = None
     unequal_experiments: bool = False
+    ratios: dict[str, dict[str, int]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         _expect(
             min(self.ratio.values(), default=1) > 0,
             f"ratio is {self.ratio}; expected a share of at least 1 each",
         )
+        for name, ratio in self.ratios.items():
+            _expect(
+                min(ratio.values(), default=0) > 0, f"ratios.{name} is {ratio}; expected a share of at least 1 each"
+            )
         if self.lists is not None:
             _expect(
                 self.versions in (UNSTATED, 1),
@@ -220,6 +225,27 @@ class OrderingSection:
     balance: str | None = None
     across_blocks: bool = True
     across_breaks: bool = True
+    order: str = "random"
+    together: str | None = None
+    block_order: str = "latin_square"
+
+    def __post_init__(self) -> None:
+        orders, squares = ("random", "fixed", "reversed"), ("latin_square", "williams", "all")
+        _expect(self.order in orders, f"order is {self.order!r}; expected {' or '.join(map(repr, orders))}")
+        _expect(
+            self.block_order in squares,
+            f"block_order is {self.block_order!r}; expected {' or '.join(map(repr, squares))}",
+        )
+        ruled = self.no_adjacent or self.max_run or self.min_gap or self.fillers_between or self.first or self.last
+        _expect(
+            self.order == "random" or not (ruled or self.together or self.blocks > 1),
+            f"order is {self.order!r} beside rules; expected no other key of ordering: trials stand as in the files",
+        )
+        parted = self.blocks > 1 or not (self.across_blocks and self.across_breaks)
+        _expect(
+            self.together is None or not parted,
+            "together is given beside blocks, across_blocks or across_breaks; expected together alone: rules hold in its blocks",
+        )
 
 
 ROLES = ("target", "filler", "catch", "practice", "attention")

@@ -463,3 +463,58 @@ def test_a_question_in_practice_asks_about_one_sentence() -> None:
     plan = Design({"grammatical": 1, "ungrammatical": 1}, versions=2, trial="pair", practice=[asked])
     with pytest.raises(ValueError, match="practice 1 has 1 sentence; expected two, since a trial shows a pair"):
         plan.deal(materials(3, 10), seed=1)
+
+
+def two_experiments(agreement: int = 8, garden_path: int = 6) -> Materials:
+    """A 2 x 2 and a pair, with conditions of their own, and fillers of two conditions."""
+    square = Paradigm("agr", "agreement", {"subject": ("sg", "pl"), "attractor": ("sg", "pl")})
+    pairs = Paradigm("gp", "garden path", {"comma": ("without", "with")})
+    fillers = Paradigm("fill", "none", MINIMAL_PAIR)
+    return Materials(
+        (square, pairs, fillers),
+        tuple(
+            Item(f"{p.id}-{i}", p.id, {c: Sentence(f"{c} {p.id} {i}") for c in p.conditions()})
+            for p, count in ((square, agreement), (pairs, garden_path), (fillers, 4))
+            for i in range(count)
+        ),
+    )
+
+
+@pytest.mark.parametrize(("gp", "versions"), [({}, 4), ({"without": 2, "with": 1}, 12), ({"with": 1, "without": 1}, 2)])
+def test_experiments_with_conditions_of_their_own_share_a_session(gp: dict[str, int], versions: int) -> None:
+    """Each has lists of its own: in every version its shares, and over the versions each item in each condition by share."""
+    plan = Design(versions=versions, fillers=["fill"], ratios={"gp": gp} if gp else {})
+    dealt = plan.deal(two_experiments(), seed=1)
+    shares = {
+        "agr": dict.fromkeys(two_experiments().paradigm("agr").conditions(), 1),
+        "gp": gp or {"without": 1, "with": 1},
+    }
+    for version in dealt:
+        for name, items in (("agr", 8), ("gp", 6)):
+            counts = Counter(t.condition for t in version.trials if t.item.paradigm == name)
+            assert counts == {c: n * items // sum(shares[name].values()) for c, n in shares[name].items()}
+    exposed = Counter((t.item.paradigm, t.item.id, t.condition) for v in dealt for t in v.trials if t.role == "target")
+    for (name, _, condition), times in exposed.items():
+        if versions % sum(shares[name].values()) == 0:
+            assert times == versions * shares[name][condition] / sum(shares[name].values())
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        (
+            {"versions": 4, "ratios": {"gp": {"with": 2, "without": 1}}},
+            "12 versions rotate the conditions of all paradigms",
+        ),
+        ({"versions": 4, "ratios": {"gq": {"with": 1}}}, "ratios names gq, which the materials do not have"),
+        ({"versions": 4, "ratios": {"fill": {"grammatical": 1}}}, "ratios names fill, which is no target"),
+        ({"versions": 4, "ratios": {"gp": {"wiht": 1}}}, "ratios.gp names the condition 'wiht'"),
+        (
+            {"versions": 4, "ratio": {"with": 1, "without": 1}},
+            "names the condition 'with', which paradigm agr does not have",
+        ),
+    ],
+)
+def test_shares_that_paradigms_cannot_have_are_named(settings: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=re.escape(message)):
+        Design(fillers=["fill"], **settings).deal(two_experiments(), seed=1)
