@@ -120,7 +120,9 @@ def _members(line: str, words: Wording) -> Iterator[tuple[str, str]]:
     text = line.strip()
     for label, names in (("bad", (words.bad, *BAD)), ("good", (words.good, *GOOD))):
         longest_first = sorted({name.lower() for name in names}, key=len, reverse=True)
-        pattern = rf"^{BEFORE}\**\(?(?:{'|'.join(map(re.escape, longest_first))})(?:\s+\d+)?\)?\**\s*[:：=–-]+\s*\**\s*(.*)$"
+        pattern = (
+            rf"^{BEFORE}\**\(?(?:{'|'.join(map(re.escape, longest_first))})(?:\s+\d+)?\)?\**\s*[:：=–-]+\s*\**\s*(.*)$"
+        )
         if match := re.match(pattern, text, re.IGNORECASE):
             yield from _both(label, match[1], words)
             return

@@ -91,7 +91,7 @@ def draft(materials: Materials, paradigm: str, answers: Sequence[Answer], words:
     >>> [(item.id, item.sentences["grammatical"].words_of("critical")[0].text) for item in made.materials.items]
     [('number-draft-001', 'sleep.')]
     >>> made.drafting[["step", "reason", "n"]].values.tolist()
-    [['asked', 'none', 2], ['parsed', 'none', 1], ['not parsed', 'neither label', 1], ['flagged', 'none', 1]]
+    [['asked', 'none', 2], ['parsed', 'none', 1], ['not parsed', 'neither label', 1], ['flagged', 'none', 0]]
     """
     chosen, seeds = seeds_of(materials, paradigm)
     final = all(sentence.text.rstrip()[-1] in FINAL for seed in seeds for sentence in seed.sentences.values())
