@@ -128,11 +128,9 @@ class Scoring:
     def how(self, model: "Model") -> dict[str, Any]:
         """Return how a model's sentences are scored, as arguments of `lmscore.score` and `lmscore.evaluate`."""
         from gardenpath import lmscore
-        from gardenpath.lmscore.tokens.protocols import chosen
+        from gardenpath.lmscore.tokens.protocols import fitting
 
-        fitting = [name for name in self.protocols if lmscore.PROTOCOLS[name].masked == model.masked]
-        name = next(iter([*fitting, *self.protocols]), None)
-        protocol = replace(chosen(name, model.name, model.masked), joiner=self.joiner)
+        protocol = replace(fitting(self.protocols, model.name, model.masked), joiner=self.joiner)
         unigrams = self.unigrams and lmscore.read_unigrams(self.unigrams, model, protocol)
         return {"protocol": protocol, "unigrams": unigrams}
 

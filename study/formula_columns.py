@@ -3,10 +3,12 @@
 import logging
 import re
 from collections.abc import Sequence
-
-import pandas as pd
+from typing import TYPE_CHECKING
 
 from .schemas import TABLES
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 log = logging.getLogger("gardenpath")
 # What stands for something else in a formula, or in R.
@@ -41,17 +43,18 @@ def name_fault(factor: str) -> str | None:
 
 
 def with_formula_columns(
-    frame: pd.DataFrame,
-    responses: pd.DataFrame | None = None,
-    conditions: pd.DataFrame | None = None,
+    frame: "pd.DataFrame",
+    responses: "pd.DataFrame | None" = None,
+    conditions: "pd.DataFrame | None" = None,
     *,
-    accuracy: pd.Series | None = None,
-) -> pd.DataFrame:
+    accuracy: "pd.Series | None" = None,
+) -> "pd.DataFrame":
     """Return trials with log_trial, question_accuracy and a column for each factor, as tables of results have them.
 
     question_accuracy is that of each participant in `responses`, or as `accuracy` says; the factors' levels are those of the table
     `conditions`, of a pair where both sentences have the same. A factor that cannot be a column is left out and named on the log.
 
+    >>> import pandas as pd
     >>> trials = pd.DataFrame({"participant": ["P1"], "trial": [0], "paradigm": ["key"], "condition": ["sg.pl"]})
     >>> levels = [("key", "sg.pl", "head", "sg"), ("key", "sg.pl", "attractor", "pl")]
     >>> conditions = pd.DataFrame(levels, columns=["paradigm", "condition", "factor", "level"])
@@ -69,7 +72,7 @@ def with_formula_columns(
     return computed if conditions is None else _with_factors(computed, conditions)
 
 
-def questions(responses: pd.DataFrame) -> pd.DataFrame:
+def questions(responses: "pd.DataFrame") -> "pd.DataFrame":
     """Return each participant's number (`size`) of comprehension questions answered, and how many of them right (`sum`)."""
     asked = responses[
         (responses["task"] == "question")
@@ -80,8 +83,11 @@ def questions(responses: pd.DataFrame) -> pd.DataFrame:
     return asked["correct"].astype("float64").groupby(asked["participant"]).agg(["sum", "size"])
 
 
-def accuracy_of(tallies: Sequence[pd.DataFrame]) -> pd.Series:
+def accuracy_of(tallies: "Sequence[pd.DataFrame]") -> "pd.Series":
     """Return each participant's share of questions answered right, of tallies as `questions` returns them."""
+
+    import pandas as pd
+
     if not tallies:
         return pd.Series(dtype="float64")
     tally = pd.concat(tallies)
@@ -89,7 +95,7 @@ def accuracy_of(tallies: Sequence[pd.DataFrame]) -> pd.Series:
     return tally["sum"] / tally["size"]
 
 
-def usable_factors(conditions: pd.DataFrame, *, say: bool = True) -> pd.DataFrame:
+def usable_factors(conditions: "pd.DataFrame", *, say: bool = True) -> "pd.DataFrame":
     """Return the levels of the factors that can be columns; with `say` the others are named on the log."""
     # What a paradigm's one factor, condition, says stands in the column of that name.
     stated = conditions[(conditions["factor"] != "condition") | (conditions["level"] != conditions["condition"])]
@@ -100,7 +106,9 @@ def usable_factors(conditions: pd.DataFrame, *, say: bool = True) -> pd.DataFram
     return stated[stated["factor"].map(faults).isna()]
 
 
-def _with_factors(frame: pd.DataFrame, conditions: pd.DataFrame) -> pd.DataFrame:
+def _with_factors(frame: "pd.DataFrame", conditions: "pd.DataFrame") -> "pd.DataFrame":
+    import pandas as pd
+
     stated = usable_factors(conditions)
     factors = [str(factor) for factor in stated["factor"].unique()]
     levels: dict[tuple[str, str], dict[str, str]] = {}

@@ -9,15 +9,17 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 
 from .csv_rows import csv_rows
 from .errors import DataError, require
 from .files import atomic, read_text, refuse_overwrite, write_sidecar
 from .schemas import OF_FACTOR, STEPS, TABLES, Column, Table
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 FORMS = ("parquet", "csv")
 SHOWN = 5  # so many rows are named in one fault; the rest is counted
@@ -28,17 +30,21 @@ COMES_FROM = {"items": "; data of another platform give it with  gardenpath coll
 _TRUTH = {"true": True, "false": False, "1": True, "0": False, "1.0": True, "0.0": False}
 
 
-def check(frame: pd.DataFrame, name: str, *, where: str = "") -> pd.DataFrame:
+def check(frame: "pd.DataFrame", name: str, *, where: str = "") -> "pd.DataFrame":
     """Return `frame` with the declared columns, order and types of table `name`; behind them those on request, and factors.
 
     Raises `DataError` with every fault: missing, doubled and unknown columns, cells of the wrong type,
     empty cells where none may be, and rows that share a key. `where` names the source in the messages.
 
+    >>> import pandas as pd
     >>> check(pd.DataFrame({"paradigm": ["npi"], "condition": ["a"], "factor": ["f"]}), "conditions")
     Traceback (most recent call last):
     ...
     gardenpath.study.errors.DataError: table conditions: column 'level' is missing; expected paradigm, condition, factor, level
     """
+
+    import pandas as pd
+
     table = TABLES[name]
     where = where or f"table {name}"
     frame = frame.assign(**{column: None for column in table.later if column not in frame})
@@ -66,9 +72,10 @@ def check(frame: pd.DataFrame, name: str, *, where: str = "") -> pd.DataFrame:
     return result
 
 
-def factors_of(frame: pd.DataFrame, name: str) -> list[str]:
+def factors_of(frame: "pd.DataFrame", name: str) -> list[str]:
     """Return the columns of a table that are factors of the study, in order: those that are not declared, where it may have some.
 
+    >>> import pandas as pd
     >>> factors_of(pd.DataFrame(columns=["participant", "trial", "attractor"]), "region_times")
     ['attractor']
     """
@@ -76,7 +83,7 @@ def factors_of(frame: pd.DataFrame, name: str) -> list[str]:
     return [str(column) for column in frame.columns if column not in declared] if TABLES[name].factors else []
 
 
-def _column_faults(frame: pd.DataFrame, table: Table, where: str) -> list[str]:
+def _column_faults(frame: "pd.DataFrame", table: Table, where: str) -> list[str]:
     columns = [str(column) for column in frame.columns]
     expected = ", ".join(table.names)
     faults = [f"column {c!r} is missing; expected {expected}" for c in table.names if c not in columns]
@@ -90,8 +97,10 @@ def _column_faults(frame: pd.DataFrame, table: Table, where: str) -> list[str]:
     return [f"{where}: {fault}" for fault in faults]
 
 
-def _typed(cells: pd.Series, column: Column) -> tuple[pd.Series, list[str]]:
+def _typed(cells: "pd.Series", column: Column) -> "tuple[pd.Series, list[str]]":
     # Numbers as text are slow to make, and no number is an empty text.
+    import pandas as pd
+
     numeric = pd.api.types.is_numeric_dtype(cells)
     texts = None if numeric else cells.astype("string")
     empty = cells.isna().to_numpy() if texts is None else (texts == "").to_numpy(bool, na_value=True)
@@ -159,7 +168,7 @@ def find_tables(folder: str | Path) -> dict[str, Path]:
     return found
 
 
-def take_tables(tables: Mapping[str, pd.DataFrame], *names: str) -> list[pd.DataFrame]:
+def take_tables(tables: "Mapping[str, pd.DataFrame]", *names: str) -> "list[pd.DataFrame]":
     """Return these of the tables; raises `DataError` naming those that are missing and the commands that write them.
 
     Tables that were put together of several frames, so that labels of rows repeat, are checked, since rows may repeat too.
@@ -187,9 +196,10 @@ def refuse_tables(folder: str | Path, command: str, force: bool) -> None:
     refuse_overwrite([Path(folder) / f"{name}.{form}" for name in names for form in FORMS], force)
 
 
-def read(source: str | Path, name: str) -> pd.DataFrame:
+def read(source: str | Path, name: str) -> "pd.DataFrame":
     """Return table `name`, checked, from a CSV or Parquet file or from a folder that holds `<name>.csv|.parquet`.
 
+    >>> import pandas as pd
     >>> import tempfile
     >>> frame = pd.DataFrame({"paradigm": ["npi"], "condition": ["a"], "factor": ["licensor"], "level": ["no"]})
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -197,6 +207,9 @@ def read(source: str | Path, name: str) -> pd.DataFrame:
     ...     read(folder, "conditions").loc[0, "level"]
     'no'
     """
+
+    import pandas as pd
+
     path = table_file(source, name)
     if not path.exists():
         raise FileNotFoundError(
@@ -205,7 +218,14 @@ def read(source: str | Path, name: str) -> pd.DataFrame:
     if path.suffix == ".parquet":
         require("pyarrow", "parquet")
         return check(pd.read_parquet(path), name, where=str(path))
-    return check(as_it_was(read_csv(path)), name, where=str(path))
+    return check(as_it_was(read_csv(path, _separator(path))), name, where=str(path))
+
+
+def _separator(path: Path) -> str:
+    """Return what separates cells in a header: a comma as we write it, or what a spreadsheet has put in its place."""
+    with path.open(encoding="utf-8", errors="replace") as file:
+        header = file.readline()
+    return max(",;\t", key=header.count)
 
 
 # What makes a spreadsheet take a text for a formula; an apostrophe before it keeps it a text, as where one is typed.
@@ -229,21 +249,24 @@ def _cell(text: str) -> str:
     return '"' + text.replace('"', '""') + '"' if _QUOTED.search(text) else text
 
 
-def safe_cells(frame: pd.DataFrame) -> pd.DataFrame:
+def safe_cells(frame: "pd.DataFrame") -> "pd.DataFrame":
     """Return a table whose texts no spreadsheet takes for formulas."""
     return _with_texts(frame, safe)
 
 
-def as_it_was(frame: pd.DataFrame) -> pd.DataFrame:
+def as_it_was(frame: "pd.DataFrame") -> "pd.DataFrame":
     """Return a table as it was before `safe_cells`.
 
+    >>> import pandas as pd
     >>> as_it_was(safe_cells(pd.DataFrame({"level": ["+", "'-", "a"]})))["level"].tolist()
     ['+', "'-", 'a']
     """
     return _with_texts(frame, lambda text: text[1:] if text.startswith("'") and _FORMULA.match(text) else text)
 
 
-def _with_texts(frame: pd.DataFrame, change: Callable[[str], str]) -> pd.DataFrame:
+def _with_texts(frame: "pd.DataFrame", change: Callable[[str], str]) -> "pd.DataFrame":
+    import pandas as pd
+
     changed = {}
     for place, kind in enumerate(frame.dtypes):
         if pd.api.types.is_numeric_dtype(kind):
@@ -258,7 +281,7 @@ def _with_texts(frame: pd.DataFrame, change: Callable[[str], str]) -> pd.DataFra
     return pd.concat(columns, axis=1)
 
 
-def read_csv(path: str | Path, separator: str = ",") -> pd.DataFrame:
+def read_csv(path: str | Path, separator: str = ",") -> "pd.DataFrame":
     """Return a CSV file as text cells, whatever its line ends; doubled columns keep their doubled names.
 
     >>> import tempfile
@@ -267,15 +290,18 @@ def read_csv(path: str | Path, separator: str = ",") -> pd.DataFrame:
     ...     read_csv(f"{folder}/cells.csv").loc[0].tolist()
     ['the', '01']
     """
+
     import io
 
+    import pandas as pd
+
     text = read_text(path)
+    if not text.strip():
+        raise DataError(f"{path}: the file is empty; expected a header line and rows")
     try:
         rows = [row for _, row in csv_rows(io.StringIO(text, newline=""), separator) if row]
     except ValueError as error:
         raise DataError(f"{path}, {error}") from error
-    if not rows:
-        raise DataError(f"{path}: the file is empty; expected a header line and rows")
     header, body = rows[0], rows[1:]
     broken = [i for i, row in enumerate(body) if len(row) != len(header)]
     if broken:
@@ -286,9 +312,10 @@ def read_csv(path: str | Path, separator: str = ",") -> pd.DataFrame:
     return pd.DataFrame(body, columns=header)
 
 
-def write_dictionary(tables: Mapping[str, pd.DataFrame], folder: str | Path) -> Path:
+def write_dictionary(tables: "Mapping[str, pd.DataFrame]", folder: str | Path) -> Path:
     """Write what every column of these tables means to `<folder>/data-dictionary.csv` and return its path.
 
+    >>> import pandas as pd
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     write_dictionary({"conditions": pd.DataFrame()}, folder).name
@@ -300,9 +327,10 @@ def write_dictionary(tables: Mapping[str, pd.DataFrame], folder: str | Path) -> 
     return path
 
 
-def dictionary(tables: Mapping[str, pd.DataFrame]) -> str:
+def dictionary(tables: "Mapping[str, pd.DataFrame]") -> str:
     """Return the data dictionary of these tables as CSV: table, its row, column, type, meaning with unit, empty cells, key.
 
+    >>> import pandas as pd
     >>> print(dictionary({"conditions": pd.DataFrame()}).splitlines()[1])
     conditions,a factor's level in a condition,paradigm,string,paradigm,no,yes
     """
@@ -321,7 +349,7 @@ def dictionary(tables: Mapping[str, pd.DataFrame]) -> str:
 
 
 def write(
-    frame: pd.DataFrame,
+    frame: "pd.DataFrame",
     name: str,
     folder: str | Path,
     *,
@@ -333,6 +361,7 @@ def write(
 ) -> Path:
     """Check `frame`, write it whole to `<folder>/<name>.csv` (or `.parquet`) with its sidecar, and return the path.
 
+    >>> import pandas as pd
     >>> import tempfile
     >>> frame = pd.DataFrame({"paradigm": ["npi"], "condition": ["a"], "factor": ["licensor"], "level": ["no"]})
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -346,7 +375,7 @@ def write(
 
 
 def write_parts(
-    parts: Iterable[Mapping[str, pd.DataFrame]],
+    parts: "Iterable[Mapping[str, pd.DataFrame]]",
     folder: str | Path,
     *,
     command: str,
@@ -362,6 +391,7 @@ def write_parts(
     One part at a time is in memory. Raises `FileExistsError` for tables that are there already, unless `force`.
     With `dictionary` their data dictionary is written as well.
 
+    >>> import pandas as pd
     >>> import tempfile
     >>> one, two = (pd.DataFrame({"paradigm": [p], "condition": ["a"], "factor": ["f"], "level": ["no"]}) for p in "pq")
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -391,12 +421,15 @@ def write_parts(
 
 
 @contextmanager
-def _csv(path: Path, first: pd.DataFrame) -> Iterator[Callable[[pd.DataFrame], None]]:
+def _csv(path: Path, first: "pd.DataFrame") -> "Iterator[Callable[[pd.DataFrame], None]]":
     """Give what adds rows to a CSV file of a table with the columns of `first`."""
+
+    import pandas as pd
+
     with path.open("w", encoding="utf-8", newline="") as stream:
         stream.write(",".join(map(_cell, first.columns)) + "\n")
 
-        def add(frame: pd.DataFrame) -> None:
+        def add(frame: "pd.DataFrame") -> None:
             # As pandas writes them, in a third of the time: a text is looked at once.
             columns = []
             for _, cells in _with_texts(_with_truth_in_capitals(frame), _cell).items():
@@ -408,20 +441,20 @@ def _csv(path: Path, first: pd.DataFrame) -> Iterator[Callable[[pd.DataFrame], N
 
 
 @contextmanager
-def _parquet(path: Path, first: pd.DataFrame) -> Iterator[Callable[[pd.DataFrame], None]]:
+def _parquet(path: Path, first: "pd.DataFrame") -> "Iterator[Callable[[pd.DataFrame], None]]":
     """Give what adds rows to a Parquet file of a table with the columns of `first`."""
     pyarrow, parquet = require("pyarrow", "parquet"), require("pyarrow.parquet", "parquet")
     schema = pyarrow.Schema.from_pandas(first, preserve_index=False)
     with parquet.ParquetWriter(path, schema) as file:
 
-        def add(frame: pd.DataFrame) -> None:
+        def add(frame: "pd.DataFrame") -> None:
             if len(frame):  # no group of no rows
                 file.write_table(pyarrow.Table.from_pandas(frame, schema, preserve_index=False))
 
         yield add
 
 
-def _with_truth_in_capitals(frame: pd.DataFrame) -> pd.DataFrame:
+def _with_truth_in_capitals(frame: "pd.DataFrame") -> "pd.DataFrame":
     """Return the table with TRUE and FALSE as text."""
     truth = frame.select_dtypes(["bool", "boolean"])
     return frame.assign(**{str(name): cells.map({True: "TRUE", False: "FALSE"}) for name, cells in truth.items()})

@@ -20,7 +20,7 @@ from gardenpath import study
 from .. import identity
 from ..tokens.encoding import CERTAIN, Encoded, Encoder, encode, vocabulary
 from ..tokens.token_table import TokenTable
-from .interface import COLUMNS, Done, Progress, check_columns
+from .interface import COLUMNS, Done, Known, Progress, check_columns
 
 PROMPTS = 16  # of a request
 PATIENCE = 600.0  # seconds for a request
@@ -95,6 +95,7 @@ class EndpointModel:
         batch_tokens: int | None = None,
         progress: Progress | None = None,
         done: Done | None = None,
+        known: Known | None = None,
     ) -> list[TokenTable]:
         """Return the token table of each text, in the order given: the log-probability of each token, all else NaN.
 
@@ -102,20 +103,23 @@ class EndpointModel:
         """
         wanted = check_columns(columns)
         unique = list({(text.fed, text.ids): text for text in texts}.values())
-        known: dict[tuple[object, ...], np.ndarray] = {}
+        found_of: dict[tuple[object, ...], np.ndarray] = {}
         for start in range(0, len(unique), PROMPTS):
             group = unique[start : start + PROMPTS]
+            if known and all(map(known, group)):
+                found_of.update(((text.fed, text.ids), np.full(len(text.ids), np.nan)) for text in group)
+                continue
             found = self._logprobs([(*text.fed, *text.ids) for text in group]) if "logprob" in wanted else None
             tables = []
             for k, text in enumerate(group):
                 numbers = found[k][len(text.fed) - 1 :] if found else np.full(len(text.ids), np.nan)
-                known[text.fed, text.ids] = numbers
+                found_of[text.fed, text.ids] = numbers
                 tables.append(_table(text, numbers))
             if done:
                 done(tables)
             if progress:
-                progress(len(known), len(unique))
-        return [_table(text, known[text.fed, text.ids]) for text in texts]
+                progress(len(found_of), len(unique))
+        return [_table(text, found_of[text.fed, text.ids]) for text in texts]
 
     def _logprobs(self, prompts: Sequence[Sequence[int]]) -> list[np.ndarray]:
         """Return the log-probability of each token of each prompt but its first."""

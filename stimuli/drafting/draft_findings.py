@@ -1,6 +1,7 @@
 """What is odd in drafts, before anybody reads them: copies, other differences, words, lengths, the paradigm's rules."""
 
 import difflib
+import re
 import statistics
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
@@ -153,3 +154,19 @@ def _outliers(drafts: Sequence[Item], seeds: Sequence[Item], odd: Mapping[str, l
             if value is not None and sd and abs(value - mean) > OUTLIER * sd:
                 shown = f"{value:.0f} words" if name == "length" else f"{value:.1f}"
                 odd[draft.id].append(f"{name} {shown}, where the mean is {mean:.1f}")
+
+
+def pieces(one: str, other: str) -> tuple[list[tuple[str, bool]], list[tuple[str, bool]]]:
+    """Return both texts in pieces, each with whether it differs from the other text, cut at words.
+
+    >>> pieces("The dog barks.", "The dog bark.")
+    ([('The dog ', False), ('barks.', True)], [('The dog ', False), ('bark.', True)])
+    """
+    parts = [re.findall(r"\S+\s*|\s+", text) for text in (one, other)]
+    matcher = difflib.SequenceMatcher(a=[p.strip() for p in parts[0]], b=[p.strip() for p in parts[1]], autojunk=False)
+    cut: tuple[list[tuple[str, bool]], list[tuple[str, bool]]] = ([], [])
+    for step, a0, a1, b0, b1 in matcher.get_opcodes():
+        for which, start, end in ((0, a0, a1), (1, b0, b1)):
+            if text := "".join(parts[which][start:end]):
+                cut[which].append((text, step != "equal"))
+    return cut

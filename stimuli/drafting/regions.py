@@ -1,5 +1,6 @@
 """Regions of a drafted pair: where the seeds have them, counted from where the members of a pair differ, or at the seeds' words."""
 
+import difflib
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
@@ -110,3 +111,35 @@ def _letters(words: Sequence[Word]) -> tuple[int, int]:
     start = first.start + len(first.text) - len(first.text.lstrip(EDGES))
     end = last.end - (len(last.text) - len(last.text.rstrip(EDGES)))
     return (start, end) if start < end else (first.start, last.end)
+
+
+def _alike(one: str, other: str) -> bool:
+    """Whether a word was only changed: half of its letters or more are still there."""
+    return difflib.SequenceMatcher(a=one.lower(), b=other.lower(), autojunk=False).ratio() >= 0.5
+
+
+def kept_regions(old: Sentence, text: str) -> Sentence:
+    """Return a corrected text with the regions of the old one: a region stands where its words went, and not where they are gone.
+
+    >>> dog = Sentence("A dog barks now.", (Region("critical", 6, 11),))
+    >>> new = kept_regions(dog, "A big dog barks loudly now.")
+    >>> [word.text for word in new.words_of("critical")]
+    ['barks']
+    """
+    before, after = old.words(), Sentence(text).words()
+    matcher = difflib.SequenceMatcher(a=[w.text for w in before], b=[w.text for w in after], autojunk=False)
+    regions = []
+    for region in old.regions:
+        held = {word.index for word in before if word.start < region.end and region.start < word.end}
+        places: set[int] = set()
+        for step, a0, a1, b0, b1 in matcher.get_opcodes():
+            touched = held & {*range(a0, a1)}
+            if step == "equal":
+                places |= {b0 + index - a0 for index in touched}
+            elif step == "replace" and touched == {*range(a0, a1)}:
+                places |= {*range(b0, b1)}
+            elif step == "replace":
+                places |= {k for n in touched for k in range(b0, b1) if _alike(before[n].text, after[k].text)}
+        if places:
+            regions.append(Region(region.name, *_letters(after[min(places) : max(places) + 1])))
+    return Sentence(text, tuple(regions))

@@ -12,13 +12,13 @@ import numpy as np
 from gardenpath import study
 
 from .faults import Fault, Line
-from .grammars import Grammar, ParadigmRule, PhraseRule, SlotSpec
+from .grammars import Attractors, Grammar, ParadigmRule, PhraseRule, SlotSpec
 from .graphs import Alternative, Alternatives, Export, Factor, Graph, Phrase, Variable
 from .lexicon import Entry
 from .relations import Relation, different_forms, relations_of
-from .restrictions import CATEGORY, And, Restriction, Test
+from .restrictions import CATEGORY, FREE, And, Restriction, Test, Vocabulary
 from .templates import Marked, Part, Slot, choices_of, slots_of, taken
-from .where_lines import Counterpart, Tested, Varies, WhereLine
+from .where_lines import Agrees, Counterpart, Tested, Varies, WhereLine
 
 Labels = Mapping["Entry | None", int]  # how the outside tells entries apart; None is a slot that is not there
 Budget = tuple[tuple[str, int], ...]  # how often each phrase of limited depth may still be entered
@@ -114,16 +114,36 @@ class _Scope:
     @functools.cached_property
     def present(self) -> tuple[str, ...]:
         """The slots, each counterpart and each level for itself: S, R, R*, L@sg, L@pl."""
-        names: dict[str, None] = {}
+        return tuple(self.variation)
+
+    @functools.cached_property
+    def variation(self) -> dict[str, dict[str, str]]:
+        """The level of each factor that a slot varies with, by its name in `present`; of levels that a condition has it at."""
+        conditions = [dict(zip(self.factors, of, strict=True)) for of in itertools.product(*self.factors.values())]
+        used = {
+            slot.variable(levels)
+            for (condition, parts) in self.templates.items()
+            for slot in slots_of(parts)
+            for levels in conditions
+            if condition in ("", ".".join(levels.values()))
+        }
+        names: dict[str, dict[str, str]] = {}
         for parts in self.templates.values():
             for slot in slots_of(parts):
-                for level in self.factors.get(slot.factor or "", ("",)):
-                    names[slot.variable({slot.factor or "": level})] = None
-        return tuple(names)
+                for of in itertools.product(*(self.factors.get(factor, ()) for factor in slot.factors)):
+                    levels = dict(zip(slot.factors, of, strict=True))
+                    if (name := slot.variable(levels)) in used:
+                        names.setdefault(name, levels)
+        return names
 
-    def levels(self, slot: str) -> list[str]:
-        """Return the names that stand for a slot in this scope: itself, or each of its levels."""
-        return [slot] if slot in self.present else [name for name in self.present if name.startswith(f"{slot}@")]
+    def levels(self, path: str) -> list[str]:
+        """Return the names that stand for a slot in this scope: itself, or those that have the levels named, as in L@sg."""
+        if path in self.present:
+            return [path]
+        slot, *stated = path.split("@")
+        return [
+            name for name in self.present if base(name) == slot and {*stated} <= {*name.split("@")[1:]} and "@" in name
+        ]
 
     def spec(self, name: str) -> SlotSpec:
         """Return what a slot may hold. A counterpart that is not declared has the category of its slot."""
@@ -165,7 +185,7 @@ def _text(parts: Sequence[Part]) -> str:
         if isinstance(part, str):
             texts.append(part)
         elif isinstance(part, Slot):
-            mark = "*" if part.starred else f"@{part.factor}" if part.factor else ""
+            mark = "*" if part.starred else "".join(f"@{factor}" for factor in part.factors)
             texts.append(f"<{part.name}{mark}{f':{part.column}' if part.column else ''}>")
         else:
             texts.append(_text(part.parts))
@@ -250,11 +270,11 @@ class _Compiler:
             match each.where:
                 case _ if each.line in self.without:
                     continue
-                case Tested(path) if path == name or (path == base(name) and "@" in name):
+                case Tested(path) if name in scope.levels(path):
                     relation = self.relations(each, (path,), [entries])[0]
                     entries = [entry for entry in entries if relation.holds((entry,))]
-                case Varies(slot, factor, feature, values) if slot == base(name) and "@" in name:
-                    level = scope.factors[factor].index(name.split("@")[1])
+                case Varies(slot, factor, feature, values) if slot == base(name) and factor in scope.variation[name]:
+                    level = scope.factors[factor].index(scope.variation[name][factor])
                     entries = [entry for entry in entries if values[level] in entry.features.get(feature, ())]
         return entries
 
@@ -274,12 +294,19 @@ class _Compiler:
             left[phrase] -= 1
         return tuple(sorted(left.items()))
 
-    def scopes(self, rule: PhraseRule, budget: Budget) -> Iterator[tuple[_Scope, float, str]]:
-        """Yield the scopes of a phrase, each with its weight and text; those that hold what cannot be entered are left out."""
+    def scopes(
+        self, rule: PhraseRule, budget: Budget, attractors: Attractors | None = None
+    ) -> Iterator[tuple[_Scope, float, str]]:
+        """Yield the scopes of a phrase, each with its weight and text.
+
+        Those that hold what cannot be entered are left out, and those with other numbers of attractors.
+        """
         for expansion in rule.expansions:
             variants = list(variants_of({"": expansion.parts}))
             for chosen in variants:
                 scope = _Scope(rule.slots, rule.where, chosen)
+                if attractors and sum(slot in scope.present for slot in rule.attractors) not in attractors.numbers:
+                    continue
                 if all(self.available(spec.phrase, budget) for _, spec in scope.phrases()):
                     yield scope, expansion.weight / len(variants), _text(chosen[""])
 
@@ -330,17 +357,20 @@ class _Compiler:
             if each.line in self.without or isinstance(each.where, Varies):
                 continue
             paths = each.paths()
-            roots = dict.fromkeys(path.split(".")[0] for path in paths)
-            varied = {root: scope.levels(root) for root in roots}
-            if not all(varied.values()):
-                continue
-            # Slots that vary with one factor go level by level.
-            by_factor: dict[tuple[str, ...], list[str]] = defaultdict(list)
-            for root, names in varied.items():
-                by_factor[tuple(name.removeprefix(root) for name in names)].append(root)
-            for suffixes in itertools.product(*by_factor):
-                suffix = {root: s for s, owners in zip(suffixes, by_factor.values(), strict=True) for root in owners}
-                yield each, tuple(path + suffix[path.split(".")[0]] for path in paths)
+            roots = list(dict.fromkeys(path.split(".")[0] for path in paths))
+            for names in itertools.product(*(scope.levels(root) for root in roots)):
+                # Slots that vary with one factor go level by level, unless a line names the level.
+                levels: dict[str, set[str]] = defaultdict(set)
+                for root, name in zip(roots, names, strict=True):
+                    for factor, level in scope.variation[name].items():
+                        if "@" not in root:
+                            levels[factor].add(level)
+                if all(len(of) == 1 for of in levels.values()):
+                    named = dict(zip(roots, names, strict=True))
+                    yield (
+                        each,
+                        tuple(named[root] + path[len(root) :] for path in paths for root in [path.split(".")[0]]),
+                    )
 
     # Graphs
 
@@ -404,11 +434,12 @@ class _Compiler:
                 settled.add(id(each))
         for each in scope.where:
             if isinstance(each.where, Varies) and each.line not in self.without:
-                first, *rest = [name for name in scope.levels(each.where.slot) if name in filling] or [""]
-                alike = Counterpart("", "", (each.where.feature,), same_lemma=True)
-                for other in rest:
-                    line = WhereLine(each.line, alike)
-                    ties.append((first, other, self.relations(line, (first, other), [filling[first], filling[other]])))
+                alike = WhereLine(each.line, Counterpart("", "", (each.where.feature,), same_lemma=True))
+                first: dict[Hashable, str] = {}  # of those that have the other factors' levels in common
+                for name in scope.levels(each.where.slot):
+                    others = {f: level for f, level in scope.variation[name].items() if f != each.where.factor}
+                    if name in filling and (one := first.setdefault(tuple(others.items()), name)) != name:
+                        ties.append((one, name, self.relations(alike, (one, name), [filling[one], filling[name]])))
         group = {name: name for name in names}
         members: dict[str, list[str]] = {name: [name] for name in names}
         tuples: dict[str, Tuples] = {name: [(entry,) for entry in filling[name]] for name in names}
@@ -514,24 +545,34 @@ class _Compiler:
             path.partition(".")[2]: {row[0]: label for label, of in enumerate(classes[path]) for row in of}
             for path in mine
         }
-        inside = self.phrase(spec.phrase or "", budget, seen, tuple(len(classes[path]) for path in mine))
+        ports_seen = tuple(len(classes[path]) for path in mine)
+        inside = self.phrase(spec.phrase or "", budget, seen, ports_seen, spec.attractors)
         return Phrase(name, tuple(mine), inside, {path: lemmas[path] for path in mine if path in lemmas})
 
-    def phrase(self, name: str, budget: Budget, seen: Mapping[str, Labels], ports: tuple[int, ...]) -> Alternatives:
+    def phrase(
+        self,
+        name: str,
+        budget: Budget,
+        seen: Mapping[str, Labels],
+        ports: tuple[int, ...],
+        attractors: Attractors | None = None,
+    ) -> Alternatives:
         """Return the alternatives of a phrase, as seen through these labels."""
-        key = (name, budget, ports, tuple((path, frozenset(labels.items())) for path, labels in seen.items()))
+        labelled = tuple((path, frozenset(labels.items())) for path, labels in seen.items())
+        key = (name, budget, ports, labelled, attractors)
         if key not in self.compiled:
             rule = self.grammar.phrases[name]
             inner = self.entered(name, budget)
             members = []
-            for scope, weight, text in self.scopes(rule, inner) if inner is not None else ():
+            for scope, weight, text in self.scopes(rule, inner, attractors) if inner is not None else ():
                 assert inner is not None
+                extra = _congruence(rule, scope, attractors) if attractors else []
                 targets = {path: self.within(rule, scope, path) for path in seen}
                 wanted: dict[str, Labels] = {}
                 for path, (slot, rest) in targets.items():
                     if slot is not None:
                         wanted[f"{slot}.{rest}" if rest else slot] = seen[path]
-                graph, exports = self.graph(scope, inner, wanted)
+                graph, exports = self.graph(scope, inner, wanted, extra=extra)
                 members.append(
                     Alternative(
                         weight,
@@ -547,6 +588,20 @@ class _Compiler:
                 )
             self.compiled[key] = Alternatives(tuple(members), ports)
         return self.compiled[key]
+
+
+def _congruence(rule: PhraseRule, scope: _Scope, attractors: Attractors) -> list[Relation]:
+    """Return what the attractors of a phrase have in common with its head, or not."""
+    head, feature = rule.head_of(scope.present), attractors.feature
+    if head is None or feature is None:
+        return []
+    agrees = Agrees(head, "", feature, negated=not attractors.congruent)
+    return [
+        relation
+        for slot in rule.attractors
+        if slot in scope.present
+        for relation in relations_of(agrees, (head, slot), attractors.line, (), Vocabulary({}), {}, {})
+    ]
 
 
 class _Table:
@@ -689,6 +744,18 @@ def _filtered(grammar: Grammar, restriction: Restriction) -> tuple[Entry, ...]:
         if isinstance(part, Test) and part.feature == CATEGORY:
             entries = [entry for entry in entries if entry.category in part.values]
     return tuple(entry for entry in entries if restriction.holds(entry.features))
+
+
+@functools.lru_cache(maxsize=16)
+def _kinds(grammar: Grammar) -> list[Entry]:
+    """Return an entry of each kind that features tell apart: a fifth of all, where it matters only whether there is one."""
+    return list({entry.bundle: entry for entry in grammar.entries}.values())
+
+
+def is_met(grammar: Grammar, restriction: Restriction) -> bool:
+    """Whether an entry of a grammar's lexicon meets a restriction."""
+    by_word = any(test.feature in FREE for test in restriction.named())
+    return any(restriction.holds(entry.features) for entry in (grammar.entries if by_word else _kinds(grammar)))
 
 
 def filtered(grammar: Grammar, restriction: Restriction) -> list[Entry]:

@@ -1,22 +1,30 @@
-"""Controls of a paradigm: frequency, length and distance, as constraints that are counted, or seen to in each item.
+"""Controls of a paradigm: frequency, length, distance, neighbours and attractors, counted exactly or seen to in each item.
 
 `control = { zipf = { N = [3, 5] }, zipf_gap = 0.5, letters_gap = 2, length = [6, 12], distance = [1, 4] }`: the first three leave
-out entries and pairs of counterparts, so that counts are exact; length and distance, in words, are looked at in each item drawn.
+out entries and pairs of counterparts, so that counts are exact; length and distance, in words, are looked at in each item drawn,
+and so is `neighbour_bigram = { file = "bigrams.csv", gap = 1 }`, the association of the critical region with the word before it.
 """
 
 from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 from gardenpath import study
 
 from ..item_tables import zipf
 from ..items import CRITICAL, CUE, Sentence
-from .compiling import Compiled, base
+from .bigrams import START, Bigrams, read_bigrams
+from .compiling import Compiled, base, variants_of
 from .faults import Fault, Line, unknown
 from .lexicon import Entry
 from .relations import Relation
+from .templates import slots_of
 
-NAMES = ("zipf", "zipf_gap", "letters_gap", "length", "distance")
+NAMES = (
+    *("zipf", "zipf_gap", "letters_gap", "length", "distance", "neighbour_bigram"),
+    *("attractors", "congruent", "incongruent"),  # read with the paradigm, since they say which phrases there are
+)
+MARKS = ".,;:?!…"
 
 
 def constraints(compiled: Compiled) -> list[Relation]:
@@ -37,8 +45,24 @@ def _constraints(compiled: Compiled, stated: Any, line: Line) -> Iterator[Relati
             raise unknown("control", name, NAMES)
         if name in ("length", "distance"):
             _band(name, value)
+        elif name in ("attractors", "congruent", "incongruent"):
+            if "attractors" not in stated:
+                raise Fault(f"{name} without attractors; expected their number too, as in attractors = {{ S = 1 }}")
+        elif name == "neighbour_bigram":
+            _neighbours(compiled.rule.line.file, value)
         elif name != "zipf" and (not isinstance(value, int | float) or value < 0):
             raise Fault(f"{name} is {value!r}; expected a number from 0")
+    for slot, spec in compiled.rule.slots.items():
+        if spec.attractors is not None:
+            phrase = compiled.grammar.phrases[spec.phrase or ""]
+            written = {
+                sum(name in {each.name for each in slots_of(chosen[""])} for name in phrase.attractors)
+                for expansion in phrase.expansions
+                for chosen in variants_of({"": expansion.parts})
+            }
+            if absent := spec.attractors.numbers - written:
+                there = ", ".join(map(str, sorted(written)))
+                raise Fault(f"attractors of {slot} is {min(absent)}; phrase {phrase.name} is written with {there}")
     slots = {slot for member in compiled.alternatives.members for slot in compiled.words[member.graph].slots}
     language = compiled.grammar.language.code
     if {"zipf", "zipf_gap"} & set(stated) and zipf("a", language) is None:
@@ -76,8 +100,9 @@ def _constraints(compiled: Compiled, stated: Any, line: Line) -> Iterator[Relati
                 yield Relation(pair, (size, size), lambda a, b, gap=stated[name]: abs(a - b) <= gap + 1e-9, line)
 
 
-def fits(control: Mapping[str, Any], sentences: Mapping[str, Sentence]) -> bool:
-    """Whether every sentence has a length, and a distance from cue to critical region, within what the controls say."""
+def fits(compiled: Compiled, sentences: Mapping[str, Sentence]) -> bool:
+    """Whether the sentences of an item have the lengths, distances and neighbours that its paradigm's controls allow."""
+    control = compiled.rule.settings.get("control", {})
     for sentence in sentences.values() if {"length", "distance"} & set(control) else ():
         low, high = control.get("length", (0, 10**9))
         if not low <= len(sentence.words()) <= high:
@@ -86,7 +111,31 @@ def fits(control: Mapping[str, Any], sentences: Mapping[str, Sentence]) -> bool:
         cue, region = sentence.words_of(CUE), sentence.words_of(CRITICAL)
         if cue and region and not low <= abs(region[0].index - cue[-1].index) <= high:
             return False
+    if "neighbour_bigram" in control:
+        bigrams, gap = _neighbours(compiled.rule.line.file, control["neighbour_bigram"])
+        found = [strength for s in sentences.values() if (strength := _association(bigrams, s)) is not None]
+        return len(set(found)) < 2 or max(found) - min(found) <= gap + 1e-9  # two that were never seen are alike
     return True
+
+
+def _neighbours(grammar: str, stated: Any) -> tuple[Bigrams, float]:
+    """Return the bigrams that a control names, beside the grammar's file, and the greatest difference that it allows (bits)."""
+    expected = 'expected a file and the greatest difference in bits: { file = "bigrams.csv", gap = 1 }'
+    if not isinstance(stated, dict) or set(stated) != {"file", "gap"} or not isinstance(stated["file"], str):
+        raise Fault(f"neighbour_bigram is {stated!r}; {expected}")
+    if not isinstance(stated["gap"], int | float) or stated["gap"] < 0:
+        raise Fault(f"the gap of neighbour_bigram is {stated['gap']!r}; expected a number of bits from 0")
+    return read_bigrams(Path(grammar).parent / stated["file"]), stated["gap"]
+
+
+def _association(bigrams: Bigrams, sentence: Sentence) -> float | None:
+    """Return how strongly the critical region's first word goes with the word before it; None without a region."""
+    words, region = sentence.words(), sentence.words_of(CRITICAL)
+    if not region:
+        return None
+    at = region[0].index
+    before = words[at - 1].text.strip(MARKS) if at else START
+    return bigrams.association(before, region[0].text.strip(MARKS))
 
 
 def _band(name: str, value: Any) -> tuple[float, float]:

@@ -210,10 +210,10 @@ class Message:
         """Return the prefix sums over the classes of the variable, where the others have these."""
         key = tuple([values[name] for name in self.scope])
         if key not in self._sums:
-            product: Any = 1
-            for term in self.terms:
-                numbers = term.at(values, self.variable)
-                product = product * (_as(numbers, object) if self.kind is object else numbers)
+            tables = [term.at(values, self.variable) for term in self.terms]
+            product, *others = [_as(table, object) for table in tables] if self.kind is object else tables
+            for table in others:
+                product = product * table
             self._sums[key] = _prefix_sums(product)
         return self._sums[key]
 
@@ -333,7 +333,7 @@ def _sum(classes: tuple[tuple[str, int], ...], *bucket: Term) -> Term:
 
 def _prefix_sums(numbers: Table) -> list[Any]:
     """Return the sums of the first one, two, three numbers, as Python's own; they are known to fit the array's type."""
-    return list(itertools.accumulate(numbers.tolist())) if numbers.dtype == object else np.cumsum(numbers).tolist()
+    return list(itertools.accumulate(numbers.tolist())) if numbers.dtype == object else numbers.cumsum().tolist()
 
 
 def _kind(tables: Sequence[Table], summands: int = 1) -> type:
@@ -354,7 +354,7 @@ def _bound(tables: Sequence[Table], summands: int) -> int:
 def _as(table: Any, kind: type) -> Any:
     """Return a table, or one number of it, as that type."""
     if isinstance(table, np.ndarray):
-        return table.astype(kind)
+        return table.astype(kind, copy=False)
     return int(table) if kind is object else kind(table)
 
 

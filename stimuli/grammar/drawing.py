@@ -36,8 +36,8 @@ class Plan:
     """What is drawn of all there is.
 
     With `shares`, each alternative of a phrase has its weight's share of the draws (largest remainder); with `uniform`, every
-    assignment is equally likely. Variables in `balanced` have each entry equally often; a lemma of one in `at_most` comes so
-    often at most.
+    assignment is equally likely. Variables in `balanced` have each entry equally often, phrases each lemma of their head; a lemma
+    of one in `at_most` comes so often at most.
     """
 
     kind: str = "shares"
@@ -166,8 +166,10 @@ def draw(
 
 
 def everything(alternatives: Alternatives, text: Callable[[Derivation], Hashable | None] | None = None) -> Drawn:
-    """Return every assignment, by rank, those that print what an earlier one did left out."""
+    """Return every assignment, by rank, those that print what an earlier one did left out; raises `TooFew` for none."""
     counts = Counts().of(alternatives)
+    if not counts.total:
+        raise TooFew("all asked for, but there are 0", 0)
     seen: set[Hashable] = set()
     found: list[Derivation] = []
     refused = 0
@@ -295,7 +297,9 @@ class _Draws:
         form: Callable[[int, str, Entry], Hashable],
     ) -> None:
         self.alternatives, self.random, self.plan, self.counts, self.form = alternatives, random, plan, counts, form
-        self.limited = tuple(dict.fromkeys([*plan.balanced, *plan.at_most]))
+        self.words = {v.name for member in alternatives.members for v in member.graph.variables}
+        # Words are settled before heads of phrases, whose lemmas leave more open.
+        self.limited = tuple(sorted(dict.fromkeys([*plan.balanced, *plan.at_most]), key=lambda v: v not in self.words))
         self.met: dict[Hashable, _Cell] = {}
 
     def allocate(self, n: int) -> dict[_Cell, int]:
@@ -365,6 +369,8 @@ class _Draws:
         """Return the rows with an entry of a variable settled in each."""
         limit = self.plan.at_most.get(variable)
         balanced = variable in self.plan.balanced
+        # Of words each form comes equally often, of heads of phrases each lemma.
+        by_form = balanced and variable in self.words
         columns: dict[Hashable, int] = {}
         groups: dict[Hashable, int] = {}
         group_of: list[int] = []
@@ -374,7 +380,7 @@ class _Draws:
             for entry, lemma, form, capacity in self._entries(row, variable):
                 if form not in columns:
                     columns[form] = len(columns)
-                    group_of.append(groups.setdefault(form if balanced else lemma, len(groups)))
+                    group_of.append(groups.setdefault(form if by_form else lemma, len(groups)))
                 capacities[-1][columns[form]] = entry, capacity
         room = [0] * len(groups)
         for of in capacities:
@@ -408,6 +414,9 @@ class _Draws:
                 if balanced:
                     score = np.where(open_, left[places[here]] + rank[here] / 2, -1)
                     at = int(score.argmax())
+                    if not by_form:
+                        alike = np.flatnonzero(open_ & (places[here] == places[here[at]]))
+                        at = self.random.choices(alike.tolist(), weight[alike].tolist())[0]
                 else:
                     at = self.random.choices(range(len(here)), (weight * open_).tolist())[0]
                 free[at] -= 1
@@ -445,11 +454,19 @@ class _Draws:
         top, shapes = row.shape or (0, ())
         graph = self.alternatives.members[top].graph
         found = next((v for v in graph.variables if v.name == variable), None)
-        if found is None:
+        heads = next((phrase.lemmas[variable] for phrase in graph.phrases if variable in phrase.lemmas), ())
+        if found is None and not heads:
             return
         keep = (*row.fixed, variable)
         joint = self.counts.inside(graph, shapes, keep).joint
         numbers = joint[tuple(of for of, _ in row.fixed.values())].tolist()
+        if found is None:  # a phrase whose labels are lemmas of its head
+            of_lemma: dict[str, int] = {}
+            for label, lemma in enumerate(heads):
+                if numbers[label]:
+                    of_lemma[lemma] = of_lemma.get(lemma, 0) + 1
+                    yield (label, 0), lemma, (lemma, of_lemma[lemma]), numbers[label]
+            return
         met: Counter[Hashable] = Counter()
         for of, members in enumerate(found.classes):
             positions = found.positions[of] if isinstance(found, Thinned) else range(len(members))
@@ -473,7 +490,8 @@ class _Draws:
         inside = self.counts.inside(self.alternatives.members[top].graph, shapes, tuple(row.fixed))
         kept = {name: of for name, (of, _) in row.fixed.items()}
         total = int(inside.joint[tuple(kept.values())])
-        return (inside.unrank(kept, rank, dict(row.fixed), top) for rank in permutation(total, self.random))
+        words = {name: entry for name, entry in row.fixed.items() if name in inside.variables}
+        return (inside.unrank(kept, rank, words, top) for rank in permutation(total, self.random))
 
     def others(self) -> Iterator[_Cell]:
         """Yield the cells that nothing was to come from; with a limit there are none, since they would pass it."""

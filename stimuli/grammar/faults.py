@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 
 from gardenpath import study
 
+KEY = re.compile(r"\s*([\w\"'.*-]+)\s*=")
+
 
 @dataclass(frozen=True, order=True)
 class Line:
@@ -103,3 +105,31 @@ class TomlLines:
                     if text in line and not re.match(r"[\w*]+$", text):
                         return number + 1
         return spans[0][0] + 1 if spans else 1
+
+
+def toml_fault(text: str, error: ValueError) -> str:
+    """Return what is wrong with a TOML file, a key or table that stands there twice with both its lines.
+
+    >>> import tomllib
+    >>> text = 'n = 1\\n[a]\\ngood = "x"\\ngood = "y"\\n'
+    >>> try: tomllib.loads(text)
+    ... except tomllib.TOMLDecodeError as error: toml_fault(text, error)
+    "lines 3 and 4: key 'good' is there twice; expected it once"
+    """
+    lines = text.split("\n")
+    place = re.search(r"at line (\d+)", str(error))
+    last = min(int(place[1]), len(lines)) if place else len(lines)
+    if "twice" in str(error):  # a table
+        header = lines[last - 1].split("#")[0].strip()
+        found = [n for n, line in enumerate(lines, 1) if line.split("#")[0].strip() == header]
+        if len(found) > 1:
+            return f"lines {found[0]} and {found[1]}: table {header} is there twice; expected it once, or another name"
+    elif "inline table key" in str(error):
+        key = str(error).split("'")[1]
+        return f"line {last}: key {key!r} is there twice in one table; expected it once"
+    elif "Cannot overwrite" in str(error):
+        keys = [(n, match[1]) for n, line in enumerate(lines[:last], 1) if (match := KEY.match(line))]
+        same = [n for n, key in keys if keys and key == keys[-1][1]]
+        if len(same) > 1:
+            return f"lines {same[-2]} and {same[-1]}: key {keys[-1][1]!r} is there twice; expected it once"
+    return f"not valid TOML: {error}"

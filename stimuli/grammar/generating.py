@@ -88,8 +88,11 @@ def generate(
     for name in names:
         if name not in grammar.paradigms:
             raise ValueError(str(unknown("paradigm", name, grammar.paradigms)))
-    if n is None and not splits and (large := _too_large(grammar, names)):
-        raise ValueError("\n".join(large))
+    ready: dict[str, tuple[Compiled, tuple[Guarantee, ...]]] = {}
+    if n is None and not splits:
+        ready = {name: _ready(grammar, name) for name in names}
+        if large := _too_large(grammar, ready):
+            raise ValueError("\n".join(large))
     items: list[Item] = []
     counts: list[Counted] = []
     short: list[str] = []
@@ -102,7 +105,7 @@ def generate(
                 if splits:
                     drawn, counted = _split(grammar, name, splits, random)
                 else:
-                    compiled, guarantees = guaranteed(grammar, name)
+                    compiled, guarantees = ready.pop(name) if name in ready else _ready(grammar, name)
                     number = n if n is None else compiled.rule.settings.get("n", n)
                     drawn, counted = _drawn(compiled, guarantees, number, random)
         except TooFew as error:
@@ -133,12 +136,24 @@ def plan_of(compiled: Compiled) -> Plan:
     settings = compiled.rule.settings
     stated = settings.get("balanced", [compiled.critical] if compiled.critical else [])
     at_most = settings.get("at_most", {})
-    variables = _variables(compiled)
+    phrases = _limited_phrases(compiled.grammar, compiled.rule.name)
+    variables = {**_variables(compiled), **{slot: slot for slot in phrases}}
     for slot in (*settings.get("balanced", ()), *at_most):
         if slot not in variables:
-            raise ValueError(f"{compiled.rule.line}: {unknown('slot of words', slot, variables)}")
+            raise ValueError(f"{compiled.rule.line}: {unknown('slot', slot, variables)}")
     balanced = dict.fromkeys(variables[slot] for slot in stated if slot in variables)
     return Plan(settings.get("plan", "shares"), tuple(balanced), {variables[slot]: k for slot, k in at_most.items()})
+
+
+def _limited_phrases(grammar: Grammar, name: str) -> list[str]:
+    """Return the slots in `balanced` or `at_most` that hold phrases, whose heads are meant."""
+    rule = grammar.paradigms[name]
+    named = dict.fromkeys([*rule.settings.get("balanced", ()), *rule.settings.get("at_most", {})])
+    found = [slot for slot in named if slot in rule.slots and rule.slots[slot].phrase is not None]
+    for slot in found:
+        if not grammar.phrases[rule.slots[slot].phrase or ""].heads:
+            raise ValueError(f"{rule.line}: {slot} holds a phrase without a head, of which none can come equally often")
+    return found
 
 
 def relaxed(grammar: Grammar, name: str) -> list[Line]:
@@ -151,9 +166,14 @@ def relaxed(grammar: Grammar, name: str) -> list[Line]:
     return [line for line in lines if line in without]
 
 
-def _too_large(grammar: Grammar, names: Iterable[str]) -> list[str]:
+def _ready(grammar: Grammar, name: str) -> tuple[Compiled, tuple[Guarantee, ...]]:
+    """Return a paradigm compiled as its plan needs it, and what holds of it."""
+    return guaranteed(grammar, name, apart=_limited_phrases(grammar, name))
+
+
+def _too_large(grammar: Grammar, ready: Mapping[str, tuple[Compiled, tuple[Guarantee, ...]]]) -> list[str]:
     """Return what is said of the paradigms that have more than can all be written."""
-    totals = {name: count(guaranteed(grammar, name)[0].alternatives) for name in names}
+    totals = {name: count(compiled.alternatives) for name, (compiled, _) in ready.items()}
     return [
         f"{grammar.paradigms[name].line}: paradigm {name}: {total} assignments are too many to write them all; "
         f"expected {MOST} at most: state a number"
@@ -172,7 +192,7 @@ def _split(grammar: Grammar, name: str, splits: Mapping[str, int], random: Rando
             f'{grammar.paradigms[name].line}: paradigm {name} has no slot in [ ]; expected disjoint = ["S"], the slots in '
             "which parts share no lemma"
         )
-    compiled, guarantees = guaranteed(grammar, name, apart=slots)
+    compiled, guarantees = guaranteed(grammar, name, apart=[*slots, *_limited_phrases(grammar, name)])
     known = _variables(compiled)
     phrases = {phrase.name for member in compiled.alternatives.members for phrase in member.graph.phrases}
     for slot in slots:

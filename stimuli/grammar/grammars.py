@@ -4,7 +4,7 @@ import hashlib
 import itertools
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,7 @@ from gardenpath import study
 from ..formats.marked_csv import ONLY
 from ..items import MINIMAL_PAIR
 from . import blimp_vocabulary
-from .faults import Fault, Faults, Line, TomlLines, one_of, unknown
+from .faults import Fault, Faults, Line, TomlLines, one_of, toml_fault, unknown
 from .lexicon import Columns, Entry, FormColumn, categories_of, read_entries, read_form_column, read_rows
 from .restrictions import CATEGORY, And, Restriction, Test, Vocabulary, read_restriction
 from .rewriting import Language, read_language
@@ -36,7 +36,7 @@ TABLES = {
     "filler",
     "rewrite",
 }
-PHRASE_KEYS = {"head", "is", "slots", "where", "depth"}
+PHRASE_KEYS = {"head", "is", "slots", "where", "depth", "attractors"}
 # What a paradigm says of drawing is read by those who draw.
 DRAWING_KEYS = {"plan", "balanced", "at_most", "disjoint", "control", "same_length", "n", "note"}
 PARADIGM_KEYS = {
@@ -57,12 +57,23 @@ PARADIGM_KEYS = {
 
 
 @dataclass(frozen=True)
+class Attractors:
+    """How many attractors a phrase may have, and whether they agree with its head in a feature."""
+
+    line: Line
+    numbers: frozenset[int]
+    feature: str | None = None
+    congruent: bool = True
+
+
+@dataclass(frozen=True)
 class SlotSpec:
-    """What a slot may hold: entries that meet a restriction, or a phrase whose head does."""
+    """What a slot may hold: entries that meet a restriction, or a phrase whose head does, with so many attractors."""
 
     line: Line
     restriction: Restriction
     phrase: str | None = None
+    attractors: Attractors | None = None
 
 
 @dataclass(frozen=True)
@@ -85,6 +96,7 @@ class PhraseRule:
     slots: Mapping[str, SlotSpec]
     where: tuple[WhereLine, ...]
     depth: int | None
+    attractors: tuple[str, ...] = ()
 
     def head_of(self, slots: Sequence[str]) -> str | None:
         """Return which of the slots of an expansion is its head."""
@@ -236,7 +248,7 @@ class _Reader:
         try:
             content = tomllib.loads(text)
         except tomllib.TOMLDecodeError as error:
-            raise study.DataError(f"{path}: not valid TOML: {error}") from None
+            raise study.DataError(f"{path}: {toml_fault(text, error)}") from None
         file = _File(str(path), path.parent, content, TomlLines(text))
         self.files.append(file)
         for key in content:
@@ -288,6 +300,7 @@ class _Reader:
         }
         self.shared = shared
         rules = {name: self._phrase(file, name, table) for file, name, table in self.tables("phrases")}
+        self.phrases = rules
         self.columns_used = {c for rule in rules.values() for e in rule.expansions for c in _columns_of(e.parts)}
         paradigms: dict[str, ParadigmRule] = {}
         for kind in ("paradigm", "filler"):
@@ -503,7 +516,7 @@ class _Reader:
             expansions.append(Expansion(text, self._template(file, table, text), weight))
         used = [slot for expansion in expansions for slot in slots_of(expansion.parts)]
         for slot in used:
-            if slot.starred or slot.factor:
+            if slot.starred or slot.factors:
                 self.faults.add(
                     file.line(table, f"<{slot.name}"),
                     f"<{slot.name}> varies inside a phrase; expected that in a paradigm",
@@ -517,8 +530,15 @@ class _Reader:
         if depth is not None and (not isinstance(depth, int) or depth < 1):
             self.faults.add(file.line(table, "depth"), f"depth is {depth!r}; expected a whole number from 1")
             depth = 1
+        attractors = tuple(_strings(content.get("attractors", [])))
+        for attractor in attractors:
+            if attractor not in specs or attractor in heads:
+                others = sorted({*specs} - {*heads})
+                self.faults.add(
+                    file.line(table, "attractors"), f"attractors of {name}: {unknown('slot', attractor, others)}"
+                )
         where = self._where(file, table, content.get("where", []), specs)
-        return PhraseRule(name, file.line(table), heads, tuple(expansions), specs, where, depth)
+        return PhraseRule(name, file.line(table), heads, tuple(expansions), specs, where, depth, attractors)
 
     def _paradigm(self, file: _File, kind: str, name: str, content: Any) -> ParadigmRule:
         table = (kind, name)
@@ -543,8 +563,9 @@ class _Reader:
         used = [slot for each in templates for parts in each.values() for slot in slots_of(parts)]
         whole = bool(templates) and all(parts for each in templates for parts in each.values())
         for slot in used:
-            if slot.factor is not None and slot.factor not in factors:
-                self.faults.add(file.line(table, f"@{slot.factor}"), str(unknown("factor", slot.factor, factors)))
+            for factor in slot.factors:
+                if factor not in factors:
+                    self.faults.add(file.line(table, f"@{factor}"), str(unknown("factor", factor, factors)))
         self.columns_used |= {slot.column for slot in used if slot.column}
         specs = self._used(file, table, self._slots(file, table, content.get("slots", {})), used, whole)
         question = self._question(file, table, content.get("question"), conditions, specs)
@@ -558,6 +579,8 @@ class _Reader:
                     self.faults.add(
                         each.line, f"{len(each.where.values)} values; expected one for each of {', '.join(levels)}"
                     )
+        self._neighbours(file, table, content.get("control"))
+        specs |= self._attractors(file, table, content.get("control"), specs)
         waive = content.get("waive", {})
         return ParadigmRule(
             name,
@@ -574,6 +597,49 @@ class _Reader:
             filler,
             {key: content[key] for key in sorted(DRAWING_KEYS & set(content))},
         )
+
+    def _attractors(
+        self, file: _File, table: tuple[str, ...], control: Any, specs: Mapping[str, SlotSpec]
+    ) -> dict[str, SlotSpec]:
+        """Return the slots whose phrases a control gives a number of attractors, and says whether these agree with the head."""
+        stated = control.get("attractors", {}) if isinstance(control, dict) else {}
+        line = file.line(table, "control", shown="control")
+        alike = [(key, control[key]) for key in ("congruent", "incongruent") if stated and key in control]
+        found: dict[str, SlotSpec] = {}
+        try:
+            if not isinstance(stated, dict):
+                raise Fault(f"attractors is {stated!r}; expected a number for a phrase, as in attractors = {{ S = 1 }}")
+            if len(alike) > 1 or (alike and alike[0][1] not in self.vocabulary.features):
+                got = " and ".join(f"{key} = {feature!r}" for key, feature in alike)
+                raise Fault(f'{got}; expected one of them, with a feature, as in incongruent = "number"')
+            for slot, numbers in stated.items():
+                if slot not in specs:
+                    raise unknown("slot", slot, specs)
+                rule = self.phrases.get(specs[slot].phrase or "")
+                if rule is None or not rule.attractors:
+                    what = f"phrase {rule.name}, which names no attractors" if rule else "words"
+                    raise Fault(f"attractors of {slot}: it holds {what}; expected a phrase that says which they are")
+                listed = numbers if isinstance(numbers, list) else [numbers]
+                if not listed or any(type(n) is not int or n < 0 for n in listed):
+                    raise Fault(
+                        f"attractors of {slot} is {numbers!r}; expected a number from 0, or several, as in [0, 2]"
+                    )
+                feature = alike[0][1] if alike else None
+                wanted = Attractors(line, frozenset(listed), feature, [*alike, ("congruent",)][0][0] == "congruent")
+                found[slot] = replace(specs[slot], attractors=wanted)
+        except Fault as fault:
+            self.faults.add(line, f"control: {fault}")
+        return found
+
+    def _neighbours(self, file: _File, table: tuple[str, ...], control: Any) -> None:
+        """Note the file of bigrams that a control names among those that the grammar was read from."""
+        stated = control.get("neighbour_bigram") if isinstance(control, dict) else None
+        if isinstance(stated, dict) and isinstance(name := stated.get("file"), str):
+            path = file.folder / name
+            if path.is_file():
+                self.hashes[str(path)] = study.files.sha256(path)
+            else:
+                self.faults.add(file.line(table, name), f"neighbour_bigram names {name!r}; there is no such file")
 
     def _templates(
         self, file: _File, table: tuple[str, ...], content: Any, conditions: Mapping[str, Mapping[str, str]]
@@ -633,7 +699,7 @@ class _Reader:
         for slot in slots_of(parts):
             if slot.name not in slots:
                 self.faults.add(line, f"question: {unknown('slot', slot.name, slots)}")
-            elif slot.starred or slot.factor:
+            elif slot.starred or slot.factors:
                 self.faults.add(line, f"the question has <{slot.name}> that varies; all conditions have one question")
         self.columns_used |= _columns_of(parts)
         stated = content["answer"]

@@ -23,8 +23,7 @@ from .lexicon import Entry
 from .relations import Relation
 from .templates import Marked, Part, Slot
 
-Status = Literal["proved", "counted", "each item", "waived", "broken"]
-MARKS = ".,;:?!…"
+Status = Literal["proved", "counted", "each item", "absent", "waived", "broken"]
 WAIVERS = {  # how a paradigm names what it breaks on purpose
     "length": {"length", "word-count"},
     "region": {"region", "critical-words"},
@@ -86,7 +85,7 @@ def guarantees_of(compiled: Compiled) -> tuple[Guarantee, ...]:
     found: dict[str, Guarantee] = {}
     for member in compiled.alternatives.members:
         for guarantee in _of_templates(compiled, compiled.words[member.graph]):
-            order = ("proved", "counted", "each item", "waived", "broken")
+            order = ("proved", "counted", "each item", "absent", "waived", "broken")
             before = found.get(guarantee.rule)
             if before is None or order.index(guarantee.status) > order.index(before.status):
                 found[guarantee.rule] = guarantee
@@ -95,7 +94,7 @@ def guarantees_of(compiled: Compiled) -> tuple[Guarantee, ...]:
 
 def kept(compiled: Compiled, guarantees: Sequence[Guarantee], sentences: Mapping[str, Sentence]) -> bool:
     """Whether an item keeps what has to be seen to in each: its sentences differ, and so on after rewriting."""
-    if not controls.fits(compiled.rule.settings.get("control", {}), sentences):
+    if not controls.fits(compiled, sentences):
         return False
     texts = [sentence.text for sentence in sentences.values()]
     if len(set(texts)) < len(texts):
@@ -144,7 +143,13 @@ def _of_templates(compiled: Compiled, words: Words) -> Iterator[Guarantee]:
         status: Status = "counted" if _unequal_counterparts(compiled) and "length" not in waived else "proved"
         yield Guarantee("length", status, difference)
     regions = [[token for token in member if token.critical] for member in (good, bad)]
+    if not any(regions):
+        says = "no region in [ ]: nothing is balanced unless the paradigm says what, and scores compare whole sentences"
+        yield Guarantee("region", "absent", says)
+        return
     if not all(regions):
+        without = GRAMMATICAL if regions[1] else UNGRAMMATICAL
+        yield judged("region", False, "", f"the {without} member has no region in [ ], the other has")
         return
     kinds = [Counter(token.kind for token in region) for region in regions]
     shown = " / ".join(" ".join(map(str, region)) for region in regions)
@@ -201,7 +206,7 @@ def _tokens(parts: Sequence[Part], levels: dict[str, str]) -> Iterator[Token]:
             if pieces:
                 yield Token(tuple(pieces), critical)
             pieces, critical = [], False
-        elif piece.startswith("<") or (piece := piece.strip(MARKS)):
+        elif piece.startswith("<") or (piece := piece.strip(controls.MARKS)):
             pieces.append(piece)
             critical = critical or inside
     if pieces:

@@ -105,7 +105,10 @@ class And:
 
     def holds(self, features: Features) -> bool:
         """Whether an entry with these features passes."""
-        return all(part.holds(features) for part in self.parts)
+        for part in self.parts:  # noqa: SIM110 - asked a hundred thousand times; `all` takes twice as long
+            if not part.holds(features):
+                return False
+        return True
 
     def named(self) -> Iterator[Test]:
         """Yield every test inside."""

@@ -16,6 +16,7 @@ ONSET = "onset="  # begins the name of a span that says how its word begins
 # Spaces that go where a word or an optional part is not there; and marks that stand at the word before them.
 SPACES = re.compile(r" {2,}")
 LOOSE_MARK = re.compile(r" +(?=[.,;:?!…)\]”»])")
+LETTER = re.compile(r"[^\W\d_]")
 WORD = re.compile(r"[^\W_]+(?:['’\-][^\W_]+)*")
 
 
@@ -47,6 +48,8 @@ class MarkedText:
 
     def substitute(self, pattern: re.Pattern[str], new: Callable[[re.Match[str]], str | None]) -> None:
         """Replace every match by what `new` returns; None leaves it."""
+        if pattern.search(self.text) is None:
+            return
         for match in reversed(list(pattern.finditer(self.text))):
             put = new(match)
             if put is not None:
@@ -109,14 +112,18 @@ class Language:
 
     def capitalise(self, text: MarkedText) -> None:
         """Give the first letter a capital, as the language writes it."""
-        first = re.search(r"[^\W\d_]", text.text)
-        if first is None or (WORD.search(text.text) and text.text[: first.start()].strip(" \"'“‘«(¿¡")):
+        first = LETTER.search(text.text)
+        if first is None:
+            return
+        start, letter = first.start(), first[0]
+        if start and WORD.search(text.text) and text.text[:start].strip(" \"'“‘«(¿¡"):
             return
         for small, capital in self.capitals.items():
-            if text.text.startswith(small, first.start()):
-                text.replace(first.start(), first.start() + len(small), capital)
+            if text.text.startswith(small, start):
+                text.replace(start, start + len(small), capital)
                 return
-        text.replace(first.start(), first.start() + 1, first[0].upper() if len(first[0].upper()) == 1 else first[0])
+        if letter.islower() and len(letter.upper()) == 1:
+            text.text = text.text[:start] + letter.upper() + text.text[start + 1 :]
 
     def sentence(self, text: MarkedText) -> Sentence:
         """Return the text as a sentence of the language: rewritten, spaced, with a capital, regions trimmed to their words."""

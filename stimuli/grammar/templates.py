@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from ..items import CRITICAL, CUE
 from .faults import Fault
 
-SLOT = re.compile(r"<\s*([^\W\d]\w*)\s*(?:(\*)|@\s*(\w+))?\s*(?::\s*(\w+))?\s*>")
+SLOT = re.compile(r"<\s*([^\W\d]\w*)\s*(?:(\*)|((?:@\s*\w+\s*)+))?\s*(?::\s*(\w+))?\s*>")
+INSIDE = re.compile(r"<\s*([^\W\d]\w*)\.(?:\w+\.)*(\w+)[^<>]*>")
 NAMED = re.compile(r"\[\s*([\w-]+)\s*\|")
 JINJA = re.compile(r"\{\{|\{%|\{#")
 CLOSES = {"]": "[", "}": "{", ")?": "("}
@@ -15,17 +16,17 @@ CLOSES = {"]": "[", "}": "{", ")?": "("}
 
 @dataclass(frozen=True)
 class Slot:
-    """A reference to a slot: its counterpart (`*`), its level of a factor, or one of its columns instead of its form."""
+    """A reference to a slot: its counterpart (`*`), its levels of factors, or one of its columns instead of its form."""
 
     name: str
     starred: bool = False
-    factor: str | None = None
+    factors: tuple[str, ...] = ()
     column: str | None = None
 
     def variable(self, levels: Mapping[str, str]) -> str:
         """Return the name of the slot that is meant in a condition with these levels."""
-        if self.factor is not None:
-            return f"{self.name}@{levels[self.factor]}"
+        if self.factors:
+            return "@".join([self.name, *(levels[factor] for factor in self.factors)])
         return f"{self.name}*" if self.starred else self.name
 
 
@@ -59,7 +60,7 @@ def read_template(text: str) -> tuple[Part, ...]:
     """Return the parts of a template; what cannot be read is a `Fault`.
 
     >>> read_template("No <N> has [ever] left.")
-    ('No ', Slot(name='N', starred=False, factor=None, column=None), ' has ', Marked(region='critical', parts=('ever',)), ' left.')
+    ('No ', Slot(name='N', starred=False, factors=(), column=None), ' has ', Marked(region='critical', parts=('ever',)), ' left.')
     """
     if JINJA.search(text):
         raise Fault(
@@ -86,11 +87,16 @@ def _parts(text: str, at: int, opened: str | None) -> tuple[tuple[Part, ...], in
         if mark == "<":
             match = SLOT.match(text, at)
             if match is None:
+                if deeper := INSIDE.match(text, at):
+                    raise Fault(
+                        f"{deeper[0]} in {text!r} is a slot inside the phrase {deeper[1]}, which a sentence shows as a "
+                        f"whole; write the phrase out in the sentence, and its word as a slot of its own, <{deeper[2]}*>"
+                    )
                 raise Fault(
-                    f"{text[at : at + 12]!r} in {text!r} is no slot; expected <X>, <X*>, <X@factor> or <X:column>"
+                    f"{text[at : at + 12]!r} in {text!r} is no slot; expected <X>, <X*>, <X@factor>, <X@one@other> or <X:column>"
                 )
             close_literal()
-            parts.append(Slot(match[1], match[2] is not None, match[3], match[4]))
+            parts.append(Slot(match[1], match[2] is not None, _factors(match[3]), match[4]))
             at = match.end()
         elif mark in CLOSES and (opened is not None or mark != ")?"):
             if opened != CLOSES[mark]:
@@ -113,6 +119,10 @@ def _parts(text: str, at: int, opened: str | None) -> tuple[tuple[Part, ...], in
         raise Fault(f"{opened!r} is not closed in {text!r}")
     close_literal()
     return tuple(parts), at
+
+
+def _factors(text: str | None) -> tuple[str, ...]:
+    return tuple(factor.strip() for factor in text.split("@")[1:]) if text else ()
 
 
 def _optional(text: str, at: int) -> bool:

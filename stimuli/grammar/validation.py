@@ -2,10 +2,10 @@
 
 from collections.abc import Mapping, Sequence
 
-from .compiling import base, demand_columns, filtered, variants_of
+from .compiling import base, demand_columns, filtered, is_met, variants_of
 from .faults import Fault, Faults, unknown
 from .grammars import Grammar, ParadigmRule, PhraseRule, SlotSpec
-from .restrictions import FREE, And, read_restriction
+from .restrictions import And, read_restriction
 from .templates import slots_of
 from .where_lines import Call, Tested, Varies
 
@@ -66,18 +66,15 @@ def _way_back(name: str, grammar: Grammar, uses: Mapping[str, Sequence[set[str]]
 
 def _unmet_demands(grammar: Grammar, faults: Faults) -> None:
     """Note what a cell, or a column of forms, demands of others where no entry of the lexicon is so."""
-    bundles = {entry.bundle: entry for entry in grammar.entries}.values()
     for line, column, demand in grammar.demands:
-        free = any(test.feature in FREE for test in demand.named())
-        if not any(demand.holds(other.features) for other in (grammar.entries if free else bundles)):
+        if not is_met(grammar, demand):
             faults.add(line, f"{column}: no entry of the lexicon meets this restriction")
 
 
 def _unmet_slot(grammar: Grammar, name: str, spec: SlotSpec, faults: Faults) -> None:
-    if spec.phrase is None and spec.restriction != And() and not filtered(grammar, spec.restriction):
-        faults.add(spec.line, f"slot {name}: no entry of the lexicon meets this restriction")
-    elif spec.restriction != And() and not filtered(grammar, spec.restriction):
-        faults.add(spec.line, f"slot {name}: no head of {spec.phrase} meets this restriction")
+    if spec.restriction != And() and not is_met(grammar, spec.restriction):
+        what = "entry of the lexicon" if spec.phrase is None else f"head of {spec.phrase}"
+        faults.add(spec.line, f"slot {name}: no {what} meets this restriction")
 
 
 def _headless(rule: PhraseRule, faults: Faults) -> None:
@@ -99,7 +96,7 @@ def _where(grammar: Grammar, rule: PhraseRule | ParadigmRule, faults: Faults) ->
             specs = [_at(grammar, rule, path) for path in each.paths()]
             match each.where:
                 case Tested(_, text):
-                    if not filtered(grammar, read_restriction(text, grammar.vocabulary)):
+                    if not is_met(grammar, read_restriction(text, grammar.vocabulary)):
                         raise Fault("no entry of the lexicon meets this restriction")
                 case Call(_, arguments) if specs[0].phrase is None:
                     for category in {entry.category for entry in filtered(grammar, specs[0].restriction)}:
@@ -123,6 +120,11 @@ def _at(grammar: Grammar, rule: PhraseRule | ParadigmRule, path: str) -> SlotSpe
         if spec.phrase is None:
             raise Fault(f"{path!r} goes into {first}, which holds words; expected a phrase")
         inside = grammar.phrases[spec.phrase].slots
+        if base(name) != name and base(name) in inside:
+            raise Fault(
+                f"{path!r} is a counterpart or level inside phrase {spec.phrase}, which is the same in all sentences; write the "
+                f"phrase out in the sentence, and its word as a slot of its own, <{name}>"
+            )
         if name not in inside:
             raise unknown(f"slot of phrase {spec.phrase}", name, inside)
         first, spec = name, inside[name]
@@ -137,9 +139,10 @@ def _varying_phrases(rule: ParadigmRule, faults: Faults) -> None:
     for templates in rule.templates:
         for parts in templates.values():
             for slot in slots_of(parts):
-                if rule.slots[slot.name].phrase is not None and (slot.starred or slot.factor):
+                if rule.slots[slot.name].phrase is not None and (slot.starred or slot.factors):
+                    mark = "*" if slot.starred else "".join(f"@{factor}" for factor in slot.factors)
                     faults.add(
                         rule.line,
-                        f"<{slot.name}{'*' if slot.starred else '@' + str(slot.factor)}> is a phrase; counterparts and levels "
-                        "are of words: write the phrase out in the sentence, and vary its word",
+                        f"<{slot.name}{mark}> is a phrase; counterparts and levels are of words: write the phrase out in the "
+                        "sentence, and vary its word",
                     )

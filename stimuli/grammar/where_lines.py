@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from .faults import Fault, Line
 
-PATH = r"[^\W\d]\w*(?:\.[^\W\d]\w*)*(?:\*|@\w+)?"
+PATH = r"[^\W\d]\w*(?:\.[^\W\d]\w*)*(?:\*|(?:@\w+)+)?"
 CALL = re.compile(rf"({PATH})\s*\((.*)\)$")
 MEETS = re.compile(rf"({PATH})\.(\w+)\s*(!?~)\s*({PATH})(?:\s+on\s+(.+))?$")
 SAME = re.compile(rf"({PATH})\s*=\s*({PATH})(?:\s+but\s+(.+))?$")

@@ -9,6 +9,7 @@ from . import (
     judgment_tables,
     material_tables,
     method_tables,
+    norming_tables,
     result_tables,
     score_tables,
     session_tables,
@@ -26,6 +27,7 @@ PARTS = (
     alignment_tables,
     comparison_tables,
     treebank_tables,
+    norming_tables,
     drafting_tables,
 )
 TABLES: Mapping[str, Table] = {table.name: table for part in PARTS for table in part.TABLES}

@@ -87,6 +87,13 @@ def test_what_an_extra_brings_is_not_loaded_by_importing_a_package() -> None:
     assert said.strip() == "[]"
 
 
+def test_materials_that_need_no_table_load_no_pandas() -> None:
+    """It takes as long to load as two paradigms to generate."""
+    code = "import sys, gardenpath.study, gardenpath.stimuli\nprint('pandas' in sys.modules)"
+    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert said.strip() == "False"
+
+
 def test_no_module_bears_the_name_of_a_public_function() -> None:
     import importlib
 

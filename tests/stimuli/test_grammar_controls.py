@@ -1,11 +1,15 @@
 """Controls: what they leave out of the count or refuse, and how a wrong one is named."""
 
+import itertools
+import math
 from pathlib import Path
 
+import numpy as np
 import pytest
 import wordfreq
 
 from gardenpath import stimuli, study
+from gardenpath.stimuli.grammar.bigrams import read_bigrams
 from gardenpath.stimuli.grammar.generating import generate
 
 LEXICON = "form,lemma,category,number\n" + "".join(
@@ -61,3 +65,76 @@ def test_lengths_and_distances_are_seen_to_in_each_item(drawn) -> None:
 def test_a_wrong_control_is_named(drawn, control: str, says: str) -> None:
     with pytest.raises(study.DataError, match=says):
         drawn(control)
+
+
+ARPA = """\\data\\
+ngram 1=5
+ngram 2=2
+
+\\1-grams:
+-1.0 <unk>
+-99 <s> -0.1
+-0.5 a -0.2
+-0.7 some -0.4
+-1.5 dog
+-2.0 dogs
+
+\\2-grams:
+-0.5 a dog
+-1.0 some dogs
+
+\\end\\
+"""
+TABLE = "first,second,count\na,dog,6\na,man,1\none,mouse,1\nsome,dogs,1\nsome,men,3\n"
+
+
+def test_the_association_of_neighbours_is_that_of_the_counts(tmp_path: Path) -> None:
+    (tmp_path / "b.csv").write_text(TABLE)
+    table = read_bigrams(tmp_path / "b.csv")
+    assert table.association("a", "dog") == pytest.approx(math.log2((6 / 12) / ((7 / 12) * (6 / 12))))
+    assert table.association("Some", "men") == pytest.approx(math.log2((3 / 12) / ((4 / 12) * (3 / 12))))
+    assert table.association("a", "men") == -math.inf
+    (tmp_path / "b.arpa").write_text(ARPA)
+    model = read_bigrams(tmp_path / "b.arpa")
+    assert model.association("a", "dog") == pytest.approx((-0.5 + 1.5) * math.log2(10))
+    assert model.association("some", "dog") == pytest.approx(-0.4 * math.log2(10))  # backs off
+    assert model.association("a", "lynx") == pytest.approx(-0.2 * math.log2(10))
+
+
+def test_an_estimated_model_is_read_as_lmscore_reads_it(tmp_path: Path) -> None:
+    from gardenpath.lmscore.models import arpa, ngram
+
+    text = "".join(f"{one} {two} sleeps\n" * n for n, (one, two) in enumerate(itertools.product("abc", "xyz"), 1))
+    (tmp_path / "text.txt").write_text(text)
+    ngram.estimate_ngram(tmp_path / "text.txt", order=3).write(tmp_path / "m.arpa")
+    words, levels = arpa.read_arpa(tmp_path / "m.arpa")
+    bigrams = read_bigrams(tmp_path / "m.arpa")
+    for one, two in itertools.product("abc", "xyz"):
+        ids = np.array([[words.index(one), words.index(two)]])
+        at = levels[1].find(arpa.gram_keys(ids, levels[:1], len(words)))
+        bits = (levels[1].logprob[at] - levels[0].logprob[levels[0].find(ids[:, 1])]) / np.log(2)
+        assert bigrams.association(one, two) == pytest.approx(bits[0], abs=1e-6)
+
+
+def test_neighbours_are_seen_to_in_each_item(drawn, tmp_path: Path) -> None:
+    (tmp_path / "b.csv").write_text(
+        "first,second,count\none,dog,4\none,dogs,3\none,man,4\none,men,1\none,mouse,1\nthe,lynx,9\nthe,lynxes,1\n"
+    )
+    # dog and dogs are expected alike after one; man, men too, in other numbers; mice were never seen, a mouse was.
+    stated = '{ neighbour_bigram = { file = "b.csv", gap = 0 } }'
+    assert drawn(stated)[1] == {"dog", "man", "lynx", "ox"}
+
+
+@pytest.mark.parametrize(
+    ("stated", "says"),
+    [
+        ('{ file = "b.csv", gap = -1 }', "gap of neighbour_bigram is -1; expected a number of bits from 0"),
+        ('"b.csv"', "neighbour_bigram is 'b.csv'; expected a file and the greatest difference"),
+        ('{ file = "c.csv", gap = 1 }', "neighbour_bigram names 'c.csv'; there is no such file"),
+        ('{ file = "b.csv", gap = 1 }', r"b.csv, line 2: got 'a, dog, often'; expected two words and how often"),
+    ],
+)
+def test_a_control_of_neighbours_that_cannot_be_read_is_named(drawn, tmp_path: Path, stated: str, says: str) -> None:
+    (tmp_path / "b.csv").write_text("first,second,count\na,dog,often\n")
+    with pytest.raises(study.DataError, match=says):
+        drawn(f"{{ neighbour_bigram = {stated} }}")

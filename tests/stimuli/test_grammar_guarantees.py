@@ -112,3 +112,52 @@ def test_parts_share_no_lemma_and_say_which_they_are(grammar) -> None:
     assert set(nouns) == {"train", "test"}
     assert not nouns["train"] & nouns["test"]
     assert [item.id for item in generated.materials.items] == [f"p-{n:04}" for n in range(1, 6)]
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        (
+            'good = "<S> [<C>] there."\nbad = "<S> [<C>] there."\ngood = "x"',
+            "lines 2 and 4: key 'good' is there twice; expected it once",
+        ),
+        (
+            'good = "<S> [is]."\n[paradigm.q]\n[paradigm.p]',
+            r"lines 1 and 4: table \[paradigm.p\] is there twice; expected it once, or another name",
+        ),
+        ('slots = { S = "NP", S = "N" }', "line 2: key 'S' is there twice in one table; expected it once"),
+        ('good = "the <N'.join(['"']), "not valid TOML"),
+    ],
+)
+def test_what_stands_twice_is_named_with_its_lines(tmp_path: Path, text: str, says: str) -> None:
+    (tmp_path / "grammar.toml").write_text(f"[paradigm.p]\n{text}\n")
+    with pytest.raises(study.DataError, match=says):
+        stimuli.read_grammar(tmp_path / "grammar.toml")
+
+
+@pytest.mark.parametrize(
+    ("bad", "where", "says"),
+    [
+        ("<S.N*> [barks].", "", r"<S.N\*> in .* is a slot inside the phrase S"),
+        ("<S> [bark].", "S.N* = S.N but number", r"'S.N\*' is a counterpart or level inside phrase NP"),
+        ("<S> bark.", "", r"the ungrammatical member has no region in \[ \], the other has"),
+    ],
+)
+def test_counterparts_inside_phrases_and_a_region_in_one_member_are_refused(
+    tmp_path: Path, bad: str, where: str, says: str
+) -> None:
+    (tmp_path / "words.csv").write_text("form,lemma,category,number\ndog,dog,N,sg\ndogs,dog,N,pl\n")
+    (tmp_path / "grammar.toml").write_text(
+        'language = "en"\nlexicon = "words.csv"\n[features]\nnumber = ["sg", "pl"]\n[phrases.NP]\nhead = "N"\nis = "the <N>"\n'
+        f'[paradigm.p]\ngood = "<S> [barks]."\nbad = "{bad}"\nslots = {{ S = "NP" }}\nwhere = {[where] if where else []}\n'
+    )
+    with pytest.raises((study.DataError, ValueError), match=says):
+        stimuli.generate(stimuli.read_grammar(tmp_path / "grammar.toml"), None, seed=1)
+
+
+def test_a_pair_without_a_region_says_so(tmp_path: Path) -> None:
+    (tmp_path / "words.csv").write_text("form,category\ndog,N\n")
+    pair = 'good = "the <N> barks."\nbad = "the <N> bark."\n'
+    (tmp_path / "grammar.toml").write_text(f'language = "en"\nlexicon = "words.csv"\n[paradigm.p]\n{pair}')
+    generated = stimuli.generate(stimuli.read_grammar(tmp_path / "grammar.toml"), 1, seed=1)
+    assert [g.says for g in generated.counts[0].guarantees if g.status == "absent"][0].startswith("no region in [ ]")
