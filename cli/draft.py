@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from gardenpath.stimuli.drafting.requests import Wording
     from gardenpath.stimuli.items import Item
 
-DRAFT, ANSWERS, REQUEST = "draft.jsonl", "answers.jsonl", "request.txt"
+DRAFT, ANSWERS, REQUEST, UNREAD = "draft.jsonl", "answers.jsonl", "request.txt", "unread.txt"
 HERE = ("localhost", "127.0.0.1", "::1")
 AVOIDED = 10  # overused words that a follow-up names
 file = click.Path(path_type=Path, exists=True, dir_okay=False)
@@ -97,7 +97,7 @@ def command(
     """
     from gardenpath import stimuli, study
     from gardenpath.stimuli.drafting.drafting import draft, seeds_of
-    from gardenpath.stimuli.drafting.requests import first_request, prompt_hash, wording
+    from gardenpath.stimuli.drafting.requests import first_request, follow_up, prompt_hash, wording
     from gardenpath.study.table_files import refuse_tables
 
     if paste and endpoint:
@@ -137,10 +137,20 @@ def command(
     notes = {"request": prompt_hash(messages), "answers": len(answers)}
     about: dict[str, Any] = {"command": options.typed(), "inputs": [*materials, *paste], "seed": seed, "notes": notes}
     study.files.write_text(out / REQUEST, request + "\n")
+    if paste:
+        kept = [{"answer": one.text, "model": one.model, "sampling": one.sampling} for one in answers]
+        study.files.write_text(out / ANSWERS, "".join(json.dumps(one, ensure_ascii=False) + "\n" for one in kept))
+    listed = [f"answer {number}, line {line.line}: {line.reason}: {line.text}\n" for number, line in done.unread]
+    study.files.write_text(out / UNREAD, "".join(listed))
     stimuli.write(done.materials, out / DRAFT)
     study.files.write_sidecar(out / DRAFT, **about)
     study.table_files.write_parts([{"drafting": done.drafting}], out, **about)
     _say(done, out, wanted)
+    lacking = wanted - len(done.materials.items)
+    if paste and done.materials.items and lacking > 0:
+        often = [*dict.fromkeys([*avoid, *list(done.overused)[:AVOIDED]])]
+        options.talk(f"{options.count(lacking, 'pair')} to go; ask on in the same chat, and add another --paste:")
+        click.echo(follow_up(words, min(each, lacking), topic=topic, avoid=often))
     if not done.materials.items:
         raise study.DataError(
             f"{out}: no pair could be read of {options.count(len(answers), 'answer')}; expected lines that begin "
@@ -207,9 +217,7 @@ def _answers(
     from gardenpath.stimuli.drafting.drafting import Answer, draft
     from gardenpath.stimuli.drafting.requests import follow_up, prompt_hash
 
-    if force:
-        kept.unlink(missing_ok=True)
-    records = _records(kept, first, source)
+    records = _records(kept, first, source, force)
     answers: list[Answer] = []
     messages, empty, parsed, turn = first, 0, 0, 0
     with options.progress("pairs", wanted) as move:
@@ -232,8 +240,8 @@ def _answers(
     return answers
 
 
-def _records(kept: Path, first: list[dict[str, str]], source: Source) -> list[dict[str, Any]]:
-    """Return the answers of an earlier run, or raise `DataError` where they are another request's."""
+def _records(kept: Path, first: list[dict[str, str]], source: Source, force: bool) -> list[dict[str, Any]]:
+    """Return the answers of an earlier run; those of another request raise `DataError`, or with `force` are removed."""
     from gardenpath import study
 
     if not kept.exists():
@@ -244,10 +252,13 @@ def _records(kept: Path, first: list[dict[str, str]], source: Source) -> list[di
             records.append(json.loads(line))
         except ValueError:
             raise study.DataError(
-                f"{kept}, line {number}: no JSON; remove the line, or begin anew with --force"
+                f"{kept}, line {number}: no JSON; remove the line, or begin anew in another -o"
             ) from None
     own = (first[0], source.name, source.sampling)
-    if records and (records[0]["messages"][0], records[0]["model"], records[0]["sampling"]) != own:
+    if records and (records[0].get("messages", [None])[0], records[0]["model"], records[0]["sampling"]) != own:
+        if force:
+            kept.unlink()
+            return []
         raise study.DataError(
             f"{kept}: holds answers of another request, model or sampling; another -o, or --force to begin anew"
         )
@@ -268,7 +279,7 @@ def _say(done: "Drafts", out: Path, wanted: int) -> None:
     for number, line in done.unread[:3]:
         options.talk(f"not read: answer {number}, line {line.line}: {line.reason}: {line.text[:80]}")
     if len(done.unread) > 3:
-        options.talk(f"not read: {len(done.unread) - 3} more lines; the table drafting counts them by reason")
+        options.talk(f"not read: {len(done.unread) - 3} more lines, all of them in {out / UNREAD}")
     for item in flagged[:3]:
         options.talk(f"{item.id}: {item.extra['draft_findings']}")
     if items:

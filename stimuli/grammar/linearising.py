@@ -39,7 +39,9 @@ def item_of(compiled: Compiled, derivation: Derivation, number: int, sentences: 
         text = _Printer(compiled, derivation).question(rule.question.parts)
         question = Question(text, dict(rule.question.answers), rule.question.choices)
     language = compiled.grammar.language.code
-    return Item(f"{rule.name}-{number:04}", rule.name, sentences, language, question=question)
+    return Item(
+        f"{rule.name}-{number:04}", rule.name, sentences, language, question=question, extra={"origin": "grammar"}
+    )
 
 
 def paradigm_of(rule: ParadigmRule) -> Paradigm:

@@ -119,6 +119,7 @@ def item(pair: Pair, name: str, paradigm: str, tag: str, more: dict[str, str]) -
     )
     extra = {
         **more,
+        "origin": "treebank",
         "treebank": pair.edge.treebank,
         "sent_id": pair.edge.sent_id,
         "value": joined(pair.value),

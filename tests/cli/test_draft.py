@@ -106,6 +106,13 @@ def test_pasted_answers_become_items_with_findings_and_counts(folder: Path) -> N
         "copy of draft number-draft-003"
     ]
     assert read.items[0].sentences["ungrammatical"].words_of("critical")[0].text == "are"
+    assert (
+        "3 pairs to go"
+        in run_here("gardenpath draft items.csv --paradigm number -n 6 --paste a.txt -o e --topic tea", folder).said
+    )
+    assert (folder / "d" / "unread.txt").read_text().splitlines()[1].startswith("answer 1, line 8: the other member")
+    kept = [json.loads(line)["answer"] for line in (folder / "d" / "answers.jsonl").read_text().splitlines()]
+    assert kept == [(folder / name).read_text() for name in ("a.txt", "b.txt")]
     counts = study.read(folder / "d", "drafting").set_index(["step", "reason"])["n"]
     assert counts["parsed", "none"] == 5
     assert counts["not parsed", "the other member is missing"] == 1
@@ -152,6 +159,10 @@ def test_a_refusal_keeps_what_was_answered_and_a_second_run_goes_on(folder: Path
     assert ran.code == 0, ran.said
     assert len(chat.asked) == 3
     assert len(stimuli.read(folder / "d" / "draft.jsonl").items) == 7
+    chat.script = [said(NOUNS[7:9])]
+    more = run_here(line.replace("-n 6", "-n 9 --force"), folder)
+    assert more.code == 0, more.said
+    assert len(chat.asked) == 4, "more are wanted: what was answered is not asked for again"
     other = run_here(line.replace("-n 6", "-n 6 --force").replace("--each 4", "--each 4 --topic cats"), folder)
     assert (
         other.code != 0
@@ -211,3 +222,7 @@ def test_a_judged_model_of_the_drafters_family_is_warned_of_and_origins_are_comp
     assert "drafted by a model of its own family" in ran.said
     groups = study.read(folder / "r", "group_accuracies")
     assert {"hand", "draft"} == {str(level) for level in groups["level"]}
+    ran = run_here("gardenpath evaluate items.csv d/draft.jsonl --model pocket --between origin -o t", folder)
+    assert ran.code == 0, ran.said
+    tests = study.read(folder / "t", "proportion_tests").iloc[0]
+    assert (tests["group_a"], tests["n_a"], tests["group_b"], tests["n_b"]) == ("draft", 3, "hand", 2)
