@@ -21,6 +21,7 @@ from ..conftest import blocks, commands, run_here
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+GENERATED = [f"reference/{name}.md" for name in ("tables", "study", "stimuli", "experiment", "lmscore", "analysis")]
 PACKAGES = ("study", "stimuli", "experiment", "lmscore", "analysis")
 
 
@@ -180,4 +181,5 @@ def test_every_measure_of_sentences_is_computed_and_documented() -> None:
 def test_links_between_pages_lead_somewhere() -> None:
     for page in PAGES:
         for target in re.findall(r"\]\((?!https?:|#)([^)#]+)", page.read_text()):
-            assert (page.parent / target).exists(), f"{page.name} links to {target}"
+            made = target in GENERATED  # when the site is built, whose links are followed then
+            assert made or (page.parent / target).exists(), f"{page.name} links to {target}"
