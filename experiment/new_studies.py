@@ -89,6 +89,7 @@ def new_study(folder: str | Path, kind: str, *, language: str = "en", table: str
     if not TAG.fullmatch(language):
         raise ValueError(f"language is {language!r}; expected a language tag (BCP 47), as in de, pt-BR or zh-Hant")
     content = _examples(start, language) if table is None else _own(Path(table), start, language)
+    sidecars = [name for name in [f"{content.file}.meta.json"] if table and Path(table).with_name(name).is_file()]
     folder.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder.parent, prefix=f".{folder.name}.") as place:
         whole = Path(place, "study")
@@ -97,6 +98,8 @@ def new_study(folder: str | Path, kind: str, *, language: str = "en", table: str
             study.files.write_text(whole / content.file, content.text)
         else:
             shutil.copyfile(table, whole / content.file)
+            for sidecar in sidecars:  # which says where the items come from
+                shutil.copyfile(Path(table).with_name(sidecar), whole / sidecar)
         pages = _pages(folder.resolve().name, start, language, content)
         for name, text in pages.items():
             study.files.write_text(whole / name, text)
@@ -106,7 +109,9 @@ def new_study(folder: str | Path, kind: str, *, language: str = "en", table: str
         else:  # which is empty, and may be where the user is
             for path in sorted(whole.iterdir()):
                 path.rename(folder / path.name)
-    return NewStudy(tuple(folder / name for name in ("study.toml", content.file, *([*pages][1:]))), content.missing)
+    return NewStudy(
+        tuple(folder / name for name in ("study.toml", content.file, *sidecars, *([*pages][1:]))), content.missing
+    )
 
 
 def _read(name: str) -> str:
@@ -224,13 +229,14 @@ def _pages(name: str, kind: Kind, language: str, content: _Content) -> dict[str,
 
     env = jinja2.Environment(undefined=jinja2.StrictUndefined, keep_trailing_newline=True, autoescape=False)
     env.filters["toml"] = _toml
-    asked = round(SHARE * _with_question(content)) if kind.asks else 0
+    share = int(100 * SHARE * _with_question(content) / len(content.materials.items)) / 100 if kind.asks else 0
+    asked = round(share * len(content.materials.items))
     asks = ["comprehension"] if asked else []
     known = _base(language) in languages()
     given: dict[str, Any] = {
         "name": name, "kind": kind, "language": language, "texts": Texts(language if known else EXAMPLES)[START],
         "to_translate": None if known else TEXTS, "file": content.file, "missing": content.missing,
-        "placeholders": content.placeholders, "example": content.example, "fillers": content.fillers, "asked": asked,
+        "placeholders": content.placeholders, "example": content.example, "fillers": content.fillers, "asked": asked, "share": share,
         "asks": _toml(asks), "asks_and": lambda task: _toml([*asks, task]),
         "practice": [_toml(entry) for entry in _practice(kind, language, bool(asks))],
         "english_practice": _base(language) not in _practised(),
